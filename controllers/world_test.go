@@ -336,8 +336,13 @@ func (w *world) trial(name string) *v1alpha1.Trial {
 func (w *world) awaitMeasuring(name string, attempt int32) *v1alpha1.Trial {
 	w.t.Helper()
 	return await(w, w.trial(name), "its start", func(t *v1alpha1.Trial) bool {
-		return t.Status.Attempt == attempt && t.Status.StartTime != nil && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
+		return t.Status.Attempt == attempt && w.measuring(t)
 	})
+}
+
+// measuring is true of a trial that is under load.
+func (w *world) measuring(t *v1alpha1.Trial) bool {
+	return t.Status.StartTime != nil && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
 }
 
 // awaitFirst waits until the first trial of a run, whichever implementation's it is, is under load.

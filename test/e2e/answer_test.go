@@ -13,9 +13,9 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// The known answer: a cost of two thirds or more, planted in one of two otherwise equal servers, is found and is of that size. The run may stop
-// after ten of its twelve blocks, and does.
-func TestAPlantedCostIsFound(t *testing.T) {
+// The known answer: a cost of two thirds or more, planted in one of three otherwise equal servers, is found and is of that size; between the two
+// equal ones no difference is claimed. The run may stop after ten of its twelve blocks, and does.
+func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 	body, warm := "helloworld", int32(1)
 	server := func(name string, args ...string) v1alpha1.Implementation {
 		return v1alpha1.Implementation{Name: name, Image: image("gohttp"), Port: 8080, Command: append([]string{"/usr/local/bin/gohttp", "--port=8080"}, args...)}
@@ -23,7 +23,7 @@ func TestAPlantedCostIsFound(t *testing.T) {
 	run := &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Name: "known-answer", Namespace: namespace},
 		Spec: v1alpha1.BenchmarkRunSpec{
-			Implementations: []v1alpha1.Implementation{server("plain"), server("slow", "--burn="+burn)},
+			Implementations: []v1alpha1.Implementation{server("plain"), server("same"), server("slow", "--burn="+burn)},
 			Baseline:        "plain",
 			Loads: []v1alpha1.Load{{
 				Name: "steady", Tool: v1alpha1.ToolWrk, WarmupSeconds: &warm, DurationSeconds: 1,
@@ -38,7 +38,14 @@ func TestAPlantedCostIsFound(t *testing.T) {
 		t.Errorf("the run stopped after block 10: %v; its intervals were narrow enough for that: %v", stopped, narrow)
 	}
 	t.Log(run.Status.Verdict)
-	checkCost(t, table, table.Comparisons[0], whole(t, data, table) >= verdict.MinBlocks)
+	found := map[string]verdict.Comparison{}
+	for _, c := range table.Comparisons {
+		found[c.Implementation] = c
+	}
+	checkCost(t, table, found["slow"], whole(t, data, table) >= verdict.MinBlocks)
+	if same := found["same"]; same.Verdict == verdict.Worse || same.Verdict == verdict.Better {
+		t.Errorf("%s than the baseline, whose own image and command it is: %+v", same.Verdict, same.Deciding())
+	}
 }
 
 // firstBlocks is what a run had measured when it looked after so many blocks.

@@ -7,12 +7,11 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// At an imposed rate nobody is compared by the throughput that was asked for: the busy server needs more CPU time per request, the overloaded one
+// At an imposed rate, steady or rising, nobody is compared by the throughput that was asked for: the busy server needs more CPU time per request, the overloaded one
 // does not keep the rate, and the gate on the latency stays shut.
 func TestAtAnImposedRateTheReportSaysWhoNeedsMore(t *testing.T) {
 	run := sample(t, "rate.yaml")
-	run.Spec.Loads = run.Spec.Loads[:1]
-	run.Spec.Loads[0].DurationSeconds = 2
+	shortened(run)
 	mustApply(t, run)
 	await(t, run, 15*time.Minute, "ended", ended)
 	data := load(t, run)

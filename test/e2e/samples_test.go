@@ -20,7 +20,7 @@ func shortened(run *v1alpha1.BenchmarkRun) {
 func TestTheAASampleClaimsNoDifference(t *testing.T) {
 	run := sample(t, "aa.yaml")
 	shortened(run)
-	run.Spec.Blocks, run.Spec.Loads[0].Levels = verdict.MinBlocks, run.Spec.Loads[0].Levels[:1]
+	run.Spec.Blocks, run.Spec.Loads[0].WarmupSeconds = verdict.MinBlocks, new(int32(0))
 	mustApply(t, run)
 	awaitSuccess(t, run, 15*time.Minute)
 	table := analyse(t, load(t, run))

@@ -44,12 +44,16 @@ func plantedLoad(name string, tool v1alpha1.Tool, query string, levels ...v1alph
 	}
 }
 
-// truthLoads have one load of each tool but wrk, whose verdict is that of the quick sample. Each must lead to a verdict.
+// truthLoads have one load of each tool but wrk, whose verdict is that of the quick sample. Each must lead to a verdict, without a warm-up, too.
 func truthLoads() []planted {
-	return []planted{
+	loads := []planted{
 		{load: plantedLoad("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: validity.WrongBody, weight: validity.Void},
 		{load: plantedLoad("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},
 	}
+	for i := range loads {
+		loads[i].load.WarmupSeconds = new(int32(0))
+	}
+	return loads
 }
 
 // faultLoads are the faults that are named cell by cell, whatever a run's verdict. The server that misbehaves answers on 60 connections at a time,
