@@ -129,6 +129,58 @@ type CurrentRound struct {
 	Against []int32 `json:"against,omitempty"`
 }
 
+// WorseValue is a value that became worse, and has stayed so.
+type WorseValue struct {
+	// round is the first round in which the value is worse.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Round int32 `json:"round,omitempty"`
+
+	// rounds is how many rounds have the worse value.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Rounds int32 `json:"rounds,omitempty"`
+
+	// message says which value of which run it is, and by how much it has changed.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}
+
+// RoundChangePoints is what the reports of a round and of those before it say of change points. They are read once.
+// +kubebuilder:validation:MinProperties=1
+type RoundChangePoints struct {
+	// startTime is when the reports were first asked for.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when they had been read, or when the store had been waited for long enough. Absent while it is waited for.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// worse are the values that became worse, and have stayed so; those with the newest change first, at most 8.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Worse []WorseValue `json:"worse,omitempty"`
+
+	// reason is why the reports cannot be read. Absent if they could.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+
+	// message says why the reports cannot be read, or which rounds were left out, and whether there are rounds enough.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}
+
 // SuiteRound is a round that has ended.
 type SuiteRound struct {
 	// round is the number of the round.
@@ -179,6 +231,10 @@ type SuiteRound struct {
 	// +kubebuilder:validation:items:Minimum=1
 	// +kubebuilder:validation:items:Maximum=2147483647
 	Against []int32 `json:"against,omitempty"`
+
+	// changePoints is what gate.changePoints rests upon. Absent if the gate did not ask.
+	// +optional
+	ChangePoints RoundChangePoints `json:"changePoints,omitzero"`
 }
 
 // GoodRun is where a run of a good round lies.
@@ -194,6 +250,12 @@ type GoodRun struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Prefix string `json:"prefix,omitempty"`
+
+	// report is the object-store key of the page of the run's report.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Report string `json:"report,omitempty"`
 }
 
 // GoodRound is a round that has passed, with what later rounds are compared with.
@@ -252,7 +314,7 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	GoodRounds []GoodRound `json:"goodRounds,omitempty"`
 
-	// history are the rounds that have ended, the newest first; at most 20.
+	// history are the rounds that have ended, the newest first; at most 20. The one that the suite is judged by is among them, however old it is.
 	// +optional
 	// +listType=map
 	// +listMapKey=round

@@ -139,13 +139,28 @@ type Triggers struct {
 	Schedules []Schedule `json:"schedules,omitempty"`
 }
 
+// ChangePointGate is which change points make a suite not ready. One is found from three rounds with the new values on, and most need more.
+type ChangePointGate struct {
+	// withinRounds is how many of the newest rounds of a value count. One that became worse within them, and has stayed so, makes the suite not
+	// ready; one that became worse before them does not any more.
+	// +required
+	// +kubebuilder:validation:Minimum=3
+	// +kubebuilder:validation:Maximum=100
+	WithinRounds int32 `json:"withinRounds,omitempty"`
+}
+
 // Gate is what makes a suite ready. A round in which a run misses an objective or fails always makes it not ready.
 // +kubebuilder:validation:MinProperties=1
 type Gate struct {
 	// onInconclusive is what a round means that is inconclusive: an objective is undecided; without objectives, a comparison has no verdict; or
-	// nothing that was measured counts. Defaults to Fail.
+	// nothing that was measured counts. It is also what it means that changePoints cannot be known. Defaults to Fail.
 	// +optional
 	OnInconclusive OnInconclusive `json:"onInconclusive,omitempty"`
+
+	// changePoints makes a suite not ready also if a value has become worse over its rounds, as loadstone suite history shows it. The reports of the
+	// rounds are read once when a round has ended. If absent, none is read.
+	// +optional
+	ChangePoints ChangePointGate `json:"changePoints,omitzero"`
 }
 
 // History is how many rounds stay in the cluster. Older ones are deleted with their runs; what is in the object store stays.

@@ -103,6 +103,8 @@ const (
 	ReasonSuspended = "Suspended"
 	// ReasonNoRound surfaces when no round has ended, and none is to start now.
 	ReasonNoRound = "NoRound"
+	// ReasonBecameWorse surfaces when a value has become worse within the rounds that gate.changePoints names.
+	ReasonBecameWorse = "BecameWorse"
 	// ReasonRunDenied surfaces when a quota, a webhook or a policy denies the runs of a suite.
 	ReasonRunDenied = "RunDenied"
 	// ReasonImageNotFound surfaces when a registry does not have an image.

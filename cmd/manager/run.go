@@ -207,7 +207,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 		return fmt.Errorf("registering runs: %w", err)
 	}
 	rounds := &suites.Reconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: suites.AskRegistry, Now: time.Now,
+		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: suites.AskRegistry, Reports: store, Now: time.Now,
 	}
 	if err := rounds.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering suites: %w", err)

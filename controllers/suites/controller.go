@@ -2,6 +2,7 @@ package suites
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/suite"
 )
 
@@ -30,9 +32,13 @@ type Reconciler struct {
 	Recorder record.EventRecorder
 	// Registry returns the digest behind an image's tag.
 	Registry func(ctx context.Context, image string) suite.Resolution
-	Now      func() time.Time
+	// Reports is where the reports of rounds are read from.
+	Reports publish.Store
+	Now     func() time.Time
 
 	answers answers
+	// reading is held while the reports of a suite are read: those of one suite at a time, for the sake of the operator's memory.
+	reading sync.Mutex
 }
 
 // Reconcile does one pass over a suite: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
@@ -45,7 +51,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.BenchmarkSuite) 
 		return ctrl.Result{}, err
 	}
 	of := &scope{facts: suite.Facts{Suite: s.DeepCopy(), Runs: runs, Now: r.Now()}}
-	return pass.Drive(ctx, r.Client, of, []pass.Phase[*scope]{r.resolve, r.show, r.decide, r.act}, r.announce)
+	return pass.Drive(ctx, r.Client, of, []pass.Phase[*scope]{r.resolve, r.show, r.decide, r.read, r.act}, r.announce)
 }
 
 // announce tells of conditions that people wait for and that have changed, after they were written.

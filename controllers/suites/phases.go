@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/suite"
 )
 
@@ -107,6 +110,43 @@ func (r *Reconciler) decide(ctx context.Context, s *scope) (pass.Step, error) {
 	}
 	s.decision = suite.Decide(s.facts)
 	return pass.GoOn, nil
+}
+
+// afterStale is when a pass is done again that has seen an old suite.
+const afterStale = 100 * time.Millisecond
+
+// read reads the reports that the decision asks for, and decides again. While those of another suite are read, the decision says that it waits.
+func (r *Reconciler) read(ctx context.Context, s *scope) (pass.Step, error) {
+	asked := s.decision.Read
+	if asked == nil || !r.reading.TryLock() {
+		return pass.GoOn, nil
+	}
+	defer r.reading.Unlock()
+	// A cache that does not know yet what the pass before has written would have everything read again.
+	var now v1alpha1.BenchmarkSuite
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.facts.Suite), &now); err != nil {
+		return pass.Halt, fmt.Errorf("reading BenchmarkSuite %s: %w", s.facts.Suite.Name, err)
+	}
+	if now.ResourceVersion != s.facts.Suite.ResourceVersion {
+		return pass.Again(afterStale), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, suite.StoreDeadline)
+	defer cancel()
+	h, err := publish.History(ctx, r.Reports, s.facts.Suite.Name, asked.Measured)
+	s.facts.Reading = &suite.Reading{Round: asked.Round, History: h, Away: away(err)}
+	s.decision = suite.Decide(s.facts)
+	return pass.GoOn, nil
+}
+
+// away is why the store does not give what it was asked for; nil if it does.
+func away(err error) *suite.Problem {
+	switch {
+	case err == nil:
+		return nil
+	case artifact.Mendable(err):
+		return &suite.Problem{Reason: v1alpha1.ReasonStoreRefused, Message: err.Error()}
+	}
+	return &suite.Problem{Reason: v1alpha1.ReasonStoreUnavailable, Message: err.Error()}
 }
 
 // act carries the decision out.

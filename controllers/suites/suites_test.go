@@ -36,6 +36,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -49,7 +50,10 @@ type world struct {
 	address     string
 	concurrency v1alpha1.Concurrency
 	history     v1alpha1.History
-	stop        func()
+	gate        v1alpha1.Gate
+	// reports is the operator's object store; nil where no suite asks for it.
+	reports publish.Store
+	stop    func()
 }
 
 // operator is the account of the operator.
@@ -112,7 +116,7 @@ func (w *world) start() {
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again},
 	})
 	w.must(err)
-	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: AskRegistry, Now: time.Now}
+	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: AskRegistry, Reports: w.reports, Now: time.Now}
 	w.must(r.SetupWithManager(m))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -144,7 +148,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))
 	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: w.address + "/shop/checkout:main"}}
 	s.Spec.Triggers.Change = v1alpha1.ChangeTrigger{Images: images, IntervalSeconds: 10}
-	s.Spec.Concurrency, s.Spec.History = w.concurrency, w.history
+	s.Spec.Concurrency, s.Spec.History, s.Spec.Gate = w.concurrency, w.history, w.gate
 	for i, text := range templates {
 		run := v1alpha1.SuiteRun{Name: fmt.Sprintf("r%d", i), Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(text)}}}
 		s.Spec.Runs = append(s.Spec.Runs, run)

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -96,14 +97,20 @@ type Change struct {
 	Worse bool    `json:"worse"`
 }
 
-// Of is the history of a suite, from its reports in any order.
-func Of(suite string, reports []Report, gaps []Gap) History {
+// Values are what a history needs of a report. They are small, so that who reads reports one at a time needs to hold one only.
+type Values struct {
+	round int32
+	all   []valueOf
+}
+
+// Of is the history of a suite, from the values of its reports in any order.
+func Of(suite string, reports []Values, gaps []Gap) History {
 	h := History{Suite: suite, Alpha: Alpha, SeriesAlpha: Alpha, Series: []Series{}, Gaps: slices.Clone(gaps)}
 	reports = slices.Clone(reports)
-	slices.SortStableFunc(reports, func(a, b Report) int { return cmp.Compare(a.Round, b.Round) })
+	slices.SortStableFunc(reports, func(a, b Values) int { return cmp.Compare(a.round, b.round) })
 	slices.SortFunc(h.Gaps, func(a, b Gap) int { return cmp.Or(cmp.Compare(a.Round, b.Round), strings.Compare(a.Run, b.Run)) })
 	for _, r := range reports {
-		for _, o := range valuesOf(r) {
+		for _, o := range r.all {
 			i := slices.IndexFunc(h.Series, func(s Series) bool { return s.key == o.key })
 			if i < 0 {
 				i = len(h.Series)
@@ -165,19 +172,58 @@ func (s *Series) Comparable() int {
 	return len(s.Values)
 }
 
-// Worse says which values have become worse within the newest rounds of their series, and stay so; empty if none has.
-func (h History) Worse(within int) string {
-	var all []string
+// Loss is a value that has become worse, and stays so.
+type Loss struct {
+	// Round is the first round with the worse value, and Rounds is how many rounds of its series have it.
+	Round  int32
+	Rounds int
+	Text   string
+}
+
+// Losses are the values that have become worse, and stay so.
+func (h History) Losses() []Loss {
+	var all []Loss
 	for _, s := range h.Series {
 		if len(s.Points) == 0 {
 			continue
 		}
-		c := s.Points[len(s.Points)-1]
-		if c.Worse && len(s.Values)-c.At <= within {
-			all = append(all, fmt.Sprintf("%s, %s of %s under %s: %s", s.Run, phrase.English.Metric(s.Metric), s.measured(), s.Load, s.change(c)))
+		if c := s.Points[len(s.Points)-1]; c.Worse {
+			text := fmt.Sprintf("%s, %s of %s under %s: %s", s.Run, phrase.English.Metric(s.Metric), s.measured(), s.Load, s.change(c))
+			all = append(all, Loss{Round: c.Round, Rounds: len(s.Values) - c.At, Text: text})
+		}
+	}
+	return all
+}
+
+// Worse says which values have become worse within the newest rounds of their series, and stay so; empty if none has.
+func (h History) Worse(within int) string {
+	var all []string
+	for _, l := range h.Losses() {
+		if l.Rounds <= within {
+			all = append(all, l.Text)
 		}
 	}
 	return strings.Join(all, "; ")
+}
+
+// Young says how many rounds there are where no value has enough of them for a change to be found; empty if one has.
+func (h History) Young() string {
+	if len(h.Series) == 0 {
+		return "no round has a value"
+	}
+	most := 0
+	for _, s := range h.Series {
+		if s.Comparable() >= s.Needed {
+			return ""
+		}
+		most = max(most, s.Comparable())
+	}
+	return young(most, h.Series[0].Needed)
+}
+
+// young says that there are fewer rounds than a change needs.
+func young(rounds, needed int) string {
+	return fmt.Sprintf("not enough rounds yet: %d of %d", rounds, needed)
 }
 
 // valueOf is a value with the series to which it belongs.
@@ -186,11 +232,16 @@ type valueOf struct {
 	value Value
 }
 
-// valuesOf are the values of a report: ratios, or plain ones of a run of one implementation. What the generator bounded is no value.
-func valuesOf(r Report) []valueOf {
+// Values are the values of a report: ratios, or plain ones of a run of one implementation. What the generator bounded is no value.
+func (r Report) Values() Values {
 	if len(r.Table.Implementations) == 1 {
-		return plain(r)
+		return Values{r.Round, plain(r)}
 	}
+	return Values{r.Round, ratios(r)}
+}
+
+// ratios are the values of a run that compares implementations, load by load.
+func ratios(r Report) []valueOf {
 	var out []valueOf
 	for _, c := range r.Table.Comparisons {
 		if c.Load == "" {
@@ -231,7 +282,7 @@ func (r Report) value(k key, value float64, blocks int, t terms) valueOf {
 	return valueOf{k, Value{Round: r.Round, Started: r.Table.Run.Started, Value: value, Blocks: blocks, terms: t}}
 }
 
-// terms are what a value rests upon, besides the implementation that it is of; empty where it does not matter.
+// terms are digests of what a value rests upon, besides the implementation that it is of; empty where it does not matter.
 type terms struct{ baseline, load, machine string }
 
 // differ says in what two terms differ; empty if they do not.
@@ -263,7 +314,7 @@ func baseline(t analysis.Table, name string) string {
 			of.Image = f.Values[0].Value
 		}
 	}
-	return text(of)
+	return digest(of)
 }
 
 // load is what a load is: its levels.
@@ -274,11 +325,12 @@ func load(t analysis.Table, name string) string {
 			levels = append(levels, l)
 		}
 	}
-	return text(levels)
+	return digest(levels)
 }
 
-// text writes what a report was read from, which can always be written again.
-func text(v any) string {
+// digest is the SHA-256 of what a report was read from, which can always be written again.
+func digest(v any) string {
 	data, _ := json.Marshal(v)
-	return string(data)
+	sum := sha256.Sum256(data)
+	return string(sum[:])
 }

@@ -68,16 +68,16 @@ func reportOf(t *testing.T, i int, r round, servers int) analysis.Table {
 	return table
 }
 
-// reports are those of rounds, each of them changed.
-func reports(t *testing.T, rounds []round, servers int, change func(i int, table *analysis.Table)) []history.Report {
+// reports are the values of the reports of rounds, each of which is changed.
+func reports(t *testing.T, rounds []round, servers int, change func(i int, table *analysis.Table)) []history.Values {
 	t.Helper()
-	var all []history.Report
+	var all []history.Values
 	for i, r := range rounds {
 		table := reportOf(t, i, r, servers)
 		if change != nil {
 			change(i, &table)
 		}
-		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: table})
+		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: table}.Values())
 	}
 	return all
 }
@@ -136,6 +136,34 @@ func TestOnlyANewLossIsToldOf(t *testing.T) {
 	} {
 		if got := history.Of("checkout", reports(t, rounds(36, cost), 2, nil), nil).Worse(36); got != "" {
 			t.Errorf("though %s, it tells of %q", name, got)
+		}
+	}
+}
+
+func TestALossSaysSinceWhenItIsThere(t *testing.T) {
+	losses := history.Of("checkout", reports(t, rounds(24, fromRound(18, 1.1)), 2, nil), nil).Losses()
+	if len(losses) == 0 {
+		t.Fatal("nothing has become worse")
+	}
+	for _, l := range losses {
+		// Where a tail changed is known to a round or so: its values scatter.
+		off := int32(0)
+		if strings.Contains(l.Text, "p99") {
+			off = 1
+		}
+		if l.Round < 18-off || l.Round > 18+off || int(l.Round)+l.Rounds != 25 {
+			t.Errorf("a loss is of round %d, and %d rounds have it: %s", l.Round, l.Rounds, l.Text)
+		}
+		if want := fmt.Sprintf(" of go-slow / go under sweep: round %d: ", l.Round); !strings.HasPrefix(l.Text, "small, ") || !strings.Contains(l.Text, want) {
+			t.Errorf("a loss says %q, want %q", l.Text, want)
+		}
+	}
+}
+
+func TestAHistorySaysHowManyRoundsItLacks(t *testing.T) {
+	for n, want := range map[int]string{0: "no round has a value", 4: "not enough rounds yet: 4 of ", 24: ""} {
+		if got := history.Of("checkout", reports(t, rounds(n, always), 2, nil), nil).Young(); (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("of %d rounds it says %q, want %q", n, got, want)
 		}
 	}
 }
@@ -243,14 +271,14 @@ func TestPrint(t *testing.T) {
 
 func BenchmarkAThousandRounds(b *testing.B) {
 	rng := rand.New(rand.NewPCG(5, 1))
-	var all []history.Report
+	var all []history.Values
 	for i := range 1000 {
 		c := verdict.Comparison{Implementation: "candidate", Baseline: "anchor", Load: "sweep"}
 		for _, m := range []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest, verdict.LatencyAt("50"), verdict.LatencyAt("99")} {
 			ratio := fromRound(400, 1.02)(i) * fromRound(700, 0.97)(i) * (1 + 0.01*rng.NormFloat64())
 			c.Overall = append(c.Overall, verdict.Result{Metric: m, Ratio: &ratio, Blocks: 10})
 		}
-		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: analysis.Table{Comparisons: []verdict.Comparison{c}}})
+		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: analysis.Table{Comparisons: []verdict.Comparison{c}}}.Values())
 	}
 	for b.Loop() {
 		if h := history.Of("checkout", all, nil); len(h.Series) != 4 || len(h.Series[0].Points) != 2 {

@@ -63,7 +63,7 @@ func (s Series) changes() string {
 		all = append(all, s.change(s.Points[i]))
 	}
 	if n := s.Comparable(); n < s.Needed {
-		all = append(all, fmt.Sprintf("not enough rounds yet: %d of %d", n, s.Needed))
+		all = append(all, young(n, s.Needed))
 	}
 	if len(all) == 0 {
 		return "none"

@@ -44,6 +44,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonUndecided:           Nobody,
 	v1alpha1.ReasonSuspended:           Nobody,
 	v1alpha1.ReasonNoRound:             Nobody,
+	v1alpha1.ReasonBecameWorse:         Nobody,
 	v1alpha1.ReasonServerNotListening:  Implementation,
 	v1alpha1.ReasonServerExited:        Implementation,
 	v1alpha1.ReasonDependencyFailed:    Implementation,

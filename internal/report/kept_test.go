@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"archive/zip"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,7 @@ func TestRecordsOfAnEarlierVersionAreReadAndSayWhatTheySaid(t *testing.T) {
 			"c uses 54.2 % less CPU time per request than go (99 % interval -62.7 % to -43.8 %, 7 blocks); " +
 				"c has at least 85.2 % higher throughput than go (99 % interval >= +41.7 %)",
 			func(t *testing.T, table analysis.Table) {
+				t.Helper()
 				if len(table.Groups) != 2 || len(table.Profiles) != 1 || table.Profiles[0].Found[0].Missing != "" || table.Profiles[0].Found[0].Launches == 0 {
 					t.Errorf("it has the groups %+v and the profiles %+v", table.Groups, table.Profiles)
 				}
@@ -36,6 +38,7 @@ func TestRecordsOfAnEarlierVersionAreReadAndSayWhatTheySaid(t *testing.T) {
 		"cases": {
 			"stackful against stackless, of 2 cases: 2 better, 0 worse, 0 practically equivalent, 0 inconclusive; most in call_depth/depth:16: -86.9 % Time (-89.2 % to -84.2 %)",
 			func(t *testing.T, table analysis.Table) {
+				t.Helper()
 				if len(table.Cases) == 0 || len(table.Groups) != 0 {
 					t.Errorf("it has the cases %+v and the groups %+v", table.Cases, table.Groups)
 				}
@@ -69,9 +72,8 @@ func unzipped(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer archive.Close()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, archive); err != nil {
+	if err := errors.Join(os.CopyFS(dir, archive), archive.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return dir

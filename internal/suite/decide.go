@@ -30,6 +30,8 @@ type Facts struct {
 	Images map[string]Resolution
 	// Refused is why the API server refuses the runs of a round; nil if it takes them.
 	Refused *Problem
+	// Reading is what was read for an earlier decision that asked; nil if nothing was.
+	Reading *Reading
 	Now     time.Time
 }
 
@@ -39,6 +41,8 @@ type Decision struct {
 	Create []v1alpha1.BenchmarkRun
 	// Delete are the runs to delete.
 	Delete []v1alpha1.BenchmarkRun
+	// Read is what to read before the decision is made again with it; nil if nothing is missing.
+	Read   *Asked
 	Status v1alpha1.BenchmarkSuiteStatus
 	// After is when to decide again if nothing happens before; 0 for never.
 	After time.Duration
@@ -318,6 +322,9 @@ func (d *decision) again() time.Duration {
 	}
 	if d.problem != nil && d.problem.Reason == v1alpha1.ReasonRunDenied {
 		sooner(RetryRefused)
+	}
+	if d.unread() {
+		sooner(RetryStore)
 	}
 	if images := Images(d.Suite.Spec); len(images) > 0 {
 		sooner(Interval(d.Suite.Spec))

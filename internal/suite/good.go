@@ -38,15 +38,21 @@ func (r *round) places() []v1alpha1.GoodRun {
 	var places []v1alpha1.GoodRun
 	for _, run := range r.runs {
 		if prefix := prefixOf(run.object); prefix != "" {
-			places = append(places, v1alpha1.GoodRun{Name: run.record.Run, Prefix: prefix})
+			places = append(places, v1alpha1.GoodRun{Name: run.record.Run, Prefix: prefix, Report: pageOf(run.object)})
 		}
 	}
 	return places
 }
 
+// pageOf is the key of the page of a run's report in the object store; empty if there is none.
+func pageOf(run *v1alpha1.BenchmarkRun) string {
+	_, key, _ := strings.Cut(strings.TrimPrefix(run.Status.Report.URI, "s3://"), "/")
+	return key
+}
+
 // prefixOf is where a run lies in the object store: beside its report. It is empty if there is none.
 func prefixOf(run *v1alpha1.BenchmarkRun) string {
-	_, key, _ := strings.Cut(strings.TrimPrefix(run.Status.Report.URI, "s3://"), "/")
+	key := pageOf(run)
 	return key[:max(0, strings.LastIndex(key, "/reports/"))]
 }
 

@@ -20,7 +20,10 @@ const (
 func (d *decision) settle() {
 	lines := slices.Clone(d.Status.History)
 	remember := func(line v1alpha1.SuiteRound) {
-		lines = slices.DeleteFunc(lines, func(l v1alpha1.SuiteRound) bool { return l.Round == line.Round })
+		if i := slices.IndexFunc(lines, func(l v1alpha1.SuiteRound) bool { return l.Round == line.Round }); i >= 0 {
+			line.ChangePoints = lines[i].ChangePoints
+			lines = slices.Delete(lines, i, i+1)
+		}
 		lines = append(lines, line)
 	}
 	for _, r := range d.rounds {
@@ -40,7 +43,9 @@ func (d *decision) settle() {
 		remember(line)
 	}
 	slices.SortFunc(lines, func(a, b v1alpha1.SuiteRound) int { return cmp.Compare(b.Round, a.Round) })
-	d.lines, d.Status.History = lines, lines[:min(len(lines), maxLines)]
+	d.lines = lines
+	d.lookBack()
+	d.Status.History = d.remembered()
 	d.Status.LastRound = v1alpha1.SuiteRound{}
 	if len(lines) > 0 {
 		d.Status.LastRound = slices.MaxFunc(lines, endedBefore)
@@ -53,6 +58,16 @@ func (d *decision) settle() {
 		d.Status.GoodRounds = slices.DeleteFunc(d.good, func(g v1alpha1.GoodRound) bool { return g.Round == d.open.number })
 		d.Status.Current = d.open.current()
 	}
+}
+
+// remembered are the rounds that the status remembers: the newest, and the one that the suite is judged by, whose change points are read once.
+func (d *decision) remembered() []v1alpha1.SuiteRound {
+	newest := d.lines[:min(len(d.lines), maxLines)]
+	judged := d.result()
+	if judged == nil || slices.ContainsFunc(newest, func(l v1alpha1.SuiteRound) bool { return l.Round == judged.Round }) {
+		return newest
+	}
+	return append(slices.Clone(newest[:maxLines-1]), *judged)
 }
 
 // gone is the round that was in progress and of which no run is left: somebody has deleted them, or an operator that has not lived to write it

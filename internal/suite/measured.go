@@ -24,8 +24,7 @@ func MeasuredBy(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []Meas
 	for _, r := range roundsOf(runs) {
 		for _, run := range r.runs {
 			if run.ended() {
-				_, report, _ := strings.Cut(strings.TrimPrefix(run.object.Status.Report.URI, "s3://"), "/")
-				out = append(out, Measured{r.number, run.record.Run, prefixOf(run.object), report})
+				out = append(out, Measured{r.number, run.record.Run, prefixOf(run.object), pageOf(run.object)})
 			}
 		}
 	}
@@ -33,7 +32,7 @@ func MeasuredBy(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []Meas
 		for _, run := range g.Runs {
 			there := func(m Measured) bool { return m.Round == g.Round && m.Run == run.Name }
 			if !slices.ContainsFunc(out, there) {
-				out = append(out, Measured{Round: g.Round, Run: run.Name, Prefix: run.Prefix})
+				out = append(out, Measured{g.Round, run.Name, run.Prefix, run.Report})
 			}
 		}
 	}

@@ -116,10 +116,23 @@ func (d *decision) judged(line v1alpha1.SuiteRound) standing {
 	if line.Inputs != d.in.hash {
 		message = fmt.Sprintf("round %d, of an earlier spec, since no trigger follows changes: %s", line.Round, line.Message)
 	}
-	if line.Outcome == v1alpha1.RoundPassed || line.Outcome == v1alpha1.RoundInconclusive && d.Suite.Spec.Gate.OnInconclusive == v1alpha1.InconclusivePasses {
-		return passed(line.Reason, message)
+	switch {
+	case !d.opens(line):
+		return failed(line.Reason, message)
+	case d.within() > 0:
+		return d.watched(line, message)
 	}
-	return failed(line.Reason, message)
+	return passed(line.Reason, message)
+}
+
+// opens reports whether the outcome of a round opens the gate.
+func (d *decision) opens(line v1alpha1.SuiteRound) bool {
+	return line.Outcome == v1alpha1.RoundPassed || line.Outcome == v1alpha1.RoundInconclusive && d.lenient()
+}
+
+// lenient reports whether what is not known opens the gate.
+func (d *decision) lenient() bool {
+	return d.Suite.Spec.Gate.OnInconclusive == v1alpha1.InconclusivePasses
 }
 
 // progress is how far the round in progress is.

@@ -1,0 +1,43 @@
+package v1alpha1_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const minimalSuite = `
+apiVersion: loadstone.dev/v1alpha1
+kind: BenchmarkSuite
+metadata: {name: NAME, namespace: default}
+spec:
+  runs:
+  - {name: small, template: {spec: {}}}
+  gate: GATE
+`
+
+func TestTheGateOfASuite(t *testing.T) {
+	c := apiServer(t)
+	for name, tc := range map[string]struct {
+		gate string
+		// want is a part of the refusal; empty if the gate is accepted.
+		want string
+	}{
+		"no change points":          {gate: "{onInconclusive: Pass}"},
+		"the fewest rounds":         {gate: "{changePoints: {withinRounds: 3}}"},
+		"the most rounds":           {gate: "{onInconclusive: Fail, changePoints: {withinRounds: 100}}"},
+		"fewer than can be found":   {gate: "{changePoints: {withinRounds: 2}}", want: "spec.gate.changePoints.withinRounds in body should be greater than or equal to 3"},
+		"more than are kept":        {gate: "{changePoints: {withinRounds: 101}}", want: "spec.gate.changePoints.withinRounds in body should be less than or equal to 100"},
+		"change points of no bound": {gate: "{changePoints: {}}", want: "spec.gate.changePoints.withinRounds: Required value"},
+		"a gate of nothing":         {gate: "{}", want: "spec.gate in body should have at least 1 properties"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.NewReplacer("NAME", strings.ReplaceAll(name, " ", "-"), "GATE", tc.gate).Replace(minimalSuite)
+			err := create(t, c, parse(t, []byte(text)))
+			if tc.want != "" {
+				refused(t, err, tc.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
