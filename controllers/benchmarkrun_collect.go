@@ -2,17 +2,14 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/workflows"
@@ -38,12 +35,16 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 	switch argo := ended.Add(enginePatience).Sub(s.now); {
 	case s.workflow == nil:
 	case workflows.Ended(s.workflow):
-		if err := r.engine().RemoveToken(ctx, s.workflow.GetName()); err != nil {
+		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
 			return pass.Halt, err
 		}
 	case s.run.Status.Report.URI != "" && argo > 0:
 		return pass.Again(argo), nil // Argo takes the last answer and ends its workflow.
 	default:
+		// Who sees no workflow any more looks for no token.
+		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
+			return pass.Halt, err
+		}
 		return pass.Halt, r.engine().RemoveAll(ctx, s.run)
 	}
 	if left := ended.Add(ttl(s.run)).Sub(s.now); left > 0 {
@@ -76,40 +77,20 @@ func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.Benc
 func (r *BenchmarkRunReconciler) letGo(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	before := run.DeepCopy()
 	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)
-	if err := r.Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); client.IgnoreNotFound(err) != nil {
+	let := func() error {
+		return r.Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	}
+	if err := pass.Insist(let); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing finalizer: %w", err)
 	}
 	return nil
 }
 
-// cleanUp removes what was made for a run that is being deleted; done is true when nothing is left.
+// cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left.
 func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
-	mine := client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}
-	// The load stops with its pods: they go first, each with its own grace period.
-	if err := r.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(run.Namespace), mine); err != nil {
-		return false, fmt.Errorf("deleting pods: %w", err)
-	}
-	if err := r.DeleteAllOf(ctx, &v1alpha1.Trial{}, client.InNamespace(run.Namespace), mine, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-		return false, fmt.Errorf("deleting trials: %w", err)
-	}
-	if err := r.engine().RemoveAll(ctx, run); err != nil {
+	left, err := room.Clear(ctx, r.Client, r.Live, run)
+	if err := errors.Join(err, r.engine().RemoveAll(ctx, run)); err != nil || left > 0 {
 		return false, err
 	}
-	var pods corev1.PodList
-	var trials v1alpha1.TrialList
-	for _, list := range []client.ObjectList{&pods, &trials} {
-		if err := r.Live.List(ctx, list, client.InNamespace(run.Namespace), mine); err != nil {
-			return false, fmt.Errorf("looking for what is left: %w", err)
-		}
-	}
-	nodes, err := room.Nodes(ctx, r.Client)
-	if err != nil {
-		return false, err
-	}
-	// Pods on a node that is away go when it is back, or with it.
-	left := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return facts.Unreachable(&p, nodes) })
-	if len(left)+len(trials.Items) > 0 {
-		return false, nil
-	}
-	return true, room.Release(ctx, r.Client, run, r.Network)
+	return true, errors.Join(r.engine().RemoveTokens(ctx, run), room.Release(ctx, r.Client, run, r.Network))
 }

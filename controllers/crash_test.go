@@ -15,8 +15,8 @@ import (
 // crashDeadline is far beyond what a run with an operator that ends at each write takes.
 const crashDeadline = 8 * time.Minute
 
-// TestAnOperatorMayEndAtAnyWrite leads a whole run, and then its deletion, with operators of which each ends at another write: what is
-// measured, and what is left, is as if one had done it all.
+// TestAnOperatorMayEndAtAnyWrite leads a whole run, its deletion, and that of a run that measures, with operators of which each ends at another
+// write: what is measured, and what is left, is as if one had done it all.
 func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]bool{"instead of it": false, "before it learns that it was done": true} {
@@ -34,6 +34,11 @@ func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
 			artifactsOf(t, w, run)
 			w.must(w.c.Delete(t.Context(), run))
 			w.outlive("nothing to be left", func() bool { return w.left(t.Context()) == "" })
+			// Of a run that has ended no pods are there any more: another is deleted while it measures.
+			cut := w.apply("cut", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
+			w.outlive("the other run's load", func() bool { return slices.ContainsFunc(w.trials(cut), func(t v1alpha1.Trial) bool { return w.measuring(&t) }) })
+			w.must(w.c.Delete(t.Context(), cut))
+			w.outlive("nothing to be left of the other", func() bool { return w.left(t.Context()) == "" })
 			everyKindOfWrite(t, w.reaper.ended())
 		})
 	}

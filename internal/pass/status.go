@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -21,6 +24,17 @@ func writeStatus(ctx context.Context, c client.Client, before, after client.Obje
 		return false, fmt.Errorf("writing status of %s: %w", client.ObjectKeyFromObject(after), err)
 	}
 	return true, nil
+}
+
+// Insist does again, four times within a second, what the API server does not do at the moment: something that begins anew at each refusal would get
+// through nowhere where many are refused.
+func Insist(do func() error) error {
+	return retry.OnError(wait.Backoff{Steps: 4, Duration: 20 * time.Millisecond, Factor: 4, Jitter: 0.2}, passes, do)
+}
+
+// passes reports whether an API server may do in a moment what it has refused.
+func passes(err error) bool {
+	return apierrors.IsInternalError(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err)
 }
 
 // Benign reports whether the next pass will see the world as it is: a conflict, or an object gone meanwhile.

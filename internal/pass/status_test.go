@@ -3,11 +3,14 @@ package pass
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -80,5 +83,37 @@ func TestAStatusThatIsAsItWasIsNotWritten(t *testing.T) {
 		if err != nil || writes != want || got.RequeueAfter != time.Minute {
 			t.Errorf("of %q the pass writes %d times and ends with %+v, %v", trouble, writes, got, err)
 		}
+	}
+}
+
+func TestWhatAnAPIServerDoesNotDoAtTheMomentIsAskedForAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refusal error
+		// refused is how many requests are refused, asked how many are made, and done whether the last is granted.
+		refused, asked int
+		done           bool
+	}{
+		"nothing is refused":                {nil, 0, 1, true},
+		"one that fails inside":             {apierrors.NewInternalError(errors.New("etcd")), 1, 2, true},
+		"too many, three times":             {apierrors.NewTooManyRequests("busy", 0), 3, 4, true},
+		"one that is away for longer":       {apierrors.NewServiceUnavailable("away"), 9, 4, false},
+		"in words of our own":               {fmt.Errorf("deleting pods: %w", apierrors.NewTimeoutError("slow", 1)), 1, 2, true},
+		"somebody else was faster":          {apierrors.NewConflict(schema.GroupResource{}, "run", nil), 1, 1, false},
+		"nobody may do it":                  {apierrors.NewForbidden(schema.GroupResource{}, "run", nil), 1, 1, false},
+		"it is no longer there":             {apierrors.NewNotFound(schema.GroupResource{}, "run"), 1, 1, false},
+		"the connection has not come about": {errors.New("connection refused"), 1, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			err := Insist(func() error {
+				if asked++; asked <= tc.refused {
+					return tc.refusal
+				}
+				return nil
+			})
+			if asked != tc.asked || (err == nil) != tc.done {
+				t.Errorf("it was asked for %d times, and ends with %v", asked, err)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -29,7 +30,10 @@ func Release(ctx context.Context, c client.Writer, run *v1alpha1.BenchmarkRun, r
 	if rules == nil {
 		return nil // Where no policies are made, the operator may not remove any.
 	}
-	if err := c.DeleteAllOf(ctx, &networkingv1.NetworkPolicy{}, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
+	remove := func() error {
+		return c.DeleteAllOf(ctx, &networkingv1.NetworkPolicy{}, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)})
+	}
+	if err := pass.Insist(remove); err != nil {
 		return fmt.Errorf("deleting NetworkPolicy: %w", err)
 	}
 	return nil

@@ -57,15 +57,24 @@ func Token(key ed25519.PrivateKey, runUID string) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// SetToken puts a run's token where the steps of its workflow read it; nil takes it away.
-func SetToken(ctx context.Context, c client.Client, namespace, workflow string, token *string) error {
-	var value any
-	if token != nil {
-		value = []byte(*token)
+// SetToken puts a run's token where the steps of its workflow read it.
+func SetToken(ctx context.Context, c client.Client, namespace, workflow, token string) error {
+	return writeTokens(ctx, c, namespace, map[string]any{workflow: []byte(token)})
+}
+
+// RemoveTokens takes away the tokens of workflows. It does not mind those that are not there.
+func RemoveTokens(ctx context.Context, c client.Client, namespace string, workflows ...string) error {
+	none := map[string]any{}
+	for _, name := range workflows {
+		none[name] = nil
 	}
-	patch, err := json.Marshal(map[string]any{"data": map[string]any{workflow: value}})
+	return writeTokens(ctx, c, namespace, none)
+}
+
+func writeTokens(ctx context.Context, c client.Client, namespace string, tokens map[string]any) error {
+	patch, err := json.Marshal(map[string]any{"data": tokens})
 	if err != nil {
-		return fmt.Errorf("encoding token: %w", err)
+		return fmt.Errorf("encoding tokens: %w", err)
 	}
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: render.TokensSecret}}
 	if err := c.Patch(ctx, s, client.RawPatch(types.MergePatchType, patch)); err != nil {

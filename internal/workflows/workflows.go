@@ -5,6 +5,7 @@ package workflows
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
@@ -59,13 +61,32 @@ func (e Engine) Make(ctx context.Context, run *v1alpha1.BenchmarkRun, p plan.Pla
 		Service: e.Service, ServiceAccount: e.ServiceAccount, InstanceID: e.InstanceID, Part: part,
 	})
 	token := steps.Token(e.Key, string(run.UID))
-	if err := steps.SetToken(ctx, e.Client, e.Namespace, w.GetName(), &token); err != nil {
+	if err := steps.SetToken(ctx, e.Client, e.Namespace, w.GetName(), token); err != nil {
 		return nil, err
 	}
 	if err := e.Create(ctx, w); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
 	}
 	return w, nil
+}
+
+// RemoveAll removes the workflows of a run that are there. A refusal of one does not keep the others.
+func (e Engine) RemoveAll(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	there := &unstructured.UnstructuredList{}
+	there.SetGroupVersionKind(render.WorkflowKind)
+	list := func() error {
+		return e.Live.List(ctx, there, client.InNamespace(e.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)})
+	}
+	if err := pass.Insist(list); err != nil {
+		return fmt.Errorf("listing workflows: %w", err)
+	}
+	var refused []error
+	for i := range there.Items {
+		if w := &there.Items[i]; w.GetDeletionTimestamp().IsZero() {
+			refused = append(refused, pass.Insist(func() error { return e.Remove(ctx, w) }))
+		}
+	}
+	return errors.Join(refused...)
 }
 
 // Remove removes a workflow.
@@ -76,29 +97,13 @@ func (e Engine) Remove(ctx context.Context, w *unstructured.Unstructured) error 
 	return nil
 }
 
-// RemoveAll removes all workflows that a run may have had, and their tokens.
-func (e Engine) RemoveAll(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	parts := []plan.Part{{Following: true}}
+// RemoveTokens removes the tokens of all workflows that a run may have had, at once.
+func (e Engine) RemoveTokens(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	names := []string{render.WorkflowName(run.Name, string(run.UID), plan.Part{Following: true})}
 	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
-		parts = append(parts, plan.Part{Repeat: repeat})
+		names = append(names, render.WorkflowName(run.Name, string(run.UID), plan.Part{Repeat: repeat}))
 	}
-	for _, part := range parts {
-		w := New()
-		w.SetName(render.WorkflowName(run.Name, string(run.UID), part))
-		w.SetNamespace(e.Namespace)
-		if err := e.Remove(ctx, w); err != nil {
-			return err
-		}
-		if err := e.RemoveToken(ctx, w.GetName()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// RemoveToken removes the token of a workflow.
-func (e Engine) RemoveToken(ctx context.Context, workflow string) error {
-	return client.IgnoreNotFound(steps.SetToken(ctx, e.Client, e.Namespace, workflow, nil))
+	return pass.Insist(func() error { return client.IgnoreNotFound(steps.RemoveTokens(ctx, e.Client, e.Namespace, names...)) })
 }
 
 // ReplaceAgentPods deletes the pods of a workflow that have failed, which Argo never mends, and those that were made before an instant. Argo
