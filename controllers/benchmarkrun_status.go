@@ -3,6 +3,7 @@ package controllers
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -56,6 +57,14 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	stepConditions(c, s)
 	summaryConditions(c, s)
 	st.Conditions = c.Sorted()
+	// Time that passes by itself is not worth a write.
+	if old := s.run.Status; st.TimeLeft != "" && old.TimeLeft != "" {
+		passed := st
+		passed.TimeLeft = old.TimeLeft
+		if equality.Semantic.DeepEqual(passed, old) {
+			return old
+		}
+	}
 	return st
 }
 

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
@@ -77,7 +76,7 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.St
 		s.turn = true
 		return pass.GoOn, nil
 	}
-	s.waiting = fmt.Sprintf("waiting for pod %s to release its CPUs", client.ObjectKeyFromObject(&s.others[0]))
+	s.waiting = fmt.Sprintf("waiting for the pods of trial %s/%s to release their CPUs", s.others[0].Namespace, s.others[0].Labels[v1alpha1.LabelTrial])
 	return pass.Again(retryPods), room.Delete(ctx, r.Client, s.stalePods())
 }
 

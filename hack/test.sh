@@ -51,7 +51,7 @@ packages() { go list ./... | grep -v /test/e2e; }
 
 unit() {
   local list
-  mapfile -t list < <(packages | grep -v /workloads)
+  mapfile -t list < <(packages | grep -v '^loadstone.dev/loadstone/workloads')
   go test -short "${list[@]}"
 }
 

@@ -10,7 +10,7 @@ type rule struct {
 
 var rules = []rule{
 	{words(`strangers?`), "noisy neighbours"},
-	{words(`spoil(s|ed)?|hit from outside`), "disturb, disturbed"},
+	{words(`spoil(s|ed)?|hit from outside|hit the (blocks?|implementations?|cells?)`), "disturb, disturbed"},
 	{words(`looked after|looks whether|after the look`), "interim analysis"},
 	{words(`spare (block|one|trial)s?|(measured|made|prepared) anew`), "repeat block, repeated"},
 	{words(`own faults?|ownFaults|by its own fault|faults? of (its|their) own`), "implementation failure"},

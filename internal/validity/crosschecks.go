@@ -16,7 +16,7 @@ const (
 	warmupTrend, warmupTrials = 0.1, 0.8
 	// warmupMin is the number of trials from which on "in most of them" means something.
 	warmupMin = 3
-	// asymmetry: other processes hit both sides of a comparison alike unless their shares differ by more than three hundredths.
+	// asymmetry: other processes disturb both sides of a comparison alike unless their shares differ by more than three hundredths.
 	asymmetry = 0.03
 )
 

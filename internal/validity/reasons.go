@@ -78,7 +78,7 @@ const (
 	CPUSlower Code = "CPUSlower"
 	// FrequencyFell means that the server's CPU slowed down its clock under load; Value is by which share.
 	FrequencyFell Code = "FrequencyFell"
-	// NeighbourAsymmetry means that other processes hit the implementations of a block differently; Value is the largest difference.
+	// NeighbourAsymmetry means that other processes disturbed the implementations of a block differently; Value is the largest difference.
 	NeighbourAsymmetry Code = "NeighbourAsymmetry"
 	// UtilisationLaw means that the server used more CPU time than its CPUs were busy, which cannot be; Value is the quotient.
 	UtilisationLaw Code = "UtilisationLaw"

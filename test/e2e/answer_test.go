@@ -14,7 +14,7 @@ import (
 )
 
 // The known answer: a cost of two thirds or more, planted in one of three otherwise equal servers, is found and is of that size; between the two
-// equal ones no difference is claimed. The run may stop after ten of its twelve blocks, and does.
+// equal ones no difference is claimed. Two wrk make the load together. The run may stop after ten of its twelve blocks, and does.
 func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 	body, warm := "helloworld", int32(1)
 	server := func(name string, args ...string) v1alpha1.Implementation {
@@ -27,10 +27,10 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 			Baseline:        "plain",
 			Loads: []v1alpha1.Load{{
 				Name: "steady", Tool: v1alpha1.ToolWrk, WarmupSeconds: &warm, DurationSeconds: 1,
-				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}},
-				Levels:  []v1alpha1.Level{{Connections: 50}},
+				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}}, Generators: v1alpha1.Generators{Pods: 2},
+				Levels: []v1alpha1.Level{{Connections: 50}},
 			}},
-			Blocks: 12, Stop: v1alpha1.Stop{MaxWidth: "0.9"},
+			Blocks: 12, Stop: v1alpha1.Stop{MaxWidth: "0.9"}, Placement: v1alpha1.Placement{GeneratorPinning: v1alpha1.Preferred},
 		},
 	}
 	data, table := measure(t, run, 15*time.Minute)

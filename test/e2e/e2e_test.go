@@ -188,7 +188,7 @@ func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (
 	return data, analyse(t, data)
 }
 
-// whole counts the blocks that no fault from outside has hit. Fewer than verdict.MinBlocks are too few for a verdict: where this machine has
+// whole counts the blocks that nothing outside the run has disturbed. Fewer than verdict.MinBlocks are too few for a verdict: where this machine has
 // left no more of all that could be measured anew, a test can ask that nothing wrong is said, and not that something is.
 func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	t.Helper()
@@ -200,7 +200,7 @@ func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	hit = slices.Compact(hit)
 	n := int(data.Manifest.Blocks+data.Manifest.RepeatBlocks) - len(hit)
 	if n < verdict.MinBlocks {
-		t.Logf("faults from outside have hit the blocks %v and left %d: no verdict is asked for", hit, n)
+		t.Logf("the blocks %v were disturbed, which leaves %d: no verdict is asked for", hit, n)
 	}
 	return n
 }

@@ -20,7 +20,7 @@ var latencyLine = regexp.MustCompile(`(?m)^loadstone latency (\d+) (\d+)\s*$`)
 // read from what wrk printed, sorted and counted here.
 func checkMerged(t *testing.T, data record.RunData, table analysis.Table, at record.Point) {
 	t.Helper()
-	for _, name := range []string{"gohttp"} {
+	for _, name := range []string{"gohttp", "epoll"} {
 		raw := rawLatencies(t, data, table, at, name)
 		slices.Sort(raw)
 		g := table.Group(at, name)

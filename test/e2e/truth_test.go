@@ -35,25 +35,21 @@ const faultyServer = "faulty"
 // closed is a level of a load that waits for its answers.
 func closed(c int32) v1alpha1.Level { return v1alpha1.Level{Connections: c} }
 
-// plantedLoad is a load from two pods. The fault is in the query, which good servers ignore.
+// plantedLoad is a load from two pods, without a warm-up. The fault is in the query, which good servers ignore.
 func plantedLoad(name string, tool v1alpha1.Tool, query string, levels ...v1alpha1.Level) v1alpha1.Load {
-	body, warm := "helloworld", int32(1)
+	body := "helloworld"
 	return v1alpha1.Load{
-		Name: name, Tool: tool, Generators: v1alpha1.Generators{Pods: 2}, Levels: levels, WarmupSeconds: &warm, DurationSeconds: 1,
+		Name: name, Tool: tool, Generators: v1alpha1.Generators{Pods: 2}, Levels: levels, WarmupSeconds: new(int32(0)), DurationSeconds: 1,
 		Request: v1alpha1.Request{Path: "/" + query, Expect: v1alpha1.Expect{Body: &body}},
 	}
 }
 
-// truthLoads have one load of each tool but wrk, whose verdict is that of the quick sample. Each must lead to a verdict, without a warm-up, too.
+// truthLoads have one load of each tool but wrk, whose verdict is that of the quick sample. Each must lead to a verdict.
 func truthLoads() []planted {
-	loads := []planted{
+	return []planted{
 		{load: plantedLoad("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: validity.WrongBody, weight: validity.Void},
 		{load: plantedLoad("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},
 	}
-	for i := range loads {
-		loads[i].load.WarmupSeconds = new(int32(0))
-	}
-	return loads
 }
 
 // faultLoads are the faults that are named cell by cell, whatever a run's verdict. The server that misbehaves answers on 60 connections at a time,
@@ -103,16 +99,18 @@ func TestTheVerdictsOfAbAndK6AreRight(t *testing.T) {
 	checkReport(t, run, table)
 }
 
-// Every fault is named in the cell that it hit, good cells are not accused of it, and the merged percentiles are those of the raw latencies.
+// Every fault is named in the cell that it hit, good cells are not accused of it, who misbehaves does not win, and the merged percentiles are those of
+// the raw latencies.
 func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	faults := faultLoads()
-	run := plantedRun("faults", 3, faults, "gohttp")
+	run := plantedRun("faults", 3, faults, "gohttp", "epoll")
 	data, table := measure(t, run, 15*time.Minute)
 	t.Log(run.Status.Verdict)
 	for _, f := range faults {
 		checkPlanted(t, run, table, f)
 	}
 	checkMerged(t, data, table, record.Point{Load: "sweep", Connections: 20})
+	checkVerdicts(t, table, false)
 	checkReport(t, run, table)
 }
 

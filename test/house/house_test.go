@@ -26,6 +26,8 @@ const (
 	mostOfAPI = 3000
 	// leastPure is the least share of the programs' lines that are in files without I/O, and leastTested the least number of lines of tests to a line of code.
 	leastPure, leastTested = 0.7, 0.8
+	// mostOfFunctions is how many lines 99 of a hundred functions may have; the linter holds the longest.
+	mostOfFunctions = 50
 )
 
 // listed is a package as go list prints it.
@@ -166,6 +168,38 @@ func TestMostOfTheProgramsDoesNoIOAndIsTested(t *testing.T) {
 	}
 	if float64(tests) < leastTested*float64(all) {
 		t.Errorf("%.2f lines of tests to a line of code are the least", leastTested)
+	}
+}
+
+// lengths are the lines of the functions of a file.
+func lengths(t *testing.T, file string) []int {
+	t.Helper()
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int
+	for _, d := range parsed.Decls {
+		if f, is := d.(*ast.FuncDecl); is {
+			all = append(all, set.Position(f.End()).Line-set.Position(f.Pos()).Line+1)
+		}
+	}
+	return all
+}
+
+func TestNinetyNineOfAHundredFunctionsFitOnAScreen(t *testing.T) {
+	var all []int
+	for _, p := range packages(t) {
+		for _, f := range p.GoFiles {
+			all = append(all, lengths(t, filepath.Join(p.Dir, f))...)
+		}
+	}
+	slices.Sort(all)
+	if p99 := all[len(all)*99/100]; p99 > mostOfFunctions {
+		t.Errorf("one of a hundred functions has more than %d lines: %d are the most", p99, mostOfFunctions)
+	} else {
+		t.Logf("%d functions, the 99th percentile has %d lines", len(all), p99)
 	}
 }
 
