@@ -142,7 +142,7 @@ func (w *world) play() {
 // end deletes the runs of the test and sees that nothing is left of them.
 func (w *world) end() {
 	defer func() { w.stop() }()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), awaitDeadline)
 	defer cancel()
 	if err := w.c.DeleteAllOf(ctx, &v1alpha1.BenchmarkRun{}, client.InNamespace(w.namespace)); err != nil {
 		w.t.Error(err)
@@ -303,10 +303,13 @@ func with(baseline string, list ...v1alpha1.Implementation) func(*v1alpha1.Bench
 	}
 }
 
+// awaitDeadline is far beyond what anything takes that tests wait for, on a machine that is busy with other tests, too.
+const awaitDeadline = 2 * time.Minute
+
 // await reads an object again and again until it is as wanted.
 func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
 	w.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(awaitDeadline)
 	for {
 		err := w.c.Get(w.t.Context(), client.ObjectKeyFromObject(o), o)
 		if client.IgnoreNotFound(err) != nil {
@@ -348,7 +351,7 @@ func (w *world) measuring(t *v1alpha1.Trial) bool {
 // awaitFirst waits until the first trial of a run, whichever implementation's it is, is under load.
 func (w *world) awaitFirst(run string) *v1alpha1.Trial {
 	w.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(awaitDeadline)
 	for {
 		var list v1alpha1.TrialList
 		w.must(w.c.List(w.t.Context(), &list, client.InNamespace(w.namespace), client.MatchingLabels{v1alpha1.LabelRun: run}))
