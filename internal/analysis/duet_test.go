@@ -51,6 +51,21 @@ func TestADuetSeesThroughDriftThatHidesADifferenceFromBlocks(t *testing.T) {
 	}
 }
 
+func TestATrialOfADuetIsCountedOnce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		duet bool
+		want int
+	}{
+		"in turns":            {true, 10},
+		"one after the other": {false, 20},
+	} {
+		c := analyse(t, twins(tc.duet, 1)).Coverage
+		if c.PlannedTrials != tc.want || c.MeasuredTrials != tc.want || c.PlannedCells != 40 || c.MeasuredCells != 40 {
+			t.Errorf("%s: %d of %d trials with %d of %d cells, want %d and 40", name, c.MeasuredTrials, c.PlannedTrials, c.MeasuredCells, c.PlannedCells, tc.want)
+		}
+	}
+}
+
 func TestADuetIsReadAsTwoTrialsOfItsBlock(t *testing.T) {
 	d := twins(true, 1.2)
 	before, err := json.Marshal(d)
@@ -62,7 +77,7 @@ func TestADuetIsReadAsTwoTrialsOfItsBlock(t *testing.T) {
 		t.Errorf("analysing a duet has changed its records (%v)", err)
 	}
 	c := got.Coverage
-	if c.PlannedTrials != 20 || c.MeasuredTrials != 20 || c.MeasuredCells != 40 || c.PinnedCells != 40 || c.VoidCells != 0 || len(c.Missing) != 0 {
+	if c.PlannedTrials != 10 || c.MeasuredTrials != 10 || c.MeasuredCells != 40 || c.PinnedCells != 40 || c.VoidCells != 0 || len(c.Missing) != 0 {
 		t.Errorf("coverage %+v", c)
 	}
 	for _, g := range got.Groups {

@@ -105,7 +105,7 @@ func profiles(data record.RunData, p planned.Run) []Profile {
 	for _, planned := range data.Manifest.Plan.Profiles {
 		own := Profile{Profile: planned}
 		for _, line := range data.Manifest.Plan.Following {
-			if line.Item == planned.Name && len(line.Servers) == 1 {
+			if line.Type == record.ProfileType && line.Item == planned.Name && len(line.Servers) == 1 {
 				own.Found = append(own.Found, profiled(data, line))
 			}
 		}
@@ -281,7 +281,7 @@ type ProfileGap struct {
 	Example string `json:"example,omitempty"`
 }
 
-// profileGaps are what went wrong in profiles. One whose trial failed is among the trials that failed.
+// profileGaps are what went wrong in profiles. One whose trial failed says so itself.
 func (t Table) profileGaps() []ProfileGap {
 	var out []ProfileGap
 	for _, p := range t.Profiles {

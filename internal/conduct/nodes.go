@@ -30,7 +30,7 @@ func (l Trials) Bound(follows bool) map[string]string {
 
 // nodesNote returns a sentence about the nodes to which the run was bound.
 func nodesNote(first *Trial) string {
-	note := fmt.Sprintf("all trials after %s were bound to its nodes:", first.Name)
+	note := fmt.Sprintf("all trials of blocks after %s were bound to its nodes:", first.Name)
 	for i, n := range first.Nodes {
 		if i > 0 {
 			note += ","

@@ -56,6 +56,15 @@ func (v run) missingTable() table.Table {
 			table.Wrapped(m.Message, m.Trial),
 		}})
 	}
+	for _, p := range v.Table.Profiles {
+		for _, f := range p.Found {
+			if f.Missing != "" {
+				s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
+					table.Word(f.Implementation), table.Num(format.Missing), table.Wrapped(v.Say("care.profile", p.Name), ""), table.Wrapped(f.Missing, f.Trial),
+				}})
+			}
+		}
+	}
 	t.Bodies = append(t.Bodies, s)
 	return t
 }

@@ -84,6 +84,11 @@ func TestCaveats(t *testing.T) {
 			"Trials that were not measured",
 			[][]string{{"go", "2", "it had not started when the run ended", "-"}},
 		},
+		"a profile that was not made": {
+			analysis.Table{Profiles: []analysis.Profile{{Profile: record.Profile{Name: "heap"}, Found: []analysis.Profiled{{Implementation: "go", Trial: "p00-go", Missing: "pod c was evicted"}}}}},
+			"Trials that were not measured",
+			[][]string{{"go", "profile heap", "pod c was evicted"}},
+		},
 		"a trial that was repeated": {
 			analysis.Table{Coverage: analysis.Coverage{Repeated: []analysis.RepeatedTrial{{Trial: "b01-go", Attempt: 3, Faults: []string{"PodLost", "ImagePull"}}}}},
 			"Trials repeated after an infrastructure failure",

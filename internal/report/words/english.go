@@ -168,6 +168,7 @@ var englishGeneral = map[string]string{
 	"care.title":    "Caveats",
 	"care.none":     "Every planned trial was measured, and every cell passed every check.",
 	"care.missing":  "Trials that were not measured",
+	"care.profile":  "profile %s",
 	"care.repeated": "Trials repeated after an infrastructure failure",
 	"care.unknown":  "What could not be measured",
 	"care.cells":    "Void and suspect cells",

@@ -45,7 +45,7 @@ var englishCases = map[string]string{
 	"values.name":               "%s of %s",
 	"values.point":              "%s, %s: %s %s (%s)",
 
-	"method.2.programs":    "Each case is compared separately, by its first metric; its other metrics are tested as well. Of the repetitions that a process makes by itself, the median counts as one value. Where both sides are 0 in every block, there is no difference.",
+	"method.2.programs":    "Each case is compared separately, by its first metric; its other metrics are tested as well. Of the repetitions that a process makes by itself, the median counts as one value. Where both sides are 0 in every block, of seven at least, there is no difference.",
 	"builds.lead.programs": "What the executable of each program shows, read from its file before it was started. Below each answer stands what it follows from; what the file does not show is unknown.",
 
 	"processes.title": "Processes",
