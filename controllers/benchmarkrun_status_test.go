@@ -174,6 +174,24 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 	}
 }
 
+func TestTimeThatPassesByItselfIsNotWritten(t *testing.T) {
+	s := runScopeOf(t, func(s *runScope) {
+		end, start := metav1.NewMicroTime(noon.Add(-20*time.Second)), metav1.NewMicroTime(noon.Add(-4*time.Second))
+		s.trials[0].Status.CompletionTime, s.trials[0].Status.ManifestKey = &end, "k"
+		s.trials[1].Status.StartTime = &start
+	})
+	s.run.Status = runStatus(s)
+	s.now = s.now.Add(2 * time.Second)
+	if diff := cmp.Diff(s.run.Status, runStatus(s)); diff != "" {
+		t.Errorf("two seconds later (-before +after):\n%s", diff)
+	}
+	// With the last cell the progress is another, and then the time is worth its write.
+	s.now = s.now.Add(5 * time.Second)
+	if st := runStatus(s); st.Progress == s.run.Status.Progress || st.TimeLeft == s.run.Status.TimeLeft {
+		t.Errorf("after the last cell: progress %s, %s left", st.Progress, st.TimeLeft)
+	}
+}
+
 func TestProgressAndTimeLeftFollowTheClock(t *testing.T) {
 	s := runScopeOf(t, func(s *runScope) {
 		end, start := metav1.NewMicroTime(noon.Add(-20*time.Second)), metav1.NewMicroTime(noon.Add(-4*time.Second))

@@ -33,7 +33,8 @@ func admitPlanted(t *testing.T, w *world) {
 			kinds.Enum = append(kinds.Enum, apiextensionsv1.JSON{Raw: []byte(`"` + name + `"`)})
 		}
 		spec.Properties["type"] = kinds
-		rule(t, spec, "block is required").Rule = "!has(self.type) || (self.type in ['Profile', '" + following + "']) != has(self.block)"
+		block := rule(t, spec, "block is required")
+		block.Rule = strings.Replace(block.Rule, "self.type == 'Profile'", "self.type in ['Profile', '"+following+"']", 1)
 	})
 	change(t, c, "benchmarkruns.loadstone.dev", func(spec *apiextensionsv1.JSONSchemaProps) {
 		either := rule(t, spec, "give either loads")

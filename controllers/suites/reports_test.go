@@ -40,11 +40,7 @@ func (w *world) bucket(at testbed.ObjectStore, name string) *counted {
 // put stores the report of the run that goes on, whose costly server costs more by a factor.
 func (w *world) put(store *counted, round int32, cost float64) {
 	w.t.Helper()
-	o := recordtest.Duel(6)
-	o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.01, uint64(round)
-	o.Servers = append([]recordtest.Server{}, o.Servers[:2]...)
-	o.Servers[1].CPUMicros *= cost
-	table, err := analysis.Analyse(recordtest.Run(o))
+	table, err := analysis.Analyse(recordtest.Round(int(round), cost))
 	w.must(err)
 	body, err := report.JSON(table)
 	w.must(err)

@@ -20,11 +20,7 @@ import (
 // measured puts the report of a run into the store whose costly server costs more by a factor, and returns the address of its page.
 func (w *cluster) measured(round int, cost float64) string {
 	w.t.Helper()
-	o := recordtest.Duel(6)
-	o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.01, uint64(round)
-	o.Servers = append([]recordtest.Server{}, o.Servers[:2]...)
-	o.Servers[1].CPUMicros *= cost
-	table, err := analysis.Analyse(recordtest.Run(o))
+	table, err := analysis.Analyse(recordtest.Round(round, cost))
 	w.must(err)
 	body, err := report.JSON(table)
 	w.must(err)

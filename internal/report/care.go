@@ -32,6 +32,7 @@ func (v run) care() page.Section {
 		}
 	}
 	add("care.missing", v.missingTable())
+	add("care.profiles", v.lostProfilesTable())
 	add("care.repeated", v.repeatedTable())
 	add("care.cells", v.findingsTable())
 	add("care.unknown", v.unknownTable())
@@ -56,12 +57,18 @@ func (v run) missingTable() table.Table {
 			table.Wrapped(m.Message, m.Trial),
 		}})
 	}
+	t.Bodies = append(t.Bodies, s)
+	return t
+}
+
+// lostProfilesTable has a row for each profile that has left nothing.
+func (v run) lostProfilesTable() table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("impl"), v.Th("profile"), v.Th("message")}}
+	var s table.Body
 	for _, p := range v.Table.Profiles {
 		for _, f := range p.Found {
 			if f.Missing != "" {
-				s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
-					table.Word(f.Implementation), table.Num(format.Missing), table.Wrapped(v.Say("care.profile", p.Name), ""), table.Wrapped(f.Missing, f.Trial),
-				}})
+				s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{table.Word(f.Implementation), table.Word(p.Name), table.Wrapped(f.Missing, f.Trial)}})
 			}
 		}
 	}

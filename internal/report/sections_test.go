@@ -86,8 +86,8 @@ func TestCaveats(t *testing.T) {
 		},
 		"a profile that was not made": {
 			analysis.Table{Profiles: []analysis.Profile{{Profile: record.Profile{Name: "heap"}, Found: []analysis.Profiled{{Implementation: "go", Trial: "p00-go", Missing: "pod c was evicted"}}}}},
-			"Trials that were not measured",
-			[][]string{{"go", "profile heap", "pod c was evicted"}},
+			"Profiles that were not made",
+			[][]string{{"go", "heap", "pod c was evicted"}},
 		},
 		"a trial that was repeated": {
 			analysis.Table{Coverage: analysis.Coverage{Repeated: []analysis.RepeatedTrial{{Trial: "b01-go", Attempt: 3, Faults: []string{"PodLost", "ImagePull"}}}}},

@@ -7,8 +7,8 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// At an imposed rate, steady or rising, nobody is compared by the throughput that was asked for: the busy server needs more CPU time per request, the overloaded one
-// does not keep the rate, and the gate on the latency stays shut.
+// At an imposed rate, steady or rising, nobody is compared by the throughput that was asked for: the busy server needs more CPU time per request,
+// the overloaded one does not keep the rate, and the gate on the latency stays shut.
 func TestAtAnImposedRateTheReportSaysWhoNeedsMore(t *testing.T) {
 	run := sample(t, "rate.yaml")
 	shortened(run)

@@ -196,10 +196,10 @@ func TestNinetyNineOfAHundredFunctionsFitOnAScreen(t *testing.T) {
 		}
 	}
 	slices.Sort(all)
-	if p99 := all[len(all)*99/100]; p99 > mostOfFunctions {
-		t.Errorf("one of a hundred functions has more than %d lines: %d are the most", p99, mostOfFunctions)
-	} else {
-		t.Logf("%d functions, the 99th percentile has %d lines", len(all), p99)
+	p99 := all[len(all)*99/100]
+	t.Logf("of %d functions, 99 in a hundred have at most %d lines", len(all), p99)
+	if p99 > mostOfFunctions {
+		t.Errorf("99 in a hundred functions may have %d lines at most: split the longest", mostOfFunctions)
 	}
 }
 

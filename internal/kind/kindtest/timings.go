@@ -1,6 +1,6 @@
-// Package kindtest has two kinds of work that nothing else of the project knows, one of blocks and one that follows them, with a section of the
-// report of its own. Tests take them through plans, pods, comparisons and reports, and through runs on one machine and on a cluster. Their programs are started by the agent that all kinds have whose programs measure
-// themselves, which leaves its result; what is compared is their own.
+// Package kindtest has two kinds of work that nothing else of the project knows: one of blocks, and one that follows them and has a section of the
+// report. Tests take them through plans, pods, comparisons and reports, and through runs on one machine and on a cluster. Their programs are started
+// by the agent that all kinds have whose programs measure themselves, which leaves its result; what is compared is their own.
 package kindtest
 
 import (

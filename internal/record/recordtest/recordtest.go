@@ -64,6 +64,15 @@ func Duel(blocks int32) Options {
 	}
 }
 
+// Round is the run of a round of a suite: two contenders at one level, the second of which costs more than in a Duel by a factor.
+func Round(round int, cost float64) record.RunData {
+	o := Duel(6)
+	o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.01, uint64(round)
+	o.Servers = o.Servers[:2]
+	o.Servers[1].CPUMicros *= cost
+	return Run(o)
+}
+
 // Run simulates a run. The first server is the baseline.
 func Run(o Options) record.RunData {
 	rng := rand.New(rand.NewPCG(o.Seed, 1))

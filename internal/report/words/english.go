@@ -168,11 +168,12 @@ var englishGeneral = map[string]string{
 	"care.title":    "Caveats",
 	"care.none":     "Every planned trial was measured, and every cell passed every check.",
 	"care.missing":  "Trials that were not measured",
-	"care.profile":  "profile %s",
+	"care.profiles": "Profiles that were not made",
 	"care.repeated": "Trials repeated after an infrastructure failure",
 	"care.unknown":  "What could not be measured",
 	"care.cells":    "Void and suspect cells",
 	"th.trial":      "trial", "th.block": "block", "th.reason": "reason", "th.message": "message", "th.attempt": "attempt", "th.faults": "failures",
+	"th.profile":         "profile",
 	"missing.NotStarted": "it had not started when the run ended", "missing.NotRead": "this report had no access to its manifest",
 	"unknown.cells.1": "in %s cell", "unknown.cells.n": "in %s cells",
 
