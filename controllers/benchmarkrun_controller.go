@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"crypto/ed25519"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/queue"
@@ -88,14 +88,11 @@ func (r *BenchmarkRunReconciler) finalize(ctx context.Context, run *v1alpha1.Ben
 
 // observe reads all that the phases decide upon.
 func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*runScope, error) {
-	s := &runScope{run: run, now: r.Now()}
-	var trials v1alpha1.TrialList
-	if err := r.List(ctx, &trials, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
-		return nil, fmt.Errorf("listing trials: %w", err)
+	trials, err := lookup.TrialsOf(ctx, r.Client, run.Namespace, string(run.UID))
+	if err != nil {
+		return nil, err
 	}
-	s.trials = trials.Items
-	slices.SortFunc(s.trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
-	var err error
+	s := &runScope{run: run, now: r.Now(), trials: trials}
 	s.workflow, err = r.engine().Find(ctx, run, runFacts(s).Part())
 	return s, err
 }
@@ -121,7 +118,8 @@ func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
 
 // byUID is the run that an object in the operator's namespace was made for.
 func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []reconcile.Request {
-	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool { return string(run.UID) == o.GetLabels()[v1alpha1.LabelRunUID] })
+	runs, err := lookup.RunOf(ctx, r.Client, o.GetLabels()[v1alpha1.LabelRunUID])
+	return requests(ctx, runs, err)
 }
 
 // queued are the runs that wait for the one that has changed, and holds up nobody any more.
@@ -130,22 +128,17 @@ func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []
 	if !ok || queue.HoldsUp(changed) {
 		return nil
 	}
-	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool {
-		return run.UID != o.GetUID() && run.Status.StartTime == nil && run.Status.CompletionTime == nil
-	})
+	runs, err := lookup.OpenRuns(ctx, r.Client)
+	return requests(ctx, slices.DeleteFunc(runs, func(run v1alpha1.BenchmarkRun) bool { return run.UID == o.GetUID() || run.Status.StartTime != nil }), err)
 }
 
-func (r *BenchmarkRunReconciler) requests(ctx context.Context, which func(*v1alpha1.BenchmarkRun) bool) []reconcile.Request {
-	var runs v1alpha1.BenchmarkRunList
-	if err := r.List(ctx, &runs, client.UnsafeDisableDeepCopy); err != nil { // They are only read.
-		ctrl.LoggerFrom(ctx).Error(err, "Listing BenchmarkRuns")
-		return nil
+func requests(ctx context.Context, runs []v1alpha1.BenchmarkRun, err error) []reconcile.Request {
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Finding the BenchmarkRuns that an event is about")
 	}
 	var list []reconcile.Request
-	for i := range runs.Items {
-		if which(&runs.Items[i]) {
-			list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&runs.Items[i])})
-		}
+	for i := range runs {
+		list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&runs[i])})
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"cmp"
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"slices"
@@ -22,6 +23,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -168,9 +170,21 @@ func newScheme(t *testing.T) *runtime.Scheme {
 func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
 	s := runScopeOf(t, func(s *runScope) { s.run.Finalizers = []string{v1alpha1.Finalizer} })
 	scheme := newScheme(t)
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run).Build()
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run)
+	if err := lookup.Index(t.Context(), indexed{builder}); err != nil {
+		t.Fatal(err)
+	}
+	c := builder.Build()
 	r := &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Recorder: record.NewFakeRecorder(10), Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
 	if _, err := r.Reconcile(t.Context(), s.run); err == nil || !strings.Contains(err.Error(), "writing Secret loadstone-run-tokens") {
 		t.Errorf("without the Secret of tokens: %v", err)
 	}
+}
+
+// indexed gives a client that is built the indexes of the operator's cache.
+type indexed struct{ *fake.ClientBuilder }
+
+func (b indexed) IndexField(_ context.Context, of client.Object, name string, values client.IndexerFunc) error {
+	b.WithIndex(of, name, values)
+	return nil
 }

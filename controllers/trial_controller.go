@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
@@ -79,12 +79,11 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	case err != nil && !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", t.Spec.RunName, err)
 	}
-	var trials v1alpha1.TrialList
-	if err := r.List(ctx, &trials, client.InNamespace(t.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: t.Labels[v1alpha1.LabelRunUID]}); err != nil {
-		return nil, fmt.Errorf("listing trials: %w", err)
+	trials, err := lookup.TrialsOf(ctx, r.Client, t.Namespace, t.Labels[v1alpha1.LabelRunUID])
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(trials.Items, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
-	s.siblings = facts.Trials(trials.Items)
+	s.siblings = facts.Trials(trials)
 	pods, err := room.Measured(ctx, r.Client)
 	if err != nil {
 		return nil, err
@@ -118,16 +117,16 @@ func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 
 // next are the trials whose turn it is: of each run the first that has not ended.
 func (r *TrialReconciler) next(ctx context.Context) []reconcile.Request {
-	var trials v1alpha1.TrialList
-	if err := r.List(ctx, &trials, client.UnsafeDisableDeepCopy); err != nil { // They are only read.
-		ctrl.LoggerFrom(ctx).Error(err, "Listing trials")
+	trials, err := lookup.OpenTrials(ctx, r.Client)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Finding the trials whose turn it is")
 		return nil
 	}
 	first := map[string]*v1alpha1.Trial{}
-	for i := range trials.Items {
-		t := &trials.Items[i]
+	for i := range trials {
+		t := &trials[i]
 		uid := t.Labels[v1alpha1.LabelRunUID]
-		if t.Status.CompletionTime == nil && (first[uid] == nil || *t.Spec.Index < *first[uid].Spec.Index) {
+		if first[uid] == nil || *t.Spec.Index < *first[uid].Spec.Index {
 			first[uid] = t
 		}
 	}
@@ -144,14 +143,14 @@ func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcil
 	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil && run.Status.Interim.AnalysedBlocks == 0 {
 		return nil
 	}
-	var trials v1alpha1.TrialList
-	if err := r.List(ctx, &trials, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Listing trials", "run", client.ObjectKeyFromObject(run))
+	trials, err := lookup.TrialsOf(ctx, r.Client, run.Namespace, string(run.UID))
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Finding the trials of a run", "run", client.ObjectKeyFromObject(run))
 		return nil
 	}
 	var list []reconcile.Request
-	for i := range trials.Items {
-		list = append(list, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: run.Namespace, Name: trials.Items[i].Name}})
+	for i := range trials {
+		list = append(list, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: run.Namespace, Name: trials[i].Name}})
 	}
 	return list
 }

@@ -32,6 +32,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -221,6 +222,7 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	w.t.Helper()
 	endpoint := &steps.Endpoint{Client: operator.client, Key: w.key, Addr: addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
+	w.must(lookup.Index(ctx, m.GetFieldIndexer()))
 	trials := &TrialReconciler{
 		Client: operator.client, Live: m.GetAPIReader(), Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
 	}

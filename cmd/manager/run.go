@@ -38,6 +38,7 @@ import (
 	"loadstone.dev/loadstone/internal/authority"
 	"loadstone.dev/loadstone/internal/handout"
 	"loadstone.dev/loadstone/internal/lease"
+	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/version"
@@ -150,6 +151,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	key, err := steps.SigningKey(ctx, direct, o.namespace)
 	if err != nil {
+		return err
+	}
+	if err := lookup.Index(ctx, m.GetFieldIndexer()); err != nil {
 		return err
 	}
 	endpoint := &steps.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
