@@ -1,9 +1,6 @@
 package controllers
 
 import (
-	"fmt"
-
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -42,7 +39,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 		run := runFacts(s)
 		done, all := run.Progress()
 		st.PlanHash = s.plan.Hash()
-		st.Progress = fmt.Sprintf("%d/%d", done, all)
+		st.Progress = facts.Progress(done, all)
 		st.TimeLeft = run.Left().String()
 	}
 	if s.reported != nil {
@@ -57,15 +54,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	stepConditions(c, s)
 	summaryConditions(c, s)
 	st.Conditions = c.Sorted()
-	// Time that passes by itself is not worth a write.
-	if old := s.run.Status; st.TimeLeft != "" && old.TimeLeft != "" {
-		passed := st
-		passed.TimeLeft = old.TimeLeft
-		if equality.Semantic.DeepEqual(passed, old) {
-			return old
-		}
-	}
-	return st
+	return facts.WrittenRun(s.run.Status, st, runFacts(s))
 }
 
 // stepConditions states Planned, Executed, Reported and Conclusive.

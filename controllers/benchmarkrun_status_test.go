@@ -185,10 +185,15 @@ func TestTimeThatPassesByItselfIsNotWritten(t *testing.T) {
 	if diff := cmp.Diff(s.run.Status, runStatus(s)); diff != "" {
 		t.Errorf("two seconds later (-before +after):\n%s", diff)
 	}
-	// With the last cell the progress is another, and then the time is worth its write.
+	// Nor is one cell more. A trial that has been stored is, and then the time is, too.
 	s.now = s.now.Add(5 * time.Second)
+	if diff := cmp.Diff(s.run.Status, runStatus(s)); diff != "" {
+		t.Errorf("after the last cell (-before +after):\n%s", diff)
+	}
+	end := metav1.NewMicroTime(s.now)
+	s.trials[1].Status.CompletionTime, s.trials[1].Status.ManifestKey = &end, "k"
 	if st := runStatus(s); st.Progress == s.run.Status.Progress || st.TimeLeft == s.run.Status.TimeLeft {
-		t.Errorf("after the last cell: progress %s, %s left", st.Progress, st.TimeLeft)
+		t.Errorf("after the last trial: progress %s, %s left", st.Progress, st.TimeLeft)
 	}
 }
 

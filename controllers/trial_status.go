@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -39,7 +37,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 		st.CompletionTime = &metav1.MicroTime{Time: s.now}
 	}
 	st.Conditions = trialConditions(s, st.Conditions)
-	return st
+	return facts.WrittenTrial(s.trial.Status, st, attemptFacts(s), s.siblings)
 }
 
 // progress is the number of cells that have ended, and of all. Work that ends by itself may end before its time is over.
@@ -48,7 +46,7 @@ func (s *trialScope) progress() string {
 	if s.measured {
 		done = all
 	}
-	return fmt.Sprintf("%d/%d", done, all)
+	return facts.Progress(done, all)
 }
 
 // nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
@@ -57,7 +55,7 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
 	st.StartTime, st.Nodes = nil, nil
-	st.Progress = fmt.Sprintf("0/%d", len(s.work().Slots()))
+	st.Progress = facts.Progress(0, len(s.work().Slots()))
 	next := *s
 	next.fault, next.prepared, next.measured = nil, false, false
 	next.waiting = st.Failures[len(st.Failures)-1] + "; retrying"

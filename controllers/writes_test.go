@@ -10,13 +10,13 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// maxWrites bounds what an operator writes for a trial of four cells, Events and a share of what a run takes included; docs/roadmap.md has the aim.
-// What is refused, since a pass was built upon something old, does not count: it depends on the machine.
-const maxWrites = 36
+// maxWrites bounds what an operator writes for a trial of four cells, Events and a share of what a run takes included. What is refused, since a pass
+// was built upon something old, does not count; what a busy machine adds is allowed for: 15 is what a quiet one takes.
+const maxWrites = 18
 
 func TestATrialCostsTheAPIServerFewWrites(t *testing.T) {
 	t.Parallel()
-	const trials = 2
+	const trials = 5
 	var n atomic.Int64
 	w := newWorld(t, func(w *world) {
 		w.between = func(to http.RoundTripper) http.RoundTripper {

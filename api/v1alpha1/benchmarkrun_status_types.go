@@ -102,7 +102,7 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	PlanHash string `json:"planHash,omitempty"`
 
-	// progress is the number of measured cells and of planned cells, such as "12/40".
+	// progress is the number of measured cells and of planned cells, such as "12/40". It is counted anew every half minute.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32

@@ -267,9 +267,12 @@ func newManager(o options, fence *lease.Fence) (ctrl.Manager, *rest.Config, erro
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
 			ByObject: map[client.Object]cache.ByObject{
-				&corev1.Pod{}:  {Label: labels.NewSelector().Add(*measured)},
-				&corev1.Node{}: {Transform: trimNode},
-				workflow:       {Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}},
+				&corev1.Pod{}:     {Label: labels.NewSelector().Add(*measured)},
+				&corev1.Node{}:    {Transform: trimNode},
+				&v1alpha1.Trial{}: {Transform: lookup.TrimTrial},
+				workflow: {
+					Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}, Transform: lookup.TrimWorkflow,
+				},
 			},
 		},
 	})

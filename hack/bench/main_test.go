@@ -17,7 +17,7 @@ import (
 )
 
 func TestChoosingMeasurements(t *testing.T) {
-	const each = "start, sweep, pairs, generators, memory, profiles, local, cases, program, merging, verdicts, power, regression, duet"
+	const each = "start, sweep, pairs, generators, memory, profiles, stored, local, cases, program, merging, verdicts, power, regression, duet"
 	for name, tc := range map[string]struct {
 		only          string
 		want          string

@@ -80,6 +80,23 @@ func cellsDone(slots []timetable.Slot, start, now time.Time) int {
 	return len(slices.DeleteFunc(slots, func(slot timetable.Slot) bool { return start.Add(slot.End).After(now) }))
 }
 
+// tellEvery is how much of a timetable passes before a status counts anew the cells that have ended: each count is a write of the API server's, twice.
+const tellEvery = 30 * time.Second
+
+// Tells reports whether a status that counts so many cells is to be written anew, though nothing but that number has changed.
+func (a Attempt) Tells(told int) bool { return tells(a.Slots(), told, a.CellsDone()) }
+
+func tells(slots []timetable.Slot, told, done int) bool {
+	if told < 0 || done <= told {
+		return done != told // A trial has ended, or was lost.
+	}
+	var before time.Duration
+	if told > 0 {
+		before = slots[told-1].End
+	}
+	return slots[done-1].End-before >= tellEvery
+}
+
 // NextEnd is how long it is until the next cell ends, of an attempt that was started.
 func (a Attempt) NextEnd() time.Duration {
 	slots := a.Slots()

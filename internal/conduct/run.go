@@ -132,6 +132,24 @@ func (r Run) Progress() (done, all int) {
 	return done, all
 }
 
+// Tells reports whether a status that counts so many cells is to be written anew, though nothing but that number has changed.
+func (r Run) Tells(told int) bool {
+	var open *Trial
+	for i := range r.Trials {
+		switch t := &r.Trials[i]; {
+		case t.Stored != nil:
+			told -= len(t.Work.Slots())
+		case !t.Started.IsZero() && !t.ended():
+			open = t
+		}
+	}
+	if open == nil {
+		return told != 0
+	}
+	slots := open.Work.Slots()
+	return tells(slots, told, cellsDone(slots, open.Started, r.Now))
+}
+
 // Left is about how long the run will still take: what is planned for the trials that have not ended, less the time that the current one has
 // been measuring. Of work that ends by itself only the longest time is planned, so that what its trials have taken counts as soon as there are any.
 func (r Run) Left() time.Duration {

@@ -57,6 +57,16 @@ func (l Trials) allEnded() bool {
 	return !slices.ContainsFunc(l, func(t Trial) bool { return !t.ended() })
 }
 
+// LastEnd is when the last trial that has ended did so; zero before one has.
+func (l Trials) LastEnd() (last time.Time) {
+	for i := range l {
+		if l[i].Ended.After(last) {
+			last = l[i].Ended
+		}
+	}
+	return last
+}
+
 // follow reports whether trials have begun that follow the blocks.
 func (l Trials) follow() bool {
 	return slices.ContainsFunc(l, func(t Trial) bool { return t.Follows() })

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -112,9 +113,10 @@ func (e *Endpoint) handler() http.Handler {
 func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 	key := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
 	log := ctrl.Log.WithName("endpoint").WithValues("trial", key)
+	var released types.UID
 	for {
 		changed := e.next()
-		t, code, err := e.release(q.Context(), key, q.Header.Get("Authorization"))
+		t, code, err := e.release(q.Context(), key, q.Header.Get("Authorization"), released)
 		if err != nil {
 			log.Info("Refusing a step of the workflow", "status", code, "reason", err.Error())
 			http.Error(w, http.StatusText(code), code)
@@ -124,6 +126,7 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 			e.answer(w, t)
 			return
 		}
+		released = t.UID
 		select {
 		case <-changed:
 		case <-q.Context().Done():
@@ -135,8 +138,9 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// release checks that the caller holds the token of the trial's run, and lets the trial start.
-func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token string) (*v1alpha1.Trial, int, error) {
+// release checks that the caller holds the token of the trial's run, and lets the trial start, unless this call has released it already and the
+// cache does not know yet.
+func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token string, released types.UID) (*v1alpha1.Trial, int, error) {
 	var t v1alpha1.Trial
 	if err := e.Get(ctx, key, &t); err != nil {
 		if client.IgnoreNotFound(err) == nil {
@@ -148,7 +152,7 @@ func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token stri
 	if subtle.ConstantTimeCompare([]byte(strings.TrimPrefix(token, "Bearer ")), []byte(want)) != 1 {
 		return nil, http.StatusForbidden, errors.New("the token does not belong to the trial's run")
 	}
-	if t.Spec.Start == v1alpha1.StartReleased || t.Status.CompletionTime != nil {
+	if t.Spec.Start == v1alpha1.StartReleased || t.UID == released || t.Status.CompletionTime != nil {
 		return &t, 0, nil
 	}
 	before := t.DeepCopy()

@@ -1,6 +1,7 @@
 // Package cluster measures Loadstone as it is installed: how long a run takes to begin (start), how much time it loses between trials and
 // between cells (sweep), what measuring through it costs (pairs), how far apart its generators start and what its agents use (generators),
-// and what its operator needs when idle (memory).
+// what its operator needs when idle (memory), and what it
+// needs where many runs have ended (stored).
 //
 // # What is called load
 //
@@ -57,7 +58,7 @@ func (b *Bench) Connect(ctx context.Context) (err error) {
 func (b *Bench) Close() { b.cluster.close() }
 
 // Times are about how long each measurement takes.
-type Times struct{ Start, Sweep, Pairs, Generators, Memory, Profiles time.Duration }
+type Times struct{ Start, Sweep, Pairs, Generators, Memory, Profiles, Stored time.Duration }
 
 // Times are reckoned from the runs that are to be made.
 func (b *Bench) Times() Times {
@@ -69,6 +70,7 @@ func (b *Bench) Times() Times {
 		Generators: reckoned(s.generatorsRun()),
 		Memory:     s.rest + memorySamples*memoryEvery,
 		Profiles:   reckoned(s.profilesRun()),
+		Stored:     2*time.Duration(s.starts)*reckoned(s.startRun()) + time.Duration(s.stored)*storedTakes,
 	}
 }
 
@@ -87,17 +89,19 @@ type Sizes struct {
 	// profiled are the servers that are profiled, and requests those of a profile.
 	profiled []string
 	requests int32
+	// stored is how many runs have ended before.
+	stored int
 }
 
 // Full is what the figures are defined by; Tiny only shows that everything works.
 var (
 	Full = Sizes{
 		starts: 5, levels: []int32{10, 50, 100, 500}, warmup: 2, duration: 10, blocks: 3,
-		pairs: 20, pairWarmup: 2, pairDuration: 5, rest: 30 * time.Second, profiled: []string{"epoll", "gohttp", "uvhttp"}, requests: 20_000,
+		pairs: 20, pairWarmup: 2, pairDuration: 5, rest: 30 * time.Second, profiled: []string{"epoll", "gohttp", "uvhttp"}, requests: 20_000, stored: 1000,
 	}
 	Tiny = Sizes{
 		starts: 2, levels: []int32{10, 50}, warmup: 1, duration: 1, blocks: 2,
-		pairs: 3, pairWarmup: 1, pairDuration: 1, rest: 2 * time.Second, profiled: []string{"epoll"}, requests: 500,
+		pairs: 3, pairWarmup: 1, pairDuration: 1, rest: 2 * time.Second, profiled: []string{"epoll"}, requests: 500, stored: 10,
 	}
 )
 

@@ -63,9 +63,12 @@ func (b *Bench) Memory(ctx context.Context) ([]figures.Figure, error) {
 	return []figures.Figure{figures.Of("operator-idle-memory", slices.Max(samples), "MB", figures.AtMost(60), note)}, nil
 }
 
+// operatorLabels are those of the operator's pods.
+var operatorLabels = client.MatchingLabels{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": "operator"}
+
 func (b *Bench) operator(ctx context.Context) (*corev1.Pod, error) {
 	var pods corev1.PodList
-	if err := b.cluster.List(ctx, &pods, client.InNamespace(system), client.MatchingLabels{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": "operator"}); err != nil {
+	if err := b.cluster.List(ctx, &pods, client.InNamespace(system), operatorLabels); err != nil {
 		return nil, fmt.Errorf("listing the operator's pods: %w", err)
 	}
 	for i := range pods.Items {
@@ -104,32 +107,68 @@ func (b *Bench) workingSet(ctx context.Context, pod *corev1.Pod) (int64, error) 
 // errNotHere says that a pod's processes are not on this machine.
 var errNotHere = errors.New("no process of the pod can be seen")
 
-// residentBytes is VmRSS of the processes of a pod's container, found by its id in their cgroup.
+// residentBytes is VmRSS of the processes of a pod's container.
 func residentBytes(proc string, pod *corev1.Pod) (int64, error) {
+	var sum int64
+	err := eachProcess(proc, pod, func(folder string) error {
+		status, err := os.ReadFile(filepath.Join(folder, "status"))
+		sum += 1024 * statusNumber(status, "VmRSS")
+		return err
+	})
+	if err == nil && sum == 0 {
+		err = errNotHere
+	}
+	return sum, err
+}
+
+// usedCPU is the CPU time that the processes of a pod's container have used since they were started.
+func usedCPU(proc string, pod *corev1.Pod) (time.Duration, error) {
+	var ticks int64
+	err := eachProcess(proc, pod, func(folder string) error {
+		stat, err := os.ReadFile(filepath.Join(folder, "stat"))
+		// After the name, which may hold blanks: the user's and the system's time are the 12th and 13th field.
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if err != nil || len(fields) < 13 {
+			return errors.Join(err, fmt.Errorf("%q is no line of times", stat))
+		}
+		for _, field := range fields[11:13] {
+			n, err := strconv.ParseInt(string(field), 10, 64)
+			if err != nil {
+				return fmt.Errorf("reading a time: %w", err)
+			}
+			ticks += n
+		}
+		return nil
+	})
+	if err == nil && ticks == 0 {
+		err = errNotHere
+	}
+	return time.Duration(ticks) * time.Second / ticksPerSecond, err
+}
+
+// ticksPerSecond is the unit of times in /proc, the same on all of Linux.
+const ticksPerSecond = 100
+
+// eachProcess visits the folders in /proc of the processes of a pod's container, which are found by its id in their cgroup.
+func eachProcess(proc string, pod *corev1.Pod, visit func(folder string) error) error {
 	_, id, ok := strings.Cut(pod.Status.ContainerStatuses[0].ContainerID, "://")
 	if !ok {
-		return 0, errNotHere
+		return errNotHere
 	}
 	groups, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "cgroup"))
 	if err != nil {
-		return 0, fmt.Errorf("listing processes: %w", err)
+		return fmt.Errorf("listing processes: %w", err)
 	}
-	var sum int64
 	for _, g := range groups {
 		text, err := os.ReadFile(g)
 		if err != nil || !bytes.Contains(text, []byte(id)) {
 			continue // A process that has ended meanwhile is not the operator's.
 		}
-		status, err := os.ReadFile(filepath.Join(filepath.Dir(g), "status"))
-		if err != nil {
-			return 0, fmt.Errorf("reading the operator's memory: %w", err)
+		if err := visit(filepath.Dir(g)); err != nil {
+			return fmt.Errorf("reading a process of pod %s: %w", pod.Name, err)
 		}
-		sum += 1024 * statusNumber(status, "VmRSS")
 	}
-	if sum == 0 {
-		return 0, errNotHere
-	}
-	return sum, nil
+	return nil
 }
 
 // statusNumber is the number in a line of /proc/PID/status; 0 if it is not there.
