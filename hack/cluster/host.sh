@@ -46,6 +46,8 @@ network_down() {
   done
   ip route delete blackhole $POD_RANGE 2>/dev/null || true
   for family in ip ip6; do nft delete table $family kube-proxy 2>/dev/null || true; done
+  # In it a test enforces NetworkPolicies, and leaves it if it is killed (test/e2e/policy_test.go).
+  nft delete table ip loadstone-e2e 2>/dev/null || true
   [ ! -e "$CLUSTER/sysctls" ] || sysctl -q -p "$CLUSTER/sysctls" >/dev/null || true
 }
 

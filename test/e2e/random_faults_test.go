@@ -296,25 +296,51 @@ func away(ctx context.Context, name string) (func(context.Context) error, error)
 }
 
 // hang stops the processes of a component of the installation for a while.
-func hang(ctx context.Context, component string) (func(context.Context) error, error) {
-	var pods corev1.PodList
-	if err := loadstone.Client.List(ctx, &pods, client.InNamespace(system), client.MatchingLabels{"app.kubernetes.io/component": component}); err != nil {
+func hang(ctx context.Context, name string) (func(context.Context) error, error) {
+	p, err := component(ctx, name)
+	if err != nil {
 		return nil, err
 	}
-	if len(pods.Items) != 1 {
-		return nil, fmt.Errorf("there are %d pods of %s", len(pods.Items), component)
-	}
-	p := &pods.Items[0]
 	return func(context.Context) error { return signal(p, syscall.SIGCONT) }, signal(p, syscall.SIGSTOP)
 }
 
-// signal sends a signal to the processes of a pod, which are those of this machine in its cgroup, but for its sandbox's.
+// component is the pod of a component of the installation.
+func component(ctx context.Context, name string) (*corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := loadstone.Client.List(ctx, &pods, client.InNamespace(system), client.MatchingLabels{"app.kubernetes.io/component": name}); err != nil {
+		return nil, err
+	}
+	if len(pods.Items) != 1 {
+		return nil, fmt.Errorf("there are %d pods of %s", len(pods.Items), name)
+	}
+	return &pods.Items[0], nil
+}
+
+// signal sends a signal to the processes of a pod.
 func signal(p *corev1.Pod, s syscall.Signal) error {
-	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	pids, err := processes(p)
 	if err != nil {
 		return err
 	}
 	sent := 0
+	for _, pid := range pids {
+		if syscall.Kill(pid, s) == nil {
+			sent++
+		}
+	}
+	if sent == 0 {
+		return fmt.Errorf("pod %s has no process on this machine", p.Name)
+	}
+	return nil
+}
+
+// processes are those of a pod, which are those of this machine in its cgroup, but for its sandbox's.
+func processes(p *corev1.Pod) ([]int, error) {
+	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
 	for _, file := range files {
 		groups, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(groups, []byte("pod"+p.UID)) && !bytes.Contains(groups, []byte("pod"+strings.ReplaceAll(string(p.UID), "-", "_"))) {
@@ -326,16 +352,11 @@ func signal(p *corev1.Pod, s syscall.Signal) error {
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if syscall.Kill(pid, s) == nil {
-			sent++
-		}
+		pids = append(pids, pid)
 	}
-	if sent == 0 {
-		return fmt.Errorf("pod %s has no process on this machine", p.Name)
-	}
-	return nil
+	return pids, nil
 }
 
 // hangAPIServer stops the API server of hack/cluster for a while.

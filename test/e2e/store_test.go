@@ -143,10 +143,15 @@ func otherStore(t *testing.T) {
 			}
 		})
 	}
-	pod := objects[2].(*corev1.Pod)
+	awaitRunning(t, objects[2].(*corev1.Pod))
+}
+
+// awaitRunning waits until a pod runs.
+func awaitRunning(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
 	for deadline := time.Now().Add(time.Minute); pod.Status.Phase != corev1.PodRunning; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the other store does not run: %+v", pod.Status)
+			t.Fatalf("pod %s does not run: %+v", pod.Name, pod.Status)
 		}
 		if err := loadstone.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
 			t.Fatal(err)
@@ -154,14 +159,19 @@ func otherStore(t *testing.T) {
 	}
 }
 
-// otherPod is a MinIO whose bucket is a folder that the kubelet makes for the mount of an init container.
-func otherPod(labels map[string]string) *corev1.Pod {
-	yes, no, user := true, false, int64(65532)
-	security := &corev1.SecurityContext{
+// restricted is the security context of a container as the namespaces of the installation and of the tests ask for it.
+func restricted() *corev1.SecurityContext {
+	yes, no := true, false
+	return &corev1.SecurityContext{
 		AllowPrivilegeEscalation: &no, RunAsNonRoot: &yes,
 		Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}
+}
+
+// otherPod is a MinIO whose bucket is a folder that the kubelet makes for the mount of an init container.
+func otherPod(labels map[string]string) *corev1.Pod {
+	user := int64(65532)
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: other, Namespace: system, Labels: labels},
 		Spec: corev1.PodSpec{
@@ -169,11 +179,11 @@ func otherPod(labels map[string]string) *corev1.Pod {
 			TerminationGracePeriodSeconds: new(int64),
 			Volumes:                       []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
 			InitContainers: []corev1.Container{{
-				Name: "bucket", Image: image("minio"), Args: []string{"--version"}, SecurityContext: security,
+				Name: "bucket", Image: image("minio"), Args: []string{"--version"}, SecurityContext: restricted(),
 				VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/bucket", SubPath: "elsewhere"}},
 			}},
 			Containers: []corev1.Container{{
-				Name: "minio", Image: image("minio"), Args: []string{"server", "--quiet", "--address=:9000", "/data"}, SecurityContext: security,
+				Name: "minio", Image: image("minio"), Args: []string{"server", "--quiet", "--address=:9000", "/data"}, SecurityContext: restricted(),
 				Env:          []corev1.EnvVar{{Name: "MINIO_ROOT_USER", Value: "somebody"}, {Name: "MINIO_ROOT_PASSWORD", Value: "right-secret-key"}},
 				VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
 			}},
