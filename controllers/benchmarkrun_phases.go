@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,7 +192,9 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 			return pass.Halt, err
 		}
 	}
-	s.waiting = cmp.Or(s.waiting, facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now))
+	if s.waiting == "" {
+		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
+	}
 	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, answerPatience)), nil
 }
 

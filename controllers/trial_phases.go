@@ -86,7 +86,7 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.S
 		return pass.GoOn, nil
 	}
 	if _, err := r.Store.Find(ctx, artifact.PlanKey(s.runPrefix())); err != nil && !artifact.Unreadable(err) {
-		s.waiting = err.Error()
+		s.await(err.Error())
 		return pass.Again(retryStore), nil
 	}
 	return pass.GoOn, nil
@@ -133,10 +133,10 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 		}
 		return pass.Again(pollEvery), nil
 	case pass.OverQuota(err):
-		s.waiting = fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err)
+		s.await(fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err))
 		return pass.Again(retryPods), nil
 	case (pass.Denied(err) || pass.Forbidden(err)) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
-		s.waiting = fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err)
+		s.await(fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err))
 		return pass.Again(retryPods), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "the API server rejected pod %s: %s", pod.Name, err)
@@ -163,7 +163,9 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.
 		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s", attemptFacts(s).PrepareLimit(), v1alpha1.LabelTrial, s.trial.Name)
 		return pass.Halt, nil
 	}
-	s.waiting = cmp.Or(awaited, seen.Starting())
+	if s.waiting = cmp.Or(awaited, seen.Starting()); seen.Awaited() != "" {
+		s.await(s.waiting)
+	}
 	// Pod events wake us; the deadlines of pulls and of scheduling need a look of our own.
 	if left <= 0 {
 		left = retryPods

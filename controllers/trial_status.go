@@ -59,7 +59,7 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	st.StartTime, st.Nodes = nil, nil
 	st.Progress = fmt.Sprintf("0/%d", len(s.work().Slots()))
 	next := *s
-	next.fault, next.prepared, next.measured = nil, false, false
+	next.fault, next.prepared, next.measured, next.why = nil, false, false, ""
 	next.waiting = st.Failures[len(st.Failures)-1] + "; retrying"
 	st.Conditions = trialConditions(&next, st.Conditions)
 	return st
@@ -83,7 +83,7 @@ func milestone(c *pass.Conditions, kind string, reached bool, s *trialScope) {
 	case s.fault != nil:
 		c.Set(kind, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	default:
-		c.Set(kind, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, s.waiting)
+		c.Set(kind, metav1.ConditionUnknown, orElse(s.why, v1alpha1.ReasonInProgress), s.waiting)
 	}
 }
 

@@ -74,6 +74,8 @@ const (
 const (
 	// ReasonQueued surfaces when another run of the installation measures: two runs would disturb each other.
 	ReasonQueued = "Queued"
+	// ReasonTrialWaiting surfaces while a trial waits for something that is away or that refuses, such as a quota, an image, a node or the store.
+	ReasonTrialWaiting = "TrialWaiting"
 	// ReasonTrialsFailed surfaces when at least one trial of a block has failed for good. A lost trial counts if too few blocks are complete.
 	ReasonTrialsFailed = "TrialsFailed"
 	// ReasonWorkflowFailed surfaces when the workflow ended before its trials.

@@ -20,11 +20,12 @@ func Held(trials []v1alpha1.Trial) bool {
 	return false
 }
 
-// HeldUpAfter is how long a trial may be prepared before its run says for what it waits. Most trials take less, and need no word.
+// HeldUpAfter is how long a trial may be prepared, or its files may be stored, before its run says for what it waits. Most trials take less, and need no word.
 const HeldUpAfter = 30 * time.Second
 
-// HeldUp is what the trial whose turn it is has waited for, for some time; empty if nothing holds it up.
-func HeldUp(trials []v1alpha1.Trial, started, now time.Time) string {
+// HeldUp is for what the trial whose turn it is waits, and the reason; both are empty if nothing holds it up. What is away or refuses is told at once,
+// and all else after some time.
+func HeldUp(trials []v1alpha1.Trial, started, now time.Time) (why, waiting string) {
 	since := started
 	for i := range trials {
 		t := &trials[i]
@@ -35,11 +36,24 @@ func HeldUp(trials []v1alpha1.Trial, started, now time.Time) string {
 		if t.Status.AttemptTime != nil {
 			since = t.Status.AttemptTime.Time
 		}
-		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-		if c == nil || c.Status != metav1.ConditionUnknown || now.Sub(since) < HeldUpAfter {
-			return ""
+		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
+		if c == nil || c.Status != metav1.ConditionUnknown || c.Message == "" || c.Reason != v1alpha1.ReasonTrialWaiting && !slow(t, since, now) {
+			return "", ""
 		}
-		return fmt.Sprintf("trial %s: %s", t.Name, c.Message)
+		return v1alpha1.ReasonTrialWaiting, fmt.Sprintf("trial %s: %s", t.Name, c.Message)
 	}
-	return ""
+	return "", ""
+}
+
+// slow reports whether a trial has been prepared for long, since some instant, or has been storing its files for long. One that is ready waits for its step,
+// and one under load for nothing.
+func slow(t *v1alpha1.Trial, since, now time.Time) bool {
+	if meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared) {
+		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionMeasured)
+		if c == nil || c.Status != metav1.ConditionTrue {
+			return false
+		}
+		since = c.LastTransitionTime.Time
+	}
+	return now.Sub(since) >= HeldUpAfter
 }
