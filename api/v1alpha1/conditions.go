@@ -80,7 +80,7 @@ const (
 	ReasonTrialsFailed = "TrialsFailed"
 	// ReasonWorkflowFailed surfaces when the workflow ended before its trials.
 	ReasonWorkflowFailed = "WorkflowFailed"
-	// ReasonWorkflowEngineDown surfaces when Argo has not picked up the workflow within a minute.
+	// ReasonWorkflowEngineDown surfaces when Argo has not picked up the workflow, or has not released the trial whose turn has come, within a minute.
 	ReasonWorkflowEngineDown = "WorkflowEngineDown"
 )
 
@@ -101,7 +101,7 @@ const (
 
 // Reasons of a BenchmarkSuite. Ready has moreover those with which a run's condition Succeeded ends.
 const (
-	// ReasonSuspended surfaces when changed inputs wait, since spec.suspend is true.
+	// ReasonSuspended surfaces when changed inputs wait, since spec.suspend of the suite is true, or when somebody has suspended the workflow of a run.
 	ReasonSuspended = "Suspended"
 	// ReasonNoRound surfaces when no round has ended, and none is to start now.
 	ReasonNoRound = "NoRound"

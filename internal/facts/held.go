@@ -8,16 +8,37 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 )
 
-// Held reports whether the trial whose turn it is waits for its step: then no load runs.
-func Held(trials []v1alpha1.Trial) bool {
+// Owed is the trial whose turn it is while it waits for its step; no load runs then.
+type Owed struct {
+	// Trial is its name; empty if the trial whose turn it is was released.
+	Trial string
+	// After is the trial before it in its workflow, whose result its step has to wait for, and Since when that ended; both are empty of the first.
+	After string
+	Since time.Time
+}
+
+// Release is the trial that a workflow is to release next.
+func Release(trials []v1alpha1.Trial, p plan.Plan) Owed {
+	var last *v1alpha1.Trial
+	part := func(t *v1alpha1.Trial) plan.Part { return p.PartOf(record.PlannedTrial{Block: t.Spec.Block}) }
 	for i := range trials {
-		if t := &trials[i]; t.Status.CompletionTime == nil {
-			return t.Spec.Start == v1alpha1.StartHeld
+		t := &trials[i]
+		switch {
+		case t.Status.CompletionTime != nil:
+			last = t
+			continue
+		case t.Spec.Start != v1alpha1.StartHeld:
+			return Owed{}
+		case last == nil || part(last) != part(t):
+			return Owed{Trial: t.Name}
 		}
+		return Owed{Trial: t.Name, After: last.Name, Since: last.Status.CompletionTime.Time}
 	}
-	return false
+	return Owed{}
 }
 
 // HeldUpAfter is how long a trial may be prepared, or its files may be stored, before its run says for what it waits. Most trials take less, and need no word.

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestARunSaysForWhatTheTrialWaitsWhoseTurnItIs(t *testing.T) {
@@ -70,5 +72,36 @@ func TestARunSaysForWhatTheTrialWaitsWhoseTurnItIs(t *testing.T) {
 				t.Errorf("it says %q for the reason %q, want %q", got, why, tc.want)
 			}
 		})
+	}
+}
+
+func TestATrialIsOwedItsReleaseWhenTheOneBeforeHasEnded(t *testing.T) {
+	noon := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	trial := func(name string, block int32, start v1alpha1.Start) v1alpha1.Trial {
+		return v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.TrialSpec{Block: block, Start: start}}
+	}
+	ended := func(t v1alpha1.Trial) v1alpha1.Trial {
+		t.Status.CompletionTime = &metav1.MicroTime{Time: noon}
+		return t
+	}
+	const held, released = v1alpha1.StartHeld, v1alpha1.StartReleased
+	for name, tc := range map[string]struct {
+		trials []v1alpha1.Trial
+		want   Owed
+	}{
+		"none was made":                          {nil, Owed{}},
+		"none was released":                      {[]v1alpha1.Trial{trial("a", 1, held), trial("b", 2, held)}, Owed{Trial: "a"}},
+		"the first is measured":                  {[]v1alpha1.Trial{trial("a", 1, released), trial("b", 2, held)}, Owed{}},
+		"the first has ended":                    {[]v1alpha1.Trial{ended(trial("a", 1, released)), trial("b", 2, held)}, Owed{Trial: "b", After: "a", Since: noon}},
+		"the second was released":                {[]v1alpha1.Trial{ended(trial("a", 1, released)), trial("b", 2, released)}, Owed{}},
+		"the second has ended, too":              {[]v1alpha1.Trial{ended(trial("a", 1, released)), ended(trial("b", 2, held)), trial("c", 2, held)}, Owed{Trial: "c", After: "b", Since: noon}},
+		"the next is of another workflow":        {[]v1alpha1.Trial{ended(trial("a", 2, released)), trial("b", 3, held)}, Owed{Trial: "b"}},
+		"the next follows the blocks":            {[]v1alpha1.Trial{ended(trial("a", 2, released)), trial("p", 0, held)}, Owed{Trial: "p"}},
+		"all have ended":                         {[]v1alpha1.Trial{ended(trial("a", 1, released))}, Owed{}},
+		"a later one was released, and no other": {[]v1alpha1.Trial{trial("a", 1, held), trial("b", 1, released)}, Owed{Trial: "a"}},
+	} {
+		if got := Release(tc.trials, plan.Plan{Plan: record.Plan{Blocks: 2}}); got != tc.want {
+			t.Errorf("%s: %+v is owed its release, want %+v", name, got, tc.want)
+		}
 	}
 }
