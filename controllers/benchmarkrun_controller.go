@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
@@ -41,6 +42,8 @@ type BenchmarkRunReconciler struct {
 	InstanceID             string
 	// Network is what the NetworkPolicy of a run allows beside its own pods; nil makes none.
 	Network *networkingv1.NetworkPolicySpec
+	// Absence is when no operator led before this one; nil if nobody knows.
+	Absence func() (from, to time.Time)
 	Version string
 	Now     func() time.Time
 }
@@ -92,7 +95,11 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	if err != nil {
 		return nil, err
 	}
-	s := &runScope{run: run, now: r.Now(), trials: trials}
+	var from, to time.Time
+	if r.Absence != nil {
+		from, to = r.Absence()
+	}
+	s := &runScope{run: run, now: r.Now(), trials: trials, absence: facts.Absence(run, from, to)}
 	s.workflow, err = r.engine().Find(ctx, run, runFacts(s).Part())
 	return s, err
 }

@@ -181,7 +181,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		return r.replaceWorkflow(ctx, s)
 	}
 	owed := facts.Release(s.trials, *s.plan)
-	stands := workflows.Stands(s.workflow, owed, s.now)
+	stands := workflows.Stands(s.workflow, owed, s.absence.Until, s.now)
 	if owed.Trial != "" && !stands.Suspended {
 		if err := r.engine().ReplaceAgentPods(ctx, s.workflow.GetName(), stands.Unanswered, s.now); err != nil {
 			return pass.Halt, err

@@ -23,7 +23,9 @@ type runScope struct {
 	trials []v1alpha1.Trial
 	// workflow is nil when there is none.
 	workflow *unstructured.Unstructured
-	now      time.Time
+	// absence is the time in which nobody led the run, without that in which it has waited for Argo since its last pass.
+	absence conduct.Absence
+	now     time.Time
 
 	// plan is nil until the spec has been compiled.
 	plan *plan.Plan

@@ -18,15 +18,13 @@ func runFacts(s *runScope) conduct.Run {
 		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: facts.Interim(s.run),
 		Scan:   conduct.Scan{Blocks: s.run.Status.Repeats.ScannedBlocks, Disturbed: s.run.Status.Repeats.DisturbedBlocks},
 		Trials: facts.Trials(s.trials), Now: s.now,
+		Waiting: facts.StoreAwaited(s.run, s.absence), Absence: facts.WithoutEngine(s.absence, s.run, s.now),
 	}
 	if s.plan != nil {
 		r.Plan = *s.plan
 	}
 	if s.active() {
 		r.Started = s.run.Status.StartTime.Time
-	}
-	if facts.AwaitsStore(s.run) {
-		r.Waiting = s.run.Status.WaitingSince.Time
 	}
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,6 +49,7 @@ func TestStories(t *testing.T) {
 		"narrow-without-a-lost-trial":    {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }, befalls(map[string]fate{"quick-004-go": lost})}},
 		"the-intervals-stay-wide":        {runOf(t, 12, alone, interim(0, 0)), nil},
 		"the-time-is-over":               {runOf(t, 2, two, short(40)), nil},
+		"nobody-leads-for-two-hours":     {runOf(t, 2, two, short(110)), []func(*world){func(w *world) { w.away, w.disturbed = 30*time.Second, []int32{2} }}},
 		"just-in-time":                   {runOf(t, 2, alone, short(57)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
 		"a-repeat-block-is-too-late":     {runOf(t, 2, two, short(110)), []func(*world){func(w *world) { w.disturbed = []int32{1} }, befalls(map[string]fate{"quick-005-go": neverStored, "quick-005-epoll": neverStored})}},
 		"enough-blocks-are-left":         {runOf(t, 9, alone, short(140)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
@@ -94,7 +96,7 @@ func destiny(t *testing.T, seed uint64) *world {
 	}
 	run.Now = noon
 	w := newWorld(t, run)
-	w.narrow = []int32{0, 10}[random.IntN(2)]
+	w.narrow, w.away = []int32{0, 10}[random.IntN(2)], time.Duration(random.IntN(2000))*time.Second
 	for block := range 2 * max(run.Plan.Blocks, 2) {
 		if random.IntN(6) == 0 {
 			w.disturbed = append(w.disturbed, block+1)

@@ -54,6 +54,8 @@ type world struct {
 	fate     func(t conduct.Trial, attempt int32) fate
 	// disturbed are the blocks with a cell that a scan finds voided.
 	disturbed []int32
+	// away is when nobody leads the run for two hours; 0 for never.
+	away time.Duration
 	// narrow is the block from which on an interim analysis finds the intervals narrow; 0 for never.
 	narrow int32
 
@@ -89,6 +91,12 @@ func (w *world) play() {
 
 // turn lets the run, or a trial, or the clock go on.
 func (w *world) turn() {
+	if w.away > 0 && w.run.Now.Sub(noon) >= w.away {
+		left := w.run.Now
+		w.away, w.run.Now = 0, left.Add(2*time.Hour)
+		w.run.Absence = w.run.Absence.With(left, w.run.Now)
+		w.say("nobody has led the run for two hours")
+	}
 	if w.random == nil {
 		w.lead()
 		for i := range w.run.Trials {

@@ -27,13 +27,17 @@ type Standing struct {
 	Unanswered bool
 }
 
-// Stands tells how a workflow gets on that owes the release of a trial, or of none.
-func Stands(w *unstructured.Unstructured, owed facts.Owed, now time.Time) Standing {
+// Stands tells how a workflow gets on that owes the release of a trial, or of none. Somebody has led its run since an instant, if that is not zero: what Argo
+// did before, nobody has seen.
+func Stands(w *unstructured.Unstructured, owed facts.Owed, led, now time.Time) Standing {
 	name, made := w.GetName(), w.GetCreationTimestamp().Time
 	phase, _ := Phase(w)
 	since := owed.Since
 	if since.IsZero() {
 		since = made
+	}
+	if since.Before(led) {
+		since = led
 	}
 	late := func(from time.Time, patience time.Duration) bool { return !from.IsZero() && now.Sub(from) > patience }
 	s := Standing{Unanswered: owed.After != "" && late(since, AnswerPatience)}
@@ -41,7 +45,7 @@ func Stands(w *unstructured.Unstructured, owed facts.Owed, now time.Time) Standi
 	case suspended(w):
 		s = Standing{Suspended: true, Why: v1alpha1.ReasonSuspended}
 		s.Waiting = fmt.Sprintf("workflow %s is suspended: set its spec.suspend to null, or argo resume it; the time of the run goes on", name)
-	case phase == "" && late(made, Patience):
+	case phase == "" && late(made, Patience) && late(since, Patience):
 		s.Why = v1alpha1.ReasonWorkflowEngineDown
 		s.Waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", name)
 	case owed.Trial != "" && late(since, Patience):

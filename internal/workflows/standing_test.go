@@ -21,6 +21,7 @@ func TestHowAWorkflowGetsOn(t *testing.T) {
 		suspended any
 		made      time.Time
 		owed      facts.Owed
+		led       time.Time
 		// why is the reason for which the run waits, and says what it says.
 		why, says  string
 		unanswered bool
@@ -35,6 +36,8 @@ func TestHowAWorkflowGetsOn(t *testing.T) {
 		"a result waits":                         {phase: "Running", made: ago(time.Hour), owed: second(AnswerPatience)},
 		"a result is lost":                       {phase: "Running", made: ago(time.Hour), owed: second(AnswerPatience + 1), says: "has not collected the result of trial a", unanswered: true},
 		"nobody collects a result":               {phase: "Running", made: ago(time.Hour), owed: second(Patience + 1), why: v1alpha1.ReasonWorkflowEngineDown, says: "has not released trial b", unanswered: true},
+		"a result waits, and nobody was there":   {phase: "Running", made: ago(time.Hour), owed: second(time.Hour), led: ago(AnswerPatience)},
+		"nobody was there to see it picked up":   {made: ago(time.Hour), owed: first, led: ago(Patience)},
 		"somebody has suspended it":              {phase: "Running", suspended: true, made: ago(time.Hour), owed: second(time.Hour), why: v1alpha1.ReasonSuspended, says: "argo resume"},
 		"somebody has suspended it at once":      {suspended: true, made: ago(time.Hour), owed: first, why: v1alpha1.ReasonSuspended, says: "argo resume"},
 		"somebody has resumed it":                {phase: "Running", suspended: false, made: ago(time.Hour), owed: second(0)},
@@ -45,7 +48,7 @@ func TestHowAWorkflowGetsOn(t *testing.T) {
 			w.Object["spec"], w.Object["status"] = map[string]any{"suspend": tc.suspended}, map[string]any{"phase": tc.phase}
 			w.SetName("w")
 			w.SetCreationTimestamp(metav1.Time{Time: tc.made})
-			got := Stands(w, tc.owed, noon)
+			got := Stands(w, tc.owed, tc.led, noon)
 			if got.Why != tc.why || !strings.Contains(got.Waiting, tc.says) || (got.Waiting == "") != (tc.says == "") {
 				t.Errorf("it waits for %q: %q", got.Why, got.Waiting)
 			}
