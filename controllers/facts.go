@@ -45,7 +45,7 @@ func viewFacts(s *trialScope) conduct.View {
 // attemptFacts are what is known of the current try at a trial.
 func attemptFacts(s *trialScope) conduct.Attempt {
 	a := facts.Trial(s.trial).Attempt(s.attempt, s.now)
-	a.Patience = facts.Patience(s.run)
+	a.Patience, a.Renewed = facts.Patience(s.run), s.attempt-1-int32(len(s.trial.Status.Failures))
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}

@@ -145,6 +145,16 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 	return pass.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
 }
 
+// renew gives up an attempt that has waited too long for its step: other pods are made when that comes, and not before, for it may take days.
+func (s *trialScope) renew(p *corev1.Pod) (pass.Step, error) {
+	if s.trial.Spec.Start == v1alpha1.StartReleased {
+		s.fault = conduct.Outwaited("pod " + p.Name)
+		return pass.Halt, nil
+	}
+	s.waiting = "waiting for the workflow to reach this trial: its pods will be made anew then"
+	return pass.Halt, nil
+}
+
 // examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
 func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.Step, error) {
 	var err error
@@ -152,6 +162,9 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.
 		return pass.Halt, err
 	}
 	seen := podFacts(s)
+	if p := seen.Expired(attemptFacts(s).Needs()); p != nil && s.trial.Status.StartTime == nil {
+		return s.renew(p)
+	}
 	if s.fault = seen.Fault(); s.fault != nil {
 		return pass.Halt, nil
 	}

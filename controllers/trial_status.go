@@ -53,14 +53,17 @@ func (s *trialScope) progress() string {
 
 // nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
-	st.Failures = append(st.Failures, pick.Clip(attemptFacts(s).Note(s.fault), pass.MaxMessage))
+	note := pick.Clip(attemptFacts(s).Note(s.fault), pass.MaxMessage)
+	if !s.fault.Waited {
+		st.Failures = append(st.Failures, note)
+	}
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
 	st.StartTime, st.Nodes = nil, nil
 	st.Progress = fmt.Sprintf("0/%d", len(s.work().Slots()))
 	next := *s
 	next.fault, next.prepared, next.measured, next.why = nil, false, false, ""
-	next.waiting = st.Failures[len(st.Failures)-1] + "; retrying"
+	next.waiting = note + "; retrying"
 	st.Conditions = trialConditions(&next, st.Conditions)
 	return st
 }

@@ -77,6 +77,20 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 			want:   "Prepared=Unknown/InProgress Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 2, progress: "0/2",
 			faults: []string{"attempt 1: PodLost: gone"},
 		},
+		"it has waited for too long, and failed twice before": {
+			deltas: []func(*trialScope){func(s *trialScope) {
+				s.attempt, s.trial.Status.Failures = 7, []string{"one", "two"}
+				s.fault = conduct.Outwaited("a pod")
+			}},
+			want: "Prepared=Unknown/InProgress Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 8, progress: "0/2", faults: []string{"one", "two"},
+		},
+		"the third fault of seven attempts": {
+			deltas: []func(*trialScope){func(s *trialScope) {
+				s.attempt, s.trial.Status.Failures = 7, []string{"one", "two"}
+				s.fault = conduct.TransientFailure("PodLost", "gone")
+			}},
+			want: "Prepared=False/PodLost Measured=False/PodLost Stored=False/PodLost Succeeded=False/PodLost", attempt: 7, progress: "0/2", ended: true, faults: []string{"one", "two"},
+		},
 		"the last fault from outside": {
 			deltas: []func(*trialScope){func(s *trialScope) {
 				s.attempt, s.trial.Status.Failures = 3, []string{"one", "two"}

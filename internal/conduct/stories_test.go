@@ -35,10 +35,13 @@ func TestStories(t *testing.T) {
 		run    conduct.Run
 		deltas []func(*world)
 	}{
-		"all-is-well":                    {runOf(t, 2, two), nil},
-		"a-block-is-disturbed":           {runOf(t, 2, two), []func(*world){func(w *world) { w.disturbed = []int32{2} }}},
-		"repeat-blocks-are-too":          {runOf(t, 2, alone), []func(*world){func(w *world) { w.disturbed = []int32{1, 3, 4} }}},
-		"a-trial-is-lost-early":          {runOf(t, 1, alone), []func(*world){befalls(map[string]fate{"quick-000-go/1": lost, "quick-000-go/2": silent})}},
+		"all-is-well":           {runOf(t, 2, two), nil},
+		"a-block-is-disturbed":  {runOf(t, 2, two), []func(*world){func(w *world) { w.disturbed = []int32{2} }}},
+		"repeat-blocks-are-too": {runOf(t, 2, alone), []func(*world){func(w *world) { w.disturbed = []int32{1, 3, 4} }}},
+		"a-trial-is-lost-early": {runOf(t, 1, alone), []func(*world){befalls(map[string]fate{"quick-000-go/1": lost, "quick-000-go/2": silent})}},
+		"a-trial-waits-for-hours": {runOf(t, 1, alone), []func(*world){befalls(map[string]fate{
+			"quick-000-go/1": outwaited, "quick-000-go/2": outwaited, "quick-000-go/3": lost, "quick-000-go/4": outwaited, "quick-000-go/5": lost,
+		})}},
 		"a-trial-is-lost-thrice":         {runOf(t, 2, alone), []func(*world){befalls(map[string]fate{"quick-001-go": lost})}},
 		"a-trial-is-lost-under-load":     {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"quick-001-go": lostUnderLoad})}},
 		"files-are-never-stored":         {runOf(t, 1, alone, longer), []func(*world){befalls(map[string]fate{"quick-000-go": neverStored})}},
@@ -103,7 +106,7 @@ func destiny(t *testing.T, seed uint64) *world {
 		}
 	}
 	ill := random.Float64() * 0.5
-	fates := []fate{lost, lost, lostUnderLoad, silent, neverStored, exitsUnderLoad, deaf, wrong, exits}
+	fates := []fate{lost, lost, outwaited, lostUnderLoad, silent, neverStored, exitsUnderLoad, deaf, wrong, exits}
 	w.fate = func(t conduct.Trial, attempt int32) fate {
 		h := fnv.New64a()
 		fmt.Fprintf(h, "%d %s %d", seed, t.Name, attempt)
