@@ -89,8 +89,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
 	if first := queue.First(runs.Items); first != nil && first.UID != s.run.UID {
-		s.why = v1alpha1.ReasonQueued
-		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
+		s.why, s.waiting = v1alpha1.ReasonQueued, queue.Ahead(first)
 		return pass.Halt, nil
 	}
 	if err := r.putPlan(ctx, s); err != nil && !s.forGood(err) {

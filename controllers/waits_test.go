@@ -63,7 +63,10 @@ func TestATrialWaitsForAQuota(t *testing.T) {
 	if run.Status.WaitingSince == nil {
 		t.Error("the run does not say since when it waits")
 	}
+	behind := w.apply("behind")
+	await(w, behind, "a word about the one before", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/limited is measuring, and waits: trial limited-000-go"))
 	w.must(w.c.Delete(t.Context(), quota))
+	await(w, behind, "another word about the one before", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/limited is measuring: runs take turns"))
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if failures := strings.Join(w.trials(run)[0].Status.Failures, "\n"); strings.Contains(failures, "quota") || strings.Contains(failures, v1alpha1.ReasonPodLost) {

@@ -72,7 +72,7 @@ const (
 
 // Reasons of Executed.
 const (
-	// ReasonQueued surfaces when another run of the installation measures: two runs would disturb each other.
+	// ReasonQueued surfaces when another run of the installation comes first: two runs would disturb each other.
 	ReasonQueued = "Queued"
 	// ReasonTrialWaiting surfaces while a trial waits for something that is away or that refuses, such as a quota, an image, a node or the store.
 	ReasonTrialWaiting = "TrialWaiting"
