@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -127,4 +128,32 @@ func TestARunThatIsDeletedWithoutAnOperatorGoesWhenThereIsOne(t *testing.T) {
 	}
 	w.startManager()
 	w.within("nothing to be left", func() bool { return w.left(t.Context()) == "" })
+}
+
+// The trial that was measured is stored, the other is measured, and the hours in which nobody was there are not the run's.
+func TestAnOperatorThatIsAwayForHoursCostsARunNoneOfItsTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.elects = true })
+	lead := func() {
+		c := newCandidate(w, w.addr, &leaderEnds{by: map[*candidate]bool{}}, nil)
+		w.stop = sync.OnceFunc(func() {
+			c.cancel()
+			if err := <-c.ended; err != nil {
+				t.Errorf("an operator ended: %v", err)
+			}
+		})
+	}
+	lead()
+	run := w.apply("left", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+	w.awaitFirst("left")
+	w.stop()
+	w.clock.Forward(2 * time.Hour)
+	lead()
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	if away := time.Duration(run.Status.Absence.Seconds) * time.Second; away < 2*time.Hour {
+		t.Errorf("of two hours without an operator the run knows %s", away)
+	}
+	startedOnce(t, w, run)
+	artifactsOf(t, w, run)
 }

@@ -32,7 +32,7 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 		return pass.Halt, nil // Nothing is left of it.
 	}
 	ended := s.run.Status.CompletionTime.Time
-	switch argo := ended.Add(enginePatience).Sub(s.now); {
+	switch argo := ended.Add(workflows.Patience).Sub(s.now); {
 	case s.workflow == nil:
 	case workflows.Ended(s.workflow):
 		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {

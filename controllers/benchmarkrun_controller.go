@@ -11,13 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
@@ -41,6 +45,8 @@ type BenchmarkRunReconciler struct {
 	InstanceID             string
 	// Network is what the NetworkPolicy of a run allows beside its own pods; nil makes none.
 	Network *networkingv1.NetworkPolicySpec
+	// Absence is when no operator led before this one; nil if nobody knows.
+	Absence func() (from, to time.Time)
 	Version string
 	Now     func() time.Time
 }
@@ -92,7 +98,11 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	if err != nil {
 		return nil, err
 	}
-	s := &runScope{run: run, now: r.Now(), trials: trials}
+	var from, to time.Time
+	if r.Absence != nil {
+		from, to = r.Absence()
+	}
+	s := &runScope{run: run, now: r.Now(), trials: trials, absence: facts.Absence(run, from, to)}
 	s.workflow, err = r.engine().Find(ctx, run, runFacts(s).Part())
 	return s, err
 }
@@ -111,7 +121,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
 		For(&v1alpha1.BenchmarkRun{}).
 		Owns(&v1alpha1.Trial{}).
 		Watches(workflows.New(), handler.EnqueueRequestsFromMapFunc(r.byUID)).
-		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.queued)).
+		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.queued), builder.WithPredicates(predicate.Funcs{UpdateFunc: movesQueue})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
@@ -122,10 +132,17 @@ func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []r
 	return requests(ctx, runs, err)
 }
 
-// queued are the runs that wait for the one that has changed, and holds up nobody any more.
+// movesQueue reports whether those behind a run have to learn how it has changed.
+func movesQueue(e event.UpdateEvent) bool {
+	before, is := e.ObjectOld.(*v1alpha1.BenchmarkRun)
+	after, are := e.ObjectNew.(*v1alpha1.BenchmarkRun)
+	return is && are && queue.Ahead(before) != queue.Ahead(after)
+}
+
+// queued are the runs that wait for one that was there, or has changed. One that is new and behind them has changed nothing for them.
 func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []reconcile.Request {
 	changed, ok := o.(*v1alpha1.BenchmarkRun)
-	if !ok || queue.HoldsUp(changed) {
+	if !ok || queue.HoldsUp(changed) && changed.Status.StartTime == nil && changed.Status.WaitingSince == nil {
 		return nil
 	}
 	runs, err := lookup.OpenRuns(ctx, r.Client)

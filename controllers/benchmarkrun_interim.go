@@ -71,7 +71,7 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.St
 
 // forGood reports whether a failure of the store is waited for no longer, if it ever was.
 func (s *runScope) forGood(err error) bool {
-	return artifact.Terminal(err) && (!artifact.Mendable(err) || facts.Impatient(s.run, v1alpha1.ReasonStoreRefused, s.now))
+	return artifact.Terminal(err) && (!artifact.Mendable(err) || facts.Impatient(s.run, s.absence, v1alpha1.ReasonStoreRefused, s.now))
 }
 
 // awaitStore waits for a store that may come back.

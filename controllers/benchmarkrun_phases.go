@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,11 +26,7 @@ import (
 
 // Deadlines of a run that are the cluster's own; package conduct has the others.
 const (
-	// enginePatience is how long Argo may leave a new workflow alone before the status says so.
-	enginePatience = time.Minute
-	// answerPatience is how long Argo may leave a finished trial's answer alone before its agent pod is replaced.
-	answerPatience = 10 * time.Second
-	retryStore     = 2 * time.Second
+	retryStore = 2 * time.Second
 	// retryReport is longer: what is read and written for a report shall not disturb a run that measures meanwhile.
 	retryReport = 10 * time.Second
 	// retryNodes is how often a run that waits for nodes looks for them.
@@ -94,8 +89,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
 	if first := queue.First(runs.Items); first != nil && first.UID != s.run.UID {
-		s.why = v1alpha1.ReasonQueued
-		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
+		s.why, s.waiting = v1alpha1.ReasonQueued, queue.Ahead(first)
 		return pass.Halt, nil
 	}
 	if err := r.putPlan(ctx, s); err != nil && !s.forGood(err) {
@@ -152,7 +146,7 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 		}
 	}
 	// The trials' own events come first; where a name is taken by somebody else's, the deadline does.
-	return pass.Again(answerPatience), nil
+	return pass.Again(workflows.AnswerPatience), nil
 }
 
 // createWorkflow makes the workflow and the token that its steps show. One that was deleted is created again: the steps of
@@ -184,17 +178,18 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		return r.conclude(ctx, s)
 	case workflows.Ended(s.workflow):
 		return r.replaceWorkflow(ctx, s)
-	case phase == "" && s.now.Sub(s.workflow.GetCreationTimestamp().Time) > enginePatience && !s.workflow.GetCreationTimestamp().Time.IsZero():
-		s.why = v1alpha1.ReasonWorkflowEngineDown
-		s.waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", s.workflow.GetName())
 	}
-	if facts.Held(s.trials) {
-		if err := r.replaceAgentPod(ctx, s); err != nil {
+	owed := facts.Release(s.trials, *s.plan)
+	stands := workflows.Stands(s.workflow, owed, s.absence.Until, s.now)
+	if owed.Trial != "" && !stands.Suspended {
+		if err := r.engine().ReplaceAgentPods(ctx, s.workflow.GetName(), stands.Unanswered, s.now); err != nil {
 			return pass.Halt, err
 		}
 	}
-	s.waiting = cmp.Or(s.waiting, facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now))
-	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, answerPatience)), nil
+	if s.why, s.waiting = stands.Why, stands.Waiting; s.waiting == "" {
+		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
+	}
+	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, workflows.AnswerPatience)), nil
 }
 
 // replaceWorkflow makes room for another workflow where one has ended before its trials, such as after retries that an absence of the
@@ -203,24 +198,13 @@ func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScop
 	phase, message := workflows.Phase(s.workflow)
 	s.why = v1alpha1.ReasonWorkflowFailed
 	s.waiting = fmt.Sprintf("workflow %s ended (%s) before its trials did: another takes its place: %s", s.workflow.GetName(), phase, message)
-	if left := answerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
+	if left := workflows.AnswerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
 		return pass.Again(left), nil // One that fails at once is not made again at once.
 	}
 	if err := r.engine().Remove(ctx, s.workflow); err != nil {
 		return pass.Halt, err
 	}
 	return pass.Again(time.Second), nil
-}
-
-// replaceAgentPod deletes Argo's agent pod if it has failed, which Argo never mends, or if it has not taken the answer of a
-// trial that ended some time ago. Argo then makes another, which asks again for every open step.
-func (r *BenchmarkRunReconciler) replaceAgentPod(ctx context.Context, s *runScope) error {
-	var before time.Time
-	if stuck := s.stuck(answerPatience); stuck != nil {
-		before = s.now.Add(-answerPatience)
-		s.waiting = fmt.Sprintf("Argo has not collected the result of trial %s: its agent pod is being replaced", stuck.Name)
-	}
-	return r.engine().ReplaceAgentPods(ctx, s.workflow.GetName(), before)
 }
 
 // report writes the run's manifest, reads everything back, and makes the report from that alone.

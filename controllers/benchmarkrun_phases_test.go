@@ -25,6 +25,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/workflows"
 )
 
 func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
@@ -43,7 +44,7 @@ func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := fake.NewClientBuilder().WithObjects(
-				agentPod("old", "quick-run-uid-", time.Minute, corev1.PodRunning), agentPod("new", "quick-run-uid-", answerPatience-time.Second, corev1.PodRunning),
+				agentPod("old", "quick-run-uid-", time.Minute, corev1.PodRunning), agentPod("new", "quick-run-uid-", workflows.AnswerPatience-time.Second, corev1.PodRunning),
 				agentPod("failed", "quick-run-uid-", time.Second, corev1.PodFailed), agentPod("other", "other", time.Minute, corev1.PodFailed),
 			).Build()
 			s := runScopeOf(t, func(s *runScope) {
@@ -83,12 +84,12 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 		"one without retries left":       {phase: "Failed", age: time.Hour, gone: true},
 		"one that broke":                 {phase: "Error", age: time.Hour, gone: true},
 		"one that thinks all is done":    {phase: "Succeeded", age: time.Hour, gone: true},
-		"one that failed at once":        {phase: "Failed", age: answerPatience - time.Second},
+		"one that failed at once":        {phase: "Failed", age: workflows.AnswerPatience - time.Second},
 		"one that somebody stopped":      {phase: "Failed", shutdown: "Terminate", age: time.Hour, end: v1alpha1.ReasonWorkflowFailed},
 		"one that somebody will stop":    {phase: "Running", shutdown: "Stop", age: time.Hour},
 		"one that was stopped at once":   {phase: "Failed", shutdown: "Stop", end: v1alpha1.ReasonWorkflowFailed},
-		"one that failed a while ago":    {phase: "Failed", age: answerPatience, gone: true},
-		"one that is done a second late": {phase: "Succeeded", age: answerPatience + time.Second, gone: true},
+		"one that failed a while ago":    {phase: "Failed", age: workflows.AnswerPatience, gone: true},
+		"one that is done a second late": {phase: "Succeeded", age: workflows.AnswerPatience + time.Second, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &unstructured.Unstructured{Object: map[string]any{
@@ -104,7 +105,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			if err != nil || !next.Stop || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
-			if tc.end == "" && (next.After <= 0 || next.After > answerPatience) {
+			if tc.end == "" && (next.After <= 0 || next.After > workflows.AnswerPatience) {
 				t.Errorf("the next look is after %s", next.After)
 			}
 			if gone := apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(w), w)); gone != tc.gone {

@@ -23,7 +23,9 @@ type runScope struct {
 	trials []v1alpha1.Trial
 	// workflow is nil when there is none.
 	workflow *unstructured.Unstructured
-	now      time.Time
+	// absence is the time in which nobody led the run, without that in which it has waited for Argo since its last pass.
+	absence conduct.Absence
+	now     time.Time
 
 	// plan is nil until the spec has been compiled.
 	plan *plan.Plan
@@ -109,30 +111,6 @@ func (s *runScope) active() bool { return s.run.Status.StartTime != nil }
 
 // executed reports whether every trial that is needed has ended.
 func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Executed() }
-
-// stuck is the trial that ended some time ago while the next was not released: Argo has lost the answer, or its agent pod.
-func (s *runScope) stuck(patience time.Duration) *v1alpha1.Trial {
-	var last *v1alpha1.Trial
-	for i := range s.trials {
-		t := &s.trials[i]
-		if t.Status.CompletionTime == nil {
-			if last != nil && s.partOf(last) == s.partOf(t) && t.Spec.Start == v1alpha1.StartHeld && s.now.Sub(last.Status.CompletionTime.Time) > patience {
-				return last
-			}
-			return nil
-		}
-		last = t
-	}
-	return nil
-}
-
-// partOf is the part of the run to which a trial belongs: each has a workflow of its own.
-func (s *runScope) partOf(t *v1alpha1.Trial) plan.Part {
-	if s.plan == nil {
-		return plan.Part{}
-	}
-	return s.plan.PartOf(record.PlannedTrial{Block: t.Spec.Block})
-}
 
 // record is what the run's manifest says beside how the run was led.
 func (s *runScope) record(version string) conduct.RunRecord {

@@ -23,6 +23,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	}
 	st.ObservedGeneration = &s.run.Generation
 	st.WaitingSince = facts.WaitingSince(s.run, s.why, s.now)
+	st.Absence = facts.AbsenceStatus(s.run, s.absence, s.why, s.now)
 	if s.begins {
 		st.StartTime = &metav1.Time{Time: s.now}
 	}

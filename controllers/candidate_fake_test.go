@@ -44,7 +44,7 @@ type candidate struct {
 func newCandidate(w *world, addr string, ends *leaderEnds, end func(*candidate)) *candidate {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	fence := lease.NewFence(electionLease, time.Now)
+	fence := lease.NewFence(electionLease, w.clock.Now)
 	c := &candidate{fence: fence, addr: addr, cancel: cancel, ended: make(chan error, 1)}
 	c.gate = &gate{due: func(what string) {
 		if fence.Check() == nil && ends.take(c, what) {
@@ -62,7 +62,7 @@ func newCandidate(w *world, addr string, ends *leaderEnds, end func(*candidate))
 	})
 	store, err := artifact.OpenBehind(w.store, c.guard)
 	w.must(err)
-	w.register(ctx, m, life{client: m.GetClient(), store: store, agents: gatedAgents{w.agents, c}}, addr)
+	w.register(ctx, m, life{client: m.GetClient(), store: store, agents: gatedAgents{w.agents, c}, absence: fence.Absence}, addr)
 	go func() { c.ended <- m.Start(ctx) }()
 	return c
 }

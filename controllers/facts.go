@@ -18,15 +18,13 @@ func runFacts(s *runScope) conduct.Run {
 		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: facts.Interim(s.run),
 		Scan:   conduct.Scan{Blocks: s.run.Status.Repeats.ScannedBlocks, Disturbed: s.run.Status.Repeats.DisturbedBlocks},
 		Trials: facts.Trials(s.trials), Now: s.now,
+		Waiting: facts.StoreAwaited(s.run, s.absence), Absence: facts.WithoutEngine(s.absence, s.run, s.now),
 	}
 	if s.plan != nil {
 		r.Plan = *s.plan
 	}
 	if s.active() {
 		r.Started = s.run.Status.StartTime.Time
-	}
-	if facts.AwaitsStore(s.run) {
-		r.Waiting = s.run.Status.WaitingSince.Time
 	}
 	return r
 }
@@ -47,7 +45,7 @@ func viewFacts(s *trialScope) conduct.View {
 // attemptFacts are what is known of the current try at a trial.
 func attemptFacts(s *trialScope) conduct.Attempt {
 	a := facts.Trial(s.trial).Attempt(s.attempt, s.now)
-	a.Patience = facts.Patience(s.run)
+	a.Patience, a.Renewed = facts.Patience(s.run), s.attempt-1-int32(len(s.trial.Status.Failures))
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}

@@ -56,7 +56,7 @@ func TestARunAtWhichTheOperatorFailsHoldsUpNoOther(t *testing.T) {
 
 func TestATrialAtWhichTheOperatorFailsLetsItsPodsGo(t *testing.T) {
 	s := scopeOf(later(0))
-	s.trial.Status.Attempt, s.attempt = 3, 3
+	s.trial.Status.Attempt, s.attempt, s.trial.Status.Failures = 3, 3, []string{"one", "two"}
 	if err := driven(t, s.trial, s); !errors.Is(err, guard.ErrPanic) {
 		t.Errorf("the pass ends with %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,6 +51,8 @@ type life struct {
 	store  Store
 	agents agents.Client
 	dead   chan struct{}
+	// absence is when no operator led before; nil if nobody knows.
+	absence func() (from, to time.Time)
 }
 
 // seize puts the reaper between a new operator and its world.

@@ -438,7 +438,7 @@ func TestArgoThatNeverComesIsNamed(t *testing.T) {
 	await(w, w.trial("alone-000-go"), "readiness", func(t *v1alpha1.Trial) bool {
 		return meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared)
 	})
-	w.clock.Forward(enginePatience + 2*time.Second)
+	w.clock.Forward(workflows.Patience + 2*time.Second)
 	w.poke(run)
 	await(w, run, "a word about Argo", func(r *v1alpha1.BenchmarkRun) bool {
 		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)

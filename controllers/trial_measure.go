@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/scripts"
@@ -140,7 +139,7 @@ func scriptsAway(s *trialScope, err error) (pass.Step, error) {
 	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
 		return pass.Halt, nil
 	}
-	s.waiting = pick.Clip(err.Error(), pass.MaxMessage)
+	s.await(err.Error())
 	return pass.Again(retryStore), nil
 }
 

@@ -86,7 +86,7 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.S
 		return pass.GoOn, nil
 	}
 	if _, err := r.Store.Find(ctx, artifact.PlanKey(s.runPrefix())); err != nil && !artifact.Unreadable(err) {
-		s.waiting = err.Error()
+		s.await(err.Error())
 		return pass.Again(retryStore), nil
 	}
 	return pass.GoOn, nil
@@ -133,16 +133,26 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 		}
 		return pass.Again(pollEvery), nil
 	case pass.OverQuota(err):
-		s.waiting = fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err)
+		s.await(fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err))
 		return pass.Again(retryPods), nil
 	case (pass.Denied(err) || pass.Forbidden(err)) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
-		s.waiting = fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err)
+		s.await(fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err))
 		return pass.Again(retryPods), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "the API server rejected pod %s: %s", pod.Name, err)
 		return pass.Halt, nil
 	}
 	return pass.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
+}
+
+// renew gives up an attempt that has waited too long for its step: other pods are made when that comes, and not before, for it may take days.
+func (s *trialScope) renew(p *corev1.Pod) (pass.Step, error) {
+	if s.trial.Spec.Start == v1alpha1.StartReleased {
+		s.fault = conduct.Outwaited("pod " + p.Name)
+		return pass.Halt, nil
+	}
+	s.waiting = "waiting for the workflow to reach this trial: its pods will be made anew then"
+	return pass.Halt, nil
 }
 
 // examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
@@ -152,6 +162,9 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.
 		return pass.Halt, err
 	}
 	seen := podFacts(s)
+	if p := seen.Expired(attemptFacts(s).Needs()); p != nil && s.trial.Status.StartTime == nil {
+		return s.renew(p)
+	}
 	if s.fault = seen.Fault(); s.fault != nil {
 		return pass.Halt, nil
 	}
@@ -163,7 +176,9 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.
 		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s", attemptFacts(s).PrepareLimit(), v1alpha1.LabelTrial, s.trial.Name)
 		return pass.Halt, nil
 	}
-	s.waiting = cmp.Or(awaited, seen.Starting())
+	if s.waiting = cmp.Or(awaited, seen.Starting()); seen.Awaited() != "" {
+		s.await(s.waiting)
+	}
 	// Pod events wake us; the deadlines of pulls and of scheduling need a look of our own.
 	if left <= 0 {
 		left = retryPods

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -114,6 +115,13 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
 	notRunning := func(s *trialScope) { s.servers()[0].pod.Status.PodIP = "" }
+	outwaited := func(start v1alpha1.Start) func(*trialScope) {
+		return func(s *trialScope) {
+			p := s.servers()[0].pod
+			p.Status.StartTime, p.Spec.ActiveDeadlineSeconds = &metav1.Time{Time: noon}, new(int64(1200))
+			p.Status.Phase, p.Status.Reason, s.now, s.trial.Spec.Start = corev1.PodFailed, "DeadlineExceeded", noon.Add(time.Hour), start
+		}
+	}
 	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
 	counting := protocol.State{Phase: protocol.Idle, Listening: true, Build: &record.Build{Coverage: record.Fact{Is: record.Yes, By: "symbol __gcov_init"}}}
 	expecting := func(s *trialScope) { s.trial.Spec.Servers[0].Build.Coverage = v1alpha1.ExpectForbidden }
@@ -129,6 +137,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"pods are starting":                       {r.examinePods, scopeOf(notRunning), "", "pods are starting", 5 * time.Second},
 		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline-time.Second)), "", "pods are starting", time.Second},
 		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline)), "PodLost transient: the trial's pods were not running within 3m0s", "", 0},
+		"pods end while Argo is away":             {r.examinePods, scopeOf(outwaited(v1alpha1.StartHeld)), "", "waiting for the workflow to reach this trial", 0},
+		"Argo is back after pods have ended":      {r.examinePods, scopeOf(outwaited(v1alpha1.StartReleased)), "PodLost transient: pod quick-000-go-1-s0 has waited so long for its start", "", 0},
 		"agents are starting":                     {r.askAgents, scopeOf(at(conduct.PrepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
 		"agents never start":                      {r.askAgents, scopeOf(at(conduct.PrepareDeadline + 1)), "AgentLost transient: the agent in pod quick-000-go-1-g0 is not responding: connection refused", "", 0},
 		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + tool.LeastGap},

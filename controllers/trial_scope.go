@@ -35,8 +35,8 @@ type trialScope struct {
 	others []corev1.Pod
 	now    time.Time
 
-	// waiting says in a sentence what the trial waits for.
-	waiting string
+	// waiting says in a sentence what the trial waits for, and why is its reason where that is away or refuses.
+	waiting, why string
 	// turn is true once this pass has seen that no other trial and no other measured pod comes first.
 	turn bool
 	// prepared and measured are true once this pass has seen it so.
@@ -60,6 +60,9 @@ func (s *trialScope) Hindered(err error) {
 		s.fault = conduct.OperatorFailed(err)
 	}
 }
+
+// await waits for what is away or refuses: the run says so at once.
+func (s *trialScope) await(what string) { s.why, s.waiting = v1alpha1.ReasonTrialWaiting, what }
 
 // States implements pass.Scope.
 func (s *trialScope) States() (before, after *v1alpha1.Trial) {

@@ -51,14 +51,17 @@ func (s *trialScope) progress() string {
 
 // nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
-	st.Failures = append(st.Failures, pick.Clip(attemptFacts(s).Note(s.fault), pass.MaxMessage))
+	note := pick.Clip(attemptFacts(s).Note(s.fault), pass.MaxMessage)
+	if !s.fault.Waited {
+		st.Failures = append(st.Failures, note)
+	}
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
 	st.StartTime, st.Nodes = nil, nil
 	st.Progress = facts.Progress(0, len(s.work().Slots()))
 	next := *s
-	next.fault, next.prepared, next.measured = nil, false, false
-	next.waiting = st.Failures[len(st.Failures)-1] + "; retrying"
+	next.fault, next.prepared, next.measured, next.why = nil, false, false, ""
+	next.waiting = note + "; retrying"
 	st.Conditions = trialConditions(&next, st.Conditions)
 	return st
 }
@@ -81,7 +84,7 @@ func milestone(c *pass.Conditions, kind string, reached bool, s *trialScope) {
 	case s.fault != nil:
 		c.Set(kind, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	default:
-		c.Set(kind, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, s.waiting)
+		c.Set(kind, metav1.ConditionUnknown, orElse(s.why, v1alpha1.ReasonInProgress), s.waiting)
 	}
 }
 

@@ -49,6 +49,7 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 		"ready":                      {deltas: []func(*trialScope){func(s *trialScope) { s.prepared = true }}, want: "Prepared=True/Done Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 1, progress: "0/2"},
 		"after its first cell":       {deltas: []func(*trialScope){later(11 * time.Second)}, want: "Prepared=True/Done Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 1, progress: "1/2"},
 		"while artifacts are stored": {deltas: []func(*trialScope){later(22 * time.Second), func(s *trialScope) { s.measured = true }}, want: "Prepared=True/Done Measured=True/Done Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 1, progress: "2/2"},
+		"while the store is away":    {deltas: []func(*trialScope){later(22 * time.Second), func(s *trialScope) { s.measured = true; s.await("no answer") }}, want: "Prepared=True/Done Measured=True/Done Stored=Unknown/TrialWaiting Succeeded=Unknown/TrialWaiting", attempt: 1, progress: "2/2"},
 		"stored":                     {deltas: []func(*trialScope){later(22 * time.Second), func(s *trialScope) { s.manifest = file }}, want: "Prepared=True/Done Measured=True/Done Stored=True/Done Succeeded=True/Done", attempt: 1, progress: "2/2", ended: true},
 		"its own fault": {
 			deltas: []func(*trialScope){func(s *trialScope) { s.fault = conduct.PermanentFailure("WrongResponse", "404") }},
@@ -75,6 +76,20 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 			deltas: []func(*trialScope){wasReady, func(s *trialScope) { s.fault = conduct.TransientFailure("PodLost", "gone") }},
 			want:   "Prepared=Unknown/InProgress Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 2, progress: "0/2",
 			faults: []string{"attempt 1: PodLost: gone"},
+		},
+		"it has waited for too long, and failed twice before": {
+			deltas: []func(*trialScope){func(s *trialScope) {
+				s.attempt, s.trial.Status.Failures = 7, []string{"one", "two"}
+				s.fault = conduct.Outwaited("a pod")
+			}},
+			want: "Prepared=Unknown/InProgress Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 8, progress: "0/2", faults: []string{"one", "two"},
+		},
+		"the third fault of seven attempts": {
+			deltas: []func(*trialScope){func(s *trialScope) {
+				s.attempt, s.trial.Status.Failures = 7, []string{"one", "two"}
+				s.fault = conduct.TransientFailure("PodLost", "gone")
+			}},
+			want: "Prepared=False/PodLost Measured=False/PodLost Stored=False/PodLost Succeeded=False/PodLost", attempt: 7, progress: "0/2", ended: true, faults: []string{"one", "two"},
 		},
 		"the last fault from outside": {
 			deltas: []func(*trialScope){func(s *trialScope) {

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -43,7 +42,8 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 		}
 		if state.StoreError != "" {
 			// It has just been told to try again; what it says is of the last time.
-			s.waiting, pause = fmt.Sprintf("artifacts of %s are not stored yet: %s", a.Name, state.StoreError), retryStore
+			s.await(fmt.Sprintf("artifacts of %s are not stored yet: %s", a.Name, state.StoreError))
+			pause = retryStore
 		}
 	}
 	if !done {
@@ -92,7 +92,7 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, err
 	if s.fault = s.blame(attemptFacts(s).StoreAway(err)); s.fault != nil {
 		return pass.Halt, nil
 	}
-	s.waiting = pick.Clip(err.Error(), pass.MaxMessage)
+	s.await(err.Error())
 	return pass.Again(time.Second), nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/facts"
 )
 
 // cordon lets a node take no pods, or lets it take them again.
@@ -60,10 +59,14 @@ func TestATrialWaitsForAQuota(t *testing.T) {
 		c := meta.FindStatusCondition(trial.Status.Conditions, v1alpha1.ConditionPrepared)
 		return c != nil && c.Status == metav1.ConditionUnknown && strings.Contains(c.Message, "exceeded quota: stop")
 	})
-	w.clock.Forward(facts.HeldUpAfter)
-	w.poke(run)
-	await(w, run, "a word about its trial", saysOf(v1alpha1.ConditionExecuted, v1alpha1.ReasonInProgress, "trial limited-000-go: the API server refuses pod"))
+	await(w, run, "a word about its trial", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonTrialWaiting, "trial limited-000-go: the API server refuses pod"))
+	if run.Status.WaitingSince == nil {
+		t.Error("the run does not say since when it waits")
+	}
+	behind := w.apply("behind")
+	await(w, behind, "a word about the one before", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/limited is measuring, and waits: trial limited-000-go"))
 	w.must(w.c.Delete(t.Context(), quota))
+	await(w, behind, "another word about the one before", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/limited is measuring: runs take turns"))
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if failures := strings.Join(w.trials(run)[0].Status.Failures, "\n"); strings.Contains(failures, "quota") || strings.Contains(failures, v1alpha1.ReasonPodLost) {

@@ -229,7 +229,8 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
 		Client: operator.client, Live: inNamespace{m.GetAPIReader(), w.namespace}, Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
-		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Network: &networkingv1.NetworkPolicySpec{}, Version: "test", Now: w.clock.Now,
+		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Network: &networkingv1.NetworkPolicySpec{}, Absence: operator.absence,
+		Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))
 }

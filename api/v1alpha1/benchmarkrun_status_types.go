@@ -57,6 +57,19 @@ type InterimStatus struct {
 	StoppedAfterBlock int32 `json:"stoppedAfterBlock,omitempty"`
 }
 
+// AbsenceStatus is a time in which nobody could lead a run.
+// +kubebuilder:validation:MinProperties=1
+type AbsenceStatus struct {
+	// seconds are its sum.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Seconds int32 `json:"seconds,omitempty"`
+
+	// until is when the last of it ended.
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+}
+
 // RepeatStatus is the outcome of the last scan for disturbed blocks.
 // +kubebuilder:validation:MinProperties=1
 type RepeatStatus struct {
@@ -121,6 +134,11 @@ type BenchmarkRunStatus struct {
 	// completionTime is when the run ended, successfully or not.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// absence is the time since startTime in which nobody could lead the run: no operator, no API server or no Argo was there.
+	// spec.timeoutSeconds does not count it.
+	// +optional
+	Absence AbsenceStatus `json:"absence,omitzero"`
 
 	// scripts are the users' scripts as of the start of the run. Later changes of their ConfigMaps affect no load.
 	// +optional

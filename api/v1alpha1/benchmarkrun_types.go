@@ -273,8 +273,8 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Artifacts Artifacts `json:"artifacts,omitzero"`
 
-	// timeoutSeconds is the maximum duration of the run from the start of its turn. Defaults to three times the planned duration plus ten
-	// minutes.
+	// timeoutSeconds is the maximum duration of the run from the start of its turn, without the time in which nobody could lead it
+	// (status.absence). Defaults to three times the planned duration plus ten minutes.
 	// +optional
 	// +kubebuilder:validation:Minimum=30
 	// +kubebuilder:validation:Maximum=604800

@@ -109,6 +109,7 @@ func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 // workflow's and up to 17 characters more.
 func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
 	name := strings.Repeat("n", 28)
+	attempts := bound(t, "status.attempt of a Trial", crd(t, "trials").at(t, "status.attempt").Maximum)
 	long := func(c string) v1alpha1.Implementation {
 		return v1alpha1.Implementation{Name: strings.Repeat(c, 20), Image: "x", Port: 8080}
 	}
@@ -122,7 +123,7 @@ func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
 		}
 		last := plan.RepeatBlocks(p.Blocks)
 		for _, trial := range p.Repeat(name, last) {
-			pod := render.PodName(trial.Name, plan.Attempts, record.MemberGenerator(15))
+			pod := render.PodName(trial.Name, int32(attempts), record.MemberGenerator(15))
 			if errs := validation.IsDNS1123Label(pod); len(errs) > 0 {
 				t.Errorf("%s: %v", pod, errs)
 			}

@@ -72,13 +72,15 @@ const (
 
 // Reasons of Executed.
 const (
-	// ReasonQueued surfaces when another run of the installation measures: two runs would disturb each other.
+	// ReasonQueued surfaces when another run of the installation comes first: two runs would disturb each other.
 	ReasonQueued = "Queued"
+	// ReasonTrialWaiting surfaces while a trial waits for something that is away or that refuses, such as a quota, an image, a node or the store.
+	ReasonTrialWaiting = "TrialWaiting"
 	// ReasonTrialsFailed surfaces when at least one trial of a block has failed for good. A lost trial counts if too few blocks are complete.
 	ReasonTrialsFailed = "TrialsFailed"
 	// ReasonWorkflowFailed surfaces when the workflow ended before its trials.
 	ReasonWorkflowFailed = "WorkflowFailed"
-	// ReasonWorkflowEngineDown surfaces when Argo has not picked up the workflow within a minute.
+	// ReasonWorkflowEngineDown surfaces when Argo has not picked up the workflow, or has not released the trial whose turn has come, within a minute.
 	ReasonWorkflowEngineDown = "WorkflowEngineDown"
 )
 
@@ -99,7 +101,7 @@ const (
 
 // Reasons of a BenchmarkSuite. Ready has moreover those with which a run's condition Succeeded ends.
 const (
-	// ReasonSuspended surfaces when changed inputs wait, since spec.suspend is true.
+	// ReasonSuspended surfaces when changed inputs wait, since spec.suspend of the suite is true, or when somebody has suspended the workflow of a run.
 	ReasonSuspended = "Suspended"
 	// ReasonNoRound surfaces when no round has ended, and none is to start now.
 	ReasonNoRound = "NoRound"

@@ -216,10 +216,11 @@ type TrialStatus struct {
 	// +optional
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// attempt is the number of the current attempt, from 1. Infrastructure failures are retried; implementation failures are not.
+	// attempt is the number of the current attempt, from 1. Infrastructure failures are retried; implementation failures are not. Pods that
+	// have waited for too long are made anew under the next number, without a failure.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:Maximum=999
 	Attempt int32 `json:"attempt,omitempty"`
 
 	// failures are the reasons of earlier failed attempts, oldest first.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -13,8 +14,8 @@ import (
 
 // Attempt is one try at a trial, as it is at one instant.
 type Attempt struct {
-	// Number counts the tries, from 1.
-	Number int32
+	// Number counts the tries, from 1, and Renewed those before this one that had only waited for too long to be started.
+	Number, Renewed int32
 	// Work is what the trial does.
 	Work kind.Work
 	// follows is true of a trial that follows the blocks and belongs to none.
@@ -108,9 +109,22 @@ func (a Attempt) NextEnd() time.Duration {
 }
 
 // Retried reports whether a failure is followed by another attempt: one of the infrastructure is, a few times. What has begun to measure is not
-// measured again alone: its block is repeated as a whole, if it belongs to one.
+// measured again alone: its block is repeated as a whole, if it belongs to one. What has only waited for too long is always made anew.
 func (a Attempt) Retried(f *Failure) bool {
-	return f.Kind == Transient && a.Number < plan.Attempts && (f.Unstarted || a.follows || !a.Measuring())
+	return f.Waited || f.Kind == Transient && a.lost() < plan.Attempts-1 && (f.Unstarted || a.follows || !a.Measuring())
+}
+
+// lost is how many attempts before this one have failed.
+func (a Attempt) lost() int32 { return a.Number - 1 - a.Renewed }
+
+// Needs is how long the members of an attempt have to live that starts now, until its files are stored.
+func (a Attempt) Needs() time.Duration { return timetable.End(a.Slots()) + AgentGrace + a.storeLimit() }
+
+// Outwaited is the failure of an attempt of which a member has waited for its start for longer than it lives, with what it needs. Nothing is lost with it.
+func Outwaited(member string) *Failure {
+	f := TransientFailure(v1alpha1.ReasonPodLost, "%s has waited so long for its start that it would not live until the end of the trial", member)
+	f.Waited = true
+	return f
 }
 
 // Note returns a sentence about why the attempt was given up.

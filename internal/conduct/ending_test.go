@@ -86,6 +86,7 @@ func TestARunEndsWhenItsTimeIsOver(t *testing.T) {
 		deltas []func(*conduct.Run)
 		want   *conduct.Ending
 	}{
+		"after the deadline, of which nobody led for as long": {[]func(*conduct.Run){measured(0), open(1), left(-1), func(r *conduct.Run) { r.Absence.Sum = time.Second }}, nil},
 		"at the deadline":                              {[]func(*conduct.Run){measured(0), open(1), left(0)}, nil},
 		"after the deadline":                           {[]func(*conduct.Run){measured(0), open(1), left(-1)}, timedOut},
 		"after the deadline, before any trial":         {[]func(*conduct.Run){left(-1)}, timedOut},

@@ -29,6 +29,8 @@ type Failure struct {
 	Reason, Message string
 	// Unstarted is true if no agent had begun to work, however late that was seen: nothing was measured that another attempt would repeat.
 	Unstarted bool
+	// Waited is true if the attempt has only waited for too long: it counts as none.
+	Waited bool
 }
 
 // PermanentFailure is a failure that every further attempt would repeat.

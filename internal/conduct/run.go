@@ -22,6 +22,8 @@ type Run struct {
 	Trials Trials
 	// Started is when its turn came; zero before.
 	Started time.Time
+	// Absence is the time since then in which nobody could lead it.
+	Absence Absence
 	// Waiting is since when the run has waited for its store without a break; zero if it does not.
 	Waiting time.Time
 	// Now is the instant of the question.
@@ -86,9 +88,9 @@ func (r Run) Executed() bool {
 	return r.overdue() || len(r.Trials) == len(r.Needed()) && r.Trials.allEnded() && !r.scanDue()
 }
 
-// Deadline is when a run whose turn has come has used up its time.
+// Deadline is when a run whose turn has come has used up its time, of which the time in which nobody led it is no part.
 func (r Run) Deadline() time.Time {
-	return r.Started.Add(time.Duration(r.Plan.TimeoutSeconds) * time.Second)
+	return r.Started.Add(time.Duration(r.Plan.TimeoutSeconds)*time.Second + r.Absence.Sum)
 }
 
 // overdue reports whether the time of a run is over of which every planned trial has ended. What is open of a repeat block,

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -34,10 +35,13 @@ func TestStories(t *testing.T) {
 		run    conduct.Run
 		deltas []func(*world)
 	}{
-		"all-is-well":                    {runOf(t, 2, two), nil},
-		"a-block-is-disturbed":           {runOf(t, 2, two), []func(*world){func(w *world) { w.disturbed = []int32{2} }}},
-		"repeat-blocks-are-too":          {runOf(t, 2, alone), []func(*world){func(w *world) { w.disturbed = []int32{1, 3, 4} }}},
-		"a-trial-is-lost-early":          {runOf(t, 1, alone), []func(*world){befalls(map[string]fate{"quick-000-go/1": lost, "quick-000-go/2": silent})}},
+		"all-is-well":           {runOf(t, 2, two), nil},
+		"a-block-is-disturbed":  {runOf(t, 2, two), []func(*world){func(w *world) { w.disturbed = []int32{2} }}},
+		"repeat-blocks-are-too": {runOf(t, 2, alone), []func(*world){func(w *world) { w.disturbed = []int32{1, 3, 4} }}},
+		"a-trial-is-lost-early": {runOf(t, 1, alone), []func(*world){befalls(map[string]fate{"quick-000-go/1": lost, "quick-000-go/2": silent})}},
+		"a-trial-waits-for-hours": {runOf(t, 1, alone), []func(*world){befalls(map[string]fate{
+			"quick-000-go/1": outwaited, "quick-000-go/2": outwaited, "quick-000-go/3": lost, "quick-000-go/4": outwaited, "quick-000-go/5": lost,
+		})}},
 		"a-trial-is-lost-thrice":         {runOf(t, 2, alone), []func(*world){befalls(map[string]fate{"quick-001-go": lost})}},
 		"a-trial-is-lost-under-load":     {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"quick-001-go": lostUnderLoad})}},
 		"files-are-never-stored":         {runOf(t, 1, alone, longer), []func(*world){befalls(map[string]fate{"quick-000-go": neverStored})}},
@@ -48,6 +52,7 @@ func TestStories(t *testing.T) {
 		"narrow-without-a-lost-trial":    {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }, befalls(map[string]fate{"quick-004-go": lost})}},
 		"the-intervals-stay-wide":        {runOf(t, 12, alone, interim(0, 0)), nil},
 		"the-time-is-over":               {runOf(t, 2, two, short(40)), nil},
+		"nobody-leads-for-two-hours":     {runOf(t, 2, two, short(110)), []func(*world){func(w *world) { w.away, w.disturbed = 30*time.Second, []int32{2} }}},
 		"just-in-time":                   {runOf(t, 2, alone, short(57)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
 		"a-repeat-block-is-too-late":     {runOf(t, 2, two, short(110)), []func(*world){func(w *world) { w.disturbed = []int32{1} }, befalls(map[string]fate{"quick-005-go": neverStored, "quick-005-epoll": neverStored})}},
 		"enough-blocks-are-left":         {runOf(t, 9, alone, short(140)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
@@ -94,14 +99,14 @@ func destiny(t *testing.T, seed uint64) *world {
 	}
 	run.Now = noon
 	w := newWorld(t, run)
-	w.narrow = []int32{0, 10}[random.IntN(2)]
+	w.narrow, w.away = []int32{0, 10}[random.IntN(2)], time.Duration(random.IntN(2000))*time.Second
 	for block := range 2 * max(run.Plan.Blocks, 2) {
 		if random.IntN(6) == 0 {
 			w.disturbed = append(w.disturbed, block+1)
 		}
 	}
 	ill := random.Float64() * 0.5
-	fates := []fate{lost, lost, lostUnderLoad, silent, neverStored, exitsUnderLoad, deaf, wrong, exits}
+	fates := []fate{lost, lost, outwaited, lostUnderLoad, silent, neverStored, exitsUnderLoad, deaf, wrong, exits}
 	w.fate = func(t conduct.Trial, attempt int32) fate {
 		h := fnv.New64a()
 		fmt.Fprintf(h, "%d %s %d", seed, t.Name, attempt)

@@ -97,7 +97,7 @@ func (a Attempt) ScriptsAway(err error) *Failure {
 // StartAt is the instant to tell the agents as that of the first cell.
 func (a Attempt) StartAt() time.Time {
 	lead := max(StartLead, time.Duration(len(a.Work.Members()))*leadPerMember)
-	for range a.Number - 1 {
+	for range a.lost() {
 		lead *= leadGrowth
 	}
 	return a.Now.Add(lead)

@@ -37,6 +37,7 @@ const (
 	wrong          fate = "the server answers wrongly"
 	exits          fate = "the server exits at once"
 	exitsUnderLoad fate = "the server exits under load"
+	outwaited      fate = "it waits for its step for too long"
 )
 
 // profiling is how long a profile takes.
@@ -54,6 +55,8 @@ type world struct {
 	fate     func(t conduct.Trial, attempt int32) fate
 	// disturbed are the blocks with a cell that a scan finds voided.
 	disturbed []int32
+	// away is when nobody leads the run for two hours; 0 for never.
+	away time.Duration
 	// narrow is the block from which on an interim analysis finds the intervals narrow; 0 for never.
 	narrow int32
 
@@ -89,6 +92,12 @@ func (w *world) play() {
 
 // turn lets the run, or a trial, or the clock go on.
 func (w *world) turn() {
+	if w.away > 0 && w.run.Now.Sub(noon) >= w.away {
+		left := w.run.Now
+		w.away, w.run.Now = 0, left.Add(2*time.Hour)
+		w.run.Absence = w.run.Absence.With(left, w.run.Now)
+		w.say("nobody has led the run for two hours")
+	}
 	if w.random == nil {
 		w.lead()
 		for i := range w.run.Trials {
@@ -299,6 +308,8 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 	switch what := w.fate(t, a.Number); {
 	case what == lost && !a.Measuring(), what == lostUnderLoad && a.Measuring():
 		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "%s", what), true
+	case what == outwaited && a.Started.IsZero():
+		return conduct.Outwaited("the generator"), true
 	case what == silent && a.Started.IsZero():
 		return a.AgentSilent("the agent", errors.New("refused")), true
 	case what == neverStored && over:
@@ -333,12 +344,17 @@ func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 		w.finish(t, f)
 		return
 	}
-	if f.Kind != conduct.Transient || a.Number >= plan.Attempts {
+	if f.Kind != conduct.Transient || a.Number-a.Renewed >= plan.Attempts && !f.Waited {
 		w.t.Fatalf("%s is tried again after attempt %d: %s", t.Name, a.Number, describe(f))
 	}
 	w.say("%s: %s", t.Name, a.Note(f))
 	t.Started = time.Time{}
+	renewed := a.Renewed
+	if f.Waited {
+		renewed++
+	}
 	*a = t.Attempt(a.Number+1, a.Now)
+	a.Renewed = renewed
 }
 
 func (w *world) finish(t *conduct.Trial, f *conduct.Failure) {

@@ -8,23 +8,45 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 )
 
-// Held reports whether the trial whose turn it is waits for its step: then no load runs.
-func Held(trials []v1alpha1.Trial) bool {
-	for i := range trials {
-		if t := &trials[i]; t.Status.CompletionTime == nil {
-			return t.Spec.Start == v1alpha1.StartHeld
-		}
-	}
-	return false
+// Owed is the trial whose turn it is while it waits for its step; no load runs then.
+type Owed struct {
+	// Trial is its name; empty if the trial whose turn it is was released.
+	Trial string
+	// After is the trial before it in its workflow, whose result its step has to wait for, and Since when that ended; both are empty of the first.
+	After string
+	Since time.Time
 }
 
-// HeldUpAfter is how long a trial may be prepared before its run says for what it waits. Most trials take less, and need no word.
+// Release is the trial that a workflow is to release next.
+func Release(trials []v1alpha1.Trial, p plan.Plan) Owed {
+	var last *v1alpha1.Trial
+	part := func(t *v1alpha1.Trial) plan.Part { return p.PartOf(record.PlannedTrial{Block: t.Spec.Block}) }
+	for i := range trials {
+		t := &trials[i]
+		switch {
+		case t.Status.CompletionTime != nil:
+			last = t
+			continue
+		case t.Spec.Start != v1alpha1.StartHeld:
+			return Owed{}
+		case last == nil || part(last) != part(t):
+			return Owed{Trial: t.Name}
+		}
+		return Owed{Trial: t.Name, After: last.Name, Since: last.Status.CompletionTime.Time}
+	}
+	return Owed{}
+}
+
+// HeldUpAfter is how long a trial may be prepared, or its files may be stored, before its run says for what it waits. Most trials take less, and need no word.
 const HeldUpAfter = 30 * time.Second
 
-// HeldUp is what the trial whose turn it is has waited for, for some time; empty if nothing holds it up.
-func HeldUp(trials []v1alpha1.Trial, started, now time.Time) string {
+// HeldUp is for what the trial whose turn it is waits, and the reason; both are empty if nothing holds it up. What is away or refuses is told at once,
+// and all else after some time.
+func HeldUp(trials []v1alpha1.Trial, started, now time.Time) (why, waiting string) {
 	since := started
 	for i := range trials {
 		t := &trials[i]
@@ -35,11 +57,24 @@ func HeldUp(trials []v1alpha1.Trial, started, now time.Time) string {
 		if t.Status.AttemptTime != nil {
 			since = t.Status.AttemptTime.Time
 		}
-		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-		if c == nil || c.Status != metav1.ConditionUnknown || now.Sub(since) < HeldUpAfter {
-			return ""
+		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
+		if c == nil || c.Status != metav1.ConditionUnknown || c.Message == "" || c.Reason != v1alpha1.ReasonTrialWaiting && !slow(t, since, now) {
+			return "", ""
 		}
-		return fmt.Sprintf("trial %s: %s", t.Name, c.Message)
+		return v1alpha1.ReasonTrialWaiting, fmt.Sprintf("trial %s: %s", t.Name, c.Message)
 	}
-	return ""
+	return "", ""
+}
+
+// slow reports whether a trial has been prepared for long, since some instant, or has been storing its files for long. One that is ready waits for its step,
+// and one under load for nothing.
+func slow(t *v1alpha1.Trial, since, now time.Time) bool {
+	if meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared) {
+		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionMeasured)
+		if c == nil || c.Status != metav1.ConditionTrue {
+			return false
+		}
+		since = c.LastTransitionTime.Time
+	}
+	return now.Sub(since) >= HeldUpAfter
 }

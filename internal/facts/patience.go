@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
 )
 
 // defaultPatience is how long a run waits for what may come back.
@@ -32,10 +33,21 @@ func WaitingSince(run *v1alpha1.BenchmarkRun, why string, now time.Time) *metav1
 	return &metav1.Time{Time: now}
 }
 
-// AwaitsStore reports whether a run has waited for its store since its last pass, whether the store is away or refuses.
-func AwaitsStore(run *v1alpha1.BenchmarkRun) bool {
-	why := reasonOf(run)
-	return run.Status.WaitingSince != nil && (why == v1alpha1.ReasonStoreUnavailable || why == v1alpha1.ReasonStoreRefused)
+// StoreAwaited is since when a run has waited for its store without a break, whether the store is away or refuses, and somebody led it; zero if it does
+// not. Nobody led it before an absence was over.
+func StoreAwaited(run *v1alpha1.BenchmarkRun, absence conduct.Absence) time.Time {
+	if why := reasonOf(run); run.Status.WaitingSince == nil || why != v1alpha1.ReasonStoreUnavailable && why != v1alpha1.ReasonStoreRefused {
+		return time.Time{}
+	}
+	return since(run, absence)
+}
+
+// since is when the wait of a run began, or began anew because nobody had led the run for a while.
+func since(run *v1alpha1.BenchmarkRun, absence conduct.Absence) time.Time {
+	if at := run.Status.WaitingSince.Time; at.After(absence.Until) {
+		return at
+	}
+	return absence.Until
 }
 
 // reasonOf is the reason that a run's summary has had since its last pass.
@@ -46,8 +58,7 @@ func reasonOf(run *v1alpha1.BenchmarkRun) string {
 	return ""
 }
 
-// Impatient reports whether a run has waited for a reason for as long as its spec allows.
-func Impatient(run *v1alpha1.BenchmarkRun, why string, now time.Time) bool {
-	since := run.Status.WaitingSince
-	return since != nil && reasonOf(run) == why && now.Sub(since.Time) >= Patience(run)
+// Impatient reports whether a run has waited for a reason for as long as its spec allows, while somebody led it.
+func Impatient(run *v1alpha1.BenchmarkRun, absence conduct.Absence, why string, now time.Time) bool {
+	return run.Status.WaitingSince != nil && reasonOf(run) == why && now.Sub(since(run, absence)) >= Patience(run)
 }

@@ -26,6 +26,8 @@ type Fence struct {
 	mu sync.Mutex
 	// until is when others may take the lease; it is zero before the first renewal and after the lease was given back.
 	until time.Time
+	// left is when another was last seen to have held the lease, and taken when this operator took it; zero before, or if there was no other.
+	left, taken time.Time
 }
 
 // NewFence makes a Fence that lets nothing through before its lease is held. Its clock is to be the one that the elector's durations are measured by.
@@ -41,6 +43,17 @@ func (f *Fence) Check() error {
 		return ErrLost
 	}
 	return nil
+}
+
+// Absence is the time in which no operator led before this one: from when the one before renewed the lease for the last time, or gave it back, until
+// this one took it. Both are zero if there was none before.
+func (f *Fence) Absence() (from, to time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.taken.IsZero() {
+		return time.Time{}, time.Time{}
+	}
+	return f.left, f.taken
 }
 
 // Lock is the lease of a name for an operator that is told from all others by its identity. Who holds it holds the fence. Its requests must not go
@@ -81,6 +94,15 @@ type fencedLock struct {
 	fence *Fence
 }
 
+// Get implements resourcelock.Interface.
+func (l fencedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	r, raw, err := l.Interface.Get(ctx)
+	if err == nil && r.HolderIdentity != l.Identity() {
+		l.fence.sees(r.RenewTime.Time)
+	}
+	return r, raw, err
+}
+
 // Create implements resourcelock.Interface.
 func (l fencedLock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	return l.write(r, func() error { return l.Interface.Create(ctx, r) })
@@ -111,8 +133,20 @@ func (l fencedLock) write(r resourcelock.LeaderElectionRecord, do func() error) 
 	return nil
 }
 
+// hold holds the lease until an instant; the first time, it was taken now.
 func (f *Fence) hold(until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.until = until
+	if f.until = until; f.taken.IsZero() && !f.left.IsZero() && !until.IsZero() {
+		f.taken = f.now()
+	}
+}
+
+// sees notes when another has renewed the lease.
+func (f *Fence) sees(renewed time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.taken.IsZero() {
+		f.left = renewed
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
@@ -139,5 +140,59 @@ func TestALockIsALeaseOfTheIdentity(t *testing.T) {
 	lock, err := NewFence(time.Second, time.Now).Lock(&rest.Config{Host: "http://127.0.0.1:1"}, "system", "loadstone", "me", time.Second)
 	if err != nil || lock.Identity() != "me" || lock.Describe() != "system/loadstone" {
 		t.Errorf("got %v, %v", lock, err)
+	}
+}
+
+// held is a lease that another operator has, or has given back.
+type held struct {
+	asked
+	record *resourcelock.LeaderElectionRecord
+}
+
+func (h held) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	return h.record, nil, h.fails
+}
+
+func TestAnOperatorKnowsForHowLongNoneLedBeforeIt(t *testing.T) {
+	start := time.Unix(100_000, 0)
+	renewed := func(by string, ago time.Duration) *resourcelock.LeaderElectionRecord {
+		return &resourcelock.LeaderElectionRecord{HolderIdentity: by, RenewTime: metav1.Time{Time: start.Add(-ago)}}
+	}
+	away := errors.New("the API server is away")
+	for name, tc := range map[string]struct {
+		// seen are what the lease says one after the other, and fails what the API server says to the last try to take it.
+		seen  []*resourcelock.LeaderElectionRecord
+		fails error
+		want  time.Duration
+	}{
+		"it is the first":                       {},
+		"the one before was killed":             {seen: []*resourcelock.LeaderElectionRecord{renewed("other", 2*time.Hour)}, want: 2 * time.Hour},
+		"the one before gave its lease back":    {seen: []*resourcelock.LeaderElectionRecord{renewed("", time.Second)}, want: time.Second},
+		"it has stood by while another led":     {seen: []*resourcelock.LeaderElectionRecord{renewed("other", time.Hour), renewed("other", time.Minute)}, want: time.Minute},
+		"it could not take the lease":           {seen: []*resourcelock.LeaderElectionRecord{renewed("other", time.Hour)}, fails: away},
+		"it has read the lease after it led":    {seen: []*resourcelock.LeaderElectionRecord{renewed("other", time.Hour), renewed("me", 0)}, want: time.Hour},
+		"it leads, and another takes its place": {seen: []*resourcelock.LeaderElectionRecord{renewed("", time.Hour), renewed("me", 0), renewed("other", 0)}, want: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fence := NewFence(15*time.Second, func() time.Time { return start })
+			take := func(fails error) {
+				lock := fencedLock{held{asked: asked{fails: fails, meanwhile: func() {}}}, fence}
+				if err := lock.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}); !errors.Is(err, fails) {
+					t.Fatal(err)
+				}
+			}
+			for _, r := range tc.seen {
+				if r.HolderIdentity == "me" {
+					take(nil)
+				}
+				if _, _, err := (fencedLock{held{record: r}, fence}).Get(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			take(tc.fails)
+			if from, to := fence.Absence(); to.Sub(from) != tc.want {
+				t.Errorf("nobody led from %s to %s", from, to)
+			}
+		})
 	}
 }

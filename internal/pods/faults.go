@@ -53,6 +53,22 @@ func lost(a Attempt, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
+// Expired returns the pod of an attempt that is to start now, needs some time until its files are stored, and lives no longer, because it has waited since it
+// was ready; nil if there is none. Another would have enough.
+func (a Attempt) Expired(needs time.Duration) *corev1.Pod {
+	for _, p := range a.Pods {
+		if p.Status.StartTime == nil || p.Spec.ActiveDeadlineSeconds == nil {
+			continue
+		}
+		end := p.Status.StartTime.Add(time.Duration(*p.Spec.ActiveDeadlineSeconds) * time.Second)
+		enough := !Settled([]*corev1.Pod{p}).Add(needs).After(end)
+		if enough && (p.Status.Reason == "DeadlineExceeded" || a.Now.Add(needs).After(end)) {
+			return p
+		}
+	}
+	return nil
+}
+
 // overfull reports whether the kubelet has evicted a server's pod for what was written in it beyond its limits: what an agent writes is little,
 // and bounded by a volume of its own. Where the node was short of disk, somebody else may have filled it.
 func overfull(p *corev1.Pod) bool {

@@ -46,6 +46,42 @@ func condOf(status corev1.ConditionStatus, since time.Duration, message string) 
 	return []corev1.PodCondition{{Type: corev1.PodScheduled, Status: status, Message: message, LastTransitionTime: metav1.Time{Time: noon.Add(-since)}}}
 }
 
+func TestAPodThatHasWaitedForTooLongIsMadeAnew(t *testing.T) {
+	const needs, life = 12 * time.Minute, 30 * time.Minute
+	over := func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "DeadlineExceeded" }
+	for name, tc := range map[string]struct {
+		// waited is how long ago the pod was ready, and took how long that had taken since it was on its node.
+		waited, took time.Duration
+		change       func(*corev1.Pod)
+		want         bool
+	}{
+		"it is ready":                  {},
+		"it has just enough time left": {waited: life - needs},
+		"it has not":                   {waited: life - needs + 1, want: true},
+		"its time is over":             {waited: life + time.Minute, change: over, want: true},
+		"it has waited, and took long to get ready": {waited: life - needs, took: time.Minute, want: true},
+		"it took all its time to get ready":         {waited: time.Minute, took: life - needs + 1},
+		"its time is over before it was ready":      {took: life, change: over},
+		"it was evicted": {waited: time.Hour, change: func(p *corev1.Pod) {
+			p.Status.StartTime, p.Status.Phase, p.Status.Reason = nil, corev1.PodFailed, "Evicted"
+		}},
+		"nobody bounds its life": {waited: time.Hour, change: func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := attempt()
+			p := podstest.Running("quick-000-go", record.MemberServer(0), noon.Add(-tc.waited))
+			p.Status.StartTime, p.Spec.ActiveDeadlineSeconds = &metav1.Time{Time: noon.Add(-tc.waited - tc.took)}, new(int64(life.Seconds()))
+			if tc.change != nil {
+				tc.change(p)
+			}
+			a.Pods[1] = p
+			if got := a.Expired(needs); (got == p) != tc.want {
+				t.Errorf("expired is %v", got)
+			}
+		})
+	}
+}
+
 func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 	tests := map[string]struct {
 		change func(*pods.Attempt)

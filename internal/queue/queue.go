@@ -4,6 +4,7 @@ package queue
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,6 +24,24 @@ func Order(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 		)
 	})
 	return open
+}
+
+// takeTurns is why a run waits for another.
+const takeTurns = "runs take turns, because two at a time would disturb each other"
+
+// Ahead says of a run what those behind it wait for; empty if it holds up nobody.
+func Ahead(r *v1alpha1.BenchmarkRun) string {
+	if !HoldsUp(r) {
+		return ""
+	}
+	does, why := "comes first", takeTurns
+	if r.Status.StartTime != nil {
+		does = "is measuring"
+	}
+	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil && r.Status.WaitingSince != nil {
+		does, why = does+", and waits", c.Message
+	}
+	return fmt.Sprintf("BenchmarkRun %s/%s %s: %s", r.Namespace, r.Name, does, why)
 }
 
 // First is the run whose turn it is; nil if no run waits for one.

@@ -69,3 +69,24 @@ func TestWhoseTurnItIs(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatThoseBehindARunWaitFor(t *testing.T) {
+	at := &metav1.Time{Time: noon}
+	for name, tc := range map[string]struct {
+		status v1alpha1.BenchmarkRunStatus
+		want   string
+	}{
+		"it is new":                {v1alpha1.BenchmarkRunStatus{}, "BenchmarkRun bench/a comes first: runs take turns"},
+		"it measures":              {v1alpha1.BenchmarkRunStatus{StartTime: at}, "BenchmarkRun bench/a is measuring: runs take turns"},
+		"it waits for its store":   {v1alpha1.BenchmarkRunStatus{WaitingSince: at}, "BenchmarkRun bench/a comes first, and waits: no answer"},
+		"it waits for an image":    {v1alpha1.BenchmarkRunStatus{StartTime: at, WaitingSince: at}, "BenchmarkRun bench/a is measuring, and waits: no answer"},
+		"it has ended":             {v1alpha1.BenchmarkRunStatus{CompletionTime: at}, ""},
+		"its report is to be made": {v1alpha1.BenchmarkRunStatus{StartTime: at, Conditions: []metav1.Condition{{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue}}}, ""},
+	} {
+		r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "a"}, Status: tc.status}
+		r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Message: "no answer"})
+		if got := Ahead(r); !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
+			t.Errorf("%s: they wait for %q, want %q", name, got, tc.want)
+		}
+	}
+}

@@ -32,6 +32,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonNotEnoughMemory:     Nobody,
 	v1alpha1.ReasonQueued:              Nobody,
 	v1alpha1.ReasonTrialsFailed:        Nobody,
+	v1alpha1.ReasonTrialWaiting:        Nobody,
 	v1alpha1.ReasonWorkflowFailed:      Nobody,
 	v1alpha1.ReasonWorkflowEngineDown:  Nobody,
 	v1alpha1.ReasonReportFailed:        Nobody,

@@ -18,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 )
@@ -106,17 +107,16 @@ func (e Engine) RemoveTokens(ctx context.Context, run *v1alpha1.BenchmarkRun) er
 	return pass.Insist(func() error { return client.IgnoreNotFound(steps.RemoveTokens(ctx, e.Client, e.Namespace, names...)) })
 }
 
-// ReplaceAgentPods deletes the pods of a workflow that have failed, which Argo never mends, and those that were made before an instant. Argo
-// then makes another, which asks again for every open step.
-func (e Engine) ReplaceAgentPods(ctx context.Context, workflow string, before time.Time) error {
-	var pods corev1.PodList
-	if err := e.Live.List(ctx, &pods, client.InNamespace(e.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": workflow}); err != nil {
+// ReplaceAgentPods deletes the pods of a workflow that have failed, which Argo never mends, and, if it has not collected a result, those that should
+// have done so. Argo then makes another, which asks again for every open step.
+func (e Engine) ReplaceAgentPods(ctx context.Context, workflow string, unanswered bool, now time.Time) error {
+	var list corev1.PodList
+	if err := e.Live.List(ctx, &list, client.InNamespace(e.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": workflow}); err != nil {
 		return fmt.Errorf("listing pods of workflow %s: %w", workflow, err)
 	}
-	for i := range pods.Items {
-		p := &pods.Items[i]
-		late := p.CreationTimestamp.Time.Before(before)
-		if !p.DeletionTimestamp.IsZero() || !late && p.Status.Phase != corev1.PodFailed {
+	for i := range list.Items {
+		p := &list.Items[i]
+		if !p.DeletionTimestamp.IsZero() || p.Status.Phase != corev1.PodFailed && !(unanswered && overdue(p, now)) {
 			continue
 		}
 		if err := e.Delete(ctx, p); client.IgnoreNotFound(err) != nil {
@@ -124,6 +124,14 @@ func (e Engine) ReplaceAgentPods(ctx context.Context, workflow string, before ti
 		}
 	}
 	return nil
+}
+
+// overdue reports whether an agent pod has had its time to collect a result. One that starts may still pull its image, and another would, too.
+func overdue(p *corev1.Pod, now time.Time) bool {
+	if p.Status.Phase == corev1.PodPending {
+		return now.Sub(p.CreationTimestamp.Time) > Patience
+	}
+	return now.Sub(pods.Settled([]*corev1.Pod{p})) > AnswerPatience
 }
 
 // Phase is how far Argo says that a workflow is, and what it says of it; empty before it has looked at it.

@@ -39,24 +39,28 @@ func TestHowFarAWorkflowIs(t *testing.T) {
 
 func TestPodsThatArgoDoesNotMendAreReplaced(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	pod := func(name, workflow string, made time.Time, phase corev1.PodPhase) *corev1.Pod {
+	ago := func(d time.Duration) metav1.Time { return metav1.Time{Time: noon.Add(-d)} }
+	pod := func(name, workflow string, made time.Duration, phase corev1.PodPhase) *corev1.Pod {
 		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "own", CreationTimestamp: metav1.Time{Time: made}, Labels: map[string]string{"workflows.argoproj.io/workflow": workflow}},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "own", CreationTimestamp: ago(made), Labels: map[string]string{"workflows.argoproj.io/workflow": workflow}},
 			Status:     corev1.PodStatus{Phase: phase},
 		}
 	}
+	pulled := pod("pulled", "w", Patience, corev1.PodRunning)
+	pulled.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(AnswerPatience)}}}}
 	for name, tc := range map[string]struct {
-		before time.Time
-		left   []string
+		unanswered bool
+		left       []string
 	}{
-		"those that have failed":        {time.Time{}, []string{"new", "old", "other"}},
-		"those that were made long ago": {noon, []string{"new", "other"}},
+		"those that have failed":                    {false, []string{"hung", "new", "old", "other", "pulled", "pulling"}},
+		"those that should have collected a result": {true, []string{"new", "other", "pulled", "pulling"}},
 	} {
 		c := fake.NewClientBuilder().WithObjects(
-			pod("old", "w", noon.Add(-time.Minute), corev1.PodRunning), pod("new", "w", noon.Add(time.Minute), corev1.PodPending),
-			pod("failed", "w", noon.Add(time.Minute), corev1.PodFailed), pod("other", "x", noon.Add(-time.Minute), corev1.PodFailed),
+			pod("old", "w", AnswerPatience+time.Second, corev1.PodRunning), pod("new", "w", AnswerPatience, corev1.PodRunning), pulled.DeepCopy(),
+			pod("pulling", "w", Patience, corev1.PodPending), pod("hung", "w", Patience+time.Second, corev1.PodPending),
+			pod("failed", "w", 0, corev1.PodFailed), pod("other", "x", Patience, corev1.PodFailed),
 		).Build()
-		if err := (Engine{Client: c, Live: c, Namespace: "own"}).ReplaceAgentPods(t.Context(), "w", tc.before); err != nil {
+		if err := (Engine{Client: c, Live: c, Namespace: "own"}).ReplaceAgentPods(t.Context(), "w", tc.unanswered, noon); err != nil {
 			t.Fatal(err)
 		}
 		var pods corev1.PodList

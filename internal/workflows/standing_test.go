@@ -1,0 +1,60 @@
+package workflows
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
+)
+
+func TestHowAWorkflowGetsOn(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	first := facts.Owed{Trial: "b"}
+	second := func(since time.Duration) facts.Owed { return facts.Owed{Trial: "b", After: "a", Since: ago(since)} }
+	for name, tc := range map[string]struct {
+		phase     string
+		suspended any
+		made      time.Time
+		owed      facts.Owed
+		led       time.Time
+		// why is the reason for which the run waits, and says what it says.
+		why, says  string
+		unanswered bool
+	}{
+		"it was just made":                       {made: ago(time.Second), owed: first},
+		"nobody has told yet when it was made":   {owed: first},
+		"it is not picked up":                    {made: ago(Patience), owed: first},
+		"it is not picked up for long":           {made: ago(Patience + 1), owed: first, why: v1alpha1.ReasonWorkflowEngineDown, says: "argo.instanceID"},
+		"its first trial is not released":        {phase: "Running", made: ago(Patience), owed: first},
+		"its first trial is not, for long":       {phase: "Running", made: ago(Patience + 1), owed: first, why: v1alpha1.ReasonWorkflowEngineDown, says: "has not released trial b"},
+		"a trial is under load":                  {phase: "Running", made: ago(time.Hour)},
+		"a result waits":                         {phase: "Running", made: ago(time.Hour), owed: second(AnswerPatience)},
+		"a result is lost":                       {phase: "Running", made: ago(time.Hour), owed: second(AnswerPatience + 1), says: "has not collected the result of trial a", unanswered: true},
+		"nobody collects a result":               {phase: "Running", made: ago(time.Hour), owed: second(Patience + 1), why: v1alpha1.ReasonWorkflowEngineDown, says: "has not released trial b", unanswered: true},
+		"a result waits, and nobody was there":   {phase: "Running", made: ago(time.Hour), owed: second(time.Hour), led: ago(AnswerPatience)},
+		"nobody was there to see it picked up":   {made: ago(time.Hour), owed: first, led: ago(Patience)},
+		"somebody has suspended it":              {phase: "Running", suspended: true, made: ago(time.Hour), owed: second(time.Hour), why: v1alpha1.ReasonSuspended, says: "argo resume"},
+		"somebody has suspended it at once":      {suspended: true, made: ago(time.Hour), owed: first, why: v1alpha1.ReasonSuspended, says: "argo resume"},
+		"somebody has resumed it":                {phase: "Running", suspended: false, made: ago(time.Hour), owed: second(0)},
+		"it is suspended while a trial measures": {phase: "Running", suspended: true, made: ago(time.Hour), why: v1alpha1.ReasonSuspended, says: "argo resume"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := New()
+			w.Object["spec"], w.Object["status"] = map[string]any{"suspend": tc.suspended}, map[string]any{"phase": tc.phase}
+			w.SetName("w")
+			w.SetCreationTimestamp(metav1.Time{Time: tc.made})
+			got := Stands(w, tc.owed, tc.led, noon)
+			if got.Why != tc.why || !strings.Contains(got.Waiting, tc.says) || (got.Waiting == "") != (tc.says == "") {
+				t.Errorf("it waits for %q: %q", got.Why, got.Waiting)
+			}
+			if got.Unanswered != tc.unanswered || got.Suspended != (tc.suspended == true) {
+				t.Errorf("it stands as %+v", got)
+			}
+		})
+	}
+}
