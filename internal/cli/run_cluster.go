@@ -49,24 +49,30 @@ func (o *clusterRun) refuseFlags() error {
 	return nil
 }
 
-// run applies a run to the cluster, follows it and fetches its report.
-func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
+// prepare makes a run on the cluster ready.
+func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
 	f, err := runfile.Open(ctx, file)
 	if err != nil {
-		return badInput(err)
+		return readyRun{}, badInput(err)
 	}
 	if _, err := plan.Compile(f.Run.Spec, plan.Options{Name: f.Run.Name}); err != nil {
-		return f.Explain(err)
+		return readyRun{}, f.Explain(err)
 	}
 	run := f.Run.DeepCopy()
 	if run.Namespace, err = o.kube.NamespaceOf(run.Namespace); err != nil {
-		return err
+		return readyRun{}, err
 	}
 	c, err := o.kube.Client(ctx)
 	if err != nil {
-		return err
+		return readyRun{}, err
 	}
 	told := newTeller(out, o.output)
+	lead := func(ctx context.Context) error { return o.lead(ctx, told, c, run) }
+	return readyRun{file: file, name: run.Name, told: told, lead: lead, abandon: func() {}}, nil
+}
+
+// lead applies a run to the cluster, follows it and fetches its report.
+func (o clusterRun) lead(ctx context.Context, told teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	followed, err := kube.Applier{Client: c, Replace: o.replace, Note: told.note}.Apply(ctx, run)
 	if err != nil {
 		return err

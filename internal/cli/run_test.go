@@ -238,7 +238,6 @@ func TestWhatCannotBeRunHereIsRefusedWithASentence(t *testing.T) {
 		"another tool":              {oldNew: []string{"tool: wrk", "tool: hammer"}, want: "Unsupported value"},
 		"a folder below a file":     {args: []string{"--out", filepath.Join(file, "results")}, want: "the folder cannot be written"},
 		"a script that is missing":  {oldNew: []string{"tool: wrk,", "tool: wrk, script: {configMap: scripts, key: post.lua},"}, want: "there is no script in scripts/post.lua or post.lua"},
-		"two files":                 {args: []string{"other.yaml"}, want: "one file too many"},
 		"an unknown flag":           {args: []string{"--contexts", "here"}, want: "unknown flag: --contexts"},
 	} {
 		t.Run(name, func(t *testing.T) {

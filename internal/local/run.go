@@ -99,6 +99,12 @@ func New(ctx context.Context, o Options) (*Run, error) {
 	return r, nil
 }
 
+// Abandon gives back what a run holds that is never led.
+func (r *Run) Abandon() {
+	r.claim.End()
+	_ = os.Remove(r.folder.URI(r.prefix)) // It stays if an earlier process has left something in it.
+}
+
 func (r *Run) prepare(ctx context.Context) error {
 	if err := r.recall(ctx); err != nil {
 		return err
