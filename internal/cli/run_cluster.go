@@ -88,7 +88,7 @@ func (o clusterRun) lead(ctx context.Context, told teller, c client.Client, run 
 // follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
 func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	key := client.ObjectKeyFromObject(run)
-	ended, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.tell, Every: kube.PollEvery}.Follow(ctx)
+	ended, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.tell, Every: kube.PollEvery, Stored: o.kube.Stored}.Follow(ctx)
 	if errors.Is(err, kube.ErrLeft) {
 		return told.left(o.interrupted(context.WithoutCancel(ctx), c, key))
 	}

@@ -336,7 +336,7 @@ func (r *Run) beginTrials(lines []record.PlannedTrial) {
 		r.facts.Trials = append(r.facts.Trials, conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)})
 	}
 	if n := r.facts.Repeated(); n > 0 {
-		r.tell(progress.Event{Kind: progress.EventNote, Message: fmt.Sprintf("disturbed: %s: repeat block %d is measured", r.troubles, n)})
+		r.tell(progress.Event{Kind: progress.EventNote, Message: progress.Repeated(r.troubles, n)})
 	}
 }
 
