@@ -80,7 +80,7 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 			if here.resume {
 				return badInput(errors.New("--resume goes on with a run on this machine: a run on the cluster goes on without it, so remove --resume"))
 			}
-			remote.out, remote.output = cmp.Or(here.out, reportFolder), here.output
+			remote.out, remote.output, remote.open = cmp.Or(here.out, reportFolder), here.output, here.open
 			return runAll(c, files, remote.prepare)
 		},
 	}
@@ -88,6 +88,7 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	f.StringVar(&here.out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
 	f.BoolVar(&here.images, "images", false, "run implementations that have both an image and a command in the image")
 	f.BoolVar(&here.resume, "resume", false, "go on with the run in the folder of --out, or else in the newest of its name, which was killed or interrupted, or begin it")
+	f.BoolVar(&here.open, "open", false, "open the report in a browser")
 	bindOutput(c, &here.output)
 	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
 	remote.bind(f)
@@ -96,9 +97,9 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 
 // localRun is how a run is led on this machine.
 type localRun struct {
-	out            string
-	resume, images bool
-	output         outputFormat
+	out                  string
+	resume, images, open bool
+	output               outputFormat
 }
 
 // refuseFlags says in a sentence that a flag of one run is given to several.
@@ -140,7 +141,7 @@ func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (read
 			told.shown.End()
 			return err
 		}
-		return told.end(ending)
+		return told.endOpening(ctx, ending, h.open)
 	}
 	return readyRun{file: file, name: f.Run.Name, told: told, lead: lead, abandon: r.Abandon}, nil
 }

@@ -24,15 +24,16 @@ const deleteDeadline = time.Minute
 type clusterRun struct {
 	kube *kube.Flags
 	// out is the folder for the report.
-	out                            string
-	output                         outputFormat
-	replace, open, deleteIfAborted bool
+	out                      string
+	output                   outputFormat
+	replace, deleteIfAborted bool
+	// open opens the report in a browser.
+	open bool
 }
 
 // bind gives run the flags of a run on a cluster.
 func (o *clusterRun) bind(f *pflag.FlagSet) {
 	f.BoolVar(&o.replace, "replace", false, "on a cluster: delete a run of the same name first")
-	f.BoolVar(&o.open, "open", false, "on a cluster: open the report in a browser")
 	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: Ctrl-C deletes the run, which otherwise goes on")
 }
 
@@ -41,7 +42,7 @@ func (o *clusterRun) refuseFlags() error {
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"replace", o.replace}, {"open", o.open}, {"delete-on-interrupt", o.deleteIfAborted}} {
+	}{{"replace", o.replace}, {"delete-on-interrupt", o.deleteIfAborted}} {
 		if flag.given {
 			return badInput(fmt.Errorf("--%s is for a run on a cluster, and this one is measured on this machine: add --cluster, or remove --%s", flag.name, flag.name))
 		}
@@ -104,11 +105,7 @@ func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, ru
 			told.note(fmt.Sprintf("the report is %s, and was not fetched: %v", ended.Status.Report.URI, err))
 		}
 	}
-	end := told.end(e)
-	if o.open && e.Report != "" {
-		end = errors.Join(end, openPage(ctx, e.Report))
-	}
-	return end
+	return told.endOpening(ctx, e, o.open)
 }
 
 // interrupted leaves a run, and says how to go on, or deletes it.

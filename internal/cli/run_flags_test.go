@@ -31,8 +31,8 @@ func TestFlagsOfARunStandAnywhere(t *testing.T) {
 		"a flag without its value":  {[]string{"run", file, "--out"}, "flag needs an argument: --out: see loadstone run --help"},
 		"resumed on a cluster":      {[]string{"run", file, "--resume", "--cluster"}, "--resume goes on with a run on this machine"},
 		"resumed in a context":      {[]string{"run", file, "--resume", "--context", "here"}, "--resume goes on with a run on this machine"},
-		"opened here":               {[]string{"run", file, "--open"}, "--open is for a run on a cluster, and this one is measured on this machine: add --cluster, or remove --open"},
-		"replaced here":             {[]string{"run", file, "--replace"}, "--replace is for a run on a cluster"},
+		"opened here":               {[]string{"run", file, "--open"}, read},
+		"replaced here":             {[]string{"run", file, "--replace"}, "--replace is for a run on a cluster, and this one is measured on this machine: add --cluster, or remove --replace"},
 		"deleted here":              {[]string{"run", file, "--delete-on-interrupt"}, "--delete-on-interrupt is for a run on a cluster"},
 		"a flag of another command": {[]string{"run", file, "--again"}, "unknown flag: --again"},
 	} {
