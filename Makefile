@@ -109,6 +109,10 @@ test: ## Verify and test everything that needs no cluster, on a real API server,
 fuzz: ## Fuzz every parser of the reference workloads, guided by coverage: a minute each, FUZZ_SECONDS=60, with another seed each time.
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} hack/workloads.sh test fuzz
 
+.PHONY: kills
+kills: ## Kill loadstone run at 50 random moments (LOADSTONE_TEST_KILLS=50) and resume it: half an hour at most, and wrk.
+	@LOADSTONE_TEST_KILLS=$${LOADSTONE_TEST_KILLS:-50} go test -count=1 -timeout 30m -v ./internal/cli -run TestARunThatIsKilledAtAnyMomentIsResumed
+
 .PHONY: test-cluster
 test-cluster: ## Test end to end, on a real cluster that is started for the tests and taken down after.
 	@hack/test.sh cluster

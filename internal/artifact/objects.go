@@ -119,7 +119,7 @@ func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, in
 		if entry.Manifest == nil {
 			continue
 		}
-		t, err := loadTrial(ctx, o, *entry.Manifest)
+		t, err := LoadTrial(ctx, o, *entry.Manifest)
 		switch {
 		case err == nil:
 			*into = append(*into, t)
@@ -133,7 +133,8 @@ func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, in
 	return nil
 }
 
-func loadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.TrialData, error) {
+// LoadTrial reads a trial by its manifest, and what the manifest names.
+func LoadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.TrialData, error) {
 	var t record.TrialData
 	if err := getJSON(ctx, o, manifest.Key, manifest.SHA256, &t.Manifest); err != nil {
 		return t, err

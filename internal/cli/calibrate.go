@@ -70,7 +70,7 @@ func calibrate(ctx context.Context, out io.Writer, k *kube.Flags, r *v1alpha1.Be
 	if _, err := (kube.Applier{Client: c, Replace: replace, Note: told.note}).Apply(ctx, r); err != nil {
 		return err
 	}
-	ended, err := kube.Follower{Client: c, Key: client.ObjectKeyFromObject(r), UID: r.UID, Tell: told.tell, Every: kube.PollEvery}.Follow(ctx)
+	ended, err := kube.Follower{Client: c, Key: client.ObjectKeyFromObject(r), UID: r.UID, Tell: told.tell, Every: kube.PollEvery, Stored: k.Stored}.Follow(ctx)
 	told.shown.End()
 	if errors.Is(err, kube.ErrLeft) {
 		return clusterRun{}.interrupted(ctx, c, client.ObjectKeyFromObject(r))

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/kube"
@@ -41,6 +44,38 @@ func codesText() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// byGravity are the exit codes from the gravest on. That of several runs is the gravest of them.
+var byGravity = []int{statusInterrupted, statusFailed, statusBadInput, statusMissed, statusInconclusive, 0}
+
+// gravest is the gravest of some exit codes.
+func gravest(codes []int) int {
+	return slices.MinFunc(codes, func(a, b int) int { return cmp.Compare(slices.Index(byGravity, a), slices.Index(byGravity, b)) })
+}
+
+// gravityText lists all exit codes from the gravest on.
+func gravityText() string {
+	var texts []string
+	for _, code := range byGravity {
+		texts = append(texts, strconv.Itoa(code))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// severalErrors are what is wrong with several files, an error each.
+type severalErrors []error
+
+// Error implements error.
+func (e severalErrors) Error() string {
+	var texts []string
+	for _, err := range e {
+		texts = append(texts, err.Error())
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Unwrap lets errors.Is and errors.As look inside.
+func (e severalErrors) Unwrap() []error { return e }
+
 // statusError is an error that ends the program with a status of its own.
 type statusError struct {
 	status int
@@ -58,6 +93,13 @@ func badInput(err error) error { return &statusError{statusBadInput, err} }
 
 // status is the exit code that an error calls for.
 func status(err error) int {
+	if all := (severalErrors)(nil); errors.As(err, &all) {
+		var codes []int
+		for _, e := range all {
+			codes = append(codes, status(e))
+		}
+		return gravest(codes)
+	}
 	if e := (*statusError)(nil); errors.As(err, &e) {
 		return e.status
 	}

@@ -38,18 +38,30 @@ func Main(args []string) int {
 	root := New(filepath.Base(args[0]))
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		err = &statusError{statusInterrupted, kube.ErrLeft}
-	}
-	if err != nil {
+	if err = orInterrupted(ctx, err); err != nil {
 		fmt.Fprintln(os.Stderr, said(err))
 		return status(err)
 	}
 	return 0
 }
 
+// orInterrupted is the error of a command, or that of an interruption if it is one.
+func orInterrupted(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return &statusError{statusInterrupted, kube.ErrLeft}
+	}
+	return err
+}
+
 // said is an error as people read it: of a file everything that is wrong with it, a line each.
 func said(err error) string {
+	if all := (severalErrors)(nil); errors.As(err, &all) {
+		var lines []string
+		for _, e := range all {
+			lines = append(lines, said(e))
+		}
+		return strings.Join(lines, "\n")
+	}
 	if e := (*runfile.Invalid)(nil); errors.As(err, &e) {
 		return e.Lines()
 	}

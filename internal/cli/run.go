@@ -37,6 +37,9 @@ With --resume such a run goes on. Blocks that were complete are kept; an incompl
 are compared with each other, and what was measured of it stays in the folder and out of the report. FILE, its scripts and the CPUs must be what they
 were. A run that is complete is reported again; where nothing was begun, the run begins.
 
+Several runs are led one after the other, since two at a time would disturb each other. All files are checked before the first run begins. A run that
+fails does not keep the next one from beginning; Ctrl-C does. --out and --resume are for one run.
+
 A terminal shows a live view, anything else a line for each trial; --output json prints an object a line for everything that happens, the last one for
 the end.
 
@@ -59,72 +62,88 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	var onCluster bool
 	remote := clusterRun{kube: k}
 	c := &cobra.Command{
-		Use:     "run FILE",
-		Short:   "Measure a BenchmarkRun on this machine, or on a cluster",
-		Long:    runHelp + "\n\nExit codes:\n\n" + codesText(),
+		Use:     "run FILE...",
+		Short:   "Measure BenchmarkRuns on this machine, or on a cluster",
+		Long:    runHelp + "\n\nExit codes:\n\n" + codesText() + "\n\nThat of several runs is the gravest of them, from the left: " + gravityText() + ".",
 		Example: "  loadstone run config/samples/local.yaml\n  loadstone run config/samples/quick.yaml --context kind-bench --open",
-		Args:    oneRunFile,
+		Args:    atLeastOne("name the file of a run"),
 		RunE: func(c *cobra.Command, files []string) error {
+			if err := here.refuseFlags(files); err != nil {
+				return err
+			}
 			if !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags())) {
 				if err := remote.refuseFlags(); err != nil {
 					return err
 				}
-				return here.run(c.Context(), c.OutOrStdout(), files[0])
+				return runAll(c, files, here.prepare)
 			}
 			if here.resume {
 				return badInput(errors.New("--resume goes on with a run on this machine: a run on the cluster goes on without it, so remove --resume"))
 			}
-			remote.out, remote.output = cmp.Or(here.out, reportFolder), here.output
-			return remote.run(c.Context(), c.OutOrStdout(), files[0])
+			remote.out, remote.output, remote.open = cmp.Or(here.out, reportFolder), here.output, here.open
+			return runAll(c, files, remote.prepare)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&here.out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
 	f.BoolVar(&here.images, "images", false, "run implementations that have both an image and a command in the image")
 	f.BoolVar(&here.resume, "resume", false, "go on with the run in the folder of --out, or else in the newest of its name, which was killed or interrupted, or begin it")
+	f.BoolVar(&here.open, "open", false, "open the report in a browser")
 	bindOutput(c, &here.output)
 	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
 	remote.bind(f)
 	return c
 }
 
-// oneRunFile takes the file of one run.
-func oneRunFile(c *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return badInput(fmt.Errorf("%s is one file too many: run one after the other, since two at a time would disturb each other", args[1]))
-	}
-	return exactly(1, "name the file of a run")(c, args)
-}
-
 // localRun is how a run is led on this machine.
 type localRun struct {
-	out            string
-	resume, images bool
-	output         outputFormat
+	out                  string
+	resume, images, open bool
+	output               outputFormat
 }
 
-// run leads a run on this machine.
-func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
+// refuseFlags says in a sentence that a flag of one run is given to several.
+func (h localRun) refuseFlags(files []string) error {
+	if len(files) == 1 {
+		return nil
+	}
+	refused := func(flag string) error {
+		return badInput(fmt.Errorf("--%s is for one run, and %d files are given: remove --%s, or give one file", flag, len(files), flag))
+	}
+	switch {
+	case h.out != "":
+		return refused("out")
+	case h.resume:
+		return refused("resume")
+	}
+	return nil
+}
+
+// prepare makes a run on this machine ready.
+func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
 	f, err := runfile.Open(ctx, file)
 	if err != nil {
-		return badInput(err)
+		return readyRun{}, badInput(err)
 	}
 	told := newTeller(out, h.output)
 	o := runOptions(f.Run, file, h.out, told.shown)
 	o.Tell, o.Images = told.tell, h.images
 	if err := resumeIn(&o, h.out, h.resume); err != nil {
-		return err
+		return readyRun{}, err
 	}
 	r, err := local.New(ctx, o)
 	if err != nil {
-		return f.Explain(err)
+		return readyRun{}, f.Explain(err)
 	}
-	ending, err := r.Lead(ctx)
-	if err != nil {
-		told.shown.End()
-		return err
+	lead := func(ctx context.Context) error {
+		ending, err := r.Lead(ctx)
+		if err != nil {
+			told.shown.End()
+			return err
+		}
+		return told.endOpening(ctx, ending, h.open)
 	}
-	return told.end(ending)
+	return readyRun{file: file, name: f.Run.Name, told: told, lead: lead, abandon: r.Abandon}, nil
 }
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen.Screen) local.Options {

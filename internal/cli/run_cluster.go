@@ -24,15 +24,16 @@ const deleteDeadline = time.Minute
 type clusterRun struct {
 	kube *kube.Flags
 	// out is the folder for the report.
-	out                            string
-	output                         outputFormat
-	replace, open, deleteIfAborted bool
+	out                      string
+	output                   outputFormat
+	replace, deleteIfAborted bool
+	// open opens the report in a browser.
+	open bool
 }
 
 // bind gives run the flags of a run on a cluster.
 func (o *clusterRun) bind(f *pflag.FlagSet) {
 	f.BoolVar(&o.replace, "replace", false, "on a cluster: delete a run of the same name first")
-	f.BoolVar(&o.open, "open", false, "on a cluster: open the report in a browser")
 	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: Ctrl-C deletes the run, which otherwise goes on")
 }
 
@@ -41,7 +42,7 @@ func (o *clusterRun) refuseFlags() error {
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"replace", o.replace}, {"open", o.open}, {"delete-on-interrupt", o.deleteIfAborted}} {
+	}{{"replace", o.replace}, {"delete-on-interrupt", o.deleteIfAborted}} {
 		if flag.given {
 			return badInput(fmt.Errorf("--%s is for a run on a cluster, and this one is measured on this machine: add --cluster, or remove --%s", flag.name, flag.name))
 		}
@@ -49,24 +50,30 @@ func (o *clusterRun) refuseFlags() error {
 	return nil
 }
 
-// run applies a run to the cluster, follows it and fetches its report.
-func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
+// prepare makes a run on the cluster ready.
+func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
 	f, err := runfile.Open(ctx, file)
 	if err != nil {
-		return badInput(err)
+		return readyRun{}, badInput(err)
 	}
 	if _, err := plan.Compile(f.Run.Spec, plan.Options{Name: f.Run.Name}); err != nil {
-		return f.Explain(err)
+		return readyRun{}, f.Explain(err)
 	}
 	run := f.Run.DeepCopy()
 	if run.Namespace, err = o.kube.NamespaceOf(run.Namespace); err != nil {
-		return err
+		return readyRun{}, err
 	}
 	c, err := o.kube.Client(ctx)
 	if err != nil {
-		return err
+		return readyRun{}, err
 	}
 	told := newTeller(out, o.output)
+	lead := func(ctx context.Context) error { return o.lead(ctx, told, c, run) }
+	return readyRun{file: file, name: run.Name, told: told, lead: lead, abandon: func() {}}, nil
+}
+
+// lead applies a run to the cluster, follows it and fetches its report.
+func (o clusterRun) lead(ctx context.Context, told teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	followed, err := kube.Applier{Client: c, Replace: o.replace, Note: told.note}.Apply(ctx, run)
 	if err != nil {
 		return err
@@ -82,7 +89,7 @@ func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
 // follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
 func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	key := client.ObjectKeyFromObject(run)
-	ended, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.tell, Every: kube.PollEvery}.Follow(ctx)
+	ended, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.tell, Every: kube.PollEvery, Stored: o.kube.Stored}.Follow(ctx)
 	if errors.Is(err, kube.ErrLeft) {
 		return told.left(o.interrupted(context.WithoutCancel(ctx), c, key))
 	}
@@ -98,11 +105,7 @@ func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, ru
 			told.note(fmt.Sprintf("the report is %s, and was not fetched: %v", ended.Status.Report.URI, err))
 		}
 	}
-	end := told.end(e)
-	if o.open && e.Report != "" {
-		end = errors.Join(end, openPage(ctx, e.Report))
-	}
-	return end
+	return told.endOpening(ctx, e, o.open)
 }
 
 // interrupted leaves a run, and says how to go on, or deletes it.

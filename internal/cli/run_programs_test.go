@@ -39,11 +39,19 @@ func TestProgramsThatMeasureThemselvesAreRunHere(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	results := filepath.Join(dir, "results")
-	out, err := loadstone(ctx, "run", programs(t, dir, `echo "BenchmarkSort 1000 $1 ns/op"`), "--out", results).CombinedOutput()
+	results, opened := filepath.Join(dir, "results"), filepath.Join(dir, "opened")
+	// The browser of this machine notes what it is asked to show.
+	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\necho \"report: $1\" >"+opened+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	out, err := loadstone(ctx, "run", programs(t, dir, `echo "BenchmarkSort 1000 $1 ns/op"`), "--out", results, "--open").CombinedOutput()
 	// Two blocks give no verdict.
 	if got := statusAfter(err); got != statusInconclusive || !strings.Contains(string(out), "report: ") {
 		t.Fatalf("it ends with status %d: %s", got, out)
+	}
+	if page, err := os.ReadFile(opened); err != nil || !strings.Contains(string(out), string(page)) {
+		t.Errorf("it opens %q, %v, and prints %s", page, err, out)
 	}
 	var m record.RunManifest
 	read(t, filepath.Join(results, "manifest.json"), &m)

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,17 +43,21 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// Each run is killed a few times, also while it is resumed, and then left alone.
+// Each run is killed a few times, also while it is resumed, and then left alone. A moment that comes after the end of a run kills nobody, and does
+// not count.
 func TestARunThatIsKilledAtAnyMomentIsResumed(t *testing.T) {
 	dir := servers(t)
 	moments := rand.New(rand.NewPCG(uint64(fromEnvironment(t, killSeedVariable, 1)), 0))
-	for kills := fromEnvironment(t, killsVariable, killsOfARun); kills > 0; kills -= killsOfARun {
-		results := filepath.Join(dir, fmt.Sprintf("results-%d", kills))
+	wanted := fromEnvironment(t, killsVariable, killsOfARun)
+	for kills, run := 0, 1; kills < wanted; run++ {
+		results := filepath.Join(dir, fmt.Sprintf("results-%d", run))
 		file := comparison(t, dir, ", {connections: 8}]", "]", "warmupSeconds: 1", "warmupSeconds: 0")
-		for range min(kills, killsOfARun) {
+		for range min(wanted-kills, killsOfARun) {
 			after := time.Duration(moments.Int64N(int64(killWithin)))
-			t.Logf("%s is killed after %s", filepath.Base(results), after)
-			killed(t, loadstone(t.Context(), "run", file, "--resume", "--out", results), after)
+			if killed(t, loadstone(t.Context(), "run", file, "--resume", "--out", results), after) {
+				kills++
+				t.Logf("%s is killed after %s: %d of %d", filepath.Base(results), after, kills, wanted)
+			}
 			leavesNothing(t, dir)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -72,8 +77,9 @@ func TestARunThatIsKilledAtAnyMomentIsResumed(t *testing.T) {
 	}
 }
 
-// killed starts a command, kills it after some time if it has not ended, and checks that every process that it had started ends, too.
-func killed(t *testing.T, cmd *exec.Cmd, after time.Duration) {
+// killed starts a command, kills it after some time, and checks that every process that it had started ends, too. It is false if the command had
+// ended by itself.
+func killed(t *testing.T, cmd *exec.Cmd, after time.Duration) bool {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -87,7 +93,11 @@ func killed(t *testing.T, cmd *exec.Cmd, after time.Duration) {
 	if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // It was killed.
+	_ = cmd.Wait() // It was killed, or two blocks gave no verdict.
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok {
+		t.Fatalf("it has ended as %T", cmd.ProcessState.Sys())
+	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		var left []string
 		for _, pid := range family {
@@ -96,7 +106,7 @@ func killed(t *testing.T, cmd *exec.Cmd, after time.Duration) {
 			}
 		}
 		if len(left) == 0 {
-			return
+			return status.Signaled()
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("these are left: %s", strings.Join(left, "; "))

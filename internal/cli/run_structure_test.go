@@ -2,18 +2,54 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/runfile"
 	"loadstone.dev/loadstone/test/structure"
 )
 
-// asTheSample gives the comparison of tests the levels of the quick sample, whose answers are expected as there.
-var asTheSample = []string{"connections: 2}, {connections: 8}]", "connections: 10}, {connections: 100}], request: {path: /, expect: {status: 200, body: helloworld}}"}
+// quickHere writes the quick sample as a run on this machine: its servers are programs of a folder on free ports, and two blocks of short levels
+// are enough, also where few CPUs are.
+func quickHere(t *testing.T, dir string) string {
+	t.Helper()
+	f, err := runfile.Open(t.Context(), filepath.Join("..", "..", "config", "samples", "quick.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "make", "-s", "-C", "../../workloads/epoll", "OUT="+filepath.Join(dir, "epoll"), "epoll").CombinedOutput(); err != nil {
+		t.Fatalf("building the server in C: %v: %s", err, out)
+	}
+	run := f.Run
+	for i := range run.Spec.Implementations {
+		own := &run.Spec.Implementations[i]
+		port := freePort(t)
+		number, err := strconv.ParseInt(port, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own.Image, own.Command, own.Port = "", []string{"./" + filepath.Base(own.Command[0]), "--port=" + port}, int32(number)
+	}
+	run.Spec.Blocks, run.Spec.Placement.Pinning = 2, v1alpha1.Preferred
+	run.Spec.Loads[0].DurationSeconds = 1
+	text, err := yaml.Marshal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "quick.yaml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
 
 // checkStructure checks that the records and the report of such a run are built like those of a run on a cluster, which the end-to-end tests
 // compare with the same file.
@@ -31,7 +67,7 @@ func checkStructure(t *testing.T, results string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := structure.Of(data, o.Files[0].Body)
+	got, err := structure.Of(data, o.Files)
 	if err != nil {
 		t.Fatal(err)
 	}

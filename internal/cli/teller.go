@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"io"
 
 	"loadstone.dev/loadstone/internal/progress"
@@ -37,6 +39,15 @@ func (t teller) end(e progress.Ending) error {
 		return jsonEnding(t.out, e)
 	}
 	return printEnding(t.out, e)
+}
+
+// endOpening is end, and opens the report in a browser if asked to. Somebody who has ended the run waits for no page.
+func (t teller) endOpening(ctx context.Context, e progress.Ending, open bool) error {
+	end := t.end(e)
+	if !open || e.Report == "" || e.Interrupted {
+		return end
+	}
+	return errors.Join(end, openPage(ctx, e.Report))
 }
 
 // left prints that this program follows the run no more, for the reason in an error, and returns it. People read it as the error.

@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/queue"
+	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -23,6 +24,8 @@ type Sight struct {
 	Trials []v1alpha1.Trial
 	// All are the runs of the installation, which take turns; empty if they may not be listed.
 	All []v1alpha1.BenchmarkRun
+	// Codes are those of what has disturbed cells, by block, as far as somebody has read what was measured.
+	Codes map[int32][]string
 }
 
 // Follower knows what it has told of a run.
@@ -30,6 +33,7 @@ type Follower struct {
 	waits    string
 	ended    map[string]bool
 	attempts map[string]int
+	repeats  int32
 }
 
 // See returns the events of what is new.
@@ -50,6 +54,10 @@ func (f *Follower) See(s Sight) []progress.Event {
 		if current == nil && t.Status.CompletionTime == nil && t.Status.Attempt > 0 {
 			current = t
 		}
+	}
+	if n, troubles := repeats(s), troubles(s); n > f.repeats && troubles != "" {
+		f.repeats = n
+		out = append(out, f.event(s, nil, progress.EventNote, progress.Repeated(troubles, n)))
 	}
 	if current != nil && s.Run.Status.CompletionTime == nil {
 		out = append(out, f.event(s, current, progress.EventProgress, ""))
@@ -84,11 +92,8 @@ func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []progress.Event {
 
 // event is one of a run, with how far the run is.
 func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, message string) progress.Event {
-	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Left: left(s.Run)}
+	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Repeats: repeats(s), Left: left(s.Run), Troubles: troubles(s)}
 	_, _ = fmt.Sscanf(s.Run.Status.Progress, "%d/%d", &e.Done, &e.All) // A run without a plan has neither.
-	for _, other := range s.Trials {
-		e.Repeats = max(e.Repeats, other.Spec.Block-e.Blocks)
-	}
 	if t != nil {
 		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)}
 		for _, server := range t.Spec.Servers {
@@ -99,6 +104,33 @@ func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, me
 		}
 	}
 	return e
+}
+
+// repeats is how many repeat blocks were begun.
+func repeats(s Sight) int32 {
+	var n int32
+	for _, t := range s.Trials {
+		n = max(n, t.Spec.Block-planned(s))
+	}
+	return n
+}
+
+// troubles says which blocks were disturbed, as the status names them, and which have lost a trial.
+func troubles(s Sight) string {
+	blocks, found := slices.Clone(s.Run.Status.Repeats.DisturbedBlocks), map[int32][]string{}
+	for block, codes := range s.Codes {
+		found[block] = slices.Clone(codes)
+	}
+	for _, t := range s.Trials {
+		if t.Spec.Block == 0 || t.Status.CompletionTime == nil {
+			continue
+		}
+		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
+		if c != nil && c.Status == metav1.ConditionFalse && reason.Of(c.Reason) == reason.Infrastructure {
+			blocks, found[t.Spec.Block] = append(blocks, t.Spec.Block), append(found[t.Spec.Block], c.Reason)
+		}
+	}
+	return progress.Disturbed(blocks, found)
 }
 
 // waiting is what a run waits for; empty if it measures, or has ended.

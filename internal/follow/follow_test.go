@@ -58,6 +58,16 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 		e.Trial = &record.PlannedTrial{Name: trial.Name, Block: trial.Spec.Block, Servers: []string{trial.Spec.Servers[0].Name}}
 		return e
 	}
+	troubled := func(e progress.Event) progress.Event {
+		e.Troubles = "block 1 (PodLost)"
+		return e
+	}
+	repeats := troubled(event(progress.EventNote, second, "", "disturbed: block 1 (PodLost): repeat block 1 is measured", 1))
+	repeats.Trial = nil
+	scanned := measuring
+	scanned.Status.Repeats.DisturbedBlocks = []int32{2}
+	again := event(progress.EventProgress, third, "", "", 1)
+	again.Troubles = "block 1 (PodLost, Steal), block 2 (NoisyNeighbours, Steal)"
 	for _, step := range []struct {
 		what string
 		seen Sight
@@ -72,7 +82,10 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 			event(progress.EventFailed, second, "", "attempt 1: PodLost: gone; retrying", 0), event(progress.EventProgress, second, "", "", 0),
 		}},
 		{"the trial has failed, and a block is repeated", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(failing, metav1.ConditionFalse, "PodLost", "gone for good"), third}}, []progress.Event{
-			event(progress.EventFailed, second, "", "gone for good", 1), event(progress.EventProgress, third, "", "", 1),
+			troubled(event(progress.EventFailed, second, "", "gone for good", 1)), repeats, troubled(event(progress.EventProgress, third, "", "", 1)),
+		}},
+		{"another block is disturbed", Sight{Run: &scanned, Trials: []v1alpha1.Trial{ended(failing, metav1.ConditionFalse, "PodLost", "gone for good"), third}, Codes: map[int32][]string{1: {"Steal"}, 2: {"Steal", "NoisyNeighbours", "Steal"}}}, []progress.Event{
+			again,
 		}},
 		{"what was not needed is no failure", Sight{Run: &done, Trials: []v1alpha1.Trial{ended(third, metav1.ConditionFalse, v1alpha1.ReasonEnoughMeasured, "enough")}}, nil},
 	} {

@@ -34,11 +34,15 @@ type Follower struct {
 	UID   types.UID
 	Tell  func(progress.Event)
 	Every time.Duration
+	// Stored opens what is stored of the run, from which the values of its trials are told; nil if nobody looks at them.
+	Stored func(context.Context) (*Stored, error)
 }
 
 // Follow tells how the run goes on until it has ended, and returns how it is then. If ctx ends before, the error is ErrLeft: the run goes on.
 func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 	var seen follow.Follower
+	v := values{open: f.Stored, results: map[string][]progress.Result{}, note: func(text string) { f.Tell(progress.Event{Kind: progress.EventNote, Message: text}) }}
+	defer v.close()
 	answered := time.Now()
 	for {
 		s, err := f.look(ctx)
@@ -51,7 +55,11 @@ func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 			return nil, discover.Explain("", err)
 		case err == nil:
 			answered = time.Now()
+			s.Codes = v.read(ctx, s)
 			for _, e := range seen.See(s) {
+				if e.Kind == progress.EventMeasured {
+					e.Results = v.results[e.Trial.Name]
+				}
 				f.Tell(e)
 			}
 			if s.Run.Status.CompletionTime != nil {

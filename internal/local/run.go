@@ -99,6 +99,12 @@ func New(ctx context.Context, o Options) (*Run, error) {
 	return r, nil
 }
 
+// Abandon gives back what a run holds that is never led.
+func (r *Run) Abandon() {
+	r.claim.End()
+	_ = os.Remove(r.folder.URI(r.prefix)) // It stays if an earlier process has left something in it.
+}
+
 func (r *Run) prepare(ctx context.Context) error {
 	if err := r.recall(ctx); err != nil {
 		return err
@@ -330,7 +336,7 @@ func (r *Run) beginTrials(lines []record.PlannedTrial) {
 		r.facts.Trials = append(r.facts.Trials, conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)})
 	}
 	if n := r.facts.Repeated(); n > 0 {
-		r.tell(progress.Event{Kind: progress.EventNote, Message: fmt.Sprintf("disturbed: %s: repeat block %d is measured", r.troubles, n)})
+		r.tell(progress.Event{Kind: progress.EventNote, Message: progress.Repeated(r.troubles, n)})
 	}
 }
 

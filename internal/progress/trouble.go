@@ -17,7 +17,18 @@ const maxTroubles = 3
 
 // Troubles says what has disturbed the blocks of a table, and which trials were lost: the codes of the reasons by block, in order.
 func Troubles(table analysis.Table, trials conduct.Trials) string {
-	disturbed := table.DisturbedBlocks()
+	disturbed, found := table.DisturbedBlocks(), Codes(table)
+	for _, t := range trials {
+		if !t.Follows() && !t.Ended.IsZero() && t.Stored == nil && reason.Of(t.Reason) == reason.Infrastructure {
+			found[t.Block] = append(found[t.Block], t.Reason)
+			disturbed = append(disturbed, t.Block)
+		}
+	}
+	return Disturbed(disturbed, found)
+}
+
+// Codes are those of the reasons that have disturbed cells of a table, by block.
+func Codes(table analysis.Table) map[int32][]string {
 	found := map[int32][]string{}
 	add := func(c validity.Cell) {
 		if !c.Disturbed() {
@@ -39,28 +50,26 @@ func Troubles(table analysis.Table, trials conduct.Trials) string {
 	for _, p := range table.Programs {
 		add(p.Cell)
 	}
-	for _, t := range trials {
-		if !t.Ended.IsZero() && t.Stored == nil && reason.Of(t.Reason) == reason.Infrastructure {
-			found[t.Block] = append(found[t.Block], t.Reason)
-			disturbed = append(disturbed, t.Block)
-		}
-	}
-	slices.Sort(disturbed)
-	return sentenceOf(slices.Compact(disturbed), found)
+	return found
 }
 
-// sentenceOf names blocks with what has disturbed them; empty if none was.
-func sentenceOf(blocks []int32, found map[int32][]string) string {
+// Repeated says that a repeat block begins, and for which blocks.
+func Repeated(troubles string, repeat int32) string {
+	return fmt.Sprintf("disturbed: %s: repeat block %d is measured", troubles, repeat)
+}
+
+// Disturbed names blocks, in order and each once, with the codes of what has disturbed them; empty if none was.
+func Disturbed(blocks []int32, found map[int32][]string) string {
+	blocks = slices.Compact(slices.Sorted(slices.Values(blocks)))
 	var texts []string
 	for i, block := range blocks {
 		if i == maxTroubles {
 			texts = append(texts, fmt.Sprintf("and %d more", len(blocks)-i))
 			break
 		}
-		codes := found[block]
-		slices.Sort(codes)
+		codes := slices.Compact(slices.Sorted(slices.Values(found[block])))
 		text := fmt.Sprintf("block %d", block)
-		if codes = slices.Compact(codes); len(codes) > 0 {
+		if len(codes) > 0 {
 			text += " (" + strings.Join(codes, ", ") + ")"
 		}
 		texts = append(texts, text)

@@ -30,6 +30,7 @@ func TestWhatHasDisturbedABlockIsNamed(t *testing.T) {
 			trials: conduct.Trials{{PlannedTrial: record.PlannedTrial{Block: 3}, Ended: time.Unix(1, 0), Reason: "PodLost"}, {PlannedTrial: record.PlannedTrial{Block: 4}, Ended: time.Unix(1, 0), Reason: "ServerExited"}},
 			want:   "block 3 (PodLost)",
 		},
+		"a lost profile, which belongs to no block": {trials: conduct.Trials{{PlannedTrial: record.PlannedTrial{Type: record.ProfileType, Item: "cpu"}, Ended: time.Unix(1, 0), Reason: "PodLost"}}},
 		"a program": {table: analysis.Table{Programs: []validity.Program{{Cell: disturbed(1, validity.Steal)}}}, want: "block 1 (Steal)"},
 		"more than are named": {
 			table: analysis.Table{Groups: []validity.Group{{Cells: []validity.Cell{

@@ -47,11 +47,11 @@ func TestTheQuickSampleEndsInAVerdict(t *testing.T) {
 // with the same file.
 func checkStructure(t *testing.T, data record.RunData, table analysis.Table) {
 	t.Helper()
-	page, err := report.HTML(table)
+	files, err := report.Files(table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := structure.Of(data, page)
+	got, err := structure.Of(data, files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-// Package structure compares what different backends leave of a run: which records, which fields of them, and which sections of the report. The
+// Package structure compares what different backends leave of a run: which records, which fields of them, which sections of the report and which
+// fields of its data. The
 // same golden file is compared with a run on one machine and, by the end-to-end tests, with one on a cluster.
 package structure
 
@@ -8,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
 )
 
 // Quick is the structure of a comparison of two servers by levels of one load, such as config/samples/quick.yaml.
@@ -20,37 +23,96 @@ import (
 //go:embed testdata/quick.txt
 var Quick string
 
-// byChance are the fields and sections that a record has or lacks by what happened in the run, whoever has led it.
-var byChance = map[string]bool{
-	"manifest repeatBlocks": true, "trial failures": true,
-	"generator cell error": true, "generator cell late": true, "generator cell stealNanos": true, "generator cell firstConnection": true,
-	"server cell error": true,
-	"section care":      true, "section noise": true, "section objectives": true,
-	// These show what counts, and a disturbed cell does not.
-	"section effects": true, "section levels": true, "section latency": true, "section time": true, "section tests": true, "section scaling": true,
-}
+// absence is why lines that match a pattern say nothing of who has led a run.
+type absence struct{ pattern, why string }
 
-// ofMachines are those that follow from the machine, whatever backend leads the run: counters that a kernel has or lacks, what the network
-// namespace of a pod can tell and that of a machine cannot, and fixed work on a server's CPU, on which an observer may not run where it is pinned.
-var ofMachines = map[string]bool{
-	"generator cell unknown": true, "generator cell throttled": true, "server cell unknown": true, "server cell pressureMicros": true,
-	"server cell workBefore": true, "server cell workAfter": true,
+const (
+	repeated = "a block that was disturbed is repeated"
+	marked   = "what is wrong with a cell is said of it"
+	counted  = "it is computed from the cells that count, which a busy machine takes away; the cells themselves are compared"
+	found    = "what is said of the machine follows from runs that lie beside this one"
+	counters = "a kernel has this counter or lacks it"
+	shared   = "the network namespace of a pod tells it, and that of a machine does not"
+	pinned   = "an observer may not run on a CPU that is the server's alone"
+)
+
+// byChance are the fields and sections that follow from what happened in a run or from the machine, whoever has led it.
+var byChance = []absence{
+	{"manifest repeatBlocks", repeated},
+	{"report coverage.repeated.*", repeated},
+	{"report coverage.missing.*", "a trial may be lost"},
+	{"trial failures", "an attempt may fail"},
+	{"generator cell error", marked},
+	{"generator cell late", marked},
+	{"server cell error", marked},
+	{"report groups.cells.reasons*", marked},
+	{"report groups.cells.throughputIsDiluted", marked},
+	{"report groups.findings.*", marked},
+	{"section care", marked},
+	{"generator cell stealNanos", "a hypervisor may steal time"},
+	{"generator cell firstConnection", "a connection may begin before anybody looks"},
+	{"report builds.atRest.*tMost", "a server may be faster than anybody looks"},
+	{"report headline.entries*", counted},
+	{"report headline.peaks*", counted},
+	{"report comparisons.overall*", counted},
+	{"report comparisons.reason", counted},
+	{"report comparisons.levels.results*", counted},
+	{"report comparisons.levels.reason", counted},
+	{"report groups.throughputRequestsPerSecond*", counted},
+	{"report groups.meanLatency*", counted},
+	{"report groups.server*", counted},
+	{"report groups.generatorCPUs*", counted},
+	{"report groups.latency*", counted},
+	{"report groups.observations*", counted},
+	{"report groups.overTime*", counted},
+	{"report scaling.*", counted},
+	{"section effects", counted},
+	{"section levels", counted},
+	{"section latency", counted},
+	{"section time", counted},
+	{"section tests", counted},
+	{"section scaling", counted},
+	{"report noiseFloor*", found},
+	{"report headline.calibration*", found},
+	{"section noise", found},
+	{"section objectives", found},
+	{"generator cell unknown", counters},
+	{"generator cell throttled", counters},
+	{"server cell unknown", counters},
+	{"server cell pressureMicros", counters},
+	{"report unknowns.*", counters},
+	{"report groups.cells.observations.cpuPressureShare", counters},
+	{"report groups.cells.observations.serverMHz", counters},
+	{"report groups.cells.observations.connectionsOpened", shared},
+	{"report groups.cells.observations.listenOverflows", shared},
+	{"report groups.cells.observations.synRetransmits", shared},
+	{"report groups.cells.observations.neighbourShare", "only of a CPU that is the server's alone it is known who else was there"},
+	{"server cell work*", pinned},
+	{"report groups.cells.observations.workChangeShare", pinned},
 }
 
 var sectionID = regexp.MustCompile(`<section[^>]* id="([a-z-]+)"`)
 
-// Of is the structure of a run and of the page of its report: a line for each field and section, in order.
-func Of(data record.RunData, page []byte) (string, error) {
+// Of is the structure of a run and of the files of its report: a line for each field and section, in order.
+func Of(data record.RunData, files []report.File) (string, error) {
 	l := lines{}
 	err := l.add("manifest", data.Manifest)
 	for _, t := range data.Trials {
 		err = errors.Join(err, l.trial(t))
 	}
-	for _, m := range sectionID.FindAllSubmatch(page, -1) {
-		l["section "+string(m[1])] = true
+	for _, f := range files {
+		err = errors.Join(err, l.file(f))
 	}
-	maps.DeleteFunc(l, func(line string, _ bool) bool { return byChance[line] || ofMachines[line] })
+	maps.DeleteFunc(l, func(line string, _ bool) bool {
+		return slices.ContainsFunc(byChance, func(a absence) bool { return a.of(line) })
+	})
 	return strings.Join(slices.Sorted(maps.Keys(l)), "\n") + "\n", err
+}
+
+// of reports whether a line is one that may be absent.
+func (a absence) of(line string) bool {
+	ok, err := path.Match(a.pattern, line)
+	return ok && err == nil
 }
 
 // lines are those of a structure.
@@ -75,6 +137,37 @@ func (l lines) trial(t record.TrialData) error {
 		}
 	}
 	return err
+}
+
+// file adds the sections of the page, and all fields of the data.
+func (l lines) file(f report.File) error {
+	if f.ContentType != "application/json" {
+		for _, m := range sectionID.FindAllSubmatch(f.Body, -1) {
+			l["section "+string(m[1])] = true
+		}
+		return nil
+	}
+	var data any
+	if err := json.Unmarshal(f.Body, &data); err != nil {
+		return fmt.Errorf("decoding %s: %w", f.Name, err)
+	}
+	l.shape("report ", data)
+	return nil
+}
+
+// shape adds the fields of a value and of those in it. The elements of a list have one shape together: the fields that one of them has.
+func (l lines) shape(at string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for field, inner := range v {
+			l[at+field] = true
+			l.shape(at+field+".", inner)
+		}
+	case []any:
+		for _, one := range v {
+			l.shape(at, one)
+		}
+	}
 }
 
 // add adds the fields that a record has.
