@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/queue"
@@ -22,6 +24,8 @@ type Sight struct {
 	Run *v1alpha1.BenchmarkRun
 	// Trials are the run's.
 	Trials []v1alpha1.Trial
+	// Now is the instant at which it was seen.
+	Now time.Time
 	// All are the runs of the installation, which take turns; empty if they may not be listed.
 	All []v1alpha1.BenchmarkRun
 	// Codes are those of what has disturbed cells, by block, as far as somebody has read what was measured.
@@ -100,10 +104,22 @@ func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, me
 			e.Trial.Servers = append(e.Trial.Servers, server.Name)
 		}
 		if kind == progress.EventProgress && t.Status.Progress != "" {
-			e.Cell = "cell " + t.Status.Progress
+			e.Cell = "cell " + cells(t, s.Now)
 		}
 	}
 	return e
+}
+
+// cells are how many of a trial's cells have ended, of how many. Its status counts them now and then: what has ended since follows from its start.
+func cells(t *v1alpha1.Trial, now time.Time) string {
+	var told, all int
+	_, unread := fmt.Sscanf(t.Status.Progress, "%d/%d", &told, &all)
+	work, unknown := kinds.Of(t.Spec)
+	if unread != nil || unknown != nil || t.Status.StartTime == nil {
+		return t.Status.Progress // Of a kind that only the operator knows, that is all there is.
+	}
+	done := conduct.Attempt{Work: work, Started: t.Status.StartTime.Time, Now: now}.CellsDone()
+	return facts.Progress(max(told, done), all)
 }
 
 // repeats is how many repeat blocks were begun.

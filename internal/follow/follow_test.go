@@ -43,6 +43,34 @@ func ended(t v1alpha1.Trial, status metav1.ConditionStatus, reason, message stri
 	return t
 }
 
+func TestCellsOfATrialAreCountedByItsTimetable(t *testing.T) {
+	none, start := int32(0), metav1.NewMicroTime(now.Time)
+	measuring := trial(0, 1, "plain")
+	measuring.Spec.Type, measuring.Status.Progress, measuring.Status.StartTime = v1alpha1.TypeSweep, "0/3", &start
+	for range 3 {
+		measuring.Spec.Sweep.Cells = append(measuring.Spec.Sweep.Cells, v1alpha1.Cell{
+			Load: "l", Tool: v1alpha1.ToolWrk, Connections: 1, Generators: 1, Threads: 1, WarmupSeconds: &none, DurationSeconds: 10,
+		})
+	}
+	told, other, held := measuring, measuring, measuring
+	told.Status.Progress, other.Spec.Type, held.Status.StartTime = "3/3", "Dance", nil
+	for name, tc := range map[string]struct {
+		trial v1alpha1.Trial
+		want  string
+	}{
+		"two have ended that no status has counted": {measuring, "2/3"},
+		"the status counts more":                    {told, "3/3"},
+		"a kind that is unknown here":               {other, "0/3"},
+		"one that has not begun":                    {held, "0/3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := cells(&tc.trial, now.Add(25*time.Second)); got != tc.want {
+				t.Errorf("it is at %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestARunIsToldAsItGoesOn(t *testing.T) {
 	measuring := run("quick", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
 	measuring.Status.StartTime, measuring.Status.Progress = &now, "3/8"

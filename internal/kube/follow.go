@@ -76,7 +76,7 @@ func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 
 // look reads what the cluster shows of the run.
 func (f Follower) look(ctx context.Context) (follow.Sight, error) {
-	var s follow.Sight
+	s := follow.Sight{Now: time.Now()}
 	var run v1alpha1.BenchmarkRun
 	if err := f.Client.Get(ctx, f.Key, &run); err != nil {
 		return s, err
