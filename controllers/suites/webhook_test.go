@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,6 +118,21 @@ func (h *hook) accept(s sent) string {
 	}
 }
 
+// documented sends a request as the page shows it, and returns what is printed.
+func (h *hook) documented() string {
+	h.t.Helper()
+	page, err := os.ReadFile("../../docs/benchmarksuite.md")
+	h.must(err)
+	_, rest, _ := strings.Cut(string(page), "\n```sh\n")
+	step, _, _ := strings.Cut(rest, "```\n")
+	step = strings.Replace(step, "https://hooks.example/v1/namespaces/default/", h.address+"/v1/namespaces/"+h.namespace+"/", 1)
+	c := exec.CommandContext(h.t.Context(), "bash", "-euo", "pipefail", "-c", step)
+	c.Env = append(os.Environ(), "KEY=secret")
+	out, err := c.Output()
+	h.must(err)
+	return string(out)
+}
+
 // answers sends a request and wants an answer.
 func (h *hook) answers(what string, s sent, status int, says string) {
 	h.t.Helper()
@@ -127,6 +143,7 @@ func (h *hook) answers(what string, s sent, status int, says string) {
 
 // A request that is signed starts one round with its values, however often it is sent, and whatever ends in between.
 func TestASignedRequestStartsOneRound(t *testing.T) {
+	testbed.Programs(t, "curl", "openssl")
 	h := newHook(t)
 	h.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10), fmt.Sprintf(template, 20))
 	h.await("the first round", measures(1))
@@ -168,6 +185,14 @@ func TestASignedRequestStartsOneRound(t *testing.T) {
 	h.answers("the same, signed a second later", request, http.StatusAccepted, "a round is asked for")
 	h.await("its round", measures(3))
 	h.wantRuns(6)
+	if says := h.documented(); says != "a round is asked for\n" {
+		t.Errorf("the step of a pipeline that the page shows is answered %q", says)
+	}
+	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	s = h.await("the round of the page", measures(4))
+	if values := s.Status.Current.Parameters; len(values) != 1 || values[0].Value != "registry.example/checkout:1a2b3c4" {
+		t.Errorf("it measures %+v", values)
+	}
 }
 
 func TestRequestsThatAreRefused(t *testing.T) {
