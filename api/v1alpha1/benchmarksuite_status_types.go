@@ -5,7 +5,7 @@ import (
 )
 
 // Trigger is what has started a round.
-// +kubebuilder:validation:Enum=Change;Schedule;Request
+// +kubebuilder:validation:Enum=Change;Schedule;Request;Webhook
 type Trigger string
 
 const (
@@ -15,6 +15,8 @@ const (
 	TriggerSchedule Trigger = "Schedule"
 	// TriggerRequest is a request by hand.
 	TriggerRequest Trigger = "Request"
+	// TriggerWebhook is a request to the webhook.
+	TriggerWebhook Trigger = "Webhook"
 )
 
 // RoundOutcome is how a round has ended.
@@ -102,6 +104,14 @@ type CurrentRound struct {
 	// trigger is what has started the round.
 	// +optional
 	Trigger Trigger `json:"trigger,omitempty"`
+
+	// parameters are the values that the request to the webhook gives. Absent if every parameter has its default.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Parameters []ParameterValue `json:"parameters,omitempty"`
 
 	// run is the name of the BenchmarkRun that is measured, or measured next.
 	// +optional
@@ -192,6 +202,14 @@ type SuiteRound struct {
 	// trigger is what started the round.
 	// +optional
 	Trigger Trigger `json:"trigger,omitempty"`
+
+	// parameters are the values that the request to the webhook gave. Absent if every parameter had its default.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Parameters []ParameterValue `json:"parameters,omitempty"`
 
 	// inputs is the hash of what the round measured.
 	// +optional
@@ -336,4 +354,10 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+
+	// lastHandledWebhook is the id of the request to the webhook that was answered last.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	LastHandledWebhook string `json:"lastHandledWebhook,omitempty"`
 }

@@ -123,6 +123,37 @@ type Schedule struct {
 	StartingDeadlineSeconds int32 `json:"startingDeadlineSeconds,omitempty"`
 }
 
+// PickedParameter is a parameter whose value a request to the webhook gives.
+type PickedParameter struct {
+	// name is the name of one of the suite's parameters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// value is a CEL expression that picks the parameter's value, a text, from the request: body is its body, read as JSON. The functions of CEL and
+	// of its extension for strings are there, such as has(body.sha) ? body.sha : "main".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Value string `json:"value,omitempty"`
+}
+
+// WebhookTrigger starts a round for a signed HTTP request, if the installation has the webhook.
+type WebhookTrigger struct {
+	// secretRef names the key of a Secret in the suite's namespace that holds the key by which requests are signed.
+	// +required
+	SecretRef KeyReference `json:"secretRef,omitzero"`
+
+	// parameters are those whose values a request gives; at most 8. All others have their defaults.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Parameters []PickedParameter `json:"parameters,omitempty"`
+}
+
 // Triggers are what starts rounds. By hand, the annotation loadstone.dev/requestedAt or reconcile.fluxcd.io/requestedAt starts one whenever its
 // value changes.
 // +kubebuilder:validation:MinProperties=1
@@ -137,6 +168,10 @@ type Triggers struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Schedules []Schedule `json:"schedules,omitempty"`
+
+	// webhook starts a round for each request that is signed with a key of yours, and fills parameters from it. If absent, no request does.
+	// +optional
+	Webhook WebhookTrigger `json:"webhook,omitzero"`
 }
 
 // ChangePointGate is which change points make a suite not ready. One is found from three rounds with the new values on, and most need more.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,14 +12,16 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// errands are what the operator's image does for the chart's hooks.
-var errands = map[string]func(context.Context, []string) error{"await": await, "retire": retire}
+// errands are what the operator's image does besides: for the chart's hooks, and for webhooks.
+var errands = map[string]func(context.Context, []string) error{"await": await, "receive": receive, "retire": retire}
 
-// errandClient reads and writes Loadstone's own objects, with the rights of the hook.
+// errandClient reads and writes Loadstone's own objects, and Secrets, with the rights of whoever runs the errand.
 func errandClient() (client.Client, error) {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("registering types: %w", err)
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering types: %w", err)
+		}
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {

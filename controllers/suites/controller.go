@@ -56,10 +56,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.BenchmarkSuite) 
 
 // announce tells of conditions that people wait for and that have changed, after they were written.
 func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
-	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionImagesResolved} {
+	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionImagesResolved, v1alpha1.ConditionMeasuring} {
 		c, old := meta.FindStatusCondition(after.Status.Conditions, kind), meta.FindStatusCondition(before.Status.Conditions, kind)
 		if c == nil || c.Status == metav1.ConditionUnknown || old != nil && old.Status == c.Status && old.Reason == c.Reason {
 			continue
+		}
+		if kind == v1alpha1.ConditionMeasuring && (c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonNoRound) {
+			continue // Only that a request waits is news: of rounds tells Ready.
 		}
 		level := corev1.EventTypeNormal
 		if c.Status == metav1.ConditionFalse {

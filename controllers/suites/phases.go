@@ -61,19 +61,18 @@ func owned(ctx context.Context, c client.Reader, s *v1alpha1.BenchmarkSuite) ([]
 
 // resolve asks registries for the digests behind tags, unless they were asked a short time ago.
 func (r *Reconciler) resolve(ctx context.Context, s *scope) (pass.Step, error) {
-	s.facts.Images = r.answers.of(ctx, s.facts.Suite, s.facts.Now, r.Registry)
+	s.facts.Images = r.answers.of(ctx, s.facts.Suite, s.facts.Runs, s.facts.Now, r.Registry)
 	return pass.GoOn, nil
 }
 
-// show lets the API server read the runs of inputs that are new, which creates nothing.
+// show lets the API server read the runs of inputs that are new, or that the webhook asks for, which creates nothing.
 func (r *Reconciler) show(ctx context.Context, s *scope) (pass.Step, error) {
 	for _, run := range suite.Draft(s.facts) {
 		err := r.Create(ctx, &run, client.DryRunAll)
 		switch {
 		case err == nil, apierrors.IsAlreadyExists(err):
 		case denied(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-			s.facts.Refused = refusal(err)
-			return pass.GoOn, nil
+			s.facts.Refuse(run, refusal(err))
 		default:
 			return pass.Halt, fmt.Errorf("checking BenchmarkRun %s: %w", run.Name, err)
 		}
@@ -164,7 +163,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) (pass.Step, error) {
 			return pass.Halt, fmt.Errorf("BenchmarkRun %s is there already, and not of this suite or still being deleted: the round waits until it is gone", run.Name)
 		}
 		if denied(err) {
-			s.facts.Refused = refusal(err)
+			s.facts.Refuse(*run, refusal(err))
 			s.decision = suite.Decide(s.facts) // It creates nothing, and says why.
 			break
 		}

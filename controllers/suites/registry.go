@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,24 +60,29 @@ type answer struct {
 	until  time.Time
 }
 
-// question is what makes registries be asked at once: a new spec, or a request for a round.
+// question is what makes registries be asked at once: a new spec, another image, or a request for a round.
 type question struct {
-	uid                  types.UID
-	generation           int64
-	requested, reconcile string
+	uid                           types.UID
+	generation                    int64
+	images                        string
+	requested, reconcile, webhook string
 }
 
-// of returns what registries say of the images of a suite.
-func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, now time.Time, ask func(context.Context, string) suite.Resolution) map[string]suite.Resolution {
+// of returns what registries say of the images of a suite, and of its runs.
+func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, now time.Time, ask func(context.Context, string) suite.Resolution) map[string]suite.Resolution {
 	key := types.NamespacedName{Namespace: s.Namespace, Name: s.Name}
-	asked := question{s.UID, s.Generation, s.Annotations[v1alpha1.AnnotationRequestedAt], s.Annotations[v1alpha1.AnnotationReconcileAt]}
+	wanted := suite.Images(s, runs)
+	asked := question{
+		s.UID, s.Generation, strings.Join(wanted, "\n"),
+		s.Annotations[v1alpha1.AnnotationRequestedAt], s.Annotations[v1alpha1.AnnotationReconcileAt], s.Annotations[v1alpha1.AnnotationWebhook],
+	}
 	a.mu.Lock()
 	last := a.bySuite[key]
 	a.mu.Unlock()
 	if last.asked == asked && now.Before(last.until) {
 		return last.images
 	}
-	images := askAll(ctx, suite.Images(s.Spec), ask)
+	images := askAll(ctx, wanted, ask)
 	valid := suite.Interval(s.Spec)
 	for _, r := range images {
 		if r.Digest == "" {

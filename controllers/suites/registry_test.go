@@ -66,7 +66,7 @@ func TestARegistryIsAskedAsOftenAsItIsNeeded(t *testing.T) {
 	} {
 		step.change()
 		before := asked
-		said := a.of(t.Context(), s, now, func(context.Context, string) suite.Resolution { asked++; return answer })
+		said := a.of(t.Context(), s, nil, now, func(context.Context, string) suite.Resolution { asked++; return answer })
 		if said["a:1"] != answer || (asked > before) != step.asks {
 			t.Errorf("%s: it was asked %d times, and said %+v", step.name, asked-before, said)
 		}

@@ -51,6 +51,7 @@ type world struct {
 	concurrency v1alpha1.Concurrency
 	history     v1alpha1.History
 	gate        v1alpha1.Gate
+	webhook     v1alpha1.WebhookTrigger
 	// reports is the operator's object store; nil where no suite asks for it.
 	reports publish.Store
 	stop    func()
@@ -148,7 +149,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))
 	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: w.address + "/shop/checkout:main"}}
 	s.Spec.Triggers.Change = v1alpha1.ChangeTrigger{Images: images, IntervalSeconds: 10}
-	s.Spec.Concurrency, s.Spec.History, s.Spec.Gate = w.concurrency, w.history, w.gate
+	s.Spec.Concurrency, s.Spec.History, s.Spec.Gate, s.Spec.Triggers.Webhook = w.concurrency, w.history, w.gate, w.webhook
 	for i, text := range templates {
 		run := v1alpha1.SuiteRun{Name: fmt.Sprintf("r%d", i), Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(text)}}}
 		s.Spec.Runs = append(s.Spec.Runs, run)

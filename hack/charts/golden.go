@@ -89,6 +89,7 @@ var refusals = []struct{ setting, want string }{
 	{"operator.logLevel=loud", "/operator/logLevel"},
 	{"minio.storage.size=20Gi", "storage"},
 	{"minio.persistence.size=big", "/minio/persistence/size"},
+	{"webhook.enabled=maybe", "/webhook/enabled"},
 	{"metrics.serviceMonitor.enabled=true", "needs metrics.enabled=true"},
 	{"s3.caBundle.secret=a", "s3.caBundle is for TLS"},
 	{"s3.tls=true,s3.caBundle.secret=a,s3.caBundle.configMap=b", "exclude each other"},

@@ -163,7 +163,7 @@ func planSuite(ctx context.Context, name string, text []byte, out checked, now t
 	if err := file.Admit(ctx, specs); err != nil {
 		return out, err
 	}
-	plans, faults := suite.Check(file.Suite, now)
+	plans, faults := suite.Check(file.Suite, nil, now)
 	if err := explained(faults); err != nil {
 		return out, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/serve"
 )
 
 const (
@@ -75,19 +76,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 		Handler: s.handler(), TLSConfig: encrypted, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: answerDeadline + 10*time.Second, IdleTimeout: time.Minute,
 	}
-	done := make(chan error, 1)
-	go func() { done <- h.ServeTLS(l, "", "") }()
-	select {
-	case err := <-done:
-		return fmt.Errorf("serving those who read reports: %w", err)
-	case <-ctx.Done():
-	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	if err := h.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("shutting down the server of reports: %w", err)
-	}
-	return nil
+	return serve.Until(ctx, h, "reports", func() error { return h.ServeTLS(l, "", "") })
 }
 
 func (s *Server) handler() http.Handler {

@@ -21,6 +21,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/serve"
 )
 
 // Endpoint is what the steps of a workflow call:
@@ -89,19 +90,7 @@ func (e *Endpoint) Start(ctx context.Context) error {
 		return fmt.Errorf("listening for workflow steps: %w", err)
 	}
 	s := &http.Server{Handler: e.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
-	select {
-	case err := <-done:
-		return fmt.Errorf("serving workflow steps: %w", err)
-	case <-ctx.Done():
-	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	if err := s.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("shutting down the server of workflow steps: %w", err)
-	}
-	return nil
+	return serve.Until(ctx, s, "workflow steps", func() error { return s.Serve(l) })
 }
 
 func (e *Endpoint) handler() http.Handler {

@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/webhook"
 )
 
 // Fault is something in a suite's spec that keeps its rounds from starting.
@@ -17,7 +18,7 @@ type Fault struct {
 
 // Filled are the specs of the runs of a suite as they are written, with the parameters filled in.
 func Filled(spec v1alpha1.BenchmarkSuiteSpec) ([]json.RawMessage, []Fault) {
-	_, runs, problem := write(spec)
+	_, runs, problem := write(spec, nil)
 	if problem != nil {
 		return nil, []Fault{{-1, problem.Message}}
 	}
@@ -35,14 +36,14 @@ func Filled(spec v1alpha1.BenchmarkSuiteSpec) ([]json.RawMessage, []Fault) {
 // anyDigest stands for the digests that registries would give.
 const anyDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// Check plans the runs of a suite as if every registry had its images, and reads its schedules. It returns a plan for each run, or everything that
-// would keep a round from starting.
-func Check(s *v1alpha1.BenchmarkSuite, now time.Time) ([]plan.Plan, []Fault) {
+// Check plans the runs of a suite as if every registry had its images and some parameters were given values, and reads its triggers. It returns a
+// plan for each run, or everything that would keep a round from starting.
+func Check(s *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, now time.Time) ([]plan.Plan, []Fault) {
 	said := map[string]Resolution{}
-	for _, image := range Images(s.Spec) {
+	for _, image := range imagesOf(s.Spec, given) {
 		said[image] = Resolution{Digest: anyDigest}
 	}
-	in, problem := inputsOf(s, said)
+	in, problem := inputsOf(s, given, said)
 	if problem != nil {
 		return nil, []Fault{{-1, problem.Message}}
 	}
@@ -56,6 +57,9 @@ func Check(s *v1alpha1.BenchmarkSuite, now time.Time) ([]plan.Plan, []Fault) {
 	}
 	if _, problem := timetableAt(s.Spec.Triggers.Schedules, now, now); problem != nil {
 		faults = append(faults, Fault{-1, problem.Message})
+	}
+	if err := webhook.Check(s.Spec); err != nil {
+		faults = append(faults, Fault{-1, err.Error()})
 	}
 	return plans, faults
 }

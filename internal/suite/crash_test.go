@@ -15,7 +15,7 @@ import (
 
 // events are all that can happen, each of which leaves the world in which the next can happen.
 func events(w *world, random *rand.Rand) {
-	switch random.IntN(6) {
+	switch random.IntN(7) {
 	case 0:
 		push(fmt.Sprintf("sha256:%02x", random.IntN(4)))(w)
 	case 1:
@@ -23,6 +23,8 @@ func events(w *world, random *rand.Rand) {
 	case 2:
 		commit([]func(*v1alpha1.BenchmarkSuiteSpec){faster, asBefore, typo}[random.IntN(3)])(w)
 	case 3:
+		request(fmt.Sprint(random.IntN(1000)), []string{"shop/checkout:main", "shop/checkout:1", "shop/checkout:2"}[random.IntN(3)])(w)
+	case 4:
 		after(time.Duration(random.IntN(90)) * time.Minute)(w)
 	default:
 		if slices.ContainsFunc(w.runs, func(r v1alpha1.BenchmarkRun) bool { return r.Status.CompletionTime == nil }) {
@@ -37,6 +39,9 @@ func play(t *testing.T, seed uint64, dies bool) *world {
 	few := int32(seed % 2)
 	w := newWorld(t, func(w *world) {
 		w.suite.Spec.Runs[1] = suiteRun("large", since(3))
+		hooked(&w.suite.Spec)
+		has("shop/checkout:1")(w)
+		has("shop/checkout:2")(w)
 		w.suite.Spec.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 * * * *"}}
 		w.suite.Spec.Concurrency = []v1alpha1.Concurrency{"", v1alpha1.ConcurrencyReplace, v1alpha1.ConcurrencySkip}[seed%3]
 		if w.suite.Spec.Concurrency != v1alpha1.ConcurrencyReplace { // What is left of a replaced round would go one look later.

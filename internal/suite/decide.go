@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/webhook"
 )
 
 const (
@@ -28,8 +29,8 @@ type Facts struct {
 	Runs []v1alpha1.BenchmarkRun
 	// Images are what registries said of the images that package function Images names.
 	Images map[string]Resolution
-	// Refused is why the API server refuses the runs of a round; nil if it takes them.
-	Refused *Problem
+	// Refused is why the API server refuses the runs of a round; nil if it takes them. RefusedCall is the same of a round that answers the webhook.
+	Refused, RefusedCall *Problem
 	// Reading is what was read for an earlier decision that asked; nil if nothing was.
 	Reading *Reading
 	Now     time.Time
@@ -62,6 +63,8 @@ type decision struct {
 	times timetable
 	// requested and reconcile are requests that no round has answered; empty if there are none.
 	requested, reconcile string
+	// call is a request to the webhook that no round has answered; nil if there is none.
+	call *call
 	// dropped is true if scheduled times and requests that came are not answered by a round.
 	dropped bool
 	// replaced are the rounds that this decision ends.
@@ -70,17 +73,23 @@ type decision struct {
 	lines []v1alpha1.SuiteRound
 }
 
-// Draft returns the runs that a round would have now. They are to be shown to the API server once: those of inputs that the status names were
-// taken before. It is empty if there is nothing to show.
+// Draft returns the runs that the next rounds would have now. They are to be shown to the API server once: those of inputs that the status names
+// were taken before. It is empty if there is nothing to show.
 func Draft(f Facts) []v1alpha1.BenchmarkRun {
-	in, problem := inputsOf(f.Suite, f.Images)
-	if problem != nil || in.hash == f.Suite.Status.Inputs.Hash {
-		return nil
+	rounds := roundsOf(f.Runs)
+	good := goodRounds(f.Suite.Status.GoodRounds, rounds)
+	var runs []v1alpha1.BenchmarkRun
+	draft := func(in inputs, record roundRecord) {
+		record.Against = in.against(good)
+		runs = append(runs, runsOf(f.Suite, in, record, 1, good)...)
 	}
-	good := goodRounds(f.Suite.Status.GoodRounds, roundsOf(f.Runs))
-	record := f.change(in)
-	record.Against = in.against(good)
-	return runsOf(f.Suite, in, record, 1, good)
+	if in, problem := inputsOf(f.Suite, nil, f.Images); problem == nil && in.hash != f.Suite.Status.Inputs.Hash {
+		draft(in, f.change(in))
+	}
+	if c := f.call(rounds); c != nil && c.problem == nil {
+		draft(c.in, f.answering(c, roundRecord{}))
+	}
+	return runs
 }
 
 // change is the record of the round that the inputs start by themselves.
@@ -116,6 +125,7 @@ func Decide(f Facts) Decision {
 	d.readInputs()
 	d.readTimes()
 	d.readRequests()
+	d.readCall()
 	d.open = d.inProgress()
 	d.start()
 	d.settle()
@@ -128,9 +138,12 @@ func Decide(f Facts) Decision {
 
 // readInputs finds out what a round would measure now, and whether it could.
 func (d *decision) readInputs() {
-	d.in, d.problem = inputsOf(d.Suite, d.Images)
+	d.in, d.problem = inputsOf(d.Suite, nil, d.Images)
 	if d.problem == nil {
 		d.problem = d.Refused
+	}
+	if err := webhook.Check(d.Suite.Spec); err != nil && d.problem == nil {
+		d.problem = invalid("%v", err)
 	}
 	if d.problem != nil {
 		return
@@ -190,7 +203,13 @@ func (d *decision) suspended() bool { return d.Suite.Spec.Suspend != nil && *d.S
 // inProgress is the round in progress: one of which a run has not ended, or the newest if it lacks a run that can still be made.
 func (d *decision) inProgress() *round {
 	for i, r := range d.rounds {
-		if r.measuring() || i == 0 && !r.whole() && r.Inputs == d.in.hash && d.ready() && !d.ended(r.number) {
+		if r.measuring() {
+			return r
+		}
+		if i > 0 || r.whole() || d.ended(r.number) {
+			continue
+		}
+		if in, ok := d.measured(r.roundRecord); ok && r.Inputs == in.hash {
 			return r
 		}
 	}
@@ -204,11 +223,8 @@ func (d *decision) ended(number int32) bool {
 
 // start begins a round if something asks for one and nothing stands in the way, and completes one of which a run is missing.
 func (d *decision) start() {
-	if !d.ready() {
-		d.dropped = d.suspended() // A request waits for the end of a suspension, and a scheduled time does not.
-		return
-	}
-	record, asked := d.asked()
+	d.dropped = d.suspended() // A request waits for the end of a suspension, and a scheduled time does not.
+	record, in, asked := d.asked()
 	if d.open != nil && asked {
 		switch d.Suite.Spec.Concurrency {
 		case v1alpha1.ConcurrencyReplace:
@@ -220,16 +236,31 @@ func (d *decision) start() {
 	}
 	switch {
 	case d.open != nil:
-		if d.open.Inputs == d.in.hash {
-			d.create(d.open)
+		if in, ok := d.measured(d.open.roundRecord); ok && d.open.Inputs == in.hash {
+			d.create(d.open, in)
 		}
 	case asked:
-		d.begin(record)
+		d.begin(record, in)
 	}
 }
 
-// asked returns the round that is to begin: for a change, a request or a scheduled time. A round answers all that have come.
-func (d *decision) asked() (roundRecord, bool) {
+// asked returns the round that is to begin, and what it measures. What the suite has by itself goes before what the webhook asks for, unless it would
+// be replaced by that, or skipped for it: then the round of the webhook answers all but a change, which waits.
+func (d *decision) asked() (roundRecord, inputs, bool) {
+	own, due := d.due()
+	queues := d.Suite.Spec.Concurrency != v1alpha1.ConcurrencyReplace && d.Suite.Spec.Concurrency != v1alpha1.ConcurrencySkip
+	if d.call == nil || d.call.problem != nil || !d.callable() || due && queues {
+		return own, d.in, due
+	}
+	own.Beside = d.in.hash
+	return d.answering(d.call, own), d.call.in, true
+}
+
+// due returns the round that is to begin for a change, a request or a scheduled time. A round answers all that have come.
+func (d *decision) due() (roundRecord, bool) {
+	if !d.ready() {
+		return roundRecord{}, false
+	}
 	record := d.change(d.in)
 	record.Requested, record.Reconcile = d.requested, d.reconcile
 	if !d.times.due.IsZero() {
@@ -248,9 +279,9 @@ func (d *decision) asked() (roundRecord, bool) {
 	return record, true
 }
 
-// changed reports whether the inputs are to be measured because they are new.
+// changed reports whether the inputs are to be measured because they are new. They are not, beside a round of the webhook, if they are as old.
 func (d *decision) changed() bool {
-	if !follows(d.Suite.Spec) || d.open != nil && d.open.Inputs == d.in.hash {
+	if !follows(d.Suite.Spec) || d.open != nil && (d.open.Inputs == d.in.hash || d.open.Beside == d.in.hash) {
 		return false
 	}
 	for _, r := range d.rounds {
@@ -262,7 +293,7 @@ func (d *decision) changed() bool {
 }
 
 // begin starts a round, or goes on with one of its id that was ended before it was whole.
-func (d *decision) begin(record roundRecord) {
+func (d *decision) begin(record roundRecord, in inputs) {
 	number := max(1, d.Status.Current.Round+1, d.Status.LastRound.Round+1, d.Status.LastGood.Round+1)
 	for _, line := range d.Status.History {
 		number = max(number, line.Round+1)
@@ -270,20 +301,20 @@ func (d *decision) begin(record roundRecord) {
 	for _, r := range d.rounds {
 		if r.ID == record.ID {
 			d.open = r
-			d.create(r)
+			d.create(r, in)
 			return
 		}
 		number = max(number, r.number+1)
 	}
-	record.Against = d.in.against(d.good)
+	record.Against = in.against(d.good)
 	d.open = &round{roundRecord: record, number: number}
 	d.rounds = append([]*round{d.open}, d.rounds...)
-	d.create(d.open)
+	d.create(d.open, in)
 }
 
 // create makes the runs of a round that do not exist.
-func (d *decision) create(r *round) {
-	for _, run := range runsOf(d.Suite, d.in, r.roundRecord, r.number, d.good) {
+func (d *decision) create(r *round, in inputs) {
+	for _, run := range runsOf(d.Suite, in, r.roundRecord, r.number, d.good) {
 		if slices.ContainsFunc(r.runs, func(there roundRun) bool { return there.object.Name == run.Name }) {
 			continue
 		}
@@ -320,15 +351,17 @@ func (d *decision) again() time.Duration {
 	if !d.times.next.IsZero() {
 		sooner(max(d.times.next.Sub(d.Now), time.Second))
 	}
-	if d.problem != nil && d.problem.Reason == v1alpha1.ReasonRunDenied {
-		sooner(RetryRefused)
+	for _, p := range []*Problem{d.problem, d.RefusedCall} {
+		if p != nil && p.Reason == v1alpha1.ReasonRunDenied {
+			sooner(RetryRefused)
+		}
 	}
 	if d.unread() {
 		sooner(RetryStore)
 	}
-	if images := Images(d.Suite.Spec); len(images) > 0 {
+	if images := Images(d.Suite, d.Runs); len(images) > 0 {
 		sooner(Interval(d.Suite.Spec))
-		if d.in.unresolved != nil {
+		if d.in.unresolved != nil || d.call != nil && d.call.in.unresolved != nil {
 			sooner(RetryImages)
 		}
 	}

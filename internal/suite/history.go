@@ -78,8 +78,11 @@ func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
 		return v1alpha1.SuiteRound{}, false
 	}
 	line := v1alpha1.SuiteRound{
-		Round: was.Round, Trigger: was.Trigger, Inputs: d.Suite.Status.Inputs.Hash, Outcome: v1alpha1.RoundIncomplete,
+		Round: was.Round, Trigger: was.Trigger, Parameters: was.Parameters, Outcome: v1alpha1.RoundIncomplete,
 		StartTime: was.StartTime, CompletionTime: &metav1.Time{Time: d.Now},
+	}
+	if was.Trigger != v1alpha1.TriggerWebhook {
+		line.Inputs = d.Suite.Status.Inputs.Hash
 	}
 	if d.Suite.Spec.Concurrency == v1alpha1.ConcurrencyReplace && d.open != nil {
 		line.Outcome = v1alpha1.RoundReplaced
@@ -145,6 +148,9 @@ func (d *decision) answer() {
 	}
 	if d.reconcile != "" && (begun && d.open.Reconcile == d.reconcile || d.dropped && !d.suspended()) {
 		d.Status.LastHandledReconcileAt = d.reconcile
+	}
+	if d.call != nil && (begun && d.open.Webhook == d.call.ID || d.dropped && !d.suspended()) {
+		d.Status.LastHandledWebhook = d.call.ID
 	}
 	d.Status.NextScheduleTime = nil
 	next := d.times.next

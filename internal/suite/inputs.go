@@ -40,16 +40,32 @@ type written struct {
 	Spec any    `json:"spec"`
 }
 
-// Images returns the images whose tags a registry is to be asked for; none if the suite takes them as they are written.
-func Images(spec v1alpha1.BenchmarkSuiteSpec) []string {
+// Images returns the images whose tags a registry is to be asked for; none if the suite takes them as they are written. They are those of its
+// defaults, of a request that no round has answered, and of the newest round while it lacks a run.
+func Images(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []string {
+	sets := [][]v1alpha1.ParameterValue{nil}
+	rounds := roundsOf(runs)
+	if r, open := calls(s, rounds); open {
+		sets = append(sets, r.Parameters)
+	}
+	if len(rounds) > 0 && !rounds[0].whole() {
+		sets = append(sets, rounds[0].Parameters)
+	}
+	return imagesOf(s.Spec, sets...)
+}
+
+// imagesOf are the images whose tags are asked for where parameters have some values.
+func imagesOf(spec v1alpha1.BenchmarkSuiteSpec, sets ...[]v1alpha1.ParameterValue) []string {
 	if !resolves(spec) {
 		return nil
 	}
-	_, runs, problem := write(spec)
-	if problem != nil {
-		return nil
+	var all []written
+	for _, given := range sets {
+		if _, runs, problem := write(spec, given); problem == nil {
+			all = append(all, runs...)
+		}
 	}
-	return tagged(runs)
+	return tagged(all)
 }
 
 // resolves reports whether digests are inputs of the suite.
@@ -62,9 +78,9 @@ func follows(spec v1alpha1.BenchmarkSuiteSpec) bool {
 	return spec.Triggers.Change != v1alpha1.ChangeTrigger{}
 }
 
-// write fills the parameters into the templates.
-func write(spec v1alpha1.BenchmarkSuiteSpec) ([]v1alpha1.ParameterValue, []written, *Problem) {
-	values, problem := parameterValues(spec)
+// write fills the parameters into the templates: the values that are given, and defaults.
+func write(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([]v1alpha1.ParameterValue, []written, *Problem) {
+	values, problem := parameterValues(spec, given)
 	if problem != nil {
 		return nil, nil, problem
 	}
@@ -108,9 +124,9 @@ func tagged(runs []written) []string {
 	return images
 }
 
-// inputsOf are what a round of the suite would measure now.
-func inputsOf(suite *v1alpha1.BenchmarkSuite, said map[string]Resolution) (inputs, *Problem) {
-	values, runs, problem := write(suite.Spec)
+// inputsOf are what a round of the suite would measure now, if some parameters were given values.
+func inputsOf(suite *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, said map[string]Resolution) (inputs, *Problem) {
+	values, runs, problem := write(suite.Spec, given)
 	if problem != nil {
 		return inputs{}, problem
 	}

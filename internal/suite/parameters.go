@@ -3,16 +3,23 @@ package suite
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 // placeholder is a parameter in a text. A second dollar sign before it makes it a text of its own.
 var placeholder = regexp.MustCompile(`\$?\$\([a-z](?:[-a-z0-9]*[a-z0-9])?\)`)
 
-// parameterValues are the values of a suite's parameters, in their order.
-func parameterValues(spec v1alpha1.BenchmarkSuiteSpec) ([]v1alpha1.ParameterValue, *Problem) {
+// parameterValues are the values of a suite's parameters, in their order: those that are given, and defaults.
+func parameterValues(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([]v1alpha1.ParameterValue, *Problem) {
+	for _, g := range given {
+		if !slices.ContainsFunc(spec.Parameters, func(p v1alpha1.Parameter) bool { return p.Name == g.Name }) {
+			return nil, invalid("the request gives %s a value, which is none of the suite's parameters", g.Name)
+		}
+	}
 	var values []v1alpha1.ParameterValue
 	for _, p := range spec.Parameters {
 		pattern := p.Pattern
@@ -23,10 +30,14 @@ func parameterValues(spec v1alpha1.BenchmarkSuiteSpec) ([]v1alpha1.ParameterValu
 		if err != nil {
 			return nil, invalid("parameters[%s].pattern is no regular expression: %v", p.Name, err)
 		}
-		if !matcher.MatchString(p.Default) {
-			return nil, invalid("parameters[%s].default is %q, which does not match its pattern %s", p.Name, p.Default, pattern)
+		value, field := p.Default, fmt.Sprintf("parameters[%s].default", p.Name)
+		if g := pick.First(given, func(g *v1alpha1.ParameterValue) bool { return g.Name == p.Name }); g != nil {
+			value, field = g.Value, fmt.Sprintf("the value that the request gives to parameters[%s]", p.Name)
 		}
-		values = append(values, v1alpha1.ParameterValue{Name: p.Name, Value: p.Default})
+		if !matcher.MatchString(value) {
+			return nil, invalid("%s is %q, which does not match its pattern %s", field, value, pattern)
+		}
+		values = append(values, v1alpha1.ParameterValue{Name: p.Name, Value: value})
 	}
 	return values, nil
 }

@@ -30,6 +30,11 @@ type roundRecord struct {
 	Scheduled *metav1.Time `json:"scheduled,omitempty"`
 	Requested string       `json:"requested,omitempty"`
 	Reconcile string       `json:"reconcile,omitempty"`
+	// Webhook is the id of the request to the webhook that the round answers, and Parameters are the values that it gives. Beside are the inputs that
+	// the suite had then by itself: a change of them has not come since.
+	Webhook    string                    `json:"webhook,omitempty"`
+	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
+	Beside     string                    `json:"beside,omitempty"`
 	// Against are the numbers of the good rounds that the round is compared with: all of its runs with the same ones, whenever they are made.
 	Against []int32 `json:"against,omitempty"`
 }
@@ -99,7 +104,7 @@ func (r *round) over() *metav1.Time {
 // line is what the history says of the round, with a given outcome.
 func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 	line := v1alpha1.SuiteRound{
-		Round: r.number, Trigger: r.Trigger, Inputs: r.Inputs, Outcome: e.outcome, Reason: e.reason, Message: pick.Clip(e.message, maxMessage),
+		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, Inputs: r.Inputs, Outcome: e.outcome, Reason: e.reason, Message: pick.Clip(e.message, maxMessage),
 		StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
 	}
 	if line.CompletionTime == nil {
@@ -111,7 +116,7 @@ func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 // current is what the status says of the round while it is in progress.
 func (r *round) current() v1alpha1.CurrentRound {
 	ended := 0
-	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, StartTime: &r.Begun, Against: r.Against}
+	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, StartTime: &r.Begun, Against: r.Against}
 	for _, run := range r.runs {
 		if run.ended() {
 			ended++
@@ -130,7 +135,11 @@ func roundID(suite *v1alpha1.BenchmarkSuite, record roundRecord) string {
 	if record.Scheduled != nil {
 		scheduled = record.Scheduled.UTC().Format(time.RFC3339)
 	}
-	return digest(strings.Join([]string{string(suite.UID), record.Inputs, scheduled, record.Requested, record.Reconcile}, "\n"))
+	answers := []string{string(suite.UID), record.Inputs, scheduled, record.Requested, record.Reconcile}
+	if record.Webhook != "" { // Rounds of an operator that knew no webhook keep their names.
+		answers = append(answers, record.Webhook)
+	}
+	return digest(strings.Join(answers, "\n"))
 }
 
 // Lengths of the parts of a run's name, which has 28 characters at most.

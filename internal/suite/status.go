@@ -21,9 +21,16 @@ func (d *decision) conditions() {
 	d.set(v1alpha1.ConditionReady, s.ready, s.reason, s.message)
 	d.set(v1alpha1.ConditionReconciling, s.reconciling, s.reason, s.message)
 	d.set(v1alpha1.ConditionStalled, s.stalled, s.reason, s.message)
-	if d.open != nil {
+	switch {
+	case d.open != nil:
 		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionTrue, v1alpha1.ReasonInProgress, fmt.Sprintf("round %d (%s): %s", d.open.number, d.open.Trigger, d.progress()))
-	} else {
+	case d.call != nil && d.call.problem != nil:
+		who := "the request to the webhook"
+		if len(d.call.Parameters) > 0 {
+			who += " with " + given(d.call.Parameters)
+		}
+		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionFalse, d.call.problem.Reason, who+" waits: "+d.call.problem.Message)
+	default:
 		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionFalse, v1alpha1.ReasonNoRound, "no round is in progress")
 	}
 	switch {
@@ -113,7 +120,10 @@ func (d *decision) why() Problem {
 // judged is how the suite stands after a round.
 func (d *decision) judged(line v1alpha1.SuiteRound) standing {
 	message := fmt.Sprintf("round %d: %s", line.Round, line.Message)
-	if line.Inputs != d.in.hash {
+	switch {
+	case len(line.Parameters) > 0:
+		message = fmt.Sprintf("round %d, with %s: %s", line.Round, given(line.Parameters), line.Message)
+	case line.Inputs != d.in.hash:
 		message = fmt.Sprintf("round %d, of an earlier spec, since no trigger follows changes: %s", line.Round, line.Message)
 	}
 	switch {

@@ -34,7 +34,7 @@ func TestAParameterIsFilledInWhereItMayStand(t *testing.T) {
 			"command": ["$(image)"], "env": [{"name": "$(image)", "value": "$(image)"}], "files": [{"path": "/$(image)"}],
 			"dependencies": [{"name": "$(image)", "image": "$(image)", "args": ["$(image)"]}]}], "baseline": "$(image)", "seed": 9007199254740991}`)}
 	})
-	in, problem := inputsOf(w.suite, w.facts().Images)
+	in, problem := inputsOf(w.suite, nil, w.facts().Images)
 	if problem != nil {
 		t.Fatal(problem)
 	}
@@ -68,7 +68,15 @@ func TestASpecThatIsNotValid(t *testing.T) {
 		"an unknown time zone":            {schedule(v1alpha1.Schedule{Cron: "@daily", TimeZone: "Europe/Bonn"}), "is no time zone"},
 		"the time zone of the operator":   {schedule(v1alpha1.Schedule{Cron: "@daily", TimeZone: "Local"}), "is no time zone"},
 		"a time zone in the cron line":    {schedule(v1alpha1.Schedule{Cron: "TZ=Asia/Tokyo 0 3 * * *"}), "name the time zone in timeZone"},
-		"an interval":                     {schedule(v1alpha1.Schedule{Cron: "@every 1h"}), "times instead of @every"},
+		"a webhook of another parameter": {func(s *v1alpha1.BenchmarkSuiteSpec) {
+			hooked(s)
+			s.Triggers.Webhook.Parameters[0].Name = "imgae"
+		}, "triggers.webhook.parameters[imgae] is none of the suite's parameters"},
+		"a webhook that does not compile": {func(s *v1alpha1.BenchmarkSuiteSpec) {
+			hooked(s)
+			s.Triggers.Webhook.Parameters[0].Value = "body.image +"
+		}, "triggers.webhook.parameters[image].value is no CEL expression"},
+		"an interval": {schedule(v1alpha1.Schedule{Cron: "@every 1h"}), "times instead of @every"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, commit(tc.change))

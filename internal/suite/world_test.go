@@ -39,6 +39,8 @@ type world struct {
 	digests map[string]string
 	trouble Resolution
 	refused string
+	// refusedCall is why the API server refuses what the webhook asks for; empty if it does not.
+	refusedCall string
 	// created are the names of all runs that ever were, in their order.
 	created []string
 	log     []string
@@ -140,12 +142,16 @@ var (
 
 func (w *world) facts() Facts {
 	said := map[string]Resolution{}
-	for _, image := range Images(w.suite.Spec) {
+	for _, image := range Images(w.suite, w.runs) {
 		if said[image] = w.trouble; w.digests[image] != "" {
 			said[image] = Resolution{Digest: w.digests[image]}
 		}
 	}
-	return Facts{Suite: w.suite, Runs: w.runs, Images: said, Refused: w.refusal(), Now: w.now}
+	f := Facts{Suite: w.suite, Runs: w.runs, Images: said, Refused: w.refusal(), Now: w.now}
+	if w.refusedCall != "" {
+		f.RefusedCall = &Problem{v1alpha1.ReasonRunDenied, w.refusedCall}
+	}
+	return f
 }
 
 // apply carries a decision out as far as it is allowed to.
@@ -189,10 +195,18 @@ func (w *world) step(title string, changes ...func(*world)) {
 		w.log = append(w.log, "   delete "+run.Name)
 	}
 	for _, run := range d.Create {
-		w.log = append(w.log, "   create "+run.Name+against(run))
+		w.log = append(w.log, "   create "+run.Name+with(run)+against(run))
 	}
 	w.tell()
 	w.isSettled(title)
+}
+
+// with is what a request has given to the round of a run.
+func with(r v1alpha1.BenchmarkRun) string {
+	if values := roundsOf([]v1alpha1.BenchmarkRun{r})[0].Parameters; len(values) > 0 {
+		return " with " + given(values)
+	}
+	return ""
 }
 
 // against is with what a run is compared.

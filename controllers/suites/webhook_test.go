@@ -1,0 +1,276 @@
+package suites
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/receiver"
+	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/webhook"
+)
+
+// account is the account of the webhook.
+const account = "system:serviceaccount:loadstone-system:loadstone-webhook"
+
+// hook is a webhook under its own account, with a clock that stands still, and somebody who sends requests to it.
+type hook struct {
+	*world
+	now     time.Time
+	address string
+	close   func()
+}
+
+// newHook gives the suite of the test a webhook, and the webhook a key that it may not read yet.
+func newHook(t *testing.T) *hook {
+	t.Helper()
+	h := &hook{world: newWorld(t), now: time.Now()}
+	h.webhook = v1alpha1.WebhookTrigger{
+		SecretRef: v1alpha1.KeyReference{Name: "checkout-hook", Key: "key"}, Parameters: []v1alpha1.PickedParameter{{Name: "image", Value: "body.image"}},
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: "checkout-hook"}, Data: map[string][]byte{"key": []byte("secret")}}
+	h.must(h.c.Create(t.Context(), secret))
+	h.open()
+	t.Cleanup(func() { h.close() })
+	return h
+}
+
+// open starts a webhook, as after a restart.
+func (h *hook) open() {
+	h.t.Helper()
+	access := rest.CopyConfig(testbed.Cluster(h.t, "../.."))
+	access.Impersonate.UserName = account
+	c, err := client.New(access, client.Options{Scheme: h.scheme})
+	h.must(err)
+	server := httptest.NewServer((&receiver.Server{Client: c, Now: func() time.Time { return h.now }}).Handler())
+	h.address, h.close = server.URL, server.Close
+}
+
+// permit gives the webhook the rights of the sample.
+func (h *hook) permit() {
+	h.t.Helper()
+	text, err := os.ReadFile("../../config/gitops/webhook.yaml")
+	h.must(err)
+	documents := strings.Split(strings.NewReplacer("[servers]", "[checkout, payment]", "servers", "checkout").Replace(string(text)), "\n---\n")
+	for i, o := range []client.Object{&rbacv1.Role{}, &rbacv1.RoleBinding{}} {
+		h.must(yaml.Unmarshal([]byte(documents[i]), o))
+		o.SetNamespace(h.namespace)
+		h.must(h.c.Create(h.t.Context(), o))
+	}
+}
+
+// sent is a request as it is sent.
+type sent struct {
+	suite, key, body string
+	at               time.Time
+}
+
+func (h *hook) send(s sent) (int, string, http.Header) {
+	h.t.Helper()
+	timestamp := strconv.FormatInt(s.at.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(s.key))
+	fmt.Fprintf(mac, "%s.%s", timestamp, s.body)
+	q, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, h.address+"/v1/namespaces/"+h.namespace+"/benchmarksuites/"+s.suite+"/trigger", strings.NewReader(s.body))
+	h.must(err)
+	q.Header.Set(webhook.TimeHeader, timestamp)
+	q.Header.Set(webhook.SignatureHeader, fmt.Sprintf("sha256=%x", mac.Sum(nil)))
+	if len(s.body) > webhook.MaxBody {
+		q.Header.Set("Expect", "100-continue") // As curl does.
+	}
+	answer, err := http.DefaultClient.Do(q)
+	h.must(err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	h.must(err)
+	return answer.StatusCode, string(bytes.TrimSpace(text)), answer.Header
+}
+
+// accept sends a request until it is taken: the API server learns of rights a moment after they are given.
+func (h *hook) accept(s sent) string {
+	h.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		status, says, _ := h.send(s)
+		if status == http.StatusAccepted {
+			return says
+		}
+		if time.Now().After(deadline) {
+			h.t.Fatalf("a signed request is answered %d %q", status, says)
+		}
+	}
+}
+
+// documented sends a request as the page shows it, and returns what is printed.
+func (h *hook) documented() string {
+	h.t.Helper()
+	page, err := os.ReadFile("../../docs/benchmarksuite.md")
+	h.must(err)
+	_, rest, _ := strings.Cut(string(page), "\n```sh\n")
+	step, _, _ := strings.Cut(rest, "```\n")
+	step = strings.Replace(step, "https://hooks.example/v1/namespaces/default/", h.address+"/v1/namespaces/"+h.namespace+"/", 1)
+	c := exec.CommandContext(h.t.Context(), "bash", "-euo", "pipefail", "-c", step)
+	c.Env = append(os.Environ(), "KEY=secret")
+	out, err := c.Output()
+	h.must(err)
+	return string(out)
+}
+
+// answers sends a request and wants an answer.
+func (h *hook) answers(what string, s sent, status int, says string) {
+	h.t.Helper()
+	if got, text, _ := h.send(s); got != status || !strings.Contains(text, says) {
+		h.t.Errorf("%s is answered %d %q, want %d %q", what, got, text, status, says)
+	}
+}
+
+// A request that is signed starts one round with its values, however often it is sent, and whatever ends in between.
+func TestASignedRequestStartsOneRound(t *testing.T) {
+	testbed.Programs(t, "curl", "openssl")
+	h := newHook(t)
+	h.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10), fmt.Sprintf(template, 20))
+	h.await("the first round", measures(1))
+	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	h.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
+	request := sent{suite: "checkout", key: "secret", body: `{"image": "shop/checkout:7"}`, at: h.now}
+	h.answers("a request to a webhook without rights", request, http.StatusUnauthorized, "there is no such webhook")
+	h.permit()
+	h.accept(request)
+	s := h.await("the round of the request", measures(2))
+	if c := s.Status.Current; c.Trigger != v1alpha1.TriggerWebhook || len(c.Parameters) != 1 || c.Parameters[0].Value != "shop/checkout:7" {
+		t.Errorf("in progress is %+v", c)
+	}
+	images := map[string]int{}
+	for _, run := range h.runs() {
+		images[run.Spec.Implementations[0].Image]++
+	}
+	if images["shop/checkout:7"] != 2 {
+		t.Errorf("the runs measure %v", images)
+	}
+	again := func(what string) {
+		t.Helper()
+		h.answers(what, request, http.StatusOK, "taken before")
+		h.poke()
+	}
+	again("the request again")
+	h.stop()
+	h.close()
+	h.open()
+	again("the request, while there is no operator")
+	h.start()
+	again("the request to another operator")
+	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	again("the request after its round")
+	h.await("the end of the round", func(s *v1alpha1.BenchmarkSuite) bool {
+		return s.Status.LastRound.Round == 2 && s.Status.Current.Round == 0
+	})
+	request.at = request.at.Add(time.Second)
+	h.answers("the same, signed a second later", request, http.StatusAccepted, "a round is asked for")
+	h.await("its round", measures(3))
+	h.wantRuns(6)
+	if says := h.documented(); says != "a round is asked for\n" {
+		t.Errorf("the step of a pipeline that the page shows is answered %q", says)
+	}
+	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	s = h.await("the round of the page", measures(4))
+	if values := s.Status.Current.Parameters; len(values) != 1 || values[0].Value != "registry.example/checkout:1a2b3c4" {
+		t.Errorf("it measures %+v", values)
+	}
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	h := newHook(t)
+	h.permit()
+	s := h.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
+	suspended := true
+	for name, change := range map[string]func(*v1alpha1.BenchmarkSuiteSpec){
+		"payment": func(spec *v1alpha1.BenchmarkSuiteSpec) { spec.Parameters[0].Pattern = "shop/[a-z]+:[0-9]+" }, // It has the same key.
+		"unnamed": func(spec *v1alpha1.BenchmarkSuiteSpec) { spec.Triggers.Webhook = v1alpha1.WebhookTrigger{} },
+	} {
+		other := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: name}, Spec: *s.Spec.DeepCopy()}
+		other.Spec.Suspend = &suspended
+		other.Spec.Parameters[0].Default = "shop/checkout:1"
+		change(&other.Spec)
+		h.must(h.c.Create(t.Context(), other))
+	}
+	good := sent{suite: "payment", key: "secret", body: `{"image": "shop/checkout:7"}`, at: h.now}
+	if says := h.accept(good); !strings.HasSuffix(says, "and waits until spec.suspend is false") {
+		t.Errorf("a request to a suite that is suspended is answered %q", says)
+	}
+	h.await("the round of what is in Git, and no other", measures(1))
+	for name, tc := range map[string]struct {
+		change func(*sent)
+		status int
+		says   string
+	}{
+		"another key":                           {func(s *sent) { s.key = "guess" }, 401, "there is no such webhook, or the request is not signed with its key"},
+		"no key":                                {func(s *sent) { s.key = "" }, 401, "there is no such webhook, or the request is not signed with its key"},
+		"a suite that there is not":             {func(s *sent) { s.suite = "nothing" }, 401, "there is no such webhook, or the request is not signed with its key"},
+		"a suite without a webhook":             {func(s *sent) { s.suite = "unnamed" }, 401, "there is no such webhook, or the request is not signed with its key"},
+		"a name that is a path":                 {func(s *sent) { s.suite = "..%2Fbenchmarkruns" }, 401, "there is no such webhook, or the request is not signed with its key"},
+		"a request of six minutes ago":          {func(s *sent) { s.at = s.at.Add(-6 * time.Minute) }, 401, "more than 5 minutes off"},
+		"a body of ten megabytes":               {func(s *sent) { s.body = strings.Repeat("x", 10<<20) }, 413, "larger than the 1048576 bytes"},
+		"a body that is no JSON":                {func(s *sent) { s.body = "image=shop/checkout:7" }, 422, "the body is not JSON"},
+		"a body without the value":              {func(s *sent) { s.body = "{}" }, 422, "no such key: image"},
+		"a value that breaks its pattern":       {func(s *sent) { s.body = `{"image": "evil:1"}` }, 422, "does not match its pattern shop/[a-z]+:[0-9]+"},
+		"a request that was taken, once more":   {func(*sent) {}, 200, "starts no second round"},
+		"a request that is like it, and signed": {func(s *sent) { s.body += " " }, 202, "a round is asked for"},
+	} {
+		request := good
+		tc.change(&request)
+		h.answers(name, request, tc.status, tc.says)
+	}
+	var payment v1alpha1.BenchmarkSuite
+	h.must(h.c.Get(t.Context(), client.ObjectKey{Namespace: h.namespace, Name: "payment"}, &payment))
+	if r := webhook.Read(payment.Annotations[v1alpha1.AnnotationWebhook]); len(r.Taken) != 2 || payment.Generation != 1 {
+		t.Errorf("of two requests the suite has %+v", r)
+	}
+	h.wantRuns(1)
+}
+
+// Requests that come at once are all remembered, since only the newest is read by the operator. Of a suite that gets more than it can ever measure
+// they are refused for a while.
+func TestManyRequestsAtOnce(t *testing.T) {
+	h := newHook(t)
+	h.permit()
+	h.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
+	request := func(i int) sent {
+		return sent{suite: "checkout", key: "secret", body: fmt.Sprintf(`{"image": "shop/checkout:%d"}`, i), at: h.now}
+	}
+	h.accept(request(0))
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() { h.answers("one of four requests", request(1+i), http.StatusAccepted, "a round is asked for") })
+	}
+	all.Wait()
+	for i := range 5 {
+		h.answers("one of ten requests", request(5+i), http.StatusAccepted, "a round is asked for")
+	}
+	status, says, header := h.send(request(10))
+	if status != http.StatusTooManyRequests || header.Get("Retry-After") != "10" {
+		t.Errorf("the eleventh request is answered %d %q, to be sent again after %s s", status, says, header.Get("Retry-After"))
+	}
+	for i := range 10 {
+		h.answers("a request that was taken", request(i), http.StatusOK, "taken before")
+	}
+	h.answers("one with another key", sent{suite: "checkout", key: "guess", body: "{}", at: h.now}, http.StatusUnauthorized, "there is no such webhook")
+	h.now = h.now.Add(10 * time.Second)
+	h.answers("the eleventh request, ten seconds later", request(10), http.StatusAccepted, "a round is asked for")
+}

@@ -1,0 +1,103 @@
+package suite
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/webhook"
+)
+
+// call is a request to the webhook that no round has answered, and what it asks to be measured.
+type call struct {
+	webhook.Request
+	in inputs
+	// problem is why its round cannot begin, besides what keeps all rounds from beginning; nil if there is nothing.
+	problem *Problem
+}
+
+// calls returns the request to the webhook that no round has answered; false if there is none.
+func calls(s *v1alpha1.BenchmarkSuite, rounds []*round) (webhook.Request, bool) {
+	r := webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook])
+	if r.ID == "" || r.ID == s.Status.LastHandledWebhook || s.Spec.Triggers.Webhook.SecretRef.Name == "" {
+		return webhook.Request{}, false
+	}
+	return r, !slices.ContainsFunc(rounds, func(other *round) bool { return other.Webhook == r.ID })
+}
+
+// call is what the request to the webhook asks to be measured; nil if there is none.
+func (f Facts) call(rounds []*round) *call {
+	r, open := calls(f.Suite, rounds)
+	if !open {
+		return nil
+	}
+	c := &call{Request: r}
+	if c.in, c.problem = inputsOf(f.Suite, r.Parameters, f.Images); c.problem == nil {
+		var names []string
+		for _, run := range runsOf(f.Suite, c.in, f.answering(c, roundRecord{}), 1, nil) {
+			names = append(names, run.Name)
+		}
+		c.problem = c.in.compile(names)
+	}
+	return c
+}
+
+// answering is the record of the round that answers a request, and with it what another round would have answered.
+func (f Facts) answering(c *call, other roundRecord) roundRecord {
+	record := f.change(c.in)
+	record.Trigger, record.Webhook, record.Parameters, record.Beside = v1alpha1.TriggerWebhook, c.ID, c.Parameters, other.Beside
+	record.Scheduled, record.Requested, record.Reconcile = other.Scheduled, other.Requested, other.Reconcile
+	record.ID = roundID(f.Suite, record)
+	return record
+}
+
+// Refuse notes that the API server refuses a run of a round, for the next decision.
+func (f *Facts) Refuse(run v1alpha1.BenchmarkRun, p *Problem) {
+	if rounds := roundsOf([]v1alpha1.BenchmarkRun{run}); len(rounds) > 0 && rounds[0].Webhook != "" {
+		f.RefusedCall = cmp.Or(f.RefusedCall, p)
+		return
+	}
+	f.Refused = cmp.Or(f.Refused, p)
+}
+
+// readCall finds out what the webhook asks for.
+func (d *decision) readCall() {
+	r := webhook.Read(d.Suite.Annotations[v1alpha1.AnnotationWebhook])
+	if slices.ContainsFunc(d.rounds, func(other *round) bool { return r.ID != "" && other.Webhook == r.ID }) {
+		d.Status.LastHandledWebhook = r.ID
+	}
+	if d.call = d.Facts.call(d.rounds); d.call == nil {
+		return
+	}
+	if d.call.problem == nil {
+		d.call.problem = d.RefusedCall
+	}
+	if d.call.problem == nil {
+		d.call.problem = d.call.in.unresolved
+	}
+}
+
+// callable reports whether a round could begin that answers a request: what is wrong with the suite's own images is no matter of one that gives
+// others.
+func (d *decision) callable() bool {
+	return (d.problem == nil || d.problem == d.in.unresolved) && !d.suspended()
+}
+
+// measured are the inputs of a round as they would be measured now; false if they could not.
+func (d *decision) measured(r roundRecord) (inputs, bool) {
+	if r.Webhook == "" {
+		return d.in, d.ready()
+	}
+	in, problem := inputsOf(d.Suite, r.Parameters, d.Images)
+	return in, problem == nil && in.unresolved == nil && d.RefusedCall == nil && d.callable()
+}
+
+// given tells of the values that a request has given.
+func given(values []v1alpha1.ParameterValue) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, v.Name+"="+v.Value)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,155 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/webhook"
+)
+
+// hooked gives the suite a webhook that picks its image.
+func hooked(s *v1alpha1.BenchmarkSuiteSpec) {
+	s.Triggers.Webhook = v1alpha1.WebhookTrigger{
+		SecretRef: v1alpha1.KeyReference{Name: "checkout-hook", Key: "key"}, Parameters: []v1alpha1.PickedParameter{{Name: "image", Value: "body.image"}},
+	}
+}
+
+// request is a request to the webhook, written down as its receiver does. Each has a text of its own.
+func request(text, image string) func(*world) {
+	return func(w *world) {
+		before := webhook.Read(w.suite.Annotations[v1alpha1.AnnotationWebhook])
+		values := []v1alpha1.ParameterValue{{Name: "image", Value: image}}
+		annotate(v1alpha1.AnnotationWebhook, before.Then(digest(text), values, w.now.Add(webhook.Tolerance), w.now).Text())(w)
+	}
+}
+
+// has gives the registry an image.
+func has(image string) func(*world) {
+	return func(w *world) { w.digests[image], w.trouble = digest(image), Resolution{} }
+}
+
+func theWebhookIsCalled(t *testing.T) *world {
+	t.Helper()
+	lacks := func(w *world) {
+		w.trouble = Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: "shop does not have shop/checkout:2"}
+	}
+	w := newWorld(t, commit(hooked))
+	w.step("the suite is applied")
+	w.step("a request comes while its round is in progress", ends(well), has("shop/checkout:1"), request("a", "shop/checkout:1"))
+	w.step("the round passes", ends(well))
+	w.step("two more come: the newest counts", request("b", "shop/checkout:main"), request("c", "shop/checkout:2"), lacks)
+	w.step("the round of the first passes: the image of the newest is missing", ends(well, well))
+	w.step("the registry has it", has("shop/checkout:2"))
+	w.step("its round misses an objective: the suite is judged by what is in Git", ends(well, missed))
+	w.step("a round is asked for by hand: it has the defaults", annotate(v1alpha1.AnnotationRequestedAt, "1"))
+	w.step("it passes", ends(well, well))
+	w.step("the webhook gives the same image again", request("d", "shop/checkout:1"))
+	w.step("that passes", ends(well, well))
+	w.step("a request comes, and then a pattern which its value breaks", commit(suspend), request("e", "shop/checkout:1"), commit(func(s *v1alpha1.BenchmarkSuiteSpec) {
+		s.Parameters[0].Pattern = "shop/checkout:main"
+		resume(s)
+	}))
+	w.step("now a quota denies it", commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Pattern = "" }), func(w *world) { w.refusedCall = "exceeded quota: runs" })
+	w.step("the webhook is taken away", commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Webhook = v1alpha1.WebhookTrigger{} }))
+	return w
+}
+
+func theWebhookReplacesARound(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, commit(hooked), concurrency(v1alpha1.ConcurrencyReplace))
+	w.step("the suite is applied")
+	w.step("a request comes", has("shop/checkout:1"), request("a", "shop/checkout:1"))
+	w.step("another comes", has("shop/checkout:2"), request("b", "shop/checkout:2"))
+	w.step("its round passes: that of the change goes on", ends(well, well))
+	w.step("a request comes again after it", ends(well, well), request("c", "shop/checkout:1"))
+	w.step("another spec is committed", commit(faster))
+	return w
+}
+
+func onlyTheWebhookIsATrigger(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, commit(hooked), concurrency(v1alpha1.ConcurrencySkip), func(w *world) { w.suite.Spec.Triggers.Change = v1alpha1.ChangeTrigger{} })
+	w.step("the suite is applied")
+	w.step("a request comes", request("a", "shop/checkout:1"))
+	w.step("another is skipped", request("b", "shop/checkout:2"))
+	w.step("the round passes", ends(well, well))
+	w.step("the next", request("c", "shop/checkout:3"))
+	w.step("misses an objective", ends(well, missed))
+	return w
+}
+
+// A round of the webhook is completed with the values that it began with, whatever is asked for since.
+func TestARoundOfTheWebhookIsCompletedWithItsValues(t *testing.T) {
+	w := newWorld(t, commit(hooked))
+	w.step("the suite is applied, and its round passes")
+	w.step("the round passes", ends(well, well))
+	has("shop/checkout:1")(w)
+	request("a", "shop/checkout:1")(w)
+	w.apply(Decide(w.facts()), 1) // The operator dies after the first run.
+	request("b", "shop/checkout:main")(w)
+	w.step("another operator looks")
+	for _, run := range w.runs[2:] {
+		if image := run.Spec.Implementations[0].Image; !strings.HasPrefix(image, "shop/checkout:1@") {
+			t.Errorf("%s measures %s", run.Name, image)
+		}
+	}
+	if len(w.runs) != 4 || w.suite.Status.Current.Round != 2 || w.suite.Status.LastHandledWebhook == digest("b") {
+		t.Errorf("there are %d runs, and the status is %+v", len(w.runs), w.suite.Status)
+	}
+}
+
+func TestTheWebhookNeedsNoDefaultImage(t *testing.T) {
+	w := newWorld(t, commit(hooked), away(v1alpha1.ReasonImageNotFound, "shop does not have shop/checkout:main"))
+	w.step("the suite is applied")
+	w.digests["shop/checkout:1"] = "sha256:11"
+	request("a", "shop/checkout:1")(w)
+	if d := Decide(w.facts()); len(d.Create) != 2 || d.Status.Current.Trigger != v1alpha1.TriggerWebhook {
+		t.Errorf("%d runs are created, in progress is %+v", len(d.Create), d.Status.Current)
+	}
+}
+
+func TestWhatARequestAsksForIsCheckedBeforeItIsTaken(t *testing.T) {
+	for name, tc := range map[string]struct {
+		given v1alpha1.ParameterValue
+		want  string
+	}{
+		"a value that matches":            {v1alpha1.ParameterValue{Name: "image", Value: "shop/checkout:1"}, ""},
+		"a value that breaks its pattern": {v1alpha1.ParameterValue{Name: "image", Value: "shop/checkout"}, `the value that the request gives to parameters[image] is "shop/checkout", which does not match its pattern [a-zA-Z/]+:[a-z0-9]+`},
+		"a value with another line":       {v1alpha1.ParameterValue{Name: "image", Value: "shop/checkout:1\n"}, "which does not match its pattern"},
+		"an unknown parameter":            {v1alpha1.ParameterValue{Name: "imgae", Value: "shop/checkout:1"}, "the request gives imgae a value, which is none of the suite's parameters"},
+		"what is no image":                {v1alpha1.ParameterValue{Name: "image", Value: "Shop/checkout:1"}, `the image "Shop/checkout:1" is no reference`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, commit(hooked), commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Pattern = "[a-zA-Z/]+:[a-z0-9]+" }))
+			_, faults := Check(w.suite, []v1alpha1.ParameterValue{tc.given}, noon)
+			if tc.want == "" && len(faults) > 0 || tc.want != "" && (len(faults) != 1 || !strings.Contains(faults[0].Message, tc.want)) {
+				t.Errorf("got %+v, want %q", faults, tc.want)
+			}
+		})
+	}
+}
+
+// A quota that denies the round of a request is raised some day, and nothing but the API server tells. The suite stands as it stood.
+func TestARequestThatIsDeniedWaits(t *testing.T) {
+	w := newWorld(t, commit(hooked))
+	w.step("the suite is applied")
+	w.step("the round passes", ends(well, well))
+	has("shop/checkout:1")(w)
+	request("a", "shop/checkout:1")(w)
+	f := w.facts()
+	draft := Draft(f)
+	if len(draft) != 2 {
+		t.Fatalf("%d runs are shown to the API server", len(draft))
+	}
+	f.Refuse(draft[0], &Problem{Reason: v1alpha1.ReasonRunDenied, Message: "exceeded quota: runs"})
+	d := Decide(f)
+	measuring, ready := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionMeasuring), meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionReady)
+	if measuring.Status != metav1.ConditionFalse || measuring.Reason != v1alpha1.ReasonRunDenied || !ready || len(d.Create) > 0 || d.After > time.Minute {
+		t.Errorf("%+v, ready: %t, %d runs, again after %s", measuring, ready, len(d.Create), d.After)
+	}
+}

@@ -1,0 +1,91 @@
+package webhook
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/ext"
+	kjson "sigs.k8s.io/json"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// maxCost bounds what an expression may cost, in CEL's units: about a tenth of a second, as the API server allows a rule.
+const maxCost = 1_000_000
+
+// language is what expressions are written in.
+var language = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(cel.Variable("body", cel.DynType), ext.Strings())
+})
+
+// Check returns what is wrong with the webhook of a suite; nil if there is none, or nothing is wrong.
+func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
+	for _, picked := range spec.Triggers.Webhook.Parameters {
+		if !slices.ContainsFunc(spec.Parameters, func(p v1alpha1.Parameter) bool { return p.Name == picked.Name }) {
+			return fmt.Errorf("triggers.webhook.parameters[%s] is none of the suite's parameters", picked.Name)
+		}
+		if _, err := compile(picked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pick picks the values that the body of a request gives to parameters. Where a webhook gives none, the body may be anything.
+func Pick(w v1alpha1.WebhookTrigger, body []byte) ([]v1alpha1.ParameterValue, error) {
+	if len(w.Parameters) == 0 {
+		return nil, nil
+	}
+	var parsed any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &parsed); err != nil {
+		return nil, fmt.Errorf("the body is not JSON: %w", err)
+	}
+	var values []v1alpha1.ParameterValue
+	for _, p := range w.Parameters {
+		program, err := compile(p)
+		if err != nil {
+			return nil, err
+		}
+		found, _, err := program.Eval(map[string]any{"body": parsed})
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be picked from the body: %w", field(p), err)
+		}
+		value, ok := found.Value().(string)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%s picks a value of type %s from the body, and must pick a text: see string() of CEL", field(p), found.Type().TypeName())
+		case !fits(value):
+			return nil, fmt.Errorf("%s picks a text of %d bytes from the body: it must have 1 to %d characters", field(p), len(value), maxValue)
+		}
+		values = append(values, v1alpha1.ParameterValue{Name: p.Name, Value: value})
+	}
+	return values, nil
+}
+
+// compile makes a program of the expression of a parameter.
+func compile(p v1alpha1.PickedParameter) (cel.Program, error) {
+	env, err := language()
+	if err != nil {
+		return nil, fmt.Errorf("setting CEL up: %w", err)
+	}
+	checked, issues := env.Compile(p.Value)
+	if issues.Err() != nil {
+		first := issues.Errors()[0]
+		return nil, fmt.Errorf("%s is no CEL expression: line %d, column %d: %s", field(p), first.Location.Line(), first.Location.Column()+1, first.Message)
+	}
+	if t := checked.OutputType(); !t.IsExactType(cel.StringType) && !t.IsExactType(cel.DynType) {
+		return nil, fmt.Errorf("%s picks a value of type %s, and must pick a text: see string() of CEL", field(p), t)
+	}
+	program, err := env.Program(checked, cel.CostLimit(maxCost))
+	if err != nil {
+		return nil, fmt.Errorf("%s is no CEL expression: %w", field(p), err)
+	}
+	return program, nil
+}
+
+// field names the expression of a parameter.
+func field(p v1alpha1.PickedParameter) string {
+	return fmt.Sprintf("triggers.webhook.parameters[%s].value", p.Name)
+}

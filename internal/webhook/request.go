@@ -1,0 +1,59 @@
+package webhook
+
+import (
+	"encoding/json"
+	"maps"
+	"time"
+	"unicode/utf8"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// Bounds of a request, which are those of the API.
+const (
+	maxParameters, maxValue = 8, 1024
+	idLength                = 64
+)
+
+// Request is what the annotation of a suite holds: the newest request to its webhook.
+type Request struct {
+	// ID is that of the signed request; empty if there was none.
+	ID         string                    `json:"id"`
+	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
+	// Taken are the ids of all requests that still hold, and when they hold no more, in seconds since 1970: none is taken twice.
+	Taken map[string]int64 `json:"taken,omitempty"`
+}
+
+// Read reads the annotation of a suite. What the webhook does not write asks for nothing.
+func Read(annotation string) Request {
+	var r Request
+	if json.Unmarshal([]byte(annotation), &r) != nil || len(r.ID) != idLength || len(r.Parameters) > maxParameters {
+		return Request{}
+	}
+	for _, p := range r.Parameters {
+		if !fits(p.Value) {
+			return Request{}
+		}
+	}
+	return r
+}
+
+// fits reports whether a text can be the value of a parameter.
+func fits(value string) bool { return value != "" && utf8.RuneCountInString(value) <= maxValue }
+
+// Text is the annotation that holds the request.
+func (r Request) Text() string {
+	text, _ := json.Marshal(r) // Texts and numbers can always be written.
+	return string(text)
+}
+
+// Has reports whether a request was taken that still holds.
+func (r Request) Has(id string) bool { return r.Taken[id] > 0 }
+
+// Then is what the annotation holds after another request, which expires at a time. Those that have expired are forgotten.
+func (r Request) Then(id string, parameters []v1alpha1.ParameterValue, expires, now time.Time) Request {
+	taken := map[string]int64{id: expires.Unix()}
+	maps.Copy(taken, r.Taken)
+	maps.DeleteFunc(taken, func(_ string, until int64) bool { return until < now.Unix() })
+	return Request{ID: id, Parameters: parameters, Taken: taken}
+}
