@@ -14,7 +14,8 @@ import (
 
 // Coverage is what was planned against what was measured.
 type Coverage struct {
-	// PlannedTrials and MeasuredTrials are those of blocks. A trial of a duet is one, and has a cell of either side at each level.
+	// PlannedTrials and MeasuredTrials are those of blocks. A trial of several servers is one, such as a duet's, which has a cell of either side
+	// at each level.
 	PlannedTrials  int `json:"plannedTrials"`
 	MeasuredTrials int `json:"measuredTrials"`
 	PlannedCells   int `json:"plannedCells"`
@@ -92,7 +93,7 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	c := Coverage{
 		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
 	}
-	c.PlannedTrials, c.MeasuredTrials = trialsPlanned(p), trialsOf(data)
+	c.PlannedTrials, c.MeasuredTrials = int(p.Blocks)*p.TrialsPerBlock, trialsOf(data)
 	c.PlannedCells = int(p.Blocks) * len(p.Implementations) * len(p.Levels)
 	for _, g := range groups {
 		c.MeasuredCells += len(g.Cells)
@@ -128,14 +129,6 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	}
 	slices.SortFunc(c.Repeated, func(a, b RepeatedTrial) int { return cmp.Compare(a.Trial, b.Trial) })
 	return c
-}
-
-// trialsPlanned is the number of a run's trials: one a block of a duet, which measures both, and otherwise one a block and implementation.
-func trialsPlanned(p planned.Run) int {
-	if p.Duet {
-		return int(p.Blocks)
-	}
-	return int(p.Blocks) * len(p.Implementations)
 }
 
 // trialsOf counts the trials that have been measured. Those of a duet have been split, and both halves have the name of one.
