@@ -21,8 +21,12 @@ type View struct {
 	Looks map[string]chart.Look
 }
 
-// New shows a table in the words of a lexicon. Contenders get their looks in the order of the spec, and limits one of their own.
+// New shows a table in the words that a lexicon has for what was measured. Contenders get their looks in the order of the spec, and limits one of
+// their own.
 func New(t analysis.Table, l phrase.Lexicon) *View {
+	if t.Run.WholeTrials {
+		l.Language = l.OfPrograms()
+	}
 	v := &View{Lexicon: l, Table: t, Looks: map[string]chart.Look{}}
 	next := 0
 	for _, i := range t.Implementations {
