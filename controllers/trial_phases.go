@@ -29,7 +29,7 @@ const (
 	pollEvery = 40 * time.Millisecond
 	// retryPods is how often pods that cannot be made, or do not run, are looked at where no event tells of them.
 	retryPods = 5 * time.Second
-	// addressLife is how long a signed address is good for: a store order takes at most two minutes.
+	// addressLife is how long a signed address is good for: a store command takes at most two minutes.
 	addressLife = 5 * time.Minute
 )
 

@@ -44,7 +44,7 @@ type CellCount struct {
 	PinnedCells      int `json:"pinnedCells"`
 }
 
-// Contenders counts the cells that verdicts can rest on: all but a limit's.
+// Contenders counts the cells that verdicts can rest on: all but a reference's.
 func (c Coverage) Contenders() CellCount {
 	return CellCount{
 		PlannedCells: c.PlannedCells - c.References.PlannedCells, MeasuredCells: c.MeasuredCells - c.References.MeasuredCells,
@@ -78,7 +78,7 @@ type RepeatedTrial struct {
 	Block          int32    `json:"block"`
 	Implementation string   `json:"implementation"`
 	Attempt        int32    `json:"attempt"`
-	Faults         []string `json:"faults"`
+	Failures       []string `json:"failures"`
 }
 
 const (
@@ -123,7 +123,7 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 		m := t.Manifest
 		if m.Attempt > 1 || len(m.Failures) > 0 {
 			c.Repeated = append(c.Repeated, RepeatedTrial{
-				Trial: m.Name, Block: m.Block, Implementation: m.Servers[0], Attempt: m.Attempt, Faults: append([]string{}, m.Failures...),
+				Trial: m.Name, Block: m.Block, Implementation: m.Servers[0], Attempt: m.Attempt, Failures: append([]string{}, m.Failures...),
 			})
 		}
 	}
@@ -220,7 +220,7 @@ func disturbedSearch(t capacity.Trial) bool {
 	})
 }
 
-// DisturbedBlocks are the blocks, in order, in which an external disturbance has voided a cell or a search. A limit's do not matter:
+// DisturbedBlocks are the blocks, in order, in which an external disturbance has voided a cell or a search. A reference's do not matter:
 // nothing is compared with them.
 func (t Table) DisturbedBlocks() []int32 {
 	var blocks []int32

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Implementation is one contender or limit, as planned.
+// Implementation is one contender or reference, as planned.
 type Implementation struct {
 	Name     string      `json:"name"`
 	Role     record.Role `json:"role"`

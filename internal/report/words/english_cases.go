@@ -48,7 +48,7 @@ var englishCases = map[string]string{
 	"badge.valid.programs":                "%s of %s processes valid",
 	"badge.pinned.programs":               "all processes pinned",
 	"badge.pinned.not.programs":           "%s of %s processes not pinned",
-	"badge.limits.programs":               "reference: %s of %s processes valid",
+	"badge.references.programs":           "reference: %s of %s processes valid",
 	"care.none.programs":                  "Every planned trial was measured, and every process passed every check.",
 	"care.cells.programs":                 "Void and suspect processes",
 	"unknown.cells.1.programs":            "in %s process",
