@@ -195,7 +195,7 @@ func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 	}
 	m.state = answer.State
 	if answer.Refused != "" {
-		return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", m.called(), answer.Refused), nil
+		return conduct.AgentRefused(m.called(), errors.New("refused: "+answer.Refused)), nil
 	}
 	return conduct.AgentFailed(*m.trial, m.called(), m.state), nil
 }
