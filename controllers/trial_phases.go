@@ -37,7 +37,7 @@ const (
 func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
 	return []pass.Phase[*trialScope]{
 		r.cleanUp, r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
-		r.askAgents, r.awaitListening, r.check, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
+		r.askAgents, r.prepare, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
 	}
 }
 
