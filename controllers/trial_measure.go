@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/scripts"
 )
@@ -79,50 +78,39 @@ func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 // agentIn names an agent in messages.
 func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
-// awaitListening waits for the server's port, or for a program's parent, as their agents see it, and compares how the server was built with what is expected.
-func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (pass.Step, error) {
-	for i, m := range s.servers() {
-		impl := s.work().Servers()[i]
-		if s.trial.Status.StartTime != nil {
-			continue
-		}
-		if m.state.Listening {
-			if s.fault = conduct.Built(impl, m.state.Build); s.fault != nil {
-				return pass.Halt, nil
-			}
-			continue
-		}
-		if s.fault = attemptFacts(s).NotListening(impl, pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name), *m.state); s.fault != nil {
+// prepare waits until every server is ready, and then lets every generator check what it will measure.
+func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (pass.Step, error) {
+	for !s.prepared {
+		var next conduct.Preparation
+		var k int
+		next, k, s.fault = attemptFacts(s).Prepare(facts.Trial(s.trial), seen(s.servers()), seen(s.generators()))
+		switch {
+		case s.fault != nil:
 			return pass.Halt, nil
+		case next == conduct.AwaitServer:
+			s.waiting = fmt.Sprintf("implementations[%s] is not ready yet", s.work().Servers()[k].Name)
+			return pass.Again(pollEvery), nil
+		case next == conduct.AskCheck:
+			if step, err := r.check(ctx, s, s.generators()[k]); step.Stop || err != nil {
+				return step, err
+			}
+		default:
+			s.prepared = true
 		}
-		s.waiting = fmt.Sprintf("implementations[%s] is not ready yet", impl.Name)
-		return pass.Again(pollEvery), nil
 	}
 	return pass.GoOn, nil
 }
 
-// check sends one request of each kind before anything is measured, and asks every generator whether it can make its part.
-func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (pass.Step, error) {
-	if s.trial.Status.StartTime != nil || s.work().Check(nil, nil) == nil {
-		s.prepared = true
-		return pass.GoOn, nil
+// check lets a generator send one request of each kind before anything is measured, and asks whether it can make its part.
+func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (pass.Step, error) {
+	if err := r.loadScripts(ctx, s); err != nil {
+		return scriptsAway(s, err)
 	}
-	for _, g := range s.generators() {
-		if g.state.Checked == nil {
-			if err := r.loadScripts(ctx, s); err != nil {
-				return scriptsAway(s, err)
-			}
-			st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
-			if err != nil {
-				return silent(s, g.pod, err)
-			}
-			g.state = &st
-		}
-		if s.fault = conduct.Checked(facts.Trial(s.trial), agentIn(g.pod), g.state.Checked); s.fault != nil {
-			return pass.Halt, nil
-		}
+	st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
+	if err != nil {
+		return silent(s, g.pod, err)
 	}
-	s.prepared = true
+	g.state, g.asked = &st, true
 	return pass.GoOn, nil
 }
 
@@ -200,14 +188,12 @@ func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (pass.Step,
 	if wait := try.AwaitEnd(s.agentStates()...); wait > 0 {
 		return pass.Again(wait), nil
 	}
-	for _, m := range s.members {
-		busy, failure := try.AgentBusy(*m.state, s.agentStates()...)
-		if s.fault = failure; failure != nil {
-			return pass.Halt, nil
-		}
-		if busy {
-			return pass.Again(pollEvery), nil
-		}
+	busy, failure := try.AgentsBusy(s.agentStates()...)
+	if s.fault = failure; failure != nil {
+		return pass.Halt, nil
+	}
+	if busy {
+		return pass.Again(pollEvery), nil
 	}
 	s.measured = !slices.ContainsFunc(s.agentStates(), func(st protocol.State) bool { return st.Program != nil })
 	return pass.GoOn, nil

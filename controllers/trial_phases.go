@@ -29,7 +29,7 @@ const (
 	pollEvery = 40 * time.Millisecond
 	// retryPods is how often pods that cannot be made, or do not run, are looked at where no event tells of them.
 	retryPods = 5 * time.Second
-	// addressLife is how long a signed address is good for: a store order takes at most two minutes.
+	// addressLife is how long a signed address is good for: a store command takes at most two minutes.
 	addressLife = 5 * time.Minute
 )
 
@@ -37,7 +37,7 @@ const (
 func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
 	return []pass.Phase[*trialScope]{
 		r.cleanUp, r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
-		r.askAgents, r.awaitListening, r.check, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
+		r.askAgents, r.prepare, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
 	}
 }
 

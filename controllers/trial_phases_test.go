@@ -123,6 +123,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		}
 	}
 	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
+	ready := protocol.State{Phase: protocol.Idle, Listening: true}
 	counting := protocol.State{Phase: protocol.Idle, Listening: true, Build: &record.Build{Coverage: record.Fact{Is: record.Yes, By: "symbol __gcov_init"}}}
 	expecting := func(s *trialScope) { s.trial.Spec.Servers[0].Build.Coverage = v1alpha1.ExpectForbidden }
 	deaf := agentsIn(protocol.State{Phase: protocol.Idle}, idle)
@@ -145,11 +146,11 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
 		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + conduct.AgentGrace)), "", "the agent in pod", pollEvery},
 		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.AgentGrace + 1)), "AgentLost transient", "", 0},
-		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline)), "", "implementations[go] is not ready yet", pollEvery},
-		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
-		"the server has what is forbidden":        {r.awaitListening, scopeOf(expecting, agentsIn(counting, idle), at(0)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
-		"the check cannot be sent":                {r.check, scopeOf(agentsIn(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
-		"the server answers wrongly":              {r.check, scopeOf(agentsIn(idle, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
+		"the server is starting":                  {r.prepare, scopeOf(deaf, at(conduct.ListenDeadline)), "", "implementations[go] is not ready yet", pollEvery},
+		"the server never listens":                {r.prepare, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
+		"the server has what is forbidden":        {r.prepare, scopeOf(expecting, agentsIn(counting, idle), at(0)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
+		"the check cannot be sent":                {r.prepare, scopeOf(agentsIn(ready, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
+		"the server answers wrongly":              {r.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
 		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agentsIn(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agentsIn(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
@@ -165,7 +166,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
 		"somebody answers who is another":         {(&TrialReconciler{Agents: impostors{}}).askAgents, scopeOf(), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
 		"an agent refuses its state":              {refusing(http.StatusNotFound).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 404 Not Found: no slots", "", 0},
-		"an agent refuses its check":              {refusing(http.StatusForbidden).check, scopeOf(agentsIn(idle, idle)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 403 Forbidden: no slots", "", 0},
+		"an agent refuses its check":              {refusing(http.StatusForbidden).prepare, scopeOf(agentsIn(ready, idle)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 403 Forbidden: no slots", "", 0},
 		"an agent refuses its start":              {refusing(http.StatusUnprocessableEntity).start, scopeOf(agentsIn(idle, idle), later(0)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 422 Unprocessable Entity: no slots", "", 0},
 		"an agent has its start already":          {refusing(http.StatusConflict).start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 answered 409 Conflict: no slots", pollEvery},
 		"an agent refuses to store":               {refusing(http.StatusUnprocessableEntity).store, scopeOf(agentsIn(measured, measured), later(end)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 422 Unprocessable Entity: no slots", "", 0},
@@ -338,7 +339,7 @@ func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	var commands []protocol.Command
 	r := &TrialReconciler{Agents: punctual{commands: &commands}, Key: ed25519.NewKeyFromSeed(make([]byte, 32))}
 	s := scopeOf(agentsIn(protocol.State{}, protocol.State{}), func(s *trialScope) { s.attempt = 2 })
-	if _, err := r.check(t.Context(), s); err != nil {
+	if _, err := r.check(t.Context(), s, s.generators()[0]); err != nil {
 		t.Fatal(err)
 	}
 	want := []protocol.Command{{Trial: "trial-uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Requests: []record.Request{{}}, Cells: sweep.Read(s.trial.Spec).Cells}}}

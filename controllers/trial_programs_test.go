@@ -63,6 +63,10 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 			}
 		}
 	}
+	up := func(s *trialScope) {
+		collects(protocol.Idle)(s)
+		s.members[0].state.Listening = true
+	}
 	for name, tc := range map[string]struct {
 		phase func(context.Context, *trialScope) (pass.Step, error)
 		scope *trialScope
@@ -72,8 +76,8 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 		"it is asked while it runs":             {ask(protocol.State{Phase: protocol.Running}), scopeOf(ofProgram, later(time.Second)), pass.GoOn, ""},
 		"it took too long":                      {ask(fault), scopeOf(ofProgram, later(time.Second)), pass.Halt, "ProgramTooLong permanent: implementations[go]: it had not ended after 1m0s"},
 		"its collector is silent while it runs": {r.askAgents, scopeOf(ofProgram, later(time.Second)), pass.Again(pollEvery), ""},
-		"its parent is not ready":               {r.awaitListening, scopeOf(ofProgram, collects(protocol.Idle)), pass.Again(pollEvery), ""},
-		"nobody is there to be checked":         {r.check, scopeOf(ofProgram, collects(protocol.Idle)), pass.GoOn, ""},
+		"its parent is not ready":               {r.prepare, scopeOf(ofProgram, collects(protocol.Idle)), pass.Again(pollEvery), ""},
+		"nobody is there to be checked":         {r.prepare, scopeOf(ofProgram, up), pass.GoOn, ""},
 		"it runs":                               {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Running), later(time.Second)), pass.Again(time.Second), ""},
 		"it has ended before its limit":         {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Measured), later(time.Second)), pass.GoOn, ""},
 		"it has failed":                         {r.awaitEnd, scopeOf(ofProgram, holds(protocol.Measured), later(time.Second)), pass.GoOn, ""},

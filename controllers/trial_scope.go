@@ -16,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -78,8 +79,9 @@ type member struct {
 	kind.Member
 	// pod is nil when it does not exist.
 	pod *corev1.Pod
-	// state is nil until its agent has answered in this pass.
+	// state is nil until its agent has answered in this pass. asked is true of a generator that this pass has asked for its check.
 	state *protocol.State
+	asked bool
 }
 
 // newMembers are the members that a trial needs.
@@ -96,6 +98,15 @@ func (s *trialScope) agentStates() []protocol.State {
 	var list []protocol.State
 	for _, m := range s.members {
 		list = append(list, *m.state)
+	}
+	return list
+}
+
+// seen are members whose agents have answered in this pass, for package conduct.
+func seen(members []*member) []conduct.Seen {
+	var list []conduct.Seen
+	for _, m := range members {
+		list = append(list, conduct.Seen{Agent: agentIn(m.pod), State: *m.state, Since: pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name), Asked: m.asked})
 	}
 	return list
 }

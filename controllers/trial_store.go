@@ -34,7 +34,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 		if state.Uploading {
 			continue
 		}
-		if err := r.orderStore(ctx, s, a); err != nil {
+		if err := r.tellToStore(ctx, s, a); err != nil {
 			if s.fault = s.blame(refusal(a.pod, err)); s.fault != nil {
 				return pass.Halt, nil
 			}
@@ -71,7 +71,7 @@ func (s *trialScope) blame(f *conduct.Failure) *conduct.Failure {
 	return f
 }
 
-func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *member) error {
+func (r *TrialReconciler) tellToStore(ctx context.Context, s *trialScope, a *member) error {
 	o := s.command(a.Name)
 	o.Store = &protocol.Store{CA: r.StoreCA}
 	for _, f := range a.state.Files {

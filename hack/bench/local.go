@@ -295,7 +295,7 @@ func typedCases(ctx context.Context, program, cpus string) ([]record.Case, error
 	if err != nil {
 		return nil, fmt.Errorf("running a program by hand: %w", err)
 	}
-	found, err := cases.Read(cases.JSONLines, out)
+	found, err := cases.Read(record.JSONLines, out)
 	if err != nil {
 		return nil, fmt.Errorf("reading what a program printed by hand: %w", err)
 	}

@@ -49,7 +49,7 @@ func orSkip(err error) error {
 
 // read reports whether a file holds what users read. The list of the words itself does not.
 func read(file string) bool {
-	return file != "hack/words/rules.go" && slices.Contains([]string{".go", ".md", ".yaml", ".txt", ".tpl", ".tmpl", ".gohtml", ""}, path.Ext(file)) && !strings.HasSuffix(file, "_test.go")
+	return file != "hack/words/rules.go" && slices.Contains([]string{".go", ".md", ".yaml", ".txt", ".tpl", ".tmpl", ".gohtml", ".css", ""}, path.Ext(file)) && !strings.HasSuffix(file, "_test.go")
 }
 
 // scan returns what it finds in one file.

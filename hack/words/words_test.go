@@ -18,6 +18,7 @@ func TestAnOldWordIsFoundWhereUsersReadIt(t *testing.T) {
 		"a message":                    {"cmd/a.go", "package a\n\nvar s = \"the cell is spoiled\"", `cmd/a.go:3: "spoiled": say disturb, disturbed`},
 		"a comment that becomes a CRD": {"api/a.go", "package a\n\n// A is the share that\n// strangers use.\ntype A int", `api/a.go:3: "strangers": say noisy neighbours`},
 		"a rule over two lines":        {"api/a.go", "package a\n\n// A is not of role\n// Limit.\ntype A int", `api/a.go:3: "role Limit": say role Reference`},
+		"a class of a page":            {"cmd/page.css", ".a {}\n.climit {}", `cmd/page.css:2: "climit": say reference`},
 		"a comment for developers":     {"cmd/a.go", "package a\n\n// A is a spare block.\nvar s = 1", ""},
 		"a test":                       {"cmd/a_test.go", "package a\n\nvar s = \"spoiled\"", ""},
 		"recorded data":                {"cmd/testdata/a.txt", "spoiled", ""},

@@ -105,7 +105,7 @@ func (t Table) Group(at record.Point, implementation string) *validity.Group {
 func runOf(m record.RunManifest, p planned.Run, pinning record.Strictness) Run {
 	return Run{
 		Run: m.Run, Baseline: p.Baseline, Blocks: p.Blocks, Seed: m.Plan.Seed, Started: m.Started, Ended: m.Ended,
-		Operator: m.Operator, Pinning: pinning, Notes: slices.Concat([]string{}, m.Plan.Notes, m.Notes),
+		Operator: m.Operator, Pinning: pinning, WholeTrials: p.WholeTrials, Notes: slices.Concat([]string{}, m.Plan.Notes, m.Notes),
 	}
 }
 

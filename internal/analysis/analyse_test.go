@@ -125,7 +125,7 @@ func TestOnlyBlocksWithAnExternalDisturbanceAreDisturbed(t *testing.T) {
 		t.Errorf("disturbed blocks (-want +got):\n%s", diff)
 	}
 	if c := table.Comparisons[0]; c.BaselineFailures != 2 || c.ContenderFailures != 1 {
-		t.Errorf("faults of the baseline and the other: %d, %d", c.BaselineFailures, c.ContenderFailures)
+		t.Errorf("failures of the baseline and the other: %d, %d", c.BaselineFailures, c.ContenderFailures)
 	}
 }
 

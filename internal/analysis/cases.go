@@ -60,7 +60,8 @@ type program struct {
 func programsOf(data record.RunData) []program {
 	var out []program
 	for _, t := range data.Trials {
-		if p := t.Servers[0].Program; p != nil {
+		own, _ := t.Server(0)
+		if p := own.Program; p != nil {
 			out = append(out, program{t.Manifest.Servers[0], t.Manifest.Block, p.Cases, p.Unread, p.UnreadMore})
 		}
 	}

@@ -14,7 +14,8 @@ import (
 
 // Coverage is what was planned against what was measured.
 type Coverage struct {
-	// PlannedTrials and MeasuredTrials are those of blocks. A trial of a duet is one, and has a cell of either side at each level.
+	// PlannedTrials and MeasuredTrials are those of blocks. A trial of several servers is one, such as a duet's, which has a cell of either side
+	// at each level.
 	PlannedTrials  int `json:"plannedTrials"`
 	MeasuredTrials int `json:"measuredTrials"`
 	PlannedCells   int `json:"plannedCells"`
@@ -43,7 +44,7 @@ type CellCount struct {
 	PinnedCells      int `json:"pinnedCells"`
 }
 
-// Contenders counts the cells that verdicts can rest on: all but a limit's.
+// Contenders counts the cells that verdicts can rest on: all but a reference's.
 func (c Coverage) Contenders() CellCount {
 	return CellCount{
 		PlannedCells: c.PlannedCells - c.References.PlannedCells, MeasuredCells: c.MeasuredCells - c.References.MeasuredCells,
@@ -77,7 +78,7 @@ type RepeatedTrial struct {
 	Block          int32    `json:"block"`
 	Implementation string   `json:"implementation"`
 	Attempt        int32    `json:"attempt"`
-	Faults         []string `json:"faults"`
+	Failures       []string `json:"failures"`
 }
 
 const (
@@ -92,7 +93,7 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	c := Coverage{
 		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
 	}
-	c.PlannedTrials, c.MeasuredTrials = trialsPlanned(p), trialsOf(data)
+	c.PlannedTrials, c.MeasuredTrials = int(p.Blocks)*p.TrialsPerBlock, trialsOf(data)
 	c.PlannedCells = int(p.Blocks) * len(p.Implementations) * len(p.Levels)
 	for _, g := range groups {
 		c.MeasuredCells += len(g.Cells)
@@ -122,20 +123,12 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 		m := t.Manifest
 		if m.Attempt > 1 || len(m.Failures) > 0 {
 			c.Repeated = append(c.Repeated, RepeatedTrial{
-				Trial: m.Name, Block: m.Block, Implementation: m.Servers[0], Attempt: m.Attempt, Faults: append([]string{}, m.Failures...),
+				Trial: m.Name, Block: m.Block, Implementation: m.Servers[0], Attempt: m.Attempt, Failures: append([]string{}, m.Failures...),
 			})
 		}
 	}
 	slices.SortFunc(c.Repeated, func(a, b RepeatedTrial) int { return cmp.Compare(a.Trial, b.Trial) })
 	return c
-}
-
-// trialsPlanned is the number of a run's trials: one a block of a duet, which measures both, and otherwise one a block and implementation.
-func trialsPlanned(p planned.Run) int {
-	if p.Duet {
-		return int(p.Blocks)
-	}
-	return int(p.Blocks) * len(p.Implementations)
 }
 
 // trialsOf counts the trials that have been measured. Those of a duet have been split, and both halves have the name of one.
@@ -227,7 +220,7 @@ func disturbedSearch(t capacity.Trial) bool {
 	})
 }
 
-// DisturbedBlocks are the blocks, in order, in which an external disturbance has voided a cell or a search. A limit's do not matter:
+// DisturbedBlocks are the blocks, in order, in which an external disturbance has voided a cell or a search. A reference's do not matter:
 // nothing is compared with them.
 func (t Table) DisturbedBlocks() []int32 {
 	var blocks []int32

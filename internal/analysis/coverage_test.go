@@ -57,7 +57,7 @@ func TestATrialOfSeveralAttemptsNamesWhatDisturbedIt(t *testing.T) {
 			m.Attempt, m.Failures = 3, []string{"PodLost", "ImagePull"}
 		}
 	}
-	want := []analysis.RepeatedTrial{{Trial: "duel-b02-go", Block: 2, Implementation: "go", Attempt: 3, Faults: []string{"PodLost", "ImagePull"}}}
+	want := []analysis.RepeatedTrial{{Trial: "duel-b02-go", Block: 2, Implementation: "go", Attempt: 3, Failures: []string{"PodLost", "ImagePull"}}}
 	if diff := cmp.Diff(want, analyse(t, d).Coverage.Repeated); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

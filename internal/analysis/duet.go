@@ -45,17 +45,14 @@ func first[T any](list []T, k int) []T {
 // half is one server's half of a duet, as a trial of its own whose second server is its peer.
 func half(t record.TrialData, k int) record.TrialData {
 	own := record.MemberServer(k)
-	t.Manifest.Servers, t.Servers = first(t.Manifest.Servers, k), first(t.Servers, k)
+	t.Manifest.Servers = first(t.Manifest.Servers, k)
 	t.Manifest.Pods = slices.DeleteFunc(slices.Clone(t.Manifest.Pods), func(p record.PodRecord) bool { return record.IsServer(p.Member) && p.Member != own })
 	for i := range t.Manifest.Pods {
 		if t.Manifest.Pods[i].Member == own {
 			t.Manifest.Pods[i].Member = record.MemberServer(0)
 		}
 	}
-	t.Servers[0].Cells = slices.Clone(t.Servers[0].Cells)
-	for i := range t.Servers[0].Cells {
-		t.Servers[0].Cells[i].Series = nil // It shows the turns, and nothing of the server.
-	}
+	t.Servers = halfSeen(t.Servers, k)
 	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r record.Row) bool { return r.Server != k })
 	for i := range t.Rows {
 		t.Rows[i].Server = 0
@@ -67,6 +64,19 @@ func half(t record.TrialData, k int) record.TrialData {
 		t.Generators[i] = g
 	}
 	return t
+}
+
+// halfSeen is what was observed of one server of a duet and, after it, of its peer; nil if nothing was observed of it.
+func halfSeen(servers []record.ObserverResult, k int) []record.ObserverResult {
+	if k >= len(servers) {
+		return nil
+	}
+	servers = first(servers, k)
+	servers[0].Cells = slices.Clone(servers[0].Cells)
+	for i := range servers[0].Cells {
+		servers[0].Cells[i].Series = nil // It shows the turns, and nothing of the server.
+	}
+	return servers
 }
 
 // thaw makes of each measurement one that took as long as the tool was let run.

@@ -12,14 +12,15 @@ import (
 
 // rowsOf are the values of all trials that are compared as they are. Those of a process that is void are void.
 func rowsOf(data record.RunData, programs []validity.Program) []verdict.BlockRow {
-	void := map[string]validity.Code{}
+	type process struct{ trial, implementation string }
+	void := map[process]validity.Code{}
 	for _, p := range programs {
-		void[p.Trial] = p.VoidCode()
+		void[process{p.Trial, p.Implementation}] = p.VoidCode()
 	}
 	var out []verdict.BlockRow
 	for _, t := range data.Trials {
 		for _, r := range t.Rows {
-			r.Void = cmp.Or(r.Void, string(void[t.Manifest.Name]))
+			r.Void = cmp.Or(r.Void, string(void[process{t.Manifest.Name, t.Manifest.Servers[0]}]))
 			out = append(out, verdict.BlockRow{Row: r, Implementation: t.Manifest.Servers[0], Block: t.Manifest.Block})
 		}
 	}

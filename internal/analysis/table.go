@@ -75,6 +75,8 @@ type Run struct {
 	Ended    time.Time         `json:"ended"`
 	Operator string            `json:"operator"`
 	Pinning  record.Strictness `json:"pinning"`
+	// WholeTrials is true if the trials have no cells: each of their processes counts as one.
+	WholeTrials bool `json:"wholeTrials,omitempty"`
 	// Notes are the plan's main defaults and decisions, and how the run was led, in sentences.
 	Notes []string `json:"notes"`
 }

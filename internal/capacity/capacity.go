@@ -38,7 +38,7 @@ type Capacity struct {
 	// Findings say why steps do not count, and what they are marked for.
 	Findings []validity.Finding `json:"findings"`
 	Trials   []Trial            `json:"trials"`
-	// ToBaseline compares with the baseline, block by block; nil for the baseline itself and for limits.
+	// ToBaseline compares with the baseline, block by block; nil for the baseline itself and for references.
 	ToBaseline *verdict.Result `json:"toBaseline,omitempty"`
 }
 

@@ -48,7 +48,7 @@ func TestReadingTheSearchesOfARun(t *testing.T) {
 		"a trial was lost": {
 			func(d *record.RunData) { recordtest.Drop(d, 2, "slow", v1alpha1.ReasonServerExited, "") }, map[string]int{"slow": 1}, 1, 1, 1,
 		},
-		"the other's loss is none of its faults": {func(*record.RunData) {}, map[string]int{"fast": 2}, 2, 0, 0},
+		"the other's loss is none of its failures": {func(*record.RunData) {}, map[string]int{"fast": 2}, 2, 0, 0},
 		"a repeat block makes a trial more than planned": {
 			func(d *record.RunData) { d.Manifest.Blocks, d.Manifest.Plan.Blocks = 1, 1 }, nil, 2, 0, 0,
 		},

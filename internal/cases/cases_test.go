@@ -25,7 +25,7 @@ func recorded(tb testing.TB, name string) []byte {
 }
 
 // named finds a case.
-func named(t *testing.T, out cases.Output, name string) cases.Case {
+func named(t *testing.T, out cases.Output, name string) record.Case {
 	t.Helper()
 	for _, c := range out.Cases {
 		if c.Name == name {
@@ -33,7 +33,7 @@ func named(t *testing.T, out cases.Output, name string) cases.Case {
 		}
 	}
 	t.Fatalf("no case %q in %+v", name, out.Cases)
-	return cases.Case{}
+	return record.Case{}
 }
 
 // names are the cases' in their order.
@@ -51,7 +51,7 @@ type refusal struct {
 	kept         []string
 }
 
-func checkRefusals(t *testing.T, f cases.Format, all map[string]refusal) {
+func checkRefusals(t *testing.T, f record.CaseFormat, all map[string]refusal) {
 	t.Helper()
 	for name, tc := range all {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func checkUnread(t *testing.T, out cases.Output) {
 	}
 }
 
-func checkValue(t *testing.T, v cases.Value) {
+func checkValue(t *testing.T, v record.CaseValue) {
 	t.Helper()
 	if v.Metric == "" || len(v.Samples) == 0 || v.Better != record.LessIsBetter && v.Better != record.MoreIsBetter {
 		t.Errorf("value %+v", v)
@@ -144,7 +144,7 @@ func checkValue(t *testing.T, v cases.Value) {
 }
 
 // fuzz feeds changed output: nothing may panic, and what is read must be sound.
-func fuzz(f *testing.F, format cases.Format, seeds ...[]byte) {
+func fuzz(f *testing.F, format record.CaseFormat, seeds ...[]byte) {
 	f.Helper()
 	for _, s := range seeds {
 		f.Add(s)
@@ -160,7 +160,7 @@ func fuzz(f *testing.F, format cases.Format, seeds ...[]byte) {
 }
 
 func TestNothingPrintedIsRefusedInEveryFormat(t *testing.T) {
-	for _, f := range []cases.Format{cases.GoogleBenchmark, cases.GoTest, cases.JSONLines} {
+	for _, f := range []record.CaseFormat{record.GoogleBenchmark, record.GoTest, record.JSONLines} {
 		checkRefusals(t, f, map[string]refusal{
 			string(f) + ": empty output":   {"", "printed nothing to its standard output", nil},
 			string(f) + ": only new lines": {"\n\n", "printed nothing to its standard output", nil},
@@ -172,17 +172,17 @@ func TestNothingPrintedIsRefusedInEveryFormat(t *testing.T) {
 func TestParametersInNamesAreAxes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		name string
-		want []cases.Axis
+		want []record.Axis
 	}{
-		"Google Benchmark's arguments":      {"Copy/size:4096/threads:8", []cases.Axis{{Name: "size", Value: "4096"}, {Name: "threads", Value: "8"}}},
-		"sub-benchmarks of Go":              {"BenchmarkCopy/size=4096", []cases.Axis{{Name: "size", Value: "4096"}}},
-		"a value that holds the other mark": {"open/path=a:b", []cases.Axis{{Name: "path", Value: "a:b"}}},
+		"Google Benchmark's arguments":      {"Copy/size:4096/threads:8", []record.Axis{{Name: "size", Value: "4096"}, {Name: "threads", Value: "8"}}},
+		"sub-benchmarks of Go":              {"BenchmarkCopy/size=4096", []record.Axis{{Name: "size", Value: "4096"}}},
+		"a value that holds the other mark": {"open/path=a:b", []record.Axis{{Name: "path", Value: "a:b"}}},
 		"what has no name":                  {"Copy/4096/:8/=2/size:", nil},
 		"a template's colons":               {"Copy<std::vector>", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := fmt.Sprintf(`{"schema":"loadstone.case/v1","case":%q,"metric":"Time","unit":"ns","better":"Less","value":1}`, tc.name)
-			out, err := cases.Read(cases.JSONLines, []byte(line))
+			out, err := cases.Read(record.JSONLines, []byte(line))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +195,7 @@ func TestParametersInNamesAreAxes(t *testing.T) {
 
 func TestOfALotThatCannotBeReadAPartIsListed(t *testing.T) {
 	output := caseLine() + strings.Repeat("hello\n", 1_000_000)
-	out, err := cases.Read(cases.JSONLines, []byte(output))
+	out, err := cases.Read(record.JSONLines, []byte(output))
 	if err != nil {
 		t.Fatal(err)
 	}

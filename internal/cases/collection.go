@@ -21,12 +21,12 @@ const (
 
 // collection gathers cases in the order in which they are first named.
 type collection struct {
-	cases   []Case
+	cases   []record.Case
 	index   map[string]int
 	context map[string]string
 	// unread is what could not be read and belongs to no case, and more counts what is not listed. spoiled are the cases that lost their values
 	// to what could not be read, and first is the first such loss.
-	unread  []Unread
+	unread  []record.Unread
 	more    int
 	spoiled map[string]bool
 	first   error
@@ -55,23 +55,26 @@ func (c *collection) lose(line int, name, text string, why error) {
 		c.more++
 		return
 	}
-	c.unread = append(c.unread, Unread{Line: line, Text: clip(oneLine(text), maxQuoted), Why: words(errors.Unwrap(why).Error())})
+	c.unread = append(c.unread, record.Unread{Line: line, Text: clip(oneLine(text), maxQuoted), Why: words(errors.Unwrap(why).Error())})
 }
 
-// find returns the case of a name, which it adds if it is new. The pointer is good until the next call.
-func (c *collection) find(name string) (*Case, error) {
+// gathered is a case of a collection, to which more is added.
+type gathered struct{ *record.Case }
+
+// find returns the case of a name, which it adds if it is new. It is good until the next call.
+func (c *collection) find(name string) (gathered, error) {
 	if i, ok := c.index[name]; ok {
-		return &c.cases[i], nil
+		return gathered{&c.cases[i]}, nil
 	}
 	if err := checkName("case", name); err != nil {
-		return nil, err
+		return gathered{}, err
 	}
 	if len(c.cases) == maxCases {
-		return nil, fmt.Errorf("case %q is one more than %d: run fewer cases, by the program's own filter", name, maxCases)
+		return gathered{}, fmt.Errorf("case %q is one more than %d: run fewer cases, by the program's own filter", name, maxCases)
 	}
 	c.index[name] = len(c.cases)
-	c.cases = append(c.cases, Case{Name: name, Axes: axes(name)})
-	return &c.cases[len(c.cases)-1], nil
+	c.cases = append(c.cases, record.Case{Name: name, Axes: axes(name)})
+	return gathered{&c.cases[len(c.cases)-1]}, nil
 }
 
 // explain adds to the context, as far as there is room.
@@ -89,7 +92,7 @@ type sample struct {
 }
 
 // add appends a sample to its metric. A metric has one unit and one direction.
-func (k *Case) add(s sample) error {
+func (k gathered) add(s sample) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("case %q: %w", k.Name, err)
 	}
@@ -108,7 +111,7 @@ func (k *Case) add(s sample) error {
 	if len(k.Values) == maxMetrics {
 		return fmt.Errorf("case %q has more than %d metrics: print fewer", k.Name, maxMetrics)
 	}
-	k.Values = append(k.Values, Value{Metric: s.metric, Unit: s.unit, Better: s.better, Samples: []float64{s.value}})
+	k.Values = append(k.Values, record.CaseValue{Metric: s.metric, Unit: s.unit, Better: s.better, Samples: []float64{s.value}})
 	return nil
 }
 
@@ -128,7 +131,7 @@ func (s sample) check() error {
 }
 
 // iterate adds the iterations of one repetition.
-func (k *Case) iterate(n int64) error {
+func (k gathered) iterate(n int64) error {
 	if n < 1 {
 		return fmt.Errorf("case %q counts %d iterations: print how many it made, 1 or more", k.Name, n)
 	}
@@ -140,7 +143,7 @@ func (k *Case) iterate(n int64) error {
 }
 
 // fail keeps the first failure of a case.
-func (k *Case) fail(why, otherwise string) {
+func (k gathered) fail(why, otherwise string) {
 	if why = words(why); why == "" {
 		why = otherwise
 	}
@@ -162,13 +165,13 @@ func (c *collection) output(wayOut string) (Output, error) {
 		if k.Failure != "" {
 			k.Values, k.Iterations = nil, 0
 		}
-		slices.SortStableFunc(k.Values, func(a, b Value) int { return rank(a) - rank(b) })
+		slices.SortStableFunc(k.Values, func(a, b record.CaseValue) int { return rank(a) - rank(b) })
 	}
 	return Output{Cases: c.cases, Context: c.context, Unread: c.unread, UnreadMore: c.more}, nil
 }
 
 // rank puts times before everything else.
-func rank(v Value) int {
+func rank(v record.CaseValue) int {
 	switch v.Metric {
 	case wallTime:
 		return 0

@@ -245,7 +245,7 @@ func googleFailure(run members) (string, bool, error) {
 	return "", false, nil
 }
 
-func (k *Case) addGoogleTimes(run members) error {
+func (k gathered) addGoogleTimes(run members) error {
 	unit, err := member[string](run, "time_unit")
 	if err != nil {
 		return err
@@ -271,7 +271,7 @@ var googleOwn = []string{
 	"family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations", "real_time", "cpu_time",
 }
 
-func (k *Case) addGoogleCounters(run members) error {
+func (k gathered) addGoogleCounters(run members) error {
 	for _, name := range slices.Sorted(maps.Keys(run)) {
 		if slices.Contains(googleOwn, name) || !strings.ContainsRune("-0123456789n", rune(run[name][0])) {
 			continue

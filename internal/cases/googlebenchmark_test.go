@@ -12,7 +12,7 @@ import (
 )
 
 func TestRecordedGoogleBenchmarkIsRead(t *testing.T) {
-	out, err := cases.Read(cases.GoogleBenchmark, recorded(t, "google-benchmark.json"))
+	out, err := cases.Read(record.GoogleBenchmark, recorded(t, "google-benchmark.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,58 +57,58 @@ func googleRuns(all ...string) string {
 }
 
 func TestGoogleBenchmarkIsReadAsDocumented(t *testing.T) {
-	value := func(metric, unit string, better record.Direction, samples ...float64) cases.Value {
-		return cases.Value{Metric: metric, Unit: unit, Better: better, Samples: samples}
+	value := func(metric, unit string, better record.Direction, samples ...float64) record.CaseValue {
+		return record.CaseValue{Metric: metric, Unit: unit, Better: better, Samples: samples}
 	}
 	for name, tc := range map[string]struct {
 		output string
-		want   []cases.Case
+		want   []record.Case
 	}{
 		"times in other units are converted": {
 			googleRuns(`"time_unit":"ms"`),
-			[]cases.Case{{Name: "Copy", Iterations: 10, Values: []cases.Value{
+			[]record.Case{{Name: "Copy", Iterations: 10, Values: []record.CaseValue{
 				value("Time", "ns", "Less", 2.5e6), value("CPU time", "ns", "Less", 2e6),
 			}}},
 		},
 		"counters that are rates are better when higher": {
 			googleRuns(`"hops/s":1,"hopsPerSecond":2,"hops_per_second":3,"hops":4,"label":"x","threads":1`),
-			[]cases.Case{{Name: "Copy", Iterations: 10, Values: []cases.Value{
+			[]record.Case{{Name: "Copy", Iterations: 10, Values: []record.CaseValue{
 				value("Time", "ns", "Less", 2.5), value("CPU time", "ns", "Less", 2), value("hops", "", "Less", 4),
 				value("hops/s", "", "More", 1), value("hopsPerSecond", "", "More", 2), value("hops_per_second", "", "More", 3),
 			}}},
 		},
 		"a counter may be named like a member in capitals": {
 			googleRuns(`"Iterations":7`),
-			[]cases.Case{{Name: "Copy", Iterations: 10, Values: []cases.Value{
+			[]record.Case{{Name: "Copy", Iterations: 10, Values: []record.CaseValue{
 				value("Time", "ns", "Less", 2.5), value("CPU time", "ns", "Less", 2), value("Iterations", "", "Less", 7),
 			}}},
 		},
 		"interleaved repetitions belong to their cases": {
 			googleRuns(`"run_name":"A/repeats:2"`, `"run_name":"B/min_time:1.000/repeats:2/process_time/real_time"`,
 				`"run_name":"A/repeats:2","repetition_index":1,"real_time":3`),
-			[]cases.Case{
-				{Name: "A", Iterations: 20, Values: []cases.Value{value("Time", "ns", "Less", 2.5, 3), value("CPU time", "ns", "Less", 2, 2)}},
-				{Name: "B", Iterations: 10, Values: []cases.Value{value("Time", "ns", "Less", 2.5), value("CPU time", "ns", "Less", 2)}},
+			[]record.Case{
+				{Name: "A", Iterations: 20, Values: []record.CaseValue{value("Time", "ns", "Less", 2.5, 3), value("CPU time", "ns", "Less", 2, 2)}},
+				{Name: "B", Iterations: 10, Values: []record.CaseValue{value("Time", "ns", "Less", 2.5), value("CPU time", "ns", "Less", 2)}},
 			},
 		},
 		"one failed repetition fails its case": {
 			googleRuns(`"repetition_index":0`, `"repetition_index":1,"skipped":true,"skip_message":"no\nroom"`),
-			[]cases.Case{{Name: "Copy", Failure: "no room"}},
+			[]record.Case{{Name: "Copy", Failure: "no room"}},
 		},
 		"a failure without words": {
 			googleRuns(`"error_occurred":true`),
-			[]cases.Case{{Name: "Copy", Failure: "it ended with an error that it does not explain"}},
+			[]record.Case{{Name: "Copy", Failure: "it ended with an error that it does not explain"}},
 		},
 		"a parameter that is named like a setting is kept before others": {
 			googleRuns(`"run_name":"Copy/iterations:5/size:8"`),
-			[]cases.Case{{
-				Name: "Copy/iterations:5/size:8", Axes: []cases.Axis{{Name: "iterations", Value: "5"}, {Name: "size", Value: "8"}}, Iterations: 10,
-				Values: []cases.Value{value("Time", "ns", "Less", 2.5), value("CPU time", "ns", "Less", 2)},
+			[]record.Case{{
+				Name: "Copy/iterations:5/size:8", Axes: []record.Axis{{Name: "iterations", Value: "5"}, {Name: "size", Value: "8"}}, Iterations: 10,
+				Values: []record.CaseValue{value("Time", "ns", "Less", 2.5), value("CPU time", "ns", "Less", 2)},
 			}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := cases.Read(cases.GoogleBenchmark, []byte(tc.output))
+			out, err := cases.Read(record.GoogleBenchmark, []byte(tc.output))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestGoogleBenchmarkThatCannotBeReadIsRefused(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf(`"run_name":"c%d"`, i)
 	}
-	checkRefusals(t, cases.GoogleBenchmark, map[string]refusal{
+	checkRefusals(t, record.GoogleBenchmark, map[string]refusal{
 		"NaN in one of two":          {googleRuns(`"hops":NaN`, `"run_name":"B"`), "Copy: line 1: hops is no number that is finite: print one", []string{"B"}},
 		"a counter without a value":  {googleRuns(`"hops":null`, `"run_name":"B"`), "Copy: line 1: hops is no number", []string{"B"}},
 		"text within a benchmark":    {googleRuns(`"run_name":"A"`, `"run_name":"B", hello`, `"run_name":"C"`), `B: line 2: "{`, []string{"A", "C"}},
@@ -160,6 +160,6 @@ func TestGoogleBenchmarkThatCannotBeReadIsRefused(t *testing.T) {
 }
 
 func FuzzGoogleBenchmark(f *testing.F) {
-	fuzz(f, cases.GoogleBenchmark, recorded(f, "google-benchmark.json"), recorded(f, "google-benchmark-aggregates.json"),
+	fuzz(f, record.GoogleBenchmark, recorded(f, "google-benchmark.json"), recorded(f, "google-benchmark-aggregates.json"),
 		[]byte(googleRuns(`"hops/s":1,"skipped":false`, `"run_name":"A/threads:2"`)))
 }

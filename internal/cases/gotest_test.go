@@ -8,10 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestRecordedGoTestIsRead(t *testing.T) {
-	out, err := cases.Read(cases.GoTest, recorded(t, "go-test.txt"))
+	out, err := cases.Read(record.GoTest, recorded(t, "go-test.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,9 +22,9 @@ func TestRecordedGoTestIsRead(t *testing.T) {
 		t.Errorf("names, without GOMAXPROCS (-want +got):\n%s", diff)
 	}
 	got := out.Cases[0]
-	wantCase := cases.Case{
-		Name: "BenchmarkCopy/size=64", Axes: []cases.Axis{{Name: "size", Value: "64"}}, Iterations: 2000,
-		Values: []cases.Value{
+	wantCase := record.Case{
+		Name: "BenchmarkCopy/size=64", Axes: []record.Axis{{Name: "size", Value: "64"}}, Iterations: 2000,
+		Values: []record.CaseValue{
 			{Metric: "Time", Unit: "ns", Better: "Less", Samples: got.Values[0].Samples},
 			{Metric: "Throughput", Unit: "MB/s", Better: "More", Samples: got.Values[1].Samples},
 			{Metric: "hops", Unit: "hops", Better: "Less", Samples: []float64{2, 2}},
@@ -61,7 +62,7 @@ func TestFailedGoBenchmarksAreCasesWithAReason(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := cases.Read(cases.GoTest, recorded(t, tc.file))
+			out, err := cases.Read(record.GoTest, recorded(t, tc.file))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +94,7 @@ func TestNamesKeepASuffixThatIsNotGOMAXPROCS(t *testing.T) {
 		"lines of Windows":     {"BenchmarkA-8 1 2 ns/op\r\n--- FAIL: BenchmarkB\r\n    x\r\nFAIL\r\n", []string{"BenchmarkA", "BenchmarkB"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := cases.Read(cases.GoTest, []byte(tc.output))
+			out, err := cases.Read(record.GoTest, []byte(tc.output))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +106,7 @@ func TestNamesKeepASuffixThatIsNotGOMAXPROCS(t *testing.T) {
 }
 
 func TestABenchmarkMayDeclareWhatIsBetter(t *testing.T) {
-	out, err := cases.Read(cases.GoTest, []byte("Unit hops better=higher\nUnit hops/s better=lower\nBenchmarkA 1 2 hops 3 hops/s\n"))
+	out, err := cases.Read(record.GoTest, []byte("Unit hops better=higher\nUnit hops/s better=lower\nBenchmarkA 1 2 hops 3 hops/s\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestGoTestThatCannotBeReadIsRefused(t *testing.T) {
 	for i := range 10_001 {
 		fmt.Fprintf(&many, "BenchmarkA/n=%d 1 2 ns/op\n", i)
 	}
-	checkRefusals(t, cases.GoTest, map[string]refusal{
+	checkRefusals(t, record.GoTest, map[string]refusal{
 		"text within a line of one":   {"BenchmarkA hello\nBenchmarkB 1 2 ns/op\n", "BenchmarkA: line 1: ", []string{"BenchmarkB"}},
 		"NaN in one of two":           {"BenchmarkA-2 1 NaN ns/op\nBenchmarkB-2 1 2 ns/op\n", `BenchmarkA: line 1: case "BenchmarkA": "Time" is NaN`, []string{"BenchmarkB"}},
 		"a bad line without a suffix": {"BenchmarkA he\nBenchmarkB-2 1 2 ns/op\n", "BenchmarkA: line 1: ", []string{"BenchmarkB"}},
@@ -146,6 +147,6 @@ func TestGoTestThatCannotBeReadIsRefused(t *testing.T) {
 }
 
 func FuzzGoTest(f *testing.F) {
-	fuzz(f, cases.GoTest, recorded(f, "go-test.txt"), recorded(f, "go-test-failed.txt"), recorded(f, "go-test-failed-verbose.txt"),
+	fuzz(f, record.GoTest, recorded(f, "go-test.txt"), recorded(f, "go-test-failed.txt"), recorded(f, "go-test-failed-verbose.txt"),
 		recorded(f, "go-test-cpus.txt"), []byte("Unit hops better=higher\nBenchmarkA 1 2 hops\n"))
 }

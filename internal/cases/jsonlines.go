@@ -128,7 +128,7 @@ func (r jsonReader) add(l caseLine) error {
 // allocations are the units of the metrics that objectives know beside the time, as go test prints them.
 var allocations = map[string]string{"Bytes allocated": "B/op", "Allocations": "allocs/op"}
 
-func (r jsonReader) addValue(k *Case, l caseLine) error {
+func (r jsonReader) addValue(k gathered, l caseLine) error {
 	switch {
 	case l.Value == nil:
 		return fmt.Errorf("case %q has neither value nor failure: print one of them", k.Name)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // documented is the example of the documentation.
@@ -27,20 +28,20 @@ func documented(tb testing.TB) []byte {
 }
 
 func TestTheExampleOfTheDocumentationIsRead(t *testing.T) {
-	got, err := cases.Read(cases.JSONLines, documented(t))
+	got, err := cases.Read(record.JSONLines, documented(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := cases.Output{
-		Cases: []cases.Case{
+		Cases: []record.Case{
 			{
-				Name: "switch/depth:1", Axes: []cases.Axis{{Name: "depth", Value: "1"}}, Iterations: 160_000_000,
-				Values: []cases.Value{
+				Name: "switch/depth:1", Axes: []record.Axis{{Name: "depth", Value: "1"}}, Iterations: 160_000_000,
+				Values: []record.CaseValue{
 					{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{12.5, 12.75}},
 					{Metric: "switchesPerSecond", Unit: "1/s", Better: "More", Samples: []float64{80_000_000}},
 				},
 			},
-			{Name: "switch/depth:8", Axes: []cases.Axis{{Name: "depth", Value: "8"}}, Failure: "no memory for 8 stacks"},
+			{Name: "switch/depth:8", Axes: []record.Axis{{Name: "depth", Value: "8"}}, Failure: "no memory for 8 stacks"},
 		},
 		Context: map[string]string{"compiler": "gcc 12.2"},
 	}
@@ -73,31 +74,31 @@ func caseLine(changed ...string) string {
 func TestLinesOfJSONAreReadAsDocumented(t *testing.T) {
 	for name, tc := range map[string]struct {
 		output string
-		want   cases.Case
+		want   record.Case
 	}{
 		"times are converted and come first": {
 			caseLine(`"metric":"hops"`, `"unit":"1"`) + caseLine(`"metric":"wait"`, `"unit":"ms"`) + caseLine(`"metric":"CPU time"`, `"unit":"s"`) +
 				caseLine(`"unit":"us"`, `"value":2.5`),
-			cases.Case{Name: "a", Values: []cases.Value{
+			record.Case{Name: "a", Values: []record.CaseValue{
 				{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{2500}},
 				{Metric: "CPU time", Unit: "ns", Better: "Less", Samples: []float64{1e9}},
 				{Metric: "hops", Unit: "1", Better: "Less", Samples: []float64{1}},
 				{Metric: "wait", Unit: "ns", Better: "Less", Samples: []float64{1e6}},
 			}},
 		},
-		"0 is a value": {caseLine(`"value":0`), cases.Case{Name: "a", Values: []cases.Value{{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{0}}}}},
-		"a value after a failure does not undo it": {`{"schema":"loadstone.case/v1","case":"a","failure":"no\nroom"}` + "\n" + caseLine(), cases.Case{Name: "a", Failure: "no room"}},
+		"0 is a value": {caseLine(`"value":0`), record.Case{Name: "a", Values: []record.CaseValue{{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{0}}}}},
+		"a value after a failure does not undo it": {`{"schema":"loadstone.case/v1","case":"a","failure":"no\nroom"}` + "\n" + caseLine(), record.Case{Name: "a", Failure: "no room"}},
 		"the last line may lack its end": {
 			strings.TrimSpace(caseLine()),
-			cases.Case{Name: "a", Values: []cases.Value{{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{1}}}},
+			record.Case{Name: "a", Values: []record.CaseValue{{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{1}}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := cases.Read(cases.JSONLines, []byte(tc.output))
+			out, err := cases.Read(record.JSONLines, []byte(tc.output))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]cases.Case{tc.want}, out.Cases); diff != "" {
+			if diff := cmp.Diff([]record.Case{tc.want}, out.Cases); diff != "" {
 				t.Errorf("cases (-want +got):\n%s", diff)
 			}
 		})
@@ -112,7 +113,7 @@ func TestLinesOfJSONThatCannotBeReadAreRefused(t *testing.T) {
 	for i := range 101 {
 		metrics.WriteString(caseLine(fmt.Sprintf(`"metric":"m%d"`, i)))
 	}
-	checkRefusals(t, cases.JSONLines, map[string]refusal{
+	checkRefusals(t, record.JSONLines, map[string]refusal{
 		"NaN beside another case":     {caseLine(`"value":NaN`) + caseLine(`"case":"b"`), `a: line 1: "{`, []string{"b"}},
 		"a bad line after a good one": {caseLine() + caseLine(`"value":-1`) + caseLine(`"case":"b"`), `a: line 2: case "a": "Time" is -1`, []string{"b"}},
 		"half a line before others":   {caseLine()[:60] + "\n" + caseLine(`"case":"b"`), "a: line 1: the line ends in the middle of JSON: print each line at once", []string{"b"}},
@@ -161,5 +162,5 @@ func TestLinesOfJSONThatCannotBeReadAreRefused(t *testing.T) {
 }
 
 func FuzzJSONLines(f *testing.F) {
-	fuzz(f, cases.JSONLines, documented(f), []byte(caseLine(`"iterations":3`)), []byte(caseLine(`"value":NaN`)))
+	fuzz(f, record.JSONLines, documented(f), []byte(caseLine(`"iterations":3`)), []byte(caseLine(`"value":NaN`)))
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // checkName refuses names that no table can show.
@@ -27,12 +29,12 @@ func checkName(of, name string) error {
 }
 
 // axes are the parameters in a case's name: the parts after the first slash that have a name and a value.
-func axes(name string) []Axis {
-	var all []Axis
+func axes(name string) []record.Axis {
+	var all []record.Axis
 	for _, part := range strings.Split(name, "/")[1:] {
 		i := strings.IndexAny(part, ":=")
 		if i > 0 && i+1 < len(part) {
-			all = append(all, Axis{Name: part[:i], Value: part[i+1:]})
+			all = append(all, record.Axis{Name: part[:i], Value: part[i+1:]})
 		}
 	}
 	return all

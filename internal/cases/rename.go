@@ -53,10 +53,7 @@ func Rename(all []record.Case, names []record.CaseName) []record.Case {
 			continue
 		}
 		if which >= 0 {
-			c.Printed, c.Name, c.Axes = c.Name, name, nil
-			for _, a := range axes(name) {
-				c.Axes = append(c.Axes, record.Axis(a))
-			}
+			c.Printed, c.Name, c.Axes = c.Name, name, axes(name)
 		}
 		at[name] = len(out)
 		out = append(out, c)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,8 +23,9 @@ import (
 	"loadstone.dev/loadstone/internal/report/phrase"
 )
 
-const compareHelp = `Compares a run with earlier ones, manifest against manifest. Each is the folder of a run on this machine, its manifest.json, or the name of a run
-on the cluster, as NAME or NAMESPACE/NAME; the last one is the later run.
+const compareHelp = `Compares a run with earlier ones, manifest against manifest: levels under load, and cases of programs that measure
+themselves. Each is the folder of a run on this machine, its manifest.json, or the name of a run on the cluster, as NAME or NAMESPACE/NAME; the
+last one is the later run.
 
 Machines drift from run to run by more than most changes are worth. So each implementation is related to an anchor that every run has measured,
 of the same image or program, command and CPUs, and the two ratios are compared. With one or two earlier runs the intervals hold the spread
@@ -99,7 +101,11 @@ func because(reason, detail string) string {
 // printChanges prints a table of what has changed.
 func printChanges(out io.Writer, r compare.Result) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(w, "IMPLEMENTATION\tLEVEL\tVALUE\tCHANGE\t%.0f %% INTERVAL\tBLOCKS\tFOUND\n", 100*r.Confidence)
+	place := "LEVEL"
+	if slices.ContainsFunc(r.Changes, func(c compare.Change) bool { return c.Case != "" }) {
+		place = "CASE"
+	}
+	fmt.Fprintf(w, "IMPLEMENTATION\t%s\tVALUE\tCHANGE\t%.0f %% INTERVAL\tBLOCKS\tFOUND\n", place, 100*r.Confidence)
 	for _, c := range r.Changes {
 		change, interval, blocks := "-", "-", "-"
 		if c.Value != nil {
@@ -108,7 +114,7 @@ func printChanges(out io.Writer, r compare.Result) error {
 		if c.Value != nil && c.Low != nil && c.High != nil {
 			interval = phrase.English.ChangeInterval(*c.Value, *c.Low, *c.High)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Implementation, c.Point.Name(), phrase.English.Metric(c.Of), change, interval, blocks, saying(c))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Implementation, c.At(), phrase.English.Metric(c.Of), change, interval, blocks, saying(c))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("printing changes: %w", err)

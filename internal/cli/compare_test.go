@@ -86,6 +86,24 @@ Each value is related to that of go, and each interval stands by itself. The var
 	}
 }
 
+func TestChangesOfCasesArePrintedByTheirOwnNames(t *testing.T) {
+	value, low, high := 1.2, 1.1, 1.3
+	r := compare.Result{Anchor: "go", Confidence: 0.99, Changes: []compare.Change{
+		{Result: objectives.Result{Case: "parse/size:16", Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 30}, Of: "Least time", Known: true},
+	}}
+	var out bytes.Buffer
+	if err := printChanges(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	want := `IMPLEMENTATION  CASE           VALUE       CHANGE   99 % INTERVAL       BLOCKS    FOUND
+zco             parse/size:16  Least time  +20.0 %  +10.0 % to +30.0 %  30 and 7  more
+Each value is related to that of go, and each interval stands by itself.
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("it prints (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhatIsNoRunIsNotCompared(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())

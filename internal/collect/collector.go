@@ -126,8 +126,8 @@ func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.Program
 	if err != nil {
 		return nil, err
 	}
-	found, err := cases.Read(cases.Format(c.config.Format), output)
-	failed := slices.ContainsFunc(found.Cases, func(one cases.Case) bool { return one.Failure != "" })
+	found, err := cases.Read(c.config.Format, output)
+	failed := slices.ContainsFunc(found.Cases, func(one record.Case) bool { return one.Failure != "" })
 	switch {
 	case exit.Code != 0 && (err != nil || !failed || len(found.Unread) > 0):
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}

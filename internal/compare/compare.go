@@ -29,16 +29,16 @@ type Result struct {
 	Changes    []Change `json:"changes"`
 }
 
-// Change is one value of one implementation at one level, over the anchor's, over the same ratio of the earlier runs.
+// Change is one value of one implementation at one level or in one case, over the anchor's, over the same ratio of the earlier runs.
 type Change struct {
 	objectives.Result
-	// Of is the metric, and Point is the level of the Result.
+	// Of is the metric: of a case by the name that the kind of work gives it.
 	Of    verdict.Metric `json:"compared"`
 	Known bool           `json:"known"`
 }
 
-// asked are the values that are compared.
-var asked = []record.Objective{
+// ofLevels are the values of a level that are compared.
+var ofLevels = []record.Objective{
 	{Of: record.ComparedThroughput},
 	{Of: record.ComparedServerCPUPerRequest},
 	{Of: record.ComparedLatencyPercentile, Percentile: "50"},
@@ -52,9 +52,6 @@ func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error
 		anchor = p.Baseline
 	}
 	out := Result{Run: later.Manifest.Run, Anchor: anchor, WithinRuns: len(earlier) < objectives.LeastRegressionRuns}
-	if len(p.Cells) == 0 {
-		return out, fmt.Errorf("run %s has no loads: programs that measure themselves are compared within one run only", out.Run.Name)
-	}
 	others := otherThan(p.Implementations, anchor)
 	if len(others) == len(p.Implementations) {
 		return out, fmt.Errorf("run %s has not measured %s: name an anchor that every run has measured", out.Run.Name, anchor)
@@ -69,12 +66,13 @@ func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error
 		against.Runs = append(against.Runs, key)
 		later.Earlier[key] = record.EarlierRun{Data: &earlier[i].Data}
 	}
-	later.Manifest.Plan.Objectives = nil
-	for _, o := range asked {
+	asked := slices.Concat(ofLevels, ofRows(later.Trials))
+	for i := range asked {
 		// The bound is no change at all.
+		o := &asked[i]
 		o.Metric, o.Implementations, o.Against, o.Max = record.ObjectiveRegression, others, &against, "1"
-		later.Manifest.Plan.Objectives = append(later.Manifest.Plan.Objectives, o)
 	}
+	later.Manifest.Plan.Objectives = asked
 	var table analysis.Table
 	err := guard.Do(func() (err error) {
 		table, err = analysis.Analyse(later)
@@ -83,8 +81,22 @@ func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error
 	if err != nil {
 		return out, fmt.Errorf("comparing run %s with earlier ones: %w", out.Run.Name, err)
 	}
-	out.Confidence, out.Changes = table.Rules.Confidence, changes(table)
+	out.Confidence, out.Changes = table.Rules.Confidence, changes(table, asked)
 	return out, nil
+}
+
+// ofRows are the values of cases that are compared: every metric of the rows, in the order in which they are first met.
+func ofRows(trials []record.TrialData) []record.Objective {
+	var out []record.Objective
+	known := map[string]bool{}
+	for _, t := range trials {
+		for _, r := range t.Rows {
+			if !known[r.Metric] {
+				known[r.Metric], out = true, append(out, record.Objective{OfRows: r.Metric})
+			}
+		}
+	}
+	return out
 }
 
 func otherThan(list []record.Implementation, anchor string) []string {
@@ -97,13 +109,19 @@ func otherThan(list []record.Implementation, anchor string) []string {
 	return out
 }
 
-// changes are the answers, without those on what neither run has measured.
-func changes(t analysis.Table) []Change {
+// changes are the answers to what was asked, without those on what no run has measured.
+func changes(t analysis.Table, asked []record.Objective) []Change {
 	out := []Change{}
 	for _, r := range t.Objectives {
-		if r.Reason != objectives.NotMeasured {
-			out = append(out, Change{Result: r, Of: verdict.MetricOf(r.Of, r.Percentile), Known: r.Low != nil || r.High != nil})
+		lost := r.Case != "" && r.Detail != "" // The earlier runs have the case.
+		if r.Reason == objectives.NotMeasured && !lost {
+			continue
 		}
+		one := Change{Result: r, Of: verdict.MetricOf(r.Of, r.Percentile), Known: r.Low != nil || r.High != nil}
+		if r.Case != "" {
+			one.Of = verdict.Metric(asked[r.Index].OfRows)
+		}
+		out = append(out, one)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package compare_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,73 @@ func TestAChangeIsSeenThroughTheAnchor(t *testing.T) {
 	}
 }
 
+// timed is a run of programs that measure themselves: go-slow takes a tenth longer than its anchor go, on a machine that is slower by a factor.
+// Go-slow's time has changed by another, and what it writes has not.
+func timed(seed uint64, machine, cost float64) record.RunData {
+	d := measured(seed, 1, 1)
+	d.Manifest.Plan.Cells = nil
+	for i := range d.Trials {
+		t := &d.Trials[i]
+		nanos := 100 * machine * (1 + 0.002*float64(t.Manifest.Block%3-1))
+		if t.Manifest.Servers[0] == "go-slow" {
+			nanos *= 1.1 * cost
+		}
+		t.Manifest.Type, t.Manifest.Cells, t.Servers, t.Generators = record.Microbenchmark, nil, nil, nil
+		t.Rows = []record.Row{
+			record.Exactly("Time", "parse", "ns", record.LessIsBetter, nanos), record.Exactly("Lines written", "parse", "1", record.LessIsBetter, 7),
+		}
+	}
+	return d
+}
+
+// without takes the rows of a metric from an implementation.
+func without(d record.RunData, implementation, metric string) record.RunData {
+	for i := range d.Trials {
+		if t := &d.Trials[i]; t.Manifest.Servers[0] == implementation {
+			t.Rows = slices.DeleteFunc(t.Rows, func(r record.Row) bool { return r.Metric == metric })
+		}
+	}
+	return d
+}
+
+func TestProgramsAreComparedInEveryMetricOfTheirCases(t *testing.T) {
+	now, then := timed(7, 1, 1.2), timed(8, 1.3, 1)
+	r, err := compare.Runs(now, earlier(then), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := of(t, r, "Time")
+	if !c.More() || math.Abs(*c.Value-1.2) > 0.01 || c.At() != "parse" || c.Implementation != "go-slow" || c.N != 10 {
+		t.Errorf("it finds %+v, want a fifth more", c)
+	}
+	if c := of(t, r, "Lines written"); !c.Known || c.More() || c.Less() || len(r.Changes) != 2 {
+		t.Errorf("of %d changes it finds %+v, want none", len(r.Changes), c)
+	}
+	for name, tc := range map[string]struct {
+		now, then record.RunData
+		reason    objectives.Reason
+		says      string
+	}{
+		"a metric that it does not have any more": {without(timed(7, 1, 1), "go-slow", "Time"), timed(8, 1, 1), objectives.NotMeasured, "go-slow has no case parse"},
+		"a metric that it did not have":           {timed(7, 1, 1), without(timed(8, 1, 1), "go-slow", "Time"), objectives.LoadDiffers, "the earlier run has no case parse of go-slow"},
+		"a run under load":                        {timed(7, 1, 1), measured(8, 1, 1), objectives.LoadDiffers, "the earlier run has no case parse of go-slow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := compare.Runs(tc.now, earlier(tc.then), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := of(t, r, "Time"); c.Known || c.Reason != tc.reason || c.Detail != tc.says {
+				t.Errorf("it finds %s %q, want %s %q", c.Reason, c.Detail, tc.reason, tc.says)
+			}
+		})
+	}
+	r, err = compare.Runs(without(now, "go-slow", "Lines written"), earlier(without(then, "go-slow", "Lines written")), "")
+	if err != nil || len(r.Changes) != 1 || r.Changes[0].Of != "Time" {
+		t.Errorf("of a metric that it has in no run it finds %+v, %v", r.Changes, err)
+	}
+}
+
 func TestThreeEarlierRunsShowHowRunsDiffer(t *testing.T) {
 	r, err := compare.Runs(measured(7, 1, 1.2), earlier(measured(8, 1.2, 1), measured(9, 1.1, 1), measured(10, 0.9, 1)), "go")
 	if err != nil {
@@ -112,7 +180,6 @@ func TestRunsThatCannotBeComparedSayWhy(t *testing.T) {
 	}{
 		"an anchor that is none": {func(*record.RunData) {}, "zig", "has not measured zig"},
 		"one implementation":     {func(now *record.RunData) { now.Manifest.Plan.Implementations = now.Manifest.Plan.Implementations[:1] }, "", "has measured go alone"},
-		"programs":               {func(now *record.RunData) { now.Manifest.Plan.Cells = nil }, "", "has no loads"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := measured(7, 1, 1)

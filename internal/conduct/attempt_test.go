@@ -152,7 +152,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}
 	missed := func(a conduct.Attempt) *conduct.Failure { return a.StartMissed("the agent", a.Now) }
 	busy := func(a conduct.Attempt) *conduct.Failure {
-		_, f := a.AgentBusy(protocol.State{Member: "server", Phase: protocol.Running})
+		_, f := a.AgentsBusy(protocol.State{Member: "server", Phase: protocol.Running})
 		return f
 	}
 	slow := server
@@ -267,7 +267,7 @@ func TestAnAgentIsAwaitedAfterTheLastCell(t *testing.T) {
 		protocol.Measured: {false, ""},
 		protocol.Stored:   {false, ""},
 	} {
-		busy, f := attemptAt(lastEnd, told).AgentBusy(protocol.State{Member: "generator-0", Phase: phase})
+		busy, f := attemptAt(lastEnd, told).AgentsBusy(protocol.State{Member: "generator-0", Phase: phase})
 		if busy != want.busy || describe(f) != want.failure {
 			t.Errorf("%s: busy %v, %q", phase, busy, describe(f))
 		}
@@ -303,9 +303,9 @@ func TestAnAttemptThatNeverBeganIsMadeAgain(t *testing.T) {
 	}
 }
 
-// busyOf is what an attempt makes of the first of its agents after the last cell.
+// busyOf is what an attempt makes of its agents after the last cell.
 func busyOf(a conduct.Attempt, states ...protocol.State) *conduct.Failure {
-	_, f := a.AgentBusy(states[0], states...)
+	_, f := a.AgentsBusy(states...)
 	return f
 }
 

@@ -212,7 +212,7 @@ func TestAnAgentOfAProgramIsAwaitedBeyondTheProgramsLimit(t *testing.T) {
 		programEnd + conduct.AgentGrace + 1:         "transient AgentLost: the agent (server-0) was still busy 30s after the last cell",
 		programEnd + conduct.AgentGrace + time.Hour: "transient AgentLost: the agent (server-0) was still busy 30s after the last cell",
 	} {
-		if busy, f := attemptAt(after, told, ofProgram).AgentBusy(running); !busy || describe(f) != want {
+		if busy, f := attemptAt(after, told, ofProgram).AgentsBusy(running); !busy || describe(f) != want {
 			t.Errorf("after %s: busy %v, %q; want %q", after, busy, describe(f), want)
 		}
 		f := attemptAt(after, told, ofProgram).AgentSilent("the collector", errors.New("connection refused"))

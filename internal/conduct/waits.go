@@ -139,18 +139,22 @@ func (a Attempt) AwaitEnd(states ...protocol.State) time.Duration {
 	return min(left, endPoll)
 }
 
-// AgentBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long. The states
-// are those of all agents of the attempt, as far as they are known.
-func (a Attempt) AgentBusy(s protocol.State, states ...protocol.State) (bool, *Failure) {
-	switch {
-	case s.Phase == protocol.Idle:
-		f := TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) never received its start", s.Member)
-		f.Unstarted = idle(states)
-		return false, f
-	case s.Phase == protocol.Running && a.Now.After(a.End().Add(AgentGrace)):
-		return true, TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Member, AgentGrace)
+// AgentsBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long. The states
+// are those of all agents of the attempt.
+func (a Attempt) AgentsBusy(states ...protocol.State) (bool, *Failure) {
+	for _, s := range states {
+		switch {
+		case s.Phase == protocol.Idle:
+			f := TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) never received its start", s.Member)
+			f.Unstarted = idle(states)
+			return false, f
+		case s.Phase == protocol.Running && a.Now.After(a.End().Add(AgentGrace)):
+			return true, TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Member, AgentGrace)
+		case s.Phase == protocol.Running:
+			return true, nil
+		}
 	}
-	return s.Phase == protocol.Running, nil
+	return false, nil
 }
 
 // NotUploaded is the failure of an agent whose files are not all stored; nil while they may be yet. However late it is, the agent tries once.

@@ -113,7 +113,8 @@ func Of(data record.RunData, p planned.Run) []Fact {
 // trial notes all facts of one trial. Generators share a role, and what they are together is one value: several nodes of one trial do
 // not differ between trials.
 func (b *factBook) trial(t record.TrialData) {
-	b.machine(roleServer, t.Servers[0].Environment)
+	own, _ := t.Server(0)
+	b.machine(roleServer, own.Environment)
 	var generators factBook
 	for _, g := range t.Generators {
 		generators.machine(roleGenerator, g.Environment)
@@ -174,7 +175,8 @@ func (b *factBook) together(of factBook) {
 // processes notes on which CPUs the measured processes themselves were allowed: one value a trial, unless its cells differ.
 func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	var server []string
-	for _, c := range t.Servers[0].Cells {
+	own, _ := t.Server(0)
+	for _, c := range own.Cells {
 		server = append(server, c.CPUsAllowed)
 	}
 	for _, v := range pick.Distinct(server) {
@@ -213,11 +215,12 @@ func Unknowns(data record.RunData, p planned.Run) []Unknown {
 }
 
 func eachUnknown(t record.TrialData, visit func(string)) {
-	for _, c := range t.Servers[0].Cells {
+	own, _ := t.Server(0)
+	for _, c := range own.Cells {
 		for _, s := range c.Unknown {
 			visit(s)
 		}
-		if s := validity.UnseenSiblings(t.Servers[0], &c); s != "" {
+		if s := validity.UnseenSiblings(own, &c); s != "" {
 			visit(s)
 		}
 	}

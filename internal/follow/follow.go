@@ -96,14 +96,14 @@ func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []progress.Event {
 
 // event is one of a run, with how far the run is.
 func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, message string) progress.Event {
-	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Repeats: repeats(s), Left: left(s.Run), Troubles: troubles(s)}
+	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Repeats: repeats(s), Left: left(s.Run), Troubles: troubles(s), WholeTrials: len(s.Run.Spec.Loads) == 0}
 	_, _ = fmt.Sscanf(s.Run.Status.Progress, "%d/%d", &e.Done, &e.All) // A run without a plan has neither.
 	if t != nil {
 		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)}
 		for _, server := range t.Spec.Servers {
 			e.Trial.Servers = append(e.Trial.Servers, server.Name)
 		}
-		if kind == progress.EventProgress && t.Status.Progress != "" {
+		if kind == progress.EventProgress && t.Status.Progress != "" && t.Spec.Type == v1alpha1.TypeSweep {
 			e.Cell = "cell " + cells(t, s.Now)
 		}
 	}

@@ -21,7 +21,7 @@ func run(name string, minutes int, status metav1.ConditionStatus, reason, messag
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "bench", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(now.Add(time.Duration(minutes) * time.Minute)),
 	}}
-	r.Spec.Blocks = 2
+	r.Spec.Blocks, r.Spec.Loads = 2, []v1alpha1.Load{{Name: "sweep"}}
 	r.Status.TimeLeft = "3m20s"
 	if reason != "" {
 		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message}}
@@ -31,7 +31,7 @@ func run(name string, minutes int, status metav1.ConditionStatus, reason, messag
 
 func trial(index, block int32, server string) v1alpha1.Trial {
 	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: server + string(rune('0'+index))}}
-	t.Spec.Index, t.Spec.Block, t.Spec.Servers = &index, block, []v1alpha1.Implementation{{Name: server}}
+	t.Spec.Index, t.Spec.Block, t.Spec.Type, t.Spec.Servers = &index, block, v1alpha1.TypeSweep, []v1alpha1.Implementation{{Name: server}}
 	t.Status.Attempt = 1
 	return t
 }
@@ -83,7 +83,7 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 	var f Follower
 	event := func(kind progress.EventKind, trial v1alpha1.Trial, cell, message string, repeats int32) progress.Event {
 		e := progress.Event{Kind: kind, Blocks: 2, Repeats: repeats, Cell: cell, Done: 3, All: 8, Left: 200 * time.Second, Message: message}
-		e.Trial = &record.PlannedTrial{Name: trial.Name, Block: trial.Spec.Block, Servers: []string{trial.Spec.Servers[0].Name}}
+		e.Trial = &record.PlannedTrial{Name: trial.Name, Block: trial.Spec.Block, Type: record.Sweep, Servers: []string{trial.Spec.Servers[0].Name}}
 		return e
 	}
 	troubled := func(e progress.Event) progress.Event {
@@ -131,6 +131,18 @@ func TestAProfileThatFollowsTheBlocksIsToldByItsName(t *testing.T) {
 	got := f.See(Sight{Run: &measuring, Trials: []v1alpha1.Trial{profiled}})
 	want := &record.PlannedTrial{Name: "plain4", Type: record.ProfileType, Item: "cpu", Servers: []string{"plain"}}
 	if len(got) != 1 || !cmp.Equal(got[0].Trial, want) || got[0].Repeats != 0 {
+		t.Errorf("it is told as %+v", got)
+	}
+}
+
+func TestProgramsAreCountedByTrial(t *testing.T) {
+	measuring := run("timed", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
+	measuring.Spec.Loads, measuring.Status.Progress = nil, "3/8"
+	timed := trial(3, 2, "parser")
+	timed.Spec.Type, timed.Status.Progress = v1alpha1.TypeMicrobenchmark, "0/1"
+	var f Follower
+	got := f.See(Sight{Run: &measuring, Trials: []v1alpha1.Trial{timed}})
+	if len(got) != 1 || !got[0].WholeTrials || got[0].Done != 3 || got[0].Cell != "" {
 		t.Errorf("it is told as %+v", got)
 	}
 }

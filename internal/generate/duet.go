@@ -22,20 +22,20 @@ import (
 type duet struct {
 	generator *Generator
 	slot      timetable.Slot
-	// players are the tools against either server.
-	players [2]*player
+	// peers are the loads on either server.
+	peers [2]*peerLoad
 	// chance draws who begins in each pair of turns.
 	chance *rand.Rand
 }
 
-// newDuet gives each player a tool that lasts for the turns of both.
+// newDuet gives each peer a tool that lasts for the turns of both.
 func (g *Generator) newDuet(slot timetable.Slot, start protocol.Start) *duet {
 	long := slot
 	long.Cell = timetable.Whole(slot.Cell)
 	d := &duet{generator: g, slot: slot, chance: chance(g.config.Trial, slot.Cell)}
-	for i := range d.players {
-		d.players[i] = &player{cellRun: g.newCellRun(long, serverAt(start.Targets, start.TLS, i))}
-		d.players[i].run.Server = i
+	for i := range d.peers {
+		d.peers[i] = &peerLoad{cellRun: g.newCellRun(long, serverAt(start.Targets, start.TLS, i))}
+		d.peers[i].run.Server = i
 	}
 	return d
 }
@@ -55,12 +55,12 @@ func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start p
 		if ctx.Err() != nil {
 			return nil, nil, fmt.Errorf("measuring: %w", ctx.Err())
 		}
-		for _, p := range d.players {
+		for _, p := range d.peers {
 			p.fail(err, hung) // What one of them measured without the other is no comparison.
 		}
 		hung = hung || errors.Is(err, errHung)
 		duets = append(duets, d)
-		done(slot.Cell, d.players[0].run.Error)
+		done(slot.Cell, d.peers[0].run.Error)
 	}
 	result, names := g.concludeDuets(ctx, duets)
 	return result, names, nil
@@ -68,17 +68,17 @@ func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start p
 
 // run takes one cell through its slot. The error says why it is not measured. No tool is left when it returns.
 func (d *duet) run(ctx context.Context, clock timing.Clock) (err error) {
-	if d.players[0].tool == nil {
+	if d.peers[0].tool == nil {
 		return fmt.Errorf("this agent has no tool %q", d.slot.Cell.Tool)
 	}
-	for i := range d.players {
+	for i := range d.peers {
 		name := timetable.RawFile(d.slot.Cell, i)
 		raw, errCreate := os.Create(filepath.Join(d.generator.config.Dir, name))
 		if errCreate != nil {
 			return fmt.Errorf("creating the raw output: %w", errCreate)
 		}
 		defer func() { err = errors.Join(err, raw.Close()) }()
-		d.players[i].raw, d.players[i].run.Raw = raw, name
+		d.peers[i].raw, d.peers[i].run.Raw = raw, name
 	}
 	defer d.stop()
 	if d.slot.Measure > d.slot.Warmup {
@@ -90,7 +90,7 @@ func (d *duet) run(ctx context.Context, clock timing.Clock) (err error) {
 }
 
 func (d *duet) stop() {
-	for _, p := range d.players {
+	for _, p := range d.peers {
 		p.stop()
 	}
 }
@@ -101,11 +101,11 @@ func (d *duet) warmUp(ctx context.Context, clock timing.Clock) error {
 	if err := d.generator.punctual(ctx, from); err != nil {
 		return err
 	}
-	if err := d.play(ctx, tool.Warmup, from, until, until.Add(toolGrace)); err != nil {
+	if err := d.takeTurns(ctx, tool.Warmup, from, until, until.Add(toolGrace)); err != nil {
 		return fmt.Errorf("the warm-up ended before its time: %w", err)
 	}
 	d.stop()
-	for _, p := range d.players {
+	for _, p := range d.peers {
 		if err := p.raw.Truncate(0); err != nil {
 			return fmt.Errorf("clearing the warm-up's output: %w", err)
 		}
@@ -123,10 +123,10 @@ func (d *duet) load(ctx context.Context, clock timing.Clock) error {
 		return err
 	}
 	until := clock.At(d.slot.Measured)
-	if err := d.play(ctx, tool.Measure, from, until, clock.At(d.slot.End+toolGrace)); err != nil {
+	if err := d.takeTurns(ctx, tool.Measure, from, until, clock.At(d.slot.End+toolGrace)); err != nil {
 		return err
 	}
-	first, second := d.players[0], d.players[1]
+	first, second := d.peers[0], d.peers[1]
 	if second.run.Started.Before(first.run.Started) {
 		first, second = second, first
 	}
@@ -136,15 +136,15 @@ func (d *duet) load(ctx context.Context, clock timing.Clock) error {
 	return second.finish()
 }
 
-// play lets the players take turns from one instant to another, which must hold whole pairs of slices. A player who ends in between
-// is an error.
-func (d *duet) play(ctx context.Context, purpose tool.Purpose, from, until, deadline time.Time) error {
+// takeTurns lets the tools take turns from one instant to another, which must hold whole pairs of slices. One that ends in between is an
+// error.
+func (d *duet) takeTurns(ctx context.Context, purpose tool.Purpose, from, until, deadline time.Time) error {
 	for at := from; at.Before(until); {
 		first := d.chance.IntN(2)
-		for _, p := range []*player{d.players[first], d.players[1-first]} {
+		for _, p := range []*peerLoad{d.peers[first], d.peers[1-first]} {
 			at = at.Add(timetable.DuetSlice)
 			args := p.tool.Args(p.share, targetOf(p.server), purpose)
-			if err := p.play(ctx, d.generator.config.Dir, args, deadline, at); err != nil {
+			if err := p.takeTurn(ctx, d.generator.config.Dir, args, deadline, at); err != nil {
 				return err
 			}
 		}
@@ -156,13 +156,13 @@ func (d *duet) play(ctx context.Context, purpose tool.Purpose, from, until, dead
 func (g *Generator) concludeDuets(ctx context.Context, duets []*duet) (record.GeneratorResult, []string) {
 	c := g.conclude()
 	for _, d := range duets {
-		for _, p := range d.players {
+		for _, p := range d.peers {
 			c.add(ctx, p.cellRun)
 			if p.run.Measurement != nil {
 				p.run.ActiveNanos, p.run.Turns = p.active().Nanoseconds(), int64(len(p.turns))
 			}
 		}
-		c.result.Cells = append(c.result.Cells, d.players[0].run, d.players[1].run)
+		c.result.Cells = append(c.result.Cells, d.peers[0].run, d.peers[1].run)
 	}
 	return c.finish()
 }

@@ -183,7 +183,7 @@ func TestEachCellDrawsItsOwnOrderOfSlicesAndDrawsItAgain(t *testing.T) {
 
 func TestActiveTimeIsTheTurnsWithinWhatTheToolMeasured(t *testing.T) {
 	at := func(ms int) time.Time { return time.Unix(100, 0).Add(time.Duration(ms) * time.Millisecond) }
-	p := &player{cellRun: &cellRun{}, turns: []turn{{at(0), at(100)}, {at(300), at(400)}, {at(400), at(450)}}}
+	p := &peerLoad{cellRun: &cellRun{}, turns: []turn{{at(0), at(100)}, {at(300), at(400)}, {at(400), at(450)}}}
 	p.run.Ended, p.run.Measurement = at(450), &record.Measurement{DurationMicros: 440_000}
 	if got := p.active(); got != 240*time.Millisecond {
 		t.Errorf("active for %v, want 90 and 100 and 50 ms", got)

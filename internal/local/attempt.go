@@ -66,7 +66,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 	defer func() { a.team.end() }()
 	for _, step := range []func(context.Context) (*conduct.Failure, error){
 		func(context.Context) (*conduct.Failure, error) { return a.assemble(dir) },
-		a.awaitListening, a.check, a.start, a.awaitEnd, a.awaitAgents,
+		a.prepare, a.start, a.awaitEnd, a.awaitAgents,
 	} {
 		if f, err := step(ctx); f != nil || err != nil {
 			return nil, f, err
@@ -195,26 +195,30 @@ func (a *attempt) pause(ctx context.Context, until time.Time) (*conduct.Failure,
 	}
 }
 
-// awaitListening waits for the servers' ports, as their observers see them, and compares how each was built with what is expected.
-func (a *attempt) awaitListening(ctx context.Context) (*conduct.Failure, error) {
-	for i, m := range a.team.servers() {
-		own := a.Work.Servers()[i]
-		for (own.Port != 0 || a.Work.EndsItself()) && !m.state.Listening {
-			if f, err := a.pause(ctx, time.Now().Add(pollEvery)); f != nil || err != nil {
-				return f, err
-			}
-			if f, err := m.ask(protocol.Command{}); f != nil || err != nil {
-				return f, err
-			}
-			if f := a.NotListening(own, m.begun, m.state); f != nil {
-				return f, nil
-			}
-		}
-		if f := conduct.Built(own, m.state.Build); f != nil {
+// prepare waits until every server is ready, and then lets every generator check what it will measure.
+func (a *attempt) prepare(ctx context.Context) (*conduct.Failure, error) {
+	servers, generators := a.team.servers(), a.team.generators()
+	for {
+		if f := a.team.fault(); f != nil {
 			return f, nil
 		}
+		next, k, f := a.Prepare(*a.trial, seen(servers), seen(generators))
+		var err error
+		switch {
+		case f != nil || next == conduct.Prepared:
+			return f, nil
+		case next == conduct.AskCheck:
+			generators[k].asked = true
+			f, err = generators[k].ask(protocol.Command{Check: a.Work.Check(a.targets(), a.scripts)})
+		default:
+			if f, err = a.pause(ctx, time.Now().Add(pollEvery)); f == nil && err == nil {
+				f, err = servers[k].ask(protocol.Command{})
+			}
+		}
+		if f != nil || err != nil {
+			return f, err
+		}
 	}
-	return a.team.fault(), nil
 }
 
 // targets are the addresses of the servers.
@@ -224,23 +228,6 @@ func (a *attempt) targets() []string {
 		out = append(out, net.JoinHostPort(loopback, strconv.Itoa(int(own.Port))))
 	}
 	return out
-}
-
-// check sends one request of each kind before anything is measured, and asks every generator whether it can make its part.
-func (a *attempt) check(context.Context) (*conduct.Failure, error) {
-	c := a.Work.Check(a.targets(), a.scripts)
-	if c == nil {
-		return a.team.fault(), nil
-	}
-	for _, g := range a.team.generators() {
-		if f, err := g.ask(protocol.Command{Check: c}); f != nil || err != nil {
-			return f, err
-		}
-		if f := conduct.Checked(*a.trial, g.called(), g.state.Checked); f != nil {
-			return f, nil
-		}
-	}
-	return a.team.fault(), nil
 }
 
 // start gives all agents the timetable and one instant.
@@ -300,10 +287,8 @@ func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
 		if a.Quiet() || !a.Work.EndsItself() {
 			continue
 		}
-		for _, m := range a.team.members {
-			if f, err := m.ask(protocol.Command{}); f != nil || err != nil {
-				return f, err
-			}
+		if f, err := a.askAll(); f != nil || err != nil {
+			return f, err
 		}
 	}
 }
@@ -331,19 +316,28 @@ func (a *attempt) cell() string {
 
 // awaitAgents waits until every agent has written its record.
 func (a *attempt) awaitAgents(ctx context.Context) (*conduct.Failure, error) {
+	for {
+		if f, err := a.askAll(); f != nil || err != nil {
+			return f, err
+		}
+		a.Now = time.Now()
+		if busy, f := a.AgentsBusy(a.states()...); f != nil || !busy {
+			return f, nil
+		}
+		if f, err := a.pause(ctx, time.Now().Add(pollEvery)); f != nil || err != nil {
+			return f, err
+		}
+	}
+}
+
+// askAll asks every agent how far it is.
+func (a *attempt) askAll() (*conduct.Failure, error) {
 	for _, m := range a.team.members {
-		for busy := m.agent != nil; busy; {
-			f, err := m.ask(protocol.Command{})
-			if f == nil && err == nil {
-				a.Now = time.Now()
-				busy, f = a.AgentBusy(m.state, a.states()...)
-			}
-			if f == nil && err == nil && busy {
-				f, err = a.pause(ctx, time.Now().Add(pollEvery))
-			}
-			if f != nil || err != nil {
-				return f, err
-			}
+		if m.agent == nil {
+			continue
+		}
+		if f, err := m.ask(protocol.Command{}); f != nil || err != nil {
+			return f, err
 		}
 	}
 	return nil, nil

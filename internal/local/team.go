@@ -52,6 +52,8 @@ type member struct {
 	agent *helper.Process
 	log   string
 	state protocol.State
+	// asked is true of a generator that was asked for its check.
+	asked bool
 }
 
 // isServer reports whether the member is measured.
@@ -69,6 +71,15 @@ func (t *team) choose(servers bool) []*member {
 		if m.isServer() == servers {
 			out = append(out, m)
 		}
+	}
+	return out
+}
+
+// seen are members for package conduct.
+func seen(members []*member) []conduct.Seen {
+	var out []conduct.Seen
+	for _, m := range members {
+		out = append(out, conduct.Seen{Agent: m.called(), State: m.state, Since: m.begun, Asked: m.asked})
 	}
 	return out
 }
@@ -195,7 +206,7 @@ func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 	}
 	m.state = answer.State
 	if answer.Refused != "" {
-		return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", m.called(), answer.Refused), nil
+		return conduct.AgentRefused(m.called(), errors.New("refused: "+answer.Refused)), nil
 	}
 	return conduct.AgentFailed(*m.trial, m.called(), m.state), nil
 }

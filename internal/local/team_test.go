@@ -211,7 +211,7 @@ func threadCPUs(t *testing.T) unix.CPUSet {
 func TestARefusalIsAFailureOfTheAgent(t *testing.T) {
 	m := observed(t, helpertest.OwnCPUs(t), "observe", "--port=1")
 	f, err := m.ask(protocol.Command{Start: &protocol.Start{Targets: []string{"127.0.0.1:1"}}})
-	if err != nil || f == nil || f.Kind != conduct.Transient || f.Reason != v1alpha1.ReasonAgentFailed || !strings.HasPrefix(f.Message, "the agent of server-0: ") {
+	if err != nil || f == nil || f.Kind != conduct.Transient || f.Reason != v1alpha1.ReasonAgentFailed || !strings.HasPrefix(f.Message, "the agent of server-0 refused: ") {
 		t.Errorf("it ends with %+v, %v", f, err)
 	}
 	if f, err := m.ask(protocol.Command{}); f != nil || err != nil || m.state.Phase != protocol.Idle {

@@ -96,7 +96,8 @@ func (f *Facts) Together() (list string, together bool) {
 		list = f.Peer.CPUsAllowed
 	}
 	own := cpuset.Parse(f.Seen.CPUsAllowed)
-	node := f.Trial.Servers[0].Environment.Node == f.Trial.Servers[1].Environment.Node
+	peer, _ := f.Trial.Server(1)
+	node := f.Trial.Servers[0].Environment.Node == peer.Environment.Node
 	return list, len(own) > 0 && node && slices.Equal(own, cpuset.Parse(list))
 }
 

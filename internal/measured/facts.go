@@ -89,10 +89,10 @@ func Read(dec *histogram.Decoder, l planned.Level, i planned.Implementation, t *
 		}
 		f.Runs = append(f.Runs, run)
 	}
-	f.Seen = pick.First(t.Servers[0].Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
-	if len(t.Servers) > 1 {
-		f.Peer = pick.First(t.Servers[1].Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
-	}
+	own, _ := t.Server(0)
+	peer, _ := t.Server(1)
+	f.Seen = pick.First(own.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
+	f.Peer = pick.First(peer.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
 	f.load()
 	f.server()
 	if err := f.latency(dec); err != nil {

@@ -10,11 +10,12 @@ import (
 // tick is the resolution of /proc/stat. The first tick of a window and its last may be cut.
 const tick = 0.01
 
-// OfProgram are the facts of a process that measures itself, whose observation is the only one of its trial. Nobody puts a load on it.
+// OfProgram are the facts of a process that measures itself, whose observation is the only one of its trial, if there is one. Nobody puts a
+// load on it.
 func OfProgram(i planned.Implementation, t *record.TrialData) *Facts {
 	f := &Facts{Implementation: i, Trial: t}
 	f.Observations = map[ObservationName]float64{}
-	own := t.Servers[0]
+	own, _ := t.Server(0)
 	if len(own.Cells) == 0 {
 		return f
 	}

@@ -97,7 +97,8 @@ func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string)
 // not read, is left out: it accuses nobody.
 func machineOf(t *record.TrialData, generators int) machine {
 	m := machine{values: map[factOf]string{}}
-	m.add(t, SubjectServer, t.Servers[0].Environment)
+	own, _ := t.Server(0)
+	m.add(t, SubjectServer, own.Environment)
 	for i := range min(generators, len(t.Generators)) {
 		m.add(t, record.MemberGenerator(i), t.Generators[i].Environment)
 	}

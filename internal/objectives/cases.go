@@ -145,6 +145,8 @@ func alikePrograms(now, then Run, name, metric, anchor, implementation string) (
 			return r.Implementation == side && r.Case == name && r.Metric == metric
 		})
 		switch {
+		case was == nil && is == nil:
+			return NotMeasured, ""
 		case was == nil:
 			return LoadDiffers, fmt.Sprintf("the earlier run has no case %s of %s", name, side)
 		case is == nil:

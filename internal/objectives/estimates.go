@@ -252,7 +252,7 @@ func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementati
 	}
 	f.loosen(r.Metric, r.ContenderIsBound, r.BaselineIsBound)
 	f.share(r.Diluted)
-	f.faulty = level.Faults() > 0
+	f.faulty = level.Failures() > 0
 	return f
 }
 

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Implementation is one contender or limit, as planned.
+// Implementation is one contender or reference, as planned.
 type Implementation struct {
 	Name     string      `json:"name"`
 	Role     record.Role `json:"role"`
@@ -69,8 +69,10 @@ type Run struct {
 	// Weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
 	Weights  map[string]float64
 	Baseline string
-	// Blocks includes the repeat blocks that were begun.
+	// Blocks includes the repeat blocks that were begun. TrialsPerBlock is as the kind of work has laid a block out: a trial may measure several
+	// implementations.
 	Blocks          int32
+	TrialsPerBlock  int
 	Implementations []Implementation
 	Levels          []Level
 	// Analyses is the number of times the run may be analysed: once at its end, and earlier if spec.stop allows interim analyses.
@@ -91,6 +93,11 @@ func Of(m record.RunManifest) (Run, error) {
 	}
 	if len(plan.Implementations) == 0 || len(plan.Cells)+len(plan.Trials) == 0 {
 		return p, fmt.Errorf("reading the plan of run %s: it names no implementation or no trial", m.Run.Name)
+	}
+	for _, t := range plan.Trials {
+		if t.Block == plan.Trials[0].Block {
+			p.TrialsPerBlock++
+		}
 	}
 	for _, l := range plan.Loads {
 		if l.Weight > 0 {

@@ -16,8 +16,9 @@ type Event struct {
 	Blocks, Repeats int32
 	// Cell is the cell that is measured, as timetables call it; empty before and between.
 	Cell string
-	// Done and All count cells.
-	Done, All int
+	// Done and All count cells, or trials where WholeTrials is true: they have no cells.
+	Done, All   int
+	WholeTrials bool
 	// Left is about how long the run will still take.
 	Left time.Duration
 	// Results are what a measured trial, or the cells that have finished, have found.

@@ -130,11 +130,20 @@ type RunManifest struct {
 // TrialData is a trial's manifest with the records that it names, as read back from the store and checked.
 type TrialData struct {
 	Manifest TrialManifest
-	// Servers are the records of the servers' observers, in the order of the manifest's servers: one, or the two of a duet.
+	// Servers are the records of the servers' observers, in the order of the manifest's servers: one, or the two of a duet. It is empty if
+	// the kind of work leaves no such records.
 	Servers    []ObserverResult
 	Generators []GeneratorResult
 	// Rows are the values that are compared as they are; a sweep has none, since its levels are compared by rules of their own.
 	Rows []Row
+}
+
+// Server is what was observed of the manifest's server k; false if nothing was.
+func (t TrialData) Server(k int) (ObserverResult, bool) {
+	if k >= len(t.Servers) {
+		return ObserverResult{}, false
+	}
+	return t.Servers[k], true
 }
 
 // RunData is all that a report is made from.

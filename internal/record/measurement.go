@@ -283,7 +283,7 @@ type CellObservation struct {
 	CPUNanos int64 `json:"cpuNanos"`
 	// CPUsAllowed is Cpus_allowed_list of the server's process, read in the window.
 	CPUsAllowed string `json:"cpusAllowed"`
-	// BusyNanos, StealNanos and CoreNanos are the time of the CPUs in CPUsAllowed that went to anybody, that was stolen by the
+	// BusyNanos, StealNanos and CoreNanos are the time of the CPUs in CPUsAllowed that went to anybody, that was taken by the
 	// hypervisor, and that passed at all, summed over those CPUs, by /proc/stat (10 ms resolution).
 	BusyNanos  int64 `json:"busyNanos"`
 	StealNanos int64 `json:"stealNanos"`

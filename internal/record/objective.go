@@ -58,6 +58,9 @@ var caseMetrics = map[string]string{
 
 // CaseMetric is the metric of cases that an objective bounds, or bounds a ratio of; empty if it bounds something else.
 func (o Objective) CaseMetric() string {
+	if o.OfRows != "" {
+		return o.OfRows
+	}
 	if o.Of != "" {
 		return caseMetrics[string(o.Of)]
 	}
@@ -81,6 +84,9 @@ type Objective struct {
 	Percentile string `json:"percentile,omitempty"`
 	// Of is the value of which a RatioToBaseline or a Regression is a ratio.
 	Of ComparedMetric `json:"of,omitempty"`
+	// OfRows is the metric of rows of which a Regression is a ratio, by the name that the kind of work gives it. No spec has it and no record: it
+	// is asked where runs are compared as a whole.
+	OfRows string `json:"-"`
 	// Against names the earlier runs of a Regression; nil otherwise.
 	Against *Reference `json:"against,omitempty"`
 	// Min and Max are the bounds in the metric's unit, in decimal; one of them is empty.

@@ -39,7 +39,7 @@ func (v run) badges() []page.Badge {
 		add(true, v.Say("badge.environment.same"))
 	}
 	if c.References.PlannedCells > 0 {
-		out = append(out, page.Badge{Text: v.cellsBadge("badge.limits", c.References), Tone: "plain"})
+		out = append(out, page.Badge{Text: v.cellsBadge("badge.references", c.References), Tone: "plain"})
 	}
 	return out
 }

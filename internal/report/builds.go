@@ -36,11 +36,10 @@ func (v run) builds() page.Section {
 	if b == nil {
 		return out
 	}
-	lead, bodies := "builds.lead", []table.Body{v.restBody(b.AtRest)}
-	if len(v.Table.Programs) > 0 {
-		lead, bodies = "builds.lead.programs", nil // A program does not rest.
+	e := page.Extra{Leads: []string{v.Say("builds.lead")}}
+	if !v.Table.Run.WholeTrials { // A program does not rest.
+		e.Table.Bodies = append(e.Table.Bodies, v.restBody(b.AtRest))
 	}
-	e := page.Extra{Leads: []string{v.Say(lead)}}
 	if slices.ContainsFunc(b.Facts, func(f builds.Fact) bool { return f.Differs }) {
 		e.Leads = append(e.Leads, v.Say("builds.unlike"))
 	}
@@ -48,7 +47,6 @@ func (v run) builds() page.Section {
 	for _, name := range b.Implementations {
 		e.Table.Head = append(e.Table.Head, table.Word(name))
 	}
-	e.Table.Bodies = bodies
 	for _, part := range buildBodies {
 		body := table.Body{Title: v.Say(part.title)}
 		for _, key := range part.keys {

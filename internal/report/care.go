@@ -85,11 +85,11 @@ func (v run) reasonWords(prefix, code string) string {
 }
 
 func (v run) repeatedTable() table.Table {
-	t := table.Table{Head: []table.Cell{v.Th("trial"), v.ThNum("attempt"), v.Th("faults")}}
+	t := table.Table{Head: []table.Cell{v.Th("trial"), v.ThNum("attempt"), v.Th("failures")}}
 	var s table.Body
 	for _, r := range v.Table.Coverage.Repeated {
 		s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
-			table.Word(r.Trial), table.Count(r.Attempt), table.Wrapped(strings.Join(r.Faults, "; "), ""),
+			table.Word(r.Trial), table.Count(r.Attempt), table.Wrapped(strings.Join(r.Failures, "; "), ""),
 		}})
 	}
 	t.Bodies = append(t.Bodies, s)

@@ -8,14 +8,10 @@ import (
 // method is the section on how a verdict is found.
 func (v run) method() page.Section {
 	s := v.section("method", "method.title")
-	second := "method.2"
-	if len(v.Table.Programs) > 0 {
-		second = "method.2.programs"
-	}
 	rules, percent := v.Table.Rules, format.PlainPercent
 	s.Data = []string{
 		v.Say("method.1"),
-		v.Say(second),
+		v.Say("method.2"),
 		v.Say("method.3", percent(rules.LoadsShare), percent(rules.DecidingShare), percent(1-rules.LoadsShare), format.Integer(rules.MinBlocks)),
 		v.Say("method.4", v.Confidence(), percent(rules.EquivalenceMargin)),
 		v.Say("method.5"),

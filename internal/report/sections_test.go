@@ -90,7 +90,7 @@ func TestCaveats(t *testing.T) {
 			[][]string{{"go", "heap", "pod c was evicted"}},
 		},
 		"a trial that was repeated": {
-			analysis.Table{Coverage: analysis.Coverage{Repeated: []analysis.RepeatedTrial{{Trial: "b01-go", Attempt: 3, Faults: []string{"PodLost", "ImagePull"}}}}},
+			analysis.Table{Coverage: analysis.Coverage{Repeated: []analysis.RepeatedTrial{{Trial: "b01-go", Attempt: 3, Failures: []string{"PodLost", "ImagePull"}}}}},
 			"Trials repeated after an infrastructure failure",
 			[][]string{{"b01-go", "3", "PodLost; ImagePull"}},
 		},

@@ -75,7 +75,11 @@ func progressLine(e progress.Event) string {
 	if e.Cell != "" {
 		text += "  " + e.Cell
 	}
-	return text + fmt.Sprintf("  %d of %d cells  ", e.Done, e.All) + leftOf(e)
+	counted := "cells"
+	if e.WholeTrials {
+		counted = "trials"
+	}
+	return text + fmt.Sprintf("  %d of %d %s  ", e.Done, e.All, counted) + leftOf(e)
 }
 
 // trialOf names an event's trial by its block, or what else it was laid out for, and its servers.

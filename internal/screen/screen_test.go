@@ -45,6 +45,16 @@ var stay = []string{
 	"repeat 1/1    plain and costly  failed: the server exited",
 }
 
+func TestProgramsAreCountedByTrial(t *testing.T) {
+	e := progress.Event{
+		Trial: &record.PlannedTrial{Name: "timed-003-parser", Block: 2, Type: record.Microbenchmark, Servers: []string{"parser"}}, Blocks: 2,
+		Done: 3, All: 4, WholeTrials: true, Left: time.Minute,
+	}
+	if got, want := progressLine(e), "block 2/2     parser  3 of 4 trials  1m0s left"; got != want {
+		t.Errorf("it shows %q, want %q", got, want)
+	}
+}
+
 func TestATerminalShowsARunWhileItGoesOn(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	want := [][]string{

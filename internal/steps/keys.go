@@ -24,7 +24,7 @@ const (
 	keyField  = "ed25519-seed"
 )
 
-// SigningKey reads the installation's key, or makes it at the first start. It signs orders to agents, and the tokens of
+// SigningKey reads the installation's key, or makes it at the first start. It signs commands to agents, and the tokens of
 // runs are derived from it, so that an operator that restarts knows them all.
 func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519.PrivateKey, error) {
 	name := client.ObjectKey{Namespace: namespace, Name: KeySecret}

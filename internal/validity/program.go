@@ -22,6 +22,14 @@ type Program struct {
 // programChecks are those of all checks that need no load.
 var programChecks = []func(*facts) []Reason{checkObserver, checkCPUTimes, checkPinning, checkNeighbours, checkSteal, checkThrottled, checkMachine, checkImage}
 
+// unobservedChecks are those of a process of which its kind of work leaves no observation: its pod and its image are known all the same.
+var unobservedChecks = []func(*facts) []Reason{checkUnobserved, checkMachine, checkImage}
+
+// checkUnobserved marks a process of which nobody knows more than what it measured.
+func checkUnobserved(*facts) []Reason {
+	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "on which CPUs the program ran, and who else used them"}}
+}
+
 // checkCPUTimes marks a process of whose CPUs nobody knows who else used them.
 func checkCPUTimes(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.CoreNanos > 0 && f.Seen.BusyNanos > 0 {
@@ -42,12 +50,16 @@ func Programs(data record.RunData, p planned.Run) ([]Program, error) {
 	for _, i := range p.Implementations {
 		for _, t := range trials[i.Name] {
 			f := &facts{Facts: measured.OfProgram(i, t), rules: rules}
-			m := t.Manifest
+			m, checks := t.Manifest, programChecks
+			own, observed := t.Server(0)
+			if !observed {
+				checks = unobservedChecks
+			}
 			one := Program{
-				Implementation: i.Name, Output: outputKey(m, t.Servers[0].Program), Seconds: f.LoadSeconds,
+				Implementation: i.Name, Output: outputKey(m, own.Program), Seconds: f.LoadSeconds,
 				Cell: Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Validity: Valid, Values: f.Values},
 			}
-			for _, check := range programChecks {
+			for _, check := range checks {
 				for _, r := range check(f) {
 					one.mark(r)
 				}

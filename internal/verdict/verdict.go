@@ -115,15 +115,15 @@ func lostRate(missed, sustained int, alpha float64) bool {
 }
 
 // rateVerdict withholds the verdict that a side sustained a rate if it failed otherwise.
-func rateVerdict(v Verdict, faults int) (Verdict, Reason) {
-	if faults > 0 {
+func rateVerdict(v Verdict, failures int) (Verdict, Reason) {
+	if failures > 0 {
 		return Inconclusive, ImplementationFailures
 	}
 	return v, RateNotSustained
 }
 
-// Faults counts what either side lost by its own failures, rates that were not sustained included.
-func (l *LevelComparison) Faults() int {
+// Failures counts what either side lost by its own failures, rates that were not sustained included.
+func (l *LevelComparison) Failures() int {
 	return l.ContenderFailures + l.BaselineFailures + l.contenderMissed() + l.baselineMissed()
 }
 
@@ -252,7 +252,7 @@ func (r *Result) moreIsBetter() bool {
 }
 
 // undecided returns why nobody has won, or that there is no difference.
-func (r *Result) undecided(faults int) (Verdict, Reason) {
+func (r *Result) undecided(failures int) (Verdict, Reason) {
 	switch {
 	case r.ContenderIsBound || r.BaselineIsBound:
 		return Inconclusive, BoundsOnly
@@ -260,7 +260,7 @@ func (r *Result) undecided(faults int) (Verdict, Reason) {
 		return Inconclusive, ManyComparisons
 	case !r.equivalent():
 		return Inconclusive, NoiseTooHigh
-	case faults > 0:
+	case failures > 0:
 		return Inconclusive, ImplementationFailures
 	case r.contenderCensored+r.baselineCensored > 0:
 		return Inconclusive, Censored
@@ -274,11 +274,11 @@ func (r *Result) undecided(faults int) (Verdict, Reason) {
 
 // winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere or has values
 // beyond all that is known.
-func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored int) (Verdict, Reason) {
+func (*Result) winner(v Verdict, loserIsBound bool, winnerFailures, winnerCensored int) (Verdict, Reason) {
 	switch {
 	case loserIsBound:
 		return Inconclusive, BoundsOnly
-	case winnerFaults > 0:
+	case winnerFailures > 0:
 		return Inconclusive, ImplementationFailures
 	case winnerCensored > 0:
 		return Inconclusive, Censored

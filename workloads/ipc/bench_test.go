@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 var implementation = flag.String("implementation", own, "whose cases BenchmarkIPC has: "+own+" or "+netpoll)
@@ -62,7 +63,7 @@ func measureFor(b *testing.B, bench benchmark, size int) {
 // compared are the names under which the cases of an implementation are compared.
 func compared(t *testing.T, output []byte) []string {
 	t.Helper()
-	out, err := cases.Read(cases.GoTest, output)
+	out, err := cases.Read(record.GoTest, output)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/workloads/ipc/ladder"
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
@@ -155,7 +156,7 @@ func TestTheLadderPrintsItsCasesByTheCommand(t *testing.T) {
 	if err := command(&out, []string{"ladder", "pipe", "--seconds", "3600", "--seconds=0.001"}); err != nil {
 		t.Fatal(err)
 	}
-	read, err := cases.Read(cases.JSONLines, out.Bytes())
+	read, err := cases.Read(record.JSONLines, out.Bytes())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}

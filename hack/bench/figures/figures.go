@@ -81,21 +81,11 @@ type Aim struct {
 	limit float64
 	// upTo is the other limit of a value that is to lie between two.
 	upTo float64
-	judged
+	// bound is true if the worse end of the interval is held against the limit; otherwise the value is, and its interval is for the reader.
+	bound bool
 	// tolerance is the share of the limit by which a bound may lie beyond it.
 	tolerance float64
 }
-
-type judged int
-
-const (
-	// theValue is held against the limit, and its interval is for the reader.
-	theValue judged = iota
-	// theBound is that end of the interval which is worse.
-	theBound
-	// theReach is that end of the interval which is better.
-	theReach
-)
 
 const (
 	most    = "<="
@@ -115,35 +105,22 @@ func Within(low, high float64) Aim { return Aim{sign: between, limit: low, upTo:
 // Bound holds the worse end of the interval against the limit, which it may miss by a share: with a share of 0 the whole interval
 // must keep the limit, with another a figure at parity can be met, which no interval around 1 could without.
 func (a Aim) Bound(tolerance float64) Aim {
-	a.judged, a.tolerance = theBound, tolerance
-	return a
-}
-
-// Reach holds the better end of the interval against the limit: what is not known to miss it has met it.
-func (a Aim) Reach() Aim {
-	a.judged = theReach
+	a.bound, a.tolerance = true, tolerance
 	return a
 }
 
 // met judges a value, or an end of its interval where it has one.
 func (a Aim) met(value float64, i Interval) bool {
 	if a.sign == between {
-		if a.judged == theBound && i != (Interval{}) {
+		if a.bound && i != (Interval{}) {
 			return i.Low >= a.limit && i.High <= a.upTo
 		}
 		return value >= a.limit && value <= a.upTo
 	}
-	worse, better := i.High, i.Low
-	if a.sign == least {
-		worse, better = better, worse
-	}
-	if i != (Interval{}) {
-		switch a.judged {
-		case theBound:
-			value = worse
-		case theReach:
-			value = better
-		case theValue:
+	if a.bound && i != (Interval{}) {
+		value = i.High
+		if a.sign == least {
+			value = i.Low
 		}
 	}
 	if a.sign == least {
@@ -159,18 +136,16 @@ func (a Aim) String() string {
 	}
 	if a.sign == between {
 		text := strconv.FormatFloat(a.limit, 'f', -1, 64) + between + strconv.FormatFloat(a.upTo, 'f', -1, 64)
-		if a.judged == theBound {
+		if a.bound {
 			text += " (bound)"
 		}
 		return text
 	}
 	text := a.sign + strconv.FormatFloat(a.limit, 'f', -1, 64)
 	switch {
-	case a.judged == theReach:
-		text += " (interval reaches)"
 	case a.tolerance > 0:
 		text += " (bound within " + strconv.FormatFloat(100*a.tolerance, 'f', -1, 64) + " %)"
-	case a.judged == theBound:
+	case a.bound:
 		text += " (bound)"
 	}
 	return text

@@ -32,9 +32,6 @@ func TestAFigureIsALineWithItsVerdict(t *testing.T) {
 		"and not by more":                                  {around("g", AtMost(1).Bound(0.03)), "g|1|ratio|<=1 (bound within 3 %)|short|"},
 		"from below alike":                                 {around("h", AtLeast(1).Bound(0.05)), "h|1|ratio|>=1 (bound within 5 %)|met|"},
 		"and not by more from below":                       {around("h", AtLeast(1).Bound(0.03)), "h|1|ratio|>=1 (bound within 3 %)|short|"},
-		"an interval that reaches an upper limit":          {around("i", AtMost(0.97).Reach()), "i|1|ratio|<=0.97 (interval reaches)|met|"},
-		"an interval that does not":                        {around("i", AtMost(0.95).Reach()), "i|1|ratio|<=0.95 (interval reaches)|short|"},
-		"an interval that reaches a lower limit":           {around("i", AtLeast(1.03).Reach()), "i|1|ratio|>=1.03 (interval reaches)|met|"},
 		"without an interval the value is its own bound":   {Of("j", 1.04, "ratio", AtMost(1).Bound(0.05), ""), "j|1.04|ratio|<=1 (bound within 5 %)|met|"},
 	}
 	for name, tc := range tests {

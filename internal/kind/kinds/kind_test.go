@@ -25,6 +25,7 @@ import (
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -239,33 +240,51 @@ func printed(name string, nanos float64) record.Case {
 func run(t *testing.T, blocks int32, factor float64) record.RunData {
 	t.Helper()
 	o := recordtest.Duel(blocks)
-	o.Servers, o.Levels = o.Servers[:2], o.Levels[:1]
+	o.Servers = o.Servers[:2]
+	return runOf(t, o, kindtest.Timings{}, factor)
+}
+
+// runOf is such a run of a kind, of as many programs as there are servers. From the third on they are as fast as the first.
+func runOf(t *testing.T, o recordtest.Options, work kind.Kind, factor float64) record.RunData {
+	t.Helper()
+	kindtest.KnowOnly(t, work)
+	o.Levels = o.Levels[:1]
 	d := recordtest.Run(o)
 	swept := d.Trials
 	d.Trials, d.Manifest.Trials, d.Manifest.Plan.Cells, d.Manifest.Plan.Trials = nil, nil, nil, nil
-	rng := rand.New(rand.NewPCG(uint64(blocks), 7))
+	rng := rand.New(rand.NewPCG(uint64(o.Blocks), 7))
 	noisy := func(nanos float64) float64 { return nanos * math.Exp(0.01*rng.NormFloat64()) }
-	for _, sweep := range swept {
-		m := sweep.Manifest
-		m.Type, m.Artifacts, m.Cells = kindtest.Type, nil, nil
-		parse := 100.0
-		if m.Servers[0] == o.Servers[1].Name {
-			parse *= factor
+	for block := range slices.Chunk(swept, len(o.Servers)) {
+		var drawn []string
+		for _, alone := range block {
+			drawn = append(drawn, alone.Manifest.Servers[0])
 		}
-		seen := sweep.Servers[0]
-		seen.Cells, seen.Program = seen.Cells[:1], &record.ProgramRun{Cases: []record.Case{printed("parse", noisy(parse)), printed("print", noisy(50))}}
-		result, err := json.Marshal(seen)
-		if err != nil {
-			t.Fatal(err)
+		for _, g := range kinds.Groups(d.Manifest.Plan, work.Type(), drawn) {
+			m := block[slices.Index(drawn, g.Servers[0])].Manifest
+			m.Type, m.Servers, m.Artifacts, m.Cells = work.Type(), g.Servers, nil, nil
+			results := map[string]json.RawMessage{}
+			for k, server := range g.Servers {
+				parse := 100.0
+				if server == o.Servers[1].Name {
+					parse *= factor
+				}
+				result, err := json.Marshal(record.ObserverResult{
+					Program: &record.ProgramRun{Cases: []record.Case{printed("parse", noisy(parse)), printed("print", noisy(50))}},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				results[record.MemberServer(k)] = result
+			}
+			one := record.TrialData{Manifest: m}
+			if err := work.Decode(results, &one); err != nil {
+				t.Fatal(err)
+			}
+			one.Rows = work.Rows(one)
+			d.Trials = append(d.Trials, one)
+			d.Manifest.Plan.Trials = append(d.Manifest.Plan.Trials, m.PlannedTrial)
+			d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{PlannedTrial: m.PlannedTrial, Manifest: &record.Artifact{Key: m.Name}})
 		}
-		one := record.TrialData{Manifest: m}
-		if err := (kindtest.Timings{}).Decode(map[string]json.RawMessage{record.MemberServer(0): result}, &one); err != nil {
-			t.Fatal(err)
-		}
-		one.Rows = kindtest.Timings{}.Rows(one)
-		d.Trials = append(d.Trials, one)
-		d.Manifest.Plan.Trials = append(d.Manifest.Plan.Trials, m.PlannedTrial)
-		d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{PlannedTrial: m.PlannedTrial, Manifest: &record.Artifact{Key: m.Name}})
 	}
 	return d
 }
@@ -293,6 +312,49 @@ func TestTheValuesOfAKindAreComparedCaseByCase(t *testing.T) {
 	}
 	if o := table.Headline().Cases; len(o) != 1 || o[0].Worse != 1 || o[0].Same != 1 || o[0].Largest.Case != "parse" {
 		t.Errorf("the headline counts %+v", o)
+	}
+}
+
+// Nothing that the kind leaves looks like one observed program.
+func TestAProcessThatNobodyObservedCountsAndIsMarked(t *testing.T) {
+	d := run(t, 7, 1.1)
+	table, err := analysis.Analyse(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := table.Coverage; c.MeasuredCells != 14 || c.SuspectCells != 14 || c.VoidCells != 0 || c.PinnedCells != 0 {
+		t.Errorf("the coverage is %+v, want 14 suspect processes", c)
+	}
+	for i, p := range table.Programs {
+		if len(d.Trials[i].Servers) != 0 || len(p.Reasons) != 1 || p.Reasons[0].Code != validity.NotChecked {
+			t.Errorf("%s has %d observations and is marked %+v", p.Trial, len(d.Trials[i].Servers), p.Reasons)
+		}
+	}
+}
+
+func TestAKindWhoseTrialsHaveTwoProgramsIsComparedAndCountedByTrial(t *testing.T) {
+	o := recordtest.Duel(10)
+	o.Servers[2].Role = record.RoleContender
+	d := runOf(t, o, paired{}, 1.1)
+	recordtest.Drop(&d, 3, d.Trials[4].Manifest.Servers[0], v1alpha1.ReasonPodLost, "its node is gone")
+	table, err := analysis.Analyse(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := table.Coverage; c.PlannedTrials != 20 || c.MeasuredTrials != 19 || c.PlannedCells != 30 || c.MeasuredCells != 28 || len(c.Missing) != 2 {
+		t.Errorf("the coverage is %+v, want 20 trials of 30 processes, of which one of two is missing", c)
+	}
+	for _, r := range table.Rows {
+		want := verdict.NoDifference
+		if r.Implementation == o.Servers[1].Name && r.Case == "parse" {
+			want = verdict.Worse
+		}
+		if r.Verdict != want || r.Blocks != 9 {
+			t.Errorf("%s of %s: %s of %d blocks, want %s of 9", r.Case, r.Implementation, r.Verdict, r.Blocks, want)
+		}
+	}
+	if len(table.Rows) != 4 {
+		t.Errorf("%d comparisons, want two cases of two programs", len(table.Rows))
 	}
 }
 

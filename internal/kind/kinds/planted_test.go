@@ -71,7 +71,7 @@ func reprintGo(t *testing.T, output []byte, factor func(string) float64) []byte 
 // "new" with a tenth more in the cases that are planted: every other one.
 func reprinted(t *testing.T, seed uint64, format record.CaseFormat, output []byte, how reprint) (record.RunData, []string) {
 	t.Helper()
-	known, err := cases.Read(cases.Format(format), output)
+	known, err := cases.Read(format, output)
 	if err != nil || len(known.Unread) > 0 {
 		t.Fatalf("what was recorded is not read: %v, %+v", err, known.Unread)
 	}
@@ -95,7 +95,7 @@ func reprinted(t *testing.T, seed uint64, format record.CaseFormat, output []byt
 			}
 			return noise[name]
 		})
-		found, err := cases.Read(cases.Format(format), text)
+		found, err := cases.Read(format, text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -91,7 +92,7 @@ func TestProgramsAreComparedByTheFirstMetricOfEachCase(t *testing.T) {
 	if c := table.Coverage; c.PlannedTrials != 20 || c.MeasuredTrials != 20 || c.PlannedCells != 20 || c.MeasuredCells != 20 || c.VoidCells != 0 {
 		t.Errorf("the coverage is %+v", c)
 	}
-	for _, want := range []string{`id="cases"`, `id="values"`, "2 worse", "parse/size:*", "0 on both sides", "20 of 20 cells valid"} {
+	for _, want := range []string{`id="cases"`, `id="values"`, "2 worse", "parse/size:*", "0 on both sides", "20 of 20 processes valid"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -114,8 +115,39 @@ func TestAVoidProcessCountsNowhereAndDisturbsItsBlock(t *testing.T) {
 			t.Errorf("%s: %d blocks, %d void", r.Case, r.Blocks, r.VoidBlocks)
 		}
 	}
-	if table.Coverage.VoidCells != 2 || !strings.Contains(page, "void: 2 of 20 processes") || strings.Contains(page, "every cell passed every check") {
-		t.Errorf("%d cells are void, and the page does not say so", table.Coverage.VoidCells)
+	if table.Coverage.VoidCells != 2 || !strings.Contains(page, "void: 2 of 20 processes") || strings.Contains(page, "every process passed every check") {
+		t.Errorf("%d processes are void, and the page does not say so", table.Coverage.VoidCells)
+	}
+	if !strings.Contains(page, "the hypervisor took 50.0 % of the program&#39;s CPU time (steal)") {
+		t.Error("the page does not say what befell the program")
+	}
+}
+
+// A program is no server, and has neither loads nor cells.
+func TestAReportOnProgramsSpeaksOfNothingElse(t *testing.T) {
+	unpinned := func(d *record.TrialData) {
+		c := &d.Servers[0].Cells[0]
+		switch d.Manifest.Block {
+		case 1:
+			c.CPUsAllowed = "0-63"
+		case 2:
+			c.Error = "no such process"
+		case 3:
+			c.BusyNanos = c.CoreNanos
+		case 4:
+			d.Servers[0].Environment.Kernel = "7.0"
+		case 5:
+			c.Unknown = []string{"the kernel does not say"}
+		}
+	}
+	for name, d := range map[string]record.RunData{"sound": programs(t, 7, 1), "troubled": programs(t, 10, 1.1, unpinned)} {
+		d.Manifest.Plan.Notes = nil // They are a sweep's.
+		_, page := analysed(t, d)
+		_, page, _ = strings.Cut(page, "<body")
+		text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")
+		for _, found := range regexp.MustCompile(`(?i).{0,60}\b(cells?|the server|server's|requests?)\b.{0,60}`).FindAllString(text, -1) {
+			t.Errorf("%s: %s", name, found)
+		}
 	}
 }
 
@@ -149,7 +181,7 @@ func TestACaseThatIsLackingOrHasFailedIsNamed(t *testing.T) {
 			t.Errorf("%s is compared, which one side does not have", r.Case)
 		}
 	}
-	if strings.Contains(page, "every cell passed every check") {
+	if strings.Contains(page, "every process passed every check") {
 		t.Error("the caveats say that nothing is wrong")
 	}
 	if !strings.Contains(page, "no &lt;paper&gt;") || !strings.Contains(page, "did not print the case parse/size:256") {

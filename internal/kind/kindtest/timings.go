@@ -1,10 +1,11 @@
 // Package kindtest has two kinds of work that nothing else of the project knows: one of blocks, and one that follows them and has a section of the
 // report. Tests take them through plans, pods, comparisons and reports, and through runs on one machine and on a cluster. Their programs are started
-// by the agent that all kinds have whose programs measure themselves, which leaves its result; what is compared is their own.
+// by the agent that all kinds have whose programs measure themselves; what they read of its result, and what they compare, is their own.
 package kindtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -60,7 +61,7 @@ func Add() {
 }
 
 // Timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process
-// ending is success, and of what a case prints in nanoseconds the least counts.
+// ending is success, and of what a case prints in nanoseconds the least counts. Nobody has observed its process.
 type Timings struct{}
 
 var _ kind.Kind = Timings{}
@@ -101,19 +102,41 @@ func (Timings) Read(spec v1alpha1.TrialSpec) kind.Work {
 	return Timing{Program: kind.ReadServers(spec)[0]}
 }
 
-// Decode implements kind.Kind.
-func (Timings) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
-	return kind.DecodeAlone(results, into, "programs", "a program", func(r record.ObserverResult) bool { return r.Program != nil })
+// result is what the kind reads of that which an agent has left.
+type result struct {
+	Program struct {
+		Cases []struct {
+			Name   string
+			Values []struct {
+				Unit    string
+				Samples []float64
+			}
+		}
+	}
 }
 
-// Rows implements kind.Kind.
-func (Timings) Rows(t record.TrialData) []record.Row {
-	var rows []record.Row
-	for _, c := range t.Servers[0].Program.Cases {
-		rows = append(rows, record.Exactly("Least time", c.Name, c.Values[0].Unit, record.LessIsBetter, slices.Min(c.Values[0].Samples)))
+// Decode implements kind.Kind. It makes the rows of what each program of the trial has printed, and keeps nothing else: how the program ran is
+// known to nobody.
+func (Timings) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
+	if len(results) != len(into.Manifest.Servers) {
+		return fmt.Errorf("the trial has the results of %d members: want one of each of its %d programs", len(results), len(into.Manifest.Servers))
 	}
-	return rows
+	for k := range into.Manifest.Servers {
+		var own result
+		if err := json.Unmarshal(results[record.MemberServer(k)], &own); err != nil {
+			return fmt.Errorf("reading the result of %s: %w", record.MemberServer(k), err)
+		}
+		for _, c := range own.Program.Cases {
+			row := record.Exactly("Least time", c.Name, c.Values[0].Unit, record.LessIsBetter, slices.Min(c.Values[0].Samples))
+			row.Server = k
+			into.Rows = append(into.Rows, row)
+		}
+	}
+	return nil
 }
+
+// Rows implements kind.Kind: they have been decoded.
+func (Timings) Rows(t record.TrialData) []record.Row { return t.Rows }
 
 // Timing is what one trial does.
 type Timing struct{ Program record.Implementation }

@@ -2,8 +2,6 @@ package flame
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -144,29 +142,4 @@ func (b *builder) frame(function int, cost float64, depth int) Frame {
 		}
 	}
 	return out
-}
-
-// Fold writes the stacks as other tools read them: names between semicolons, and the cost of the last one.
-func (g Graph) Fold(w io.Writer) error {
-	for _, f := range g.Root.Callees {
-		if err := fold(w, "", f); err != nil {
-			return fmt.Errorf("writing stacks: %w", err)
-		}
-	}
-	return nil
-}
-
-func fold(w io.Writer, above string, f Frame) error {
-	stack := above + strings.NewReplacer(";", ":", "\n", " ").Replace(f.Name)
-	if self := f.Self(); self > 0 {
-		if _, err := fmt.Fprintf(w, "%s %d\n", stack, self); err != nil {
-			return err
-		}
-	}
-	for _, c := range f.Callees {
-		if err := fold(w, stack+";", c); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -94,9 +94,6 @@ func TestASignalThatEndsTheProgramIsNamed(t *testing.T) {
 	if diff := cmp.Diff(want, r.LeaksByKind()); diff != "" {
 		t.Errorf("leaks (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]int64{"UninitCondition": 100}, r.ErrorsByKind()); diff != "" {
-		t.Errorf("errors (-want +got):\n%s", diff)
-	}
 }
 
 func TestHalfAFileKeepsWhatItHolds(t *testing.T) {

@@ -93,12 +93,3 @@ func (r Result) LeaksByKind() map[LeakKind]Leak {
 	}
 	return sums
 }
-
-// ErrorsByKind adds up the errors of each kind.
-func (r Result) ErrorsByKind() map[string]int64 {
-	sums := map[string]int64{}
-	for _, e := range r.Errors {
-		sums[e.Kind] += e.Count
-	}
-	return sums
-}

@@ -52,7 +52,7 @@ func (o Options) generators() int { return int(max(o.Generators, 1)) }
 // generatorMicros is the generator's CPU time per request: one CPU of it makes 200,000 requests/s.
 const generatorMicros = 5
 
-// Duel is a run of two contenders, the second with 1.2 times the first's CPU time per request, and a limit.
+// Duel is a run of two contenders, the second with 1.2 times the first's CPU time per request, and a reference.
 func Duel(blocks int32) Options {
 	return Options{
 		Name: "duel", Seed: 7, Blocks: blocks, Levels: []int32{10, 100, 500, 1000}, Noise: 0.03, Seconds: 5,

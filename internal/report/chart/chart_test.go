@@ -53,7 +53,7 @@ func TestImplementationsCanBeToldApart(t *testing.T) {
 	for i := range colours {
 		seen[LookOf(i, false)] = true
 	}
-	if len(seen) != colours || seen[LookOf(0, true)] || LookOf(0, true).Class != LimitClass {
+	if len(seen) != colours || seen[LookOf(0, true)] || LookOf(0, true).Class != ReferenceClass {
 		t.Errorf("%d implementations have the looks %v", colours, seen)
 	}
 	if LookOf(colours, false) != LookOf(0, false) {

@@ -11,13 +11,13 @@ const colours = 8
 // Look is how an implementation is drawn.
 type Look struct{ Class, Shape string }
 
-// LimitClass is the class of what a limit is drawn in.
-const LimitClass = "climit"
+// ReferenceClass is the class of what a reference is drawn in.
+const ReferenceClass = "creference"
 
-// LookOf is the look of the implementation of an index, and that of a limit.
-func LookOf(index int, limit bool) Look {
-	if limit {
-		return Look{Class: LimitClass, Shape: "diamond"}
+// LookOf is the look of the implementation of an index, and that of a reference.
+func LookOf(index int, reference bool) Look {
+	if reference {
+		return Look{Class: ReferenceClass, Shape: "diamond"}
 	}
 	return Look{Class: fmt.Sprintf("c%d", index%colours), Shape: shapes[index%len(shapes)]}
 }

@@ -72,8 +72,8 @@ func (v levels) latencyChart(l planned.Level) (chart.Chart, bool) {
 		}
 	}
 	c.Plot = append(c.Plot, chart.Text("50%", chart.Pixels(latencyHeight-6), "middle", "tick faint", v.Say("axis.percentile")))
-	for _, d := range v.distributions(l, kind, v.LimitsDrawn()) {
-		c.Plot = append(c.Plot, v.limitCurve(d, x, y)...)
+	for _, d := range v.distributions(l, kind, v.ReferencesDrawn()) {
+		c.Plot = append(c.Plot, v.referenceCurve(d, x, y)...)
 	}
 	for _, d := range drawn {
 		c.Plot = append(c.Plot, v.curve(d, x, y)...)
@@ -201,17 +201,17 @@ func (v levels) curve(d distribution, x, y chart.Span) []chart.Mark {
 	return out
 }
 
-// limitCurve draws a limit's distribution where it lies within the scale, and names it where it begins or says that it lies below.
-func (v levels) limitCurve(d distribution, x, y chart.Span) []chart.Mark {
+// referenceCurve draws a reference's distribution where it lies within the scale, and names it where it begins or says that it lies below.
+func (v levels) referenceCurve(d distribution, x, y chart.Span) []chart.Mark {
 	k := slices.IndexFunc(d.points, func(p latency.Quantile) bool { return y.Holds(highEnd(p)) })
 	if k < 0 {
-		label := v.Say("limit.beyond", d.name)
+		label := v.Say("reference.beyond", d.name)
 		return []chart.Mark{
 			{Kind: "down", X: "97%", Y: chart.Pixels(latencyBottom - 6), Class: "arrow"},
-			chart.Text("96%", chart.Pixels(latencyBottom-4), "end", "tick limit", label),
+			chart.Text("96%", chart.Pixels(latencyBottom-4), "end", "tick reference", label),
 		}
 	}
-	return []chart.Mark{polyline(d.points, highEnd, x, y, "curve climit")}
+	return []chart.Mark{polyline(d.points, highEnd, x, y, "curve "+chart.ReferenceClass)}
 }
 
 // curveLabel prints a value to the left of its place or to the right: above a rising curve there is room to the left, and below it to

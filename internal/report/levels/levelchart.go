@@ -110,8 +110,8 @@ func (v levels) levelChart(f facet, q quantity) chart.Chart {
 	y := chart.Span{Low: 0, High: ticks[len(ticks)-1], From: chart.Bottom, To: chart.Top}
 	c.Grid(y, ticks, format.TickNumber)
 	c.Plot = append(c.Plot, v.levelAxis(f)...)
-	for _, i := range v.LimitsDrawn() {
-		c.Plot = append(c.Plot, v.limitMarks(f, q, y, i)...)
+	for _, i := range v.ReferencesDrawn() {
+		c.Plot = append(c.Plot, v.referenceMarks(f, q, y, i)...)
 	}
 	for k, i := range contenders {
 		c.Plot = append(c.Plot, v.series(f, q, y, k, len(contenders), i)...)
@@ -149,8 +149,8 @@ func (v levels) tick(l planned.Level) string {
 	return format.Integer(l.Connections)
 }
 
-// limitMarks draw a limit as a line across each level, or as an arrow at the edge of the scale, which follows the contenders.
-func (v levels) limitMarks(f facet, q quantity, y chart.Span, i planned.Implementation) []chart.Mark {
+// referenceMarks draw a reference as a line across each level, or as an arrow at the edge of the scale, which follows the contenders.
+func (v levels) referenceMarks(f facet, q quantity, y chart.Span, i planned.Implementation) []chart.Mark {
 	var out []chart.Mark
 	width := 100 / float64(len(f.levels))
 	for k, l := range f.levels {
@@ -165,18 +165,18 @@ func (v levels) limitMarks(f facet, q quantity, y chart.Span, i planned.Implemen
 		if q.bounds && g.ThroughputIsBound {
 			value = v.Say("atleast", value)
 		}
-		label := v.Say("limit.label", i.Name, value)
+		label := v.Say("reference.label", i.Name, value)
 		if y.Holds(s.Mean) {
 			at := y.At(s.Mean)
 			out = append(out,
-				chart.Line(left, chart.Pixels(at), right, chart.Pixels(at), "limit"),
-				chart.Text(middle, chart.Pixels(at-4), "middle", "tick limit", label),
+				chart.Line(left, chart.Pixels(at), right, chart.Pixels(at), "reference"),
+				chart.Text(middle, chart.Pixels(at-4), "middle", "tick reference", label),
 			)
 			continue
 		}
 		out = append(out,
 			chart.Mark{Kind: "up", X: middle, Y: chart.Pixels(chart.Top - 6), Class: "arrow"},
-			chart.Text(middle, chart.Pixels(chart.Top-13), "middle", "tick limit", label),
+			chart.Text(middle, chart.Pixels(chart.Top-13), "middle", "tick reference", label),
 		)
 	}
 	return out

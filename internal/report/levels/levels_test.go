@@ -150,7 +150,7 @@ func TestALimitIsALineOrAnArrowWithItsValue(t *testing.T) {
 			run := gathered(ten)
 			run.Groups[1].Throughput, run.Groups[1].ThroughputIsBound = &inference.Summary{Mean: tc.mean}, tc.bound
 			v := of(run)
-			got := v.limitMarks(v.facets()[0], throughputQuantity, y, run.Implementations[1])
+			got := v.referenceMarks(v.facets()[0], throughputQuantity, y, run.Implementations[1])
 			if len(got) != 2 || got[0].Kind != tc.want[0] || got[1].Text != tc.want[1] {
 				t.Errorf("marks %+v, want %v", got, tc.want)
 			}
@@ -239,7 +239,7 @@ func TestTheFindingsOfALimitRaiseNoAlarm(t *testing.T) {
 	if got := v.groupNotes(g, run.Implementations[0])[0].Tone; got != "void" {
 		t.Errorf("a contender's finding has the tone %s", got)
 	}
-	if got := v.groupNotes(g, run.Implementations[1])[0].Tone; got != "limit" {
+	if got := v.groupNotes(g, run.Implementations[1])[0].Tone; got != "soft" {
 		t.Errorf("a limit's finding has the tone %s", got)
 	}
 }

@@ -63,7 +63,7 @@ func (v levels) implementation(i planned.Implementation) table.Cell {
 	c := table.Cell{Text: i.Name, Look: &l}
 	switch {
 	case i.Role == record.RoleReference:
-		c.Sub = v.Say("legend.limit")
+		c.Sub = v.Say("legend.reference")
 	case i.Baseline && len(v.Table.Comparisons) > 0:
 		c.Sub = v.Say("legend.baseline")
 	}
@@ -121,12 +121,12 @@ func (v levels) pinned(g validity.Group) string {
 	return v.Say("badge.of", format.Integer(g.Pinned), format.Integer(len(g.Cells)))
 }
 
-// groupNotes are the findings of a group. Those of a limit raise no alarm.
+// groupNotes are the findings of a group. Those of a reference raise no alarm.
 func (v levels) groupNotes(g validity.Group, i planned.Implementation) []table.Note {
 	notes := v.Notes(g)
 	for k := range notes {
 		if i.Role == record.RoleReference {
-			notes[k].Tone = "limit"
+			notes[k].Tone = "soft"
 		}
 	}
 	return notes

@@ -25,7 +25,7 @@ const (
 func (v levels) overTimeCharts() []chart.Chart {
 	low, high, seconds := 1.0, 1.0, 0.0
 	for _, g := range v.Table.Groups {
-		if o := g.OverTime; o != nil && v.Looks[g.Implementation].Class != chart.LimitClass {
+		if o := g.OverTime; o != nil && v.Looks[g.Implementation].Class != chart.ReferenceClass {
 			for k := range o.Relative {
 				low, high = min(low, o.Least[k]), max(high, o.Most[k])
 			}

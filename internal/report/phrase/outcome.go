@@ -79,12 +79,15 @@ func kind(m verdict.Metric) string {
 	return string(m)
 }
 
-// Metric names a metric in a sentence.
+// Metric names a metric in a sentence. Of rows it has the name that their kind of work gives it.
 func (l Lexicon) Metric(m verdict.Metric) string {
 	if p := m.Percentile(); p != "" {
 		return l.Say("metric.latency", p)
 	}
-	return l.Say("metric." + string(m))
+	if key := "metric." + string(m); l.Has(key) {
+		return l.Say(key)
+	}
+	return string(m)
 }
 
 // Effect returns by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.

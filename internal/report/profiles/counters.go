@@ -23,7 +23,7 @@ func (v profiles) counters(f analysis.Profiled) part {
 			row.Cells[1] = table.Cell{Text: v.Say("profiles.unmeasured"), Sub: c.Why, Number: true, Wrap: true}
 		}
 		if c.Extrapolated {
-			row.Notes = append(row.Notes, table.Note{Weight: v.Say("profiles.limit"), Text: v.Say("profiles.extrapolated"), Tone: "limit"})
+			row.Notes = append(row.Notes, table.Note{Weight: v.Say("profiles.limit"), Text: v.Say("profiles.extrapolated"), Tone: "soft"})
 		}
 		body.Rows = append(body.Rows, row)
 	}

@@ -165,7 +165,7 @@ func (v profiles) notes(f analysis.Profiled) []table.Note {
 	}
 	if f.Result != nil {
 		for _, r := range reasons(*f.Result) {
-			out = append(out, table.Note{Weight: v.Say("profiles.limit"), Text: r.Sentence, Tone: "limit"})
+			out = append(out, table.Note{Weight: v.Say("profiles.limit"), Text: r.Sentence, Tone: "soft"})
 		}
 	}
 	return out

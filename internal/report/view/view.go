@@ -21,14 +21,18 @@ type View struct {
 	Looks map[string]chart.Look
 }
 
-// New shows a table in the words of a lexicon. Contenders get their looks in the order of the spec, and limits one of their own.
+// New shows a table in the words that a lexicon has for what was measured. Contenders get their looks in the order of the spec, and references
+// one of their own.
 func New(t analysis.Table, l phrase.Lexicon) *View {
+	if t.Run.WholeTrials {
+		l.Language = l.OfPrograms()
+	}
 	v := &View{Lexicon: l, Table: t, Looks: map[string]chart.Look{}}
 	next := 0
 	for _, i := range t.Implementations {
-		limit := i.Role == record.RoleReference
-		v.Looks[i.Name] = chart.LookOf(next, limit)
-		if !limit {
+		reference := i.Role == record.RoleReference
+		v.Looks[i.Name] = chart.LookOf(next, reference)
+		if !reference {
 			next++
 		}
 	}
@@ -58,7 +62,7 @@ func (v *View) Legend(of []planned.Implementation) []chart.Legend {
 		l := chart.Legend{Name: i.Name, Look: v.Looks[i.Name]}
 		switch {
 		case i.Role == record.RoleReference:
-			l.Note = v.Say("legend.limit")
+			l.Note = v.Say("legend.reference")
 		case i.Baseline && len(v.Table.Comparisons) > 0:
 			l.Note = v.Say("legend.baseline")
 		}
@@ -76,8 +80,8 @@ func (v *View) Drawn() []planned.Implementation {
 	return out
 }
 
-// LimitsDrawn are the implementations that are drawn beside the scale.
-func (v *View) LimitsDrawn() []planned.Implementation {
+// ReferencesDrawn are the implementations that are drawn beside the scale.
+func (v *View) ReferencesDrawn() []planned.Implementation {
 	return slices.DeleteFunc(slices.Clone(v.Table.Implementations), func(i planned.Implementation) bool {
 		return slices.ContainsFunc(v.Drawn(), func(d planned.Implementation) bool { return d.Name == i.Name })
 	})

@@ -66,7 +66,7 @@ func TestALimitIsDrawnApart(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff([][]string{{"go", "go2"}, {"epoll"}}, [][]string{names(v.Drawn()), names(v.LimitsDrawn())}); diff != "" {
+	if diff := cmp.Diff([][]string{{"go", "go2"}, {"epoll"}}, [][]string{names(v.Drawn()), names(v.ReferencesDrawn())}); diff != "" {
 		t.Errorf("drawn on the scale and beside it (-want +got):\n%s", diff)
 	}
 	want := []chart.Legend{
@@ -79,8 +79,8 @@ func TestALimitIsDrawnApart(t *testing.T) {
 	}
 	table.Implementations, table.Comparisons = table.Implementations[:1], nil
 	v = New(table, phrase.English)
-	if len(v.Drawn()) != 1 || len(v.LimitsDrawn()) != 0 {
-		t.Errorf("a limit alone makes no scale: %v, %v", v.Drawn(), v.LimitsDrawn())
+	if len(v.Drawn()) != 1 || len(v.ReferencesDrawn()) != 0 {
+		t.Errorf("a reference alone makes no scale: %v, %v", v.Drawn(), v.ReferencesDrawn())
 	}
 }
 

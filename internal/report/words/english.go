@@ -126,7 +126,7 @@ var englishGeneral = map[string]string{
 	"point.cpu":        "%s, block %s: %s per request",
 	"point.bound":      "%s (a lower bound: the generator was the bottleneck)",
 	"point.void":       "%s (void)",
-	"legend.limit":     "reference",
+	"legend.reference": "reference",
 	"legend.baseline":  "baseline",
 
 	"latency.title":          "Latency",
@@ -172,7 +172,7 @@ var englishGeneral = map[string]string{
 	"care.repeated": "Trials repeated after an infrastructure failure",
 	"care.unknown":  "What could not be measured",
 	"care.cells":    "Void and suspect cells",
-	"th.trial":      "trial", "th.block": "block", "th.reason": "reason", "th.message": "message", "th.attempt": "attempt", "th.faults": "failures",
+	"th.trial":      "trial", "th.block": "block", "th.reason": "reason", "th.message": "message", "th.attempt": "attempt", "th.failures": "failures",
 	"th.profile":         "profile",
 	"missing.NotStarted": "it had not started when the run ended", "missing.NotRead": "this report had no access to its manifest",
 	"unknown.cells.1": "in %s cell", "unknown.cells.n": "in %s cells",

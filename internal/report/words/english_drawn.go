@@ -24,9 +24,9 @@ var englishDrawn = map[string]string{
 	"facet.closed":       "%s: fixed connections",
 	"facet.open":         "%s: imposed arrival rate",
 	"throughput.imposed": "requests/s, at an imposed rate",
-	"limit.label":        "%s %s",
-	"limit.beyond":       "%s lies below this scale",
-	"badge.limits":       "reference: %s of %s cells valid",
+	"reference.label":    "%s %s",
+	"reference.beyond":   "%s lies below this scale",
+	"badge.references":   "reference: %s of %s cells valid",
 	"badge.missed":       "%s missed",
 
 	"latency.lead":   "All blocks together, with their histograms merged. Different kinds of latency are never compared: %s.",

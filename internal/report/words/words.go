@@ -8,7 +8,18 @@ import (
 )
 
 // Language holds every word of the report in one language, as formats of package fmt.
-type Language struct{ words map[string]string }
+type Language struct {
+	words map[string]string
+	// of ends the keys of words that are said in the place of others; empty for none.
+	of string
+}
+
+// OfPrograms is the language as it speaks of programs that measure themselves: what it says of them in other words than of servers has a key
+// that ends in ".programs".
+func (l Language) OfPrograms() Language {
+	l.of = ".programs"
+	return l
+}
 
 // English is the only language so far. Another one is another list of such maps with the same keys.
 var English = compose(englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings)
@@ -30,7 +41,10 @@ func (l Language) Has(key string) bool {
 
 // Say prints a sentence. An unknown key is a mistake of the program, and shows itself in tests as well as on the page.
 func (l Language) Say(key string, args ...any) string {
-	words, ok := l.words[key]
+	words, ok := l.words[key+l.of]
+	if !ok {
+		words, ok = l.words[key]
+	}
 	if !ok {
 		return "!(" + key + ")"
 	}

@@ -22,6 +22,13 @@ func TestSayAndCount(t *testing.T) {
 			}
 		})
 	}
+	l = compose(map[string]string{"on": "on the server", "on.programs": "on the program", "by.1": "%s cell", "by.1.programs": "%s process"}).OfPrograms()
+	if l.Say("on") != "on the program" || l.Count("by", 1) != "1 process" {
+		t.Errorf("of programs it says %q and %q", l.Say("on"), l.Count("by", 1))
+	}
+	if l = compose(map[string]string{"bare": "100 %"}).OfPrograms(); l.Say("bare") != "100 %" {
+		t.Errorf("what it has no other words for is %q", l.Say("bare"))
+	}
 	if !l.Has("bare") || l.Has("nowhere") {
 		t.Error("a key is not known that is there, or the other way round")
 	}
@@ -38,13 +45,13 @@ func TestNoKeyHasTwoWords(t *testing.T) {
 }
 
 func TestWhatIsCountedHasASingularAndAPlural(t *testing.T) {
-	ending := regexp.MustCompile(`^(.*)\.(1|n)$`)
+	ending := regexp.MustCompile(`^(.*)\.(1|n)(\.programs)?$`)
 	for key := range English.words {
 		found := ending.FindStringSubmatch(key)
 		if found == nil {
 			continue
 		}
-		for _, other := range []string{found[1] + ".1", found[1] + ".n"} {
+		for _, other := range []string{found[1] + ".1" + found[3], found[1] + ".n" + found[3]} {
 			if found[1] != "method" && found[1] != "th" && !English.Has(other) {
 				t.Errorf("%s is there without %s", key, other)
 			}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // TestMain lets the test's program be the other process: one that serves, and one that neither receives nor goes.
@@ -597,7 +598,7 @@ func TestAllRungsPrintTheSameCasesInJSONLines(t *testing.T) {
 		if err := Print(&out, rung, time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		read, err := cases.Read(cases.JSONLines, out.Bytes())
+		read, err := cases.Read(record.JSONLines, out.Bytes())
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", rung.Name, err, out.String())
 		}

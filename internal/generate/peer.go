@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// player is the tool against one of the two servers of a duet, during one cell. At most one of the two runs at a time; the other one
-// is frozen by SIGSTOP.
-type player struct {
+// peerLoad is the tool against one of the two peers of a duet, during one cell. At most one of the two runs at a time; the other one is
+// frozen by SIGSTOP.
+type peerLoad struct {
 	*cellRun
 	raw *os.File
-	// process is nil until the player's first turn, and ended gets its end, once.
+	// process is nil until the tool's first turn, and ended gets its end, once.
 	process *process
 	ended   chan error
 	// turns are the times in which it ran.
@@ -23,9 +23,9 @@ type player struct {
 
 type turn struct{ from, to time.Time }
 
-// play lets the player run until an instant, starting it in its first turn. The error says that it has ended, or why it could not be
+// takeTurn lets the tool run until an instant, starting it in its first turn. The error says that it has ended, or why it could not be
 // let run.
-func (p *player) play(ctx context.Context, dir string, args []string, deadline, until time.Time) error {
+func (p *peerLoad) takeTurn(ctx context.Context, dir string, args []string, deadline, until time.Time) error {
 	from := time.Now()
 	if p.process == nil {
 		if err := p.start(ctx, dir, args, deadline); err != nil {
@@ -49,7 +49,7 @@ func (p *player) play(ctx context.Context, dir string, args []string, deadline, 
 	return nil
 }
 
-func (p *player) start(ctx context.Context, dir string, args []string, deadline time.Time) error {
+func (p *peerLoad) start(ctx context.Context, dir string, args []string, deadline time.Time) error {
 	process, err := launch(ctx, dir, args, p.share.Threads, nil, p.raw, deadline)
 	if err != nil {
 		return err
@@ -62,16 +62,16 @@ func (p *player) start(ctx context.Context, dir string, args []string, deadline 
 	return nil
 }
 
-// signal freezes the player or lets it run on. One that has ended meanwhile tells so when it is waited for.
-func (p *player) signal(s syscall.Signal) error {
+// signal freezes the tool or lets it run on. One that has ended meanwhile tells so when it is waited for.
+func (p *peerLoad) signal(s syscall.Signal) error {
 	if err := p.process.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("sending %v to %s: %w", s, p.args[0], err)
 	}
 	return nil
 }
 
-// finish lets the player run to its end, which is near.
-func (p *player) finish() error {
+// finish lets the tool run to its end, which is near.
+func (p *peerLoad) finish() error {
 	from := time.Now()
 	if err := p.signal(syscall.SIGCONT); err != nil {
 		return err
@@ -91,8 +91,8 @@ func (p *player) finish() error {
 	return nil
 }
 
-// stop kills the player, frozen or not, and returns when it is gone.
-func (p *player) stop() {
+// stop kills the tool, frozen or not, and returns when it is gone.
+func (p *peerLoad) stop() {
 	if p.process == nil {
 		return
 	}
@@ -101,9 +101,9 @@ func (p *player) stop() {
 	p.process = nil
 }
 
-// active is for how long the player put load on its server: its turns, as far as they lie within the time that the tool says it
+// active is for how long the tool put load on its server: its turns, as far as they lie within the time that the tool says it
 // measured. That time ended when the tool did, but for the millisecond in which it prints.
-func (p *player) active() time.Duration {
+func (p *peerLoad) active() time.Duration {
 	begin := p.run.Ended.Add(-time.Duration(p.run.Measurement.DurationMicros) * time.Microsecond)
 	var sum time.Duration
 	for _, t := range p.turns {
