@@ -234,6 +234,7 @@ func run(namespace, name string, implementations ...string) *v1alpha1.BenchmarkR
 	for _, i := range implementations {
 		r.Spec.Implementations = append(r.Spec.Implementations, v1alpha1.Implementation{Name: i, Image: i + ":1", Port: 8080})
 	}
+	r.Spec.Baseline = implementations[0]
 	r.Spec.Loads = []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 100}}}}
 	return r
 }

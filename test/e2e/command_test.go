@@ -21,7 +21,7 @@ import (
 )
 
 // The exit codes of a command that has done its work: with a verdict, or none, and where doctor has found a fault.
-const success, fault, inconclusive = 0, 1, 4
+const exitSuccess, exitFault, exitInconclusive = 0, 1, 4
 
 // command runs the program that make build has left in bin, and returns what it prints for its reader and its exit code.
 func command(t *testing.T, patience time.Duration, args ...string) (string, int) {
@@ -62,9 +62,9 @@ func measureByCommand(t *testing.T, file string) (run *v1alpha1.BenchmarkRun, co
 	if last.Event != "end" || last.Verdict != run.Status.Verdict || last.Report == "" {
 		t.Errorf("it ends with %+v, want %q", last, run.Status.Verdict)
 	}
-	want := inconclusive
+	want := exitInconclusive
 	if meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionConclusive) {
-		want = success
+		want = exitSuccess
 	}
 	if code != want {
 		t.Errorf("it ends with %d, want %d", code, want)
@@ -133,9 +133,9 @@ func checkDoctor(t *testing.T) {
 			t.Errorf("doctor finds of %s: %v", check, level)
 		}
 	}
-	want := success
+	want := exitSuccess
 	if doctor.Faults(found) > 0 {
-		want = fault
+		want = exitFault
 	}
 	if code != want {
 		t.Errorf("doctor ends with %d, want %d", code, want)
