@@ -36,7 +36,6 @@ var ends = map[string]end{
 	"bin/loadstone --help":                                  {0, "Exit codes of every command"},
 	"bin/loadstone validate mine.yaml":                      {0, "mine.yaml"},
 	"bin/loadstone validate run.yaml":                       {0, "run.yaml"},
-	"bin/loadstone init | bin/loadstone validate -":         {2, "name"},
 	"bin/loadstone list --all-namespaces":                   {0, "shortest"},
 	"bin/loadstone list --here":                             {0, "there is no run"},
 	"bin/loadstone suite list":                              {0, "checkout"},
@@ -160,6 +159,7 @@ func (r *reader) installs(t *testing.T, lines map[string]bool) {
 			t.Fatalf("the pages have %d commands that begin with %s", found, step)
 		}
 	}
+	r.bundle(t)
 	r.install(t)
 	r.prepare(t)
 }

@@ -147,6 +147,13 @@ func (w *world) namespace(t *testing.T) string {
 	return n.Name
 }
 
+// bundle makes the ConfigMap of the installation page in which the authorities of the object store are.
+func (w *world) bundle(t *testing.T) {
+	t.Helper()
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "authorities"}, Data: map[string]string{"ca.crt": w.object.CA}}
+	must(t, w.c.Create(t.Context(), m))
+}
+
 // install starts what of an installation by the chart no API server starts: the operator's pod, and what the operator hands out.
 func (w *world) install(t *testing.T) {
 	t.Helper()
@@ -155,7 +162,8 @@ func (w *world) install(t *testing.T) {
 	access.Impersonate.UserName = operator
 	c, err := client.New(access, client.Options{Scheme: w.scheme})
 	must(t, err)
-	testbed.Beside(t, (&handout.Server{Runs: c, Reviews: c, Shelf: w.store, Addr: address}).Start)
+	// The operator's cache may list runs and need not get one.
+	testbed.Beside(t, (&handout.Server{Runs: w.c, Reviews: c, Shelf: w.store, Addr: address}).Start)
 
 	var d appsv1.Deployment
 	must(t, w.c.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "loadstone"}, &d))
