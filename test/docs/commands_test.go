@@ -31,25 +31,35 @@ type end struct {
 	prints string
 }
 
-// ends are the ends of those commands of the pages that do not just end with 0.
+// ends are the ends of commands of the pages. The others end with 0, and print what they do.
 var ends = map[string]end{
-	"bin/loadstone --help":                                  {0, "Exit codes of every command"},
-	"bin/loadstone validate mine.yaml":                      {0, "mine.yaml"},
-	"bin/loadstone validate run.yaml":                       {0, "run.yaml"},
-	"bin/loadstone list --all-namespaces":                   {0, "shortest"},
-	"bin/loadstone list --here":                             {0, "there is no run"},
-	"bin/loadstone suite list":                              {0, "checkout"},
-	"bin/loadstone suite list --all-namespaces":             {0, "perf"},
-	"bin/loadstone suite run checkout":                      {0, "a round is asked for"},
-	"bin/loadstone suite history checkout":                  {0, "round 12: +"},
-	"bin/loadstone suite history checkout --namespace perf": {0, "has no values yet"},
-	"bin/loadstone suite history checkout --fail-within 5":  {3, "round 12: +"},
-	"bin/loadstone doctor":                                  {anyEnd, "CPUs"},
-	"bin/loadstone doctor --context kind-bench":             {1, "object store   it answers"},
-	"bin/loadstone report quick":                            {0, "reports/default/quick/report.html"},
-	"bin/loadstone report quick --open":                     {0, "reports/default/quick/report.html"},
-	"bin/loadstone wait quick --timeout 30m":                {0, "CPU time per request"},
-	"bin/loadstone watch quick":                             {0, "report: "},
+	"bin/loadstone --help":                                                {0, "Exit codes of every command"},
+	"bin/loadstone validate mine.yaml":                                    {0, "mine.yaml"},
+	"bin/loadstone validate run.yaml":                                     {0, "run.yaml"},
+	"bin/loadstone init | bin/loadstone validate -":                       {0, "-: valid: "},
+	"bin/loadstone analyze wrk.txt":                                       {0, "wrk.txt:1"},
+	"wrk -t1 -c10 -d10s http://127.0.0.1:8080/ | bin/loadstone analyze -": {0, "stdin:1"},
+	"bin/loadstone validate config/gitops/suite.yaml":                     {0, "valid: "},
+	"bin/loadstone calibrate":                                             {0, "noise floor"},
+	"bin/loadstone calibrate --image registry.example/server:1 --port 80 -- /server --listen=:80":           {0, "noise floor"},
+	"bin/loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000": {0, "no change shown"},
+	"bin/loadstone compare monday tuesday wednesday thursday --anchor reference":                            {0, "21 and 7"},
+	"bin/loadstone report quick --again --out reports":                                                      {0, "reports/default/quick/report.html"},
+	"bin/loadstone watch quick --namespace bench --open":                                                    {0, "reports/bench/quick/report.html"},
+	"bin/loadstone list --all-namespaces":                                                                   {0, "shortest"},
+	"bin/loadstone list --here":                                                                             {0, "there is no run"},
+	"bin/loadstone suite list":                                                                              {0, "checkout"},
+	"bin/loadstone suite list --all-namespaces":                                                             {0, "perf"},
+	"bin/loadstone suite run checkout":                                                                      {0, "a round is asked for"},
+	"bin/loadstone suite history checkout":                                                                  {0, "round 12: +"},
+	"bin/loadstone suite history checkout --namespace perf":                                                 {0, "has no values yet"},
+	"bin/loadstone suite history checkout --fail-within 5":                                                  {3, "round 12: +"},
+	"bin/loadstone doctor":                                                                                  {anyEnd, "CPUs"},
+	"bin/loadstone doctor --context kind-bench":                                                             {1, "object store   it answers"},
+	"bin/loadstone report quick":                                                                            {0, "reports/default/quick/report.html"},
+	"bin/loadstone report quick --open":                                                                     {0, "reports/default/quick/report.html"},
+	"bin/loadstone wait quick --timeout 30m":                                                                {0, "CPU time per request"},
+	"bin/loadstone watch quick":                                                                             {0, "report: "},
 	// One block gives no verdict.
 	"bin/loadstone run mine.yaml":                                              {inconclusive, "report: "},
 	"bin/loadstone run gate.yaml":                                              {inconclusive, "report: "},
@@ -60,6 +70,9 @@ var ends = map[string]end{
 	"kubectl loadstone run quick.yaml":                                         {0, "report: "},
 	"kubectl --namespace loadstone-system logs deployment/loadstone --tail=50": {0, said},
 }
+
+// byToken is the command of a user who has no key of the store: what it prints is the path of the page, and no word of the key.
+var byToken = regexp.MustCompile(`^bin/loadstone report .* --token "\$\(kubectl `)
 
 // anyEnd is the exit code of a command that ends as the machine is.
 const anyEnd = -1
@@ -237,6 +250,9 @@ func (r *reader) run(t *testing.T, folder, namespace, line, typed string) {
 	want := ends[line]
 	if got := c.ProcessState.ExitCode(); got != want.code && want.code != anyEnd || !strings.Contains(string(out), want.prints) {
 		t.Errorf("%s ends with %d, want %d, and prints, perhaps without %q:\n%s", typed, got, want.code, want.prints, out)
+	}
+	if byToken.MatchString(line) && strings.Contains(string(out), "by its key") {
+		t.Errorf("%s needs the key of the store: %s", typed, out)
 	}
 }
 
