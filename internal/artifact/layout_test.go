@@ -2,14 +2,13 @@ package artifact_test
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/artifact/artifacttest"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
@@ -32,40 +31,12 @@ func TestKeysTellRunsTrialsAndAttemptsApart(t *testing.T) {
 	}
 }
 
-// keep stores a simulated run as controllers do: records first, the manifest of each trial after its records, the run's last.
+// keep stores a simulated run.
 func keep(t *testing.T, store *artifact.Store, prefix string, d record.RunData) {
 	t.Helper()
-	write := func(key string, v any) record.Artifact {
-		a, err := store.PutJSON(t.Context(), key, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+	if err := artifacttest.Keep(t.Context(), store, prefix, d); err != nil {
+		t.Fatal(err)
 	}
-	for i := range d.Trials {
-		m := &d.Trials[i].Manifest
-		at := artifact.TrialPrefix(prefix, m.Name, m.Attempt)
-		server := write(at+"/server-0/result.json", d.Trials[i].Servers[0])
-		server.Member, server.Name = record.MemberServer(0), record.ResultFile
-		m.Artifacts = []record.Artifact{server, {Member: "generator-0", Name: "sweep-10.wrk.txt", Key: "never/read"}}
-		// The last generator comes first: the order of artifacts is nobody's promise.
-		for k, g := range slices.Backward(d.Trials[i].Generators) {
-			if g.Cells == nil {
-				continue
-			}
-			member := fmt.Sprintf("generator-%d", k)
-			generator := write(at+"/"+member+"/result.json", g)
-			generator.Member, generator.Name = member, record.ResultFile
-			m.Artifacts = append(m.Artifacts, generator)
-		}
-		manifest := write(artifact.ManifestKey(at), m)
-		for k := range d.Manifest.Trials {
-			if d.Manifest.Trials[k].Name == m.Name {
-				d.Manifest.Trials[k].Manifest = &manifest
-			}
-		}
-	}
-	write(artifact.ManifestKey(prefix), d.Manifest)
 }
 
 func TestLoadReadsBackWhatWasKept(t *testing.T) {

@@ -3,7 +3,6 @@ package artifact_test
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"log"
@@ -12,9 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/authority"
@@ -25,20 +21,8 @@ import (
 func secure(t *testing.T) artifact.Config {
 	t.Helper()
 	s := testbed.SecureStore(t)
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(s.CA))
-	c, err := minio.New(s.Endpoint, &minio.Options{
-		Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""), Secure: true,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.MakeBucket(t.Context(), "private", minio.MakeBucketOptions{}); err != nil {
-		t.Fatal(err)
-	}
 	return artifact.Config{
-		Endpoint: s.Endpoint, Bucket: "private", Region: "us-east-1", Secure: true, CA: s.CA, AccessKey: s.AccessKey, SecretKey: s.SecretKey,
+		Endpoint: s.Endpoint, Bucket: s.NewBucket(t), Region: "us-east-1", Secure: true, CA: s.CA, AccessKey: s.AccessKey, SecretKey: s.SecretKey,
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -376,6 +379,28 @@ func TestWhatAClusterLacksIsSaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := execute(t, tc.args...); err == nil || !strings.Contains(err.Error(), tc.want) || status(err) != tc.code || strings.Contains(err.Error(), "\n") {
 				t.Errorf("it ends with %v\nwant %d and %q", err, tc.code, tc.want)
+			}
+		})
+	}
+}
+
+func TestAClusterWithoutThisLoadstoneIsNamedByEveryCommand(t *testing.T) {
+	images, kubeconfig := ofImages(t), emptyKubeconfig(t)
+	for name, tc := range map[string]struct{ groups, want string }{
+		"none at all":  {`[{"name": "apps", "versions": [{"version": "v1"}]}]`, "the cluster has no Loadstone at http://"},
+		"an older one": {`[{"name": "loadstone.dev", "versions": [{"version": "v1alpha0"}]}]`, "the cluster's Loadstone is of another version: it serves no loadstone.dev/v1alpha1: upgrade the older of both"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"kind": "APIGroupList", "apiVersion": "v1", "groups": %s}`, tc.groups)
+			}))
+			defer server.Close()
+			for _, command := range [][]string{{"run", images}, {"list"}, {"watch", "quick"}, {"wait", "quick"}, {"report", "quick"}, {"suite", "list"}} {
+				out, err := execute(t, append(command, "--server", server.URL, "--kubeconfig", kubeconfig)...)
+				if err == nil || out != "" || status(err) != statusFailed || !strings.HasPrefix(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("%s prints %q and ends with %v, want %q", command[0], out, err, tc.want)
+				}
 			}
 		})
 	}

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/record"
@@ -250,6 +252,77 @@ func TestWhatCannotBeRunHereIsRefusedWithASentence(t *testing.T) {
 				t.Errorf("it ends with %v\nwant one line with %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestAMachineWithoutWrkOrRoomIsRefusedWithItsCode(t *testing.T) {
+	dir := servers(t)
+	file := comparison(t, dir)
+	t.Run("a full disk", func(t *testing.T) {
+		full := t.TempDir()
+		if err := unix.Mount("tmpfs", full, "tmpfs", 0, "size=64k"); err != nil {
+			t.Skipf("this test mounts a small disk: %s", err)
+		}
+		t.Cleanup(func() {
+			if err := unix.Unmount(full, 0); err != nil {
+				t.Error(err)
+			}
+		})
+		out, err := loadstone(t.Context(), "run", file, "--out", filepath.Join(full, "results")).CombinedOutput()
+		if got := statusAfter(err); got != statusBadInput || !bytes.Contains(out, []byte("make room")) {
+			t.Errorf("it ends with status %d: %s", got, out)
+		}
+	})
+	t.Run("no wrk", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		out, err := loadstone(t.Context(), "run", file, "--out", filepath.Join(dir, "results")).CombinedOutput()
+		if got := statusAfter(err); got != statusBadInput || !bytes.Contains(out, []byte("wrk is not installed on this machine: install it (")) {
+			t.Errorf("it ends with status %d: %s", got, out)
+		}
+	})
+	leavesNothing(t, dir)
+}
+
+// On one CPU a server and its generator share it: the run is led to its end, and every cell that counts is marked.
+func TestARunOnOneCPUMarksEveryCell(t *testing.T) {
+	dir := servers(t)
+	testbed.Programs(t, "taskset")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := loadstone(ctx, "run", comparison(t, dir, oneLevel...), "--out", filepath.Join(dir, "results"))
+	taskset, err := exec.LookPath("taskset")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path, cmd.Args = taskset, append([]string{"taskset", "--cpu-list", "0", os.Args[0]}, cmd.Args[1:]...)
+	out, err := cmd.CombinedOutput()
+	if got := statusAfter(err); got != statusInconclusive {
+		t.Fatalf("it ends with status %d: %s", got, out)
+	}
+	page := regexp.MustCompile(`(?m)^report: (.*)html$`).FindSubmatch(out)
+	if page == nil {
+		t.Fatalf("it names no report: %s", out)
+	}
+	var table struct {
+		Groups []struct {
+			Cells []struct {
+				Validity validity.Validity
+				Reasons  []struct{ Code validity.Code }
+			}
+		}
+	}
+	read(t, string(page[1])+"json", &table)
+	cells := 0
+	for _, g := range table.Groups {
+		for _, c := range g.Cells {
+			cells++
+			if c.Validity == validity.Valid || len(c.Reasons) == 0 {
+				t.Errorf("a cell is %s: %+v", c.Validity, c.Reasons)
+			}
+		}
+	}
+	if cells < 2 {
+		t.Errorf("the report has %d cells", cells)
 	}
 }
 

@@ -42,7 +42,7 @@ func validateCommand() *cobra.Command {
 		Use:     "validate FILE...",
 		Short:   "Check the files of runs and suites, without a cluster",
 		Long:    validateHelp,
-		Example: "  loadstone validate run.yaml\n  loadstone validate config/samples/*.yaml --output json\n  loadstone init | loadstone validate -",
+		Example: "  loadstone validate run.yaml\n  loadstone validate config/suites/*.yaml --output json\n  loadstone init | loadstone validate -",
 		Args:    atLeastOne("name the files to validate"),
 		RunE: func(c *cobra.Command, files []string) error {
 			return validate(c.Context(), c.OutOrStdout(), c.InOrStdin(), files, output)

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -67,7 +68,13 @@ func Store(t *testing.T) ObjectStore {
 // Client is a client with every right.
 func (s ObjectStore) Client(t *testing.T) *minio.Client {
 	t.Helper()
-	c, err := minio.New(s.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	o := &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")}
+	if s.CA != "" {
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM([]byte(s.CA))
+		o.Secure, o.Transport = true, &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	}
+	c, err := minio.New(s.Endpoint, o)
 	if err != nil {
 		t.Fatal(err)
 	}

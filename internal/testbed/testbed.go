@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -134,4 +135,18 @@ func FreeAddress() (string, error) {
 			return address, nil
 		}
 	}
+}
+
+// Beside does something beside a test, until the test ends. Its error fails the test.
+func Beside(t *testing.T, do func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- do(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }

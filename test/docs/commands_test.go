@@ -2,7 +2,11 @@ package docs_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,255 +16,280 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
+	"github.com/spf13/pflag"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/cli"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// placeholders are what readers put something of theirs for.
-var placeholders = strings.NewReplacer("NODE", "node-1", "YOUR_REGISTRY", "registry.example", "YOUR_TAG", "v1")
+// patience bounds what is waited for on a machine that is busy.
+const patience = 2 * time.Minute
 
-// commands are the lines of the pages that are typed, each once, with what follows a backslash, and without what is said of them.
-func commands(t *testing.T) []string {
-	t.Helper()
-	seen := map[string]bool{}
-	for _, page := range pages(t) {
-		for _, block := range fenced(page, "bash") {
-			for line := range strings.SplitSeq(strings.ReplaceAll(block, "\\\n", " "), "\n") {
-				line, _, _ = strings.Cut(line, " #")
-				for part := range strings.SplitSeq(line, "&&") {
-					seen[strings.Join(strings.Fields(placeholders.Replace(part)), " ")] = true
-				}
-			}
-		}
-	}
-	delete(seen, "")
-	return slices.Sorted(maps.Keys(seen))
+// end is how a command of the pages ends, and a part of what it prints.
+type end struct {
+	code   int
+	prints string
 }
 
-// environment are the assignments before a command.
-var environment = regexp.MustCompile(`^([A-Z_]+=\S+ )+`)
+// ends are the ends of commands of the pages. The others end with 0, and print what they do.
+var ends = map[string]end{
+	"bin/loadstone --help":                                                {0, "Exit codes of every command"},
+	"bin/loadstone validate mine.yaml":                                    {0, "mine.yaml"},
+	"bin/loadstone validate run.yaml":                                     {0, "run.yaml"},
+	"bin/loadstone init | bin/loadstone validate -":                       {0, "-: valid: "},
+	"bin/loadstone analyze wrk.txt":                                       {0, "wrk.txt:1"},
+	"wrk -t1 -c10 -d10s http://127.0.0.1:8080/ | bin/loadstone analyze -": {0, "stdin:1"},
+	"bin/loadstone validate config/gitops/suite.yaml":                     {0, "valid: "},
+	"bin/loadstone calibrate":                                             {0, "noise floor"},
+	"bin/loadstone calibrate --image registry.example/server:1 --port 80 -- /server --listen=:80":           {0, "noise floor"},
+	"bin/loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000": {0, "no change shown"},
+	"bin/loadstone compare monday tuesday wednesday thursday --anchor reference":                            {0, "21 and 7"},
+	"bin/loadstone report quick --again --out reports":                                                      {0, "reports/default/quick/report.html"},
+	"bin/loadstone watch quick --namespace bench --open":                                                    {0, "reports/bench/quick/report.html"},
+	"bin/loadstone list --all-namespaces":                                                                   {0, "shortest"},
+	"bin/loadstone list --here":                                                                             {0, "there is no run"},
+	"bin/loadstone suite list":                                                                              {0, "checkout"},
+	"bin/loadstone suite list --all-namespaces":                                                             {0, "perf"},
+	"bin/loadstone suite run checkout":                                                                      {0, "a round is asked for"},
+	"bin/loadstone suite history checkout":                                                                  {0, "round 12: +"},
+	"bin/loadstone suite history checkout --namespace perf":                                                 {0, "has no values yet"},
+	"bin/loadstone suite history checkout --fail-within 5":                                                  {3, "round 12: +"},
+	"bin/loadstone doctor":                                                                                  {anyEnd, "CPUs"},
+	"bin/loadstone doctor --context kind-bench":                                                             {1, "object store   it answers"},
+	"bin/loadstone report quick":                                                                            {0, "reports/default/quick/report.html"},
+	"bin/loadstone report quick --open":                                                                     {0, "reports/default/quick/report.html"},
+	"bin/loadstone wait quick --timeout 30m":                                                                {0, "CPU time per request"},
+	"bin/loadstone watch quick":                                                                             {0, "report: "},
+	// One block gives no verdict.
+	"bin/loadstone run mine.yaml":                                              {inconclusive, "report: "},
+	"bin/loadstone run gate.yaml":                                              {inconclusive, "report: "},
+	"bin/loadstone run config/samples/local.yaml":                              {inconclusive, "report: "},
+	"bin/loadstone run quick.yaml --cluster":                                   {0, "report: "},
+	"bin/loadstone run config/samples/quick.yaml --context kind-bench --open":  {0, "report: "},
+	"kubectl loadstone list":                                                   {0, "shortest"},
+	"kubectl loadstone run quick.yaml":                                         {0, "report: "},
+	"kubectl --namespace loadstone-system logs deployment/loadstone --tail=50": {0, said},
+}
 
-// TestEveryCommandOfThePagesWorks runs them in the order of the alphabet, so that none of them may need another.
-func TestEveryCommandOfThePagesWorks(t *testing.T) {
-	testbed.Programs(t, "make", "kubectl", "helm", "go")
-	shell := reader(t)
-	usage := shell(t, "go run ./cmd/loadstone --help")
-	for _, line := range commands(t) {
-		t.Run(line, func(t *testing.T) {
-			words := strings.Fields(environment.ReplaceAllString(line, ""))
-			switch program := words[0]; {
-			case program == "make":
-				shell(t, line+" --dry-run")
-			case program == `eval`:
-				shell(t, "make --dry-run kubeconfig")
-			case program == "kubectl":
-				shell(t, harmless(line))
-			case program == "sed":
-				checkEdited(t, shell(t, line[:strings.LastIndex(line, ">")]))
-			case program == "helm":
-				shell(t, rendered(line))
-			case program == "bin/loadstone":
-				checkLoadstone(t, usage, words[1:])
-			case strings.HasPrefix(program, "hack/"):
-				shell(t, "test -x "+program+" && bash -n "+program)
-			case program == "go" && words[1] == "test":
-				shell(t, "go vet "+words[2])
-			default:
-				t.Errorf("nobody knows how to check %s: see this test", program)
+// byToken is the command of a user who has no key of the store: what it prints is the path of the page, and no word of the key.
+var byToken = regexp.MustCompile(`^bin/loadstone report .* --token "\$\(kubectl `)
+
+// anyEnd is the exit code of a command that ends as the machine is.
+const anyEnd = -1
+
+// reader is somebody who types what the pages say.
+type reader struct {
+	*world
+	// quick is the reader's own file of config/samples/quick.yaml, as the README's sed writes it.
+	quick []byte
+}
+
+// TestEveryCommandOfThePagesIsRun runs what the pages say, on this machine and against a real API server. What installs Loadstone comes first, in the order
+// in which a reader types it, and all else in any order, so that none of them may need another.
+func TestEveryCommandOfThePagesIsRun(t *testing.T) {
+	testbed.Programs(t, "make", "kubectl", "helm", "go", "wrk")
+	bin(t)
+	lines := typed(t)
+	for _, line := range asPlugin {
+		lines[line] = true
+	}
+	r := &reader{world: newWorld(t)}
+	r.edit(t, lines)
+	t.Run("on this machine", func(t *testing.T) {
+		for line, whole := range lines {
+			if measuresHere.MatchString(line) {
+				t.Run(line, func(t *testing.T) {
+					t.Parallel()
+					r.follow(t, line, whole)
+				})
+				delete(lines, line)
+			}
+		}
+		t.Run("on a cluster", func(t *testing.T) {
+			t.Parallel()
+			r.installs(t, lines)
+			for _, line := range slices.Sorted(maps.Keys(lines)) {
+				t.Run(line, func(t *testing.T) {
+					t.Parallel()
+					r.follow(t, line, lines[line])
+				})
 			}
 		})
+	})
+}
+
+// asPlugin are what the help of the program says of it in words: it is a plugin of kubectl, for which a cluster is where runs are measured.
+var asPlugin = []string{"kubectl loadstone list", "kubectl loadstone run quick.yaml"}
+
+// measuresHere are the commands that measure on this machine, and makesRuns those that make runs on the cluster.
+var (
+	measuresHere = regexp.MustCompile(`^bin/loadstone run (\S+\.yaml)$|^wrk `)
+	makesRuns    = regexp.MustCompile(`^bin/loadstone (calibrate|run .* --(cluster|context))|^kubectl (apply|loadstone run) `)
+)
+
+// edit writes the reader's own quick.yaml as the README says.
+func (r *reader) edit(t *testing.T, lines map[string]bool) {
+	t.Helper()
+	for line := range lines {
+		if strings.HasPrefix(line, "sed ") {
+			desk := r.desk(t, line)
+			r.run(t, desk, "default", line, line)
+			var err error
+			r.quick, err = os.ReadFile(filepath.Join(desk, "quick.yaml"))
+			must(t, err)
+			delete(lines, line)
+		}
+	}
+	for _, name := range []string{"gohttp", "epoll"} {
+		if want := "image: registry.example/loadstone/" + name + ":v1\n"; !strings.Contains(string(r.quick), want) {
+			t.Errorf("the reader's file has no %q: %s", want, r.quick)
+		}
 	}
 }
 
-// harmless is a command of kubectl that leaves the API server as it is, and needs no node: nobody runs pods here.
-func harmless(line string) string {
+// steps are the beginnings of the commands by which an installation comes, is tried and changed, and goes, and by which another one with a store of the
+// reader's comes and stays.
+var steps = []string{
+	"helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace", "helm test loadstone ", "helm upgrade ", "helm uninstall loadstone ",
+	"kubectl --namespace loadstone-system create secret ", "helm install loadstone charts/loadstone --namespace loadstone-system --set minio.enabled=false",
+	"kubectl --namespace default create serviceaccount ", "kubectl --namespace default create rolebinding ",
+}
+
+// installs runs the steps, and takes them out of the lines.
+func (r *reader) installs(t *testing.T, lines map[string]bool) {
+	t.Helper()
+	for _, step := range steps {
+		found := 0
+		for line := range lines {
+			if strings.HasPrefix(line, step) {
+				found++
+				typed := strings.ReplaceAll(line, "s3.example.com:9000", r.object.Endpoint)
+				t.Run(line, func(t *testing.T) { r.run(t, root, "default", line, typed) })
+				delete(lines, line)
+			}
+		}
+		if found != 1 {
+			t.Fatalf("the pages have %d commands that begin with %s", found, step)
+		}
+	}
+	r.bundle(t)
+	r.install(t)
+	r.prepare(t)
+}
+
+// named are what sentences call by a part of what is typed, and how it is found whether it exists.
+var named = map[string]string{
+	"kubectl wait":                    "kubectl wait --help",
+	"kubectl create configmap":        "kubectl create configmap --help",
+	"helm test":                       "helm test --help",
+	"helm uninstall":                  "helm uninstall --help",
+	"helm uninstall --no-hooks":       "helm uninstall --no-hooks --help",
+	"go test -bench":                  "go help testflag",
+	"go version -m":                   "go version -m bin/loadstone",
+	"man -l docs/man/loadstone-run.1": "test -s docs/man/loadstone-run.1", // Not every machine has man.
+}
+
+// follow runs a command of the pages, or checks what can be checked of one that is run elsewhere.
+func (r *reader) follow(t *testing.T, line string, whole bool) {
+	t.Helper()
+	_, away := elsewhere[line]
+	if _, is := byHand[line]; is {
+		away = true
+	}
+	words := words(line)
 	switch {
-	case strings.Contains(line, " logs "):
-		return "kubectl logs --help"
-	case strings.Contains(line, " -f quick.yaml"):
-		return strings.Replace(line, "-f ", "-f config/samples/", 1) + " --dry-run=server"
-	case strings.Contains(line, " wait "), strings.Contains(line, " get "), strings.Contains(line, " describe "):
-		return line
+	case words[0] == "make" && away:
+		r.run(t, root, "default", line, line+" --dry-run")
+	case strings.HasPrefix(words[0], "hack/") && away:
+		r.run(t, root, "default", line, "test -x "+words[0]+" && bash -n "+words[0])
+	case words[0] == "go" && away:
+		r.run(t, root, "default", line, "go vet "+words[2])
+	case away:
+	case words[0] == "make" && line != "make help", strings.HasPrefix(words[0], "hack/"):
+		t.Errorf("nobody runs %s: say in elsewhere_test.go who does", line)
+	case strings.Contains(line, "bin/loadstone ") && !whole && !complete(t, line):
+		// A sentence names the command.
+	case named[line] != "":
+		r.run(t, r.desk(t, line), "default", line, named[line])
+	case strings.HasPrefix(line, "kubectl ") && slices.Contains(words, "delete"):
+		r.run(t, root, "default", line, line+" --dry-run=server") // The others need it.
+	case makesRuns.MatchString(line):
+		r.run(t, r.desk(t, line), r.namespace(t), line, line)
+	case strings.HasPrefix(line, "wrk "):
+		r.run(t, r.desk(t, line), "default", line, strings.NewReplacer("-d10s", "-d1s", "127.0.0.1:8080", answering(t)).Replace(line))
+	default:
+		r.run(t, r.desk(t, line), "default", line, line)
 	}
-	return line + " --dry-run=server"
 }
 
-// rendered is a command of helm that installs nothing.
-func rendered(line string) string {
-	if strings.Contains(line, " uninstall ") {
-		return line + " --ignore-not-found"
-	}
-	return strings.Replace(line, "helm install ", "helm template --kube-version=1.30.0 ", 1) + " >/dev/null"
-}
-
-// checkLoadstone checks a command of the program: that there is such a one, and that it takes the file that it is given.
-func checkLoadstone(t *testing.T, usage string, args []string) {
+// answering is the address of a server.
+func answering(t *testing.T) string {
 	t.Helper()
-	if !regexp.MustCompile(`(?m)^\s*(loadstone: )?(usage: )?(loadstone )?` + args[0] + `\s`).MatchString(usage) {
-		t.Errorf("there is no command %s: %s", args[0], usage)
-	}
-	if args[0] != "run" && args[0] != "validate" || len(args) < 2 {
-		return
-	}
-	file := args[1]
-	if file == "quick.yaml" {
-		file = filepath.Join("config", "samples", file) // TestEveryCommandOfThePagesWorks/sed makes the one from the other.
-	}
-	for _, page := range pages(t) {
-		for _, example := range fenced(page, "yaml") {
-			if strings.Contains(example, "{name: "+strings.TrimSuffix(file, ".yaml")+"}") {
-				return // TestTheExamplesAreRuns reads it.
-			}
-		}
-	}
-	text, err := runfile.Read(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if args[0] == "validate" && runfile.IsSuite(text) {
-		_, err = runfile.NamedSuite(t.Context(), file, text)
-	} else {
-		_, err = runfile.Named(t.Context(), file, text)
-	}
-	if err != nil {
-		t.Error(err)
-	}
+	s := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { fmt.Fprint(answer, "hello") }))
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
 }
 
-// checkEdited wants a run whose images are the reader's.
-func checkEdited(t *testing.T, text string) {
+// run runs a command of the pages in a folder, as it is typed there, and checks how it ends.
+func (r *reader) run(t *testing.T, folder, namespace, line, typed string) {
 	t.Helper()
-	f, err := runfile.Parse(t.Context(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", typed)
+	c.WaitDelay = time.Second
+	path := strings.Join([]string{filepath.Join(folder, "tools"), testbed.Assets(), os.Getenv("PATH")}, ":")
+	c.Dir, c.Env = folder, append(os.Environ(), "KUBECONFIG="+r.kubeconfig(t, namespace), "PATH="+path)
+	if folder != root {
+		home := filepath.Join(folder, "home")
+		c.Env = append(c.Env, "HOME="+home, "GOCACHE="+filepath.Join(home, "build"), "GOMODCACHE="+filepath.Join(home, "mod"))
 	}
-	for _, i := range f.Run.Spec.Implementations {
-		if want := "registry.example/loadstone/" + i.Name + ":v1"; i.Image != want {
-			t.Errorf("the image of %s is %s, want %s", i.Name, i.Image, want)
-		}
+	out, err := c.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v\n%s", typed, err, out)
+	}
+	want := ends[line]
+	if got := c.ProcessState.ExitCode(); got != want.code && want.code != anyEnd || !strings.Contains(string(out), want.prints) {
+		t.Errorf("%s ends with %d, want %d, and prints, perhaps without %q:\n%s", typed, got, want.code, want.prints, out)
+	}
+	if byToken.MatchString(line) && strings.Contains(string(out), "by its key") {
+		t.Errorf("%s needs the key of the store: %s", typed, out)
 	}
 }
 
-// reader is the shell of somebody who reads the pages in a checkout, with an API server that has what they name.
-func reader(t *testing.T) func(*testing.T, string) string {
+// complete reports whether a command of the program is one that could be typed: its flags exist, or the test fails, and its arguments are there. Words in
+// capitals stand for some.
+func complete(t *testing.T, line string) bool {
 	t.Helper()
-	config := testbed.Cluster(t, root)
-	prepare(t, config)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(access(config), kubeconfig); err != nil {
-		t.Fatal(err)
-	}
-	return func(t *testing.T, line string) string {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", line)
-		c.Dir, c.Env = root, append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+testbed.Assets()+":"+os.Getenv("PATH"))
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", line, err, out)
-		}
-		return string(out)
-	}
-}
-
-func access(config *rest.Config) api.Config {
-	return api.Config{
-		Clusters:       map[string]*api.Cluster{"test": {Server: config.Host, CertificateAuthorityData: config.CAData}},
-		AuthInfos:      map[string]*api.AuthInfo{"test": {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}},
-		Contexts:       map[string]*api.Context{"test": {Cluster: "test", AuthInfo: "test"}},
-		CurrentContext: "test",
-	}
-}
-
-// prepare makes what the commands name: a node, the namespace of Loadstone, runs that have ended, and a suite that is ready.
-func prepare(t *testing.T, config *rest.Config) {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
+	args := slices.DeleteFunc(words(line)[1:], func(word string) bool {
+		return strings.Trim(word, ".") == strings.ToUpper(strings.Trim(word, ".")) && !strings.ContainsAny(word, "-0123456789")
+	})
+	c, rest, err := cli.New("loadstone").Find(args)
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("%s: %v", line, err)
+		return false
 	}
-	sample, err := runfile.Open(t.Context(), filepath.Join(root, "config", "samples", "quick.yaml"))
-	if err != nil {
-		t.Fatal(err)
+	if err := c.ParseFlags(rest); err != nil && !errors.Is(err, pflag.ErrHelp) {
+		t.Errorf("%s: %v", line, err)
+		return false
 	}
-	now := metav1.Now()
-	objects := []client.Object{
-		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}},
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "loadstone-system"}},
-	}
-	for _, name := range []string{"quick", "shortest"} {
-		run := sample.Run.DeepCopy()
-		run.Name, run.Namespace = name, "default"
-		objects = append(objects, run)
-	}
-	suite := &v1alpha1.BenchmarkSuite{}
-	if err := yaml.Unmarshal([]byte(fenced(pages(t)["benchmarksuite.md"], "yaml")[0]), suite); err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range append(objects, suite) {
-		if err := c.Create(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
-		if o == client.Object(suite) {
-			suite.Status.ObservedGeneration = &suite.Generation
-			suite.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, LastTransitionTime: now}}
-			if err := c.Status().Update(t.Context(), suite); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if run, ok := o.(*v1alpha1.BenchmarkRun); ok {
-			run.Status.CompletionTime = &now
-			if err := c.Status().Update(t.Context(), run); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	return c.ValidateArgs(c.Flags().Args()) == nil
 }
 
-func TestTheExamplesAreRuns(t *testing.T) {
-	for name, page := range pages(t) {
-		for _, example := range fenced(page, "yaml") {
-			if !strings.Contains(example, "kind: BenchmarkRun") {
-				continue
-			}
-			if _, err := runfile.Parse(t.Context(), []byte(example)); err != nil {
-				t.Errorf("%s: %v\n%s", name, err, example)
-			}
-		}
-	}
-}
-
-// links are those to files of the repository, without the part behind the hash.
-var links = regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
-
-func TestTheLinksOfThePagesLeadSomewhere(t *testing.T) {
-	for name, page := range pages(t) {
-		folder := filepath.Join(root, "docs")
-		if name == "README.md" || name == "CONTRIBUTING.md" {
-			folder = root
-		}
-		for _, m := range links.FindAllStringSubmatch(page, -1) {
-			if _, err := os.Stat(filepath.Join(folder, m[1])); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+// TestBashCompletesCommands lets a bash do what it does at the Tab key, after what docs/man/loadstone-completion.1 says.
+func TestBashCompletesCommands(t *testing.T) {
+	const script = `
+		source <(loadstone completion bash)
+		# That of the package bash-completion, which not every machine has.
+		_init_completion() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${words[cword]}; prev=${words[cword - 1]}; }
+		COMP_LINE="loadstone $1"; COMP_WORDS=($COMP_LINE); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_POINT=${#COMP_LINE}; COMP_TYPE=63
+		__start_loadstone 2>/dev/null
+		printf '%s\n' "${COMPREPLY[@]}"`
+	for typed, want := range map[string]string{"suite h": "history", "rep": "report", "run --clu": "--cluster"} {
+		c := exec.CommandContext(t.Context(), "bash", "-c", script, "bash", typed)
+		c.Env = append(os.Environ(), "PATH="+bin(t)+":"+os.Getenv("PATH"))
+		out, err := c.Output()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%q is completed to %q, %v, want %q", typed, out, err, want)
 		}
 	}
 }

@@ -21,24 +21,18 @@ const inconclusive = 4
 func TestTheDemoEndsInAReport(t *testing.T) {
 	testbed.Programs(t, "go", "wrk")
 	folder := t.TempDir()
-	bin := filepath.Join(folder, "bin")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	build := exec.CommandContext(ctx, "go", "build", "-o", bin+"/", "./cmd/loadstone", "./workloads/gohttp", "./workloads/gnet")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
 	sample, err := os.ReadFile(filepath.Join(root, "config", "samples", "demo.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := regexp.MustCompile(`(?m)blocks: .*$`).ReplaceAllString(strings.ReplaceAll(string(sample), "../../bin", bin), "blocks: 1")
+	text := regexp.MustCompile(`(?m)blocks: .*$`).ReplaceAllString(strings.ReplaceAll(string(sample), "../../bin", bin(t)), "blocks: 1")
 	spec, results := filepath.Join(folder, "demo.yaml"), filepath.Join(folder, "results")
 	if err := os.WriteFile(spec, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(ctx, filepath.Join(bin, "loadstone"), "run", "--out", results, spec).CombinedOutput()
+	out, err := exec.CommandContext(ctx, filepath.Join(bin(t), "loadstone"), "run", "--out", results, spec).CombinedOutput()
 	if code := (*exec.ExitError)(nil); !errors.As(err, &code) || code.ExitCode() != inconclusive {
 		t.Errorf("it ended with %v, want %d", err, inconclusive)
 	}

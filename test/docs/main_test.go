@@ -1,9 +1,11 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strings"
+	"sync"
 	"testing"
 
 	"loadstone.dev/loadstone/internal/testbed"
@@ -11,32 +13,61 @@ import (
 
 const root = "../.."
 
-func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
+// built is where programs has put what it has built; empty if nothing was.
+var built string
 
-// pages are the texts that readers begin with, by their names.
+// programs builds the programs that the pages call bin, when the first test needs them.
+var programs = sync.OnceValue(func() (err error) {
+	if built, err = os.MkdirTemp("", "loadstone-bin-"); err != nil {
+		return err
+	}
+	build := exec.Command("go", "build", "-o", built+"/", "./cmd/loadstone", "./workloads/gohttp", "./workloads/gnet")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("building: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// bin is the folder of these programs.
+func bin(t *testing.T) string {
+	t.Helper()
+	if err := programs(); err != nil {
+		t.Fatal(err)
+	}
+	return built
+}
+
+func TestMain(m *testing.M) {
+	code := testbed.Main(m)
+	if err := os.RemoveAll(built); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// pages are the texts that readers begin with, by their paths.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil || len(files) < 5 {
 		t.Fatalf("there are %d pages: %v", len(files), err)
 	}
+	for _, other := range []string{"README.md", "CONTRIBUTING.md", "charts/loadstone/README.md", "hack/cluster/README.md"} {
+		files = append(files, filepath.Join(root, other))
+	}
 	all := map[string]string{}
-	for _, file := range append(files, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")) {
+	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[filepath.Base(file)] = string(text)
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = string(text)
 	}
 	return all
-}
-
-// fenced are the blocks of a page in one language.
-func fenced(page, language string) []string {
-	var blocks []string
-	for _, rest := range strings.Split(page, "\n```"+language+"\n")[1:] {
-		block, _, _ := strings.Cut(rest, "\n```")
-		blocks = append(blocks, block)
-	}
-	return blocks
 }

@@ -55,7 +55,7 @@ func rows(page, section string) map[string][]string {
 }
 
 func TestEveryReasonHasARowThatSaysWhatToDo(t *testing.T) {
-	page := pages(t)["reasons.md"]
+	page := pages(t)["docs/reasons.md"]
 	for section, want := range map[string][]string{
 		"Runs and trials": constants(t, "api/v1alpha1/conditions.go", "", "Reason"),
 		"Comparisons":     constants(t, "internal/verdict/comparison.go", "Reason", ""),
@@ -77,7 +77,7 @@ func TestThePageNamesTheOriginOfEveryReason(t *testing.T) {
 	origins := map[string]reason.Origin{
 		"nobody": reason.Nobody, "implementation": reason.Implementation, "setup": reason.Setup, "load": reason.Load, "infrastructure": reason.Infrastructure,
 	}
-	for code, cells := range rows(pages(t)["reasons.md"], "Runs and trials") {
+	for code, cells := range rows(pages(t)["docs/reasons.md"], "Runs and trials") {
 		if got := origins[cells[0]]; got != reason.Of(code) {
 			t.Errorf("the page says that %s is of %s, and the code says otherwise", code, cells[0])
 		}

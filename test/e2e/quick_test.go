@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,12 +15,13 @@ import (
 	"loadstone.dev/loadstone/test/structure"
 )
 
-// The main job: from a sample to a report with a verdict, every number of which is checked against what was asked and stored.
+// The main job: from a sample by the program to a report with a verdict, every number of which is checked against what was asked and stored.
 func TestTheQuickSampleEndsInAVerdict(t *testing.T) {
-	run := sample(t, "quick.yaml")
-	shortened(run)
-	mustApply(t, run)
-	awaitSuccess(t, run, 15*time.Minute)
+	run, code, page := measureByCommand(t, shortenedFile(t, "quick.yaml"))
+	t.Run("the commands", func(t *testing.T) {
+		checkCommands(t, run, code, page)
+		checkDoctor(t)
+	})
 
 	data := load(t, run)
 	if want := planned(run, data); len(data.Trials) != want {

@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -13,6 +16,20 @@ func shortened(run *v1alpha1.BenchmarkRun) {
 	for i := range run.Spec.Loads {
 		run.Spec.Loads[i].DurationSeconds = 1
 	}
+}
+
+// shortenedFile is the file of a sample whose loads last a second.
+func shortenedFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, regexp.MustCompile(`durationSeconds: \d+`).ReplaceAll(text, []byte("durationSeconds: 1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // The same server twice: whatever is said of it, it is not that one of them is faster. Its noise floor is stored, and is read back for

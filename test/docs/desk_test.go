@@ -1,0 +1,106 @@
+package docs_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// desk is a folder in which a reader types a command: a checkout with programs that are built, with files and results that the reader has, and with a
+// browser that only looks whether there is a page.
+func (r *reader) desk(t *testing.T, line string) string {
+	t.Helper()
+	folder := t.TempDir()
+	whole, err := filepath.Abs(root)
+	must(t, err)
+	links := map[string]string{"bin": bin(t), "server-1.4": filepath.Join(bin(t), "gohttp"), "server-1.5": filepath.Join(bin(t), "gohttp")}
+	for _, name := range []string{"Makefile", "charts", "docs", "hack"} {
+		links[name] = filepath.Join(whole, name)
+	}
+	must(t, os.Mkdir(filepath.Join(folder, "tools"), 0o755))
+	links["tools/kubectl-loadstone"] = filepath.Join(bin(t), "loadstone")
+	for name, target := range links {
+		must(t, os.Symlink(target, filepath.Join(folder, name)))
+	}
+	must(t, os.CopyFS(filepath.Join(folder, "config"), os.DirFS(filepath.Join(root, "config"))))
+	readme := pages(t)["README.md"]
+	printed, err := os.ReadFile(filepath.Join(root, "internal", "printout", "testdata", "good", "wrk-gohttp-t1-c8.txt"))
+	must(t, err)
+	files := map[string]string{
+		"mine.yaml": example(t, readme, "mine"), "gate.yaml": example(t, readme, "gate"), "run.yaml": example(t, readme, "mine"), "quick.yaml": string(r.quick),
+		"wrk.txt": string(printed), "tools/xdg-open": "#!/bin/sh\nexec test -s \"$1\"\n",
+	}
+	if strings.Contains(line, " init ") {
+		delete(files, "run.yaml") // It writes one.
+	}
+	for name, text := range files {
+		path := filepath.Join(folder, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o700))
+	}
+	for word := range strings.FieldsSeq(line) {
+		if name, is := strings.CutPrefix(word, "loadstone-results/"); is {
+			results(t, filepath.Join(folder, "loadstone-results"), name)
+		}
+	}
+	if m := measuresHere.FindStringSubmatch(line); m != nil && m[1] != "" {
+		shorten(t, filepath.Join(folder, m[1]))
+	}
+	return folder
+}
+
+// example is the run of a name on a page.
+func example(t *testing.T, page, name string) string {
+	t.Helper()
+	for _, text := range fenced(page, "yaml") {
+		if strings.Contains(text, "metadata: {name: "+name+"}") {
+			return text
+		}
+	}
+	t.Fatalf("the page has no run %s", name)
+	return ""
+}
+
+// shorten makes the run of a file one of a block and a second, at ports that are free.
+func shorten(t *testing.T, file string) {
+	t.Helper()
+	f, err := runfile.Open(t.Context(), file)
+	must(t, err)
+	spec, none := &f.Run.Spec, int32(0)
+	spec.Blocks = 1
+	for i := range spec.Loads {
+		l := &spec.Loads[i]
+		l.WarmupSeconds, l.DurationSeconds, l.Levels = &none, 1, l.Levels[:1]
+	}
+	for i := range spec.Implementations {
+		one := &spec.Implementations[i]
+		old := strconv.Itoa(int(one.Port))
+		one.Port = freePort(t)
+		for k, word := range one.Command {
+			one.Command[k] = strings.ReplaceAll(word, old, strconv.Itoa(int(one.Port)))
+		}
+	}
+	text, err := yaml.Marshal(f.Run)
+	must(t, err)
+	must(t, os.WriteFile(file, text, 0o600))
+}
+
+// freePort is a port on which nobody listens.
+func freePort(t *testing.T) int32 {
+	t.Helper()
+	address, err := testbed.FreeAddress()
+	must(t, err)
+	_, text, err := net.SplitHostPort(address)
+	must(t, err)
+	port, err := strconv.ParseInt(text, 10, 32)
+	must(t, err)
+	return int32(port)
+}

@@ -1,0 +1,86 @@
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// runner is a file of the repository, and the text in it that runs a command.
+type runner struct{ file, text string }
+
+const (
+	tests      = "hack/test.sh"
+	continuous = ".ci/run"
+	endToEnd   = "test/e2e/command_test.go"
+)
+
+// elsewhere says who runs what no test of this package can run, since it needs a cluster, or is what runs the tests.
+var elsewhere = map[string]runner{
+	"make lint":                   {continuous, "make lint"},
+	"make lint test":              {continuous, "make test"},
+	"make lint test test-cluster": {continuous, "make test test-cluster"},
+	"make test":                   {continuous, "make test"},
+	"make test-cluster":           {continuous, "make test test-cluster"},
+	"make verify":                 {tests, "make -s verify"},
+	"make generate":               {"Makefile", "verify: generate"},
+	"make build":                  {tests, "make -s build"},
+	"make fuzz":                   {"hack/workloads.sh", "set -- fuzz"},
+	"make demo":                   {"test/docs/demo_test.go", "demo.yaml"},
+	"make demo-cluster":           {endToEnd, `"run", file, "--cluster"`},
+	"make cluster-up":             {tests, "hack/cluster/up.sh"},
+	"make cluster-down":           {tests, "hack/cluster/down.sh"},
+	"make images deploy":          {tests, "make -s images deploy"},
+	"make -s kubeconfig":          {tests, `eval "$(hack/cluster/kubeconfig.sh)"`},
+	"make faults":                 {"test/e2e/random_faults_test.go", "func TestRandomFaultsLoseNothingAndBlameNobody("},
+	"hack/cluster/build.sh":       {tests, "hack/cluster/build.sh"},
+	"hack/cluster/up.sh":          {tests, "hack/cluster/up.sh"},
+	"hack/cluster/down.sh":        {tests, "hack/cluster/down.sh"},
+	"hack/images.sh":              {"Makefile", "hack/images.sh"},
+	"hack/workloads.sh":           {tests, "hack/workloads.sh test"},
+	"REGISTRY=registry.example/loadstone TAG=v1 hack/images.sh --build-only": {"hack/cluster/up.sh", "images.sh\" --build-only"},
+	`eval "$(hack/cluster/kubeconfig.sh)"`:                                   {tests, `eval "$(hack/cluster/kubeconfig.sh)"`},
+	"apt-get install wrk":                                                    {tests, "wrk:wrk"},
+	"apt-get install valgrind strace libc6-dbg":                              {tests, "strace:strace"},
+	"go test ./internal/plan -update":                                        {tests, "go test -vet=off"},
+	"go test ./test/validity":                                                {tests, "go test -vet=off"},
+	"go test ./test/validity -run Document -update":                          {tests, "go test -vet=off"},
+	"go test ./test/e2e -run Quick -v":                                       {tests, "-v ./test/e2e"},
+}
+
+// byHand are the commands that no program runs, and why. Their syntax is checked where that is possible.
+var byHand = map[string]string{
+	"make bench":           "measures on a cluster and a machine that must be quiet",
+	"make bench-local":     "measures on a machine that must be quiet",
+	"make bench-record":    "measures for half an hour on a machine that must be quiet",
+	"make bench-stats":     "draws figures for minutes: the tests of hack/bench draw fewer",
+	"make bench-workloads": "measures for 40 minutes on a machine that must be quiet",
+	"make picture":         "needs chromium",
+	"make unit":            "is make test without its servers",
+	"docker login":         "needs docker",
+	"docker save":          "needs docker",
+	"ctr -a $C/cluster/nodes/NODE/containerd.sock -n k8s.io containers list": "looks into the cluster of hack/cluster",
+	"cat /sys/fs/cgroup/cpuset/loadstone/*/cpuset.cpus":                      "looks into the cluster of hack/cluster",
+}
+
+func TestWhatIsRunElsewhereIsRunThere(t *testing.T) {
+	quoted := typed(t)
+	for line, by := range elsewhere {
+		text, err := os.ReadFile(filepath.Join(root, by.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), by.text) {
+			t.Errorf("%s is said to be run by %s, which does not have %q", line, by.file, by.text)
+		}
+		if _, is := quoted[line]; !is {
+			t.Errorf("no page has %s: take it out of the table", line)
+		}
+	}
+	for line, why := range byHand {
+		if _, is := quoted[line]; !is || why == "" {
+			t.Errorf("no page has %s, or nobody says why it is not run: %q", line, why)
+		}
+	}
+}
