@@ -173,12 +173,9 @@ func (s *Server) ask(ctx context.Context, name client.ObjectKey, signed webhook.
 		}
 		*admitted = true
 	}
-	values, err := webhook.Pick(of.Spec.Triggers.Webhook, signed.Body)
-	if err != nil {
-		return &answer{status: http.StatusUnprocessableEntity, says: err.Error()}, nil
-	}
-	if _, faults := suite.Check(of, values, now); len(faults) > 0 {
-		return &answer{status: http.StatusUnprocessableEntity, says: faults[0].Message}, nil
+	values, refused := picked(of, signed.Body, now)
+	if refused != nil {
+		return refused, nil
 	}
 	after := of.DeepCopy()
 	metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1alpha1.AnnotationWebhook, before.Then(signed.ID(), values, expires, now).Text())
@@ -190,6 +187,18 @@ func (s *Server) ask(ctx context.Context, name client.ObjectKey, signed webhook.
 		says += ", and waits until spec.suspend is false"
 	}
 	return &answer{status: http.StatusAccepted, says: says}, nil
+}
+
+// picked are the values that the body of a request gives to a suite, or why the suite does not take them.
+func picked(of *v1alpha1.BenchmarkSuite, body []byte, now time.Time) ([]v1alpha1.ParameterValue, *answer) {
+	values, err := webhook.Pick(of.Spec.Triggers.Webhook, body)
+	if err != nil {
+		return nil, &answer{status: http.StatusUnprocessableEntity, says: err.Error()}
+	}
+	if _, faults := suite.Check(of, values, now); len(faults) > 0 {
+		return nil, &answer{status: http.StatusUnprocessableEntity, says: faults[0].Message}
+	}
+	return values, nil
 }
 
 // known returns a suite with a webhook, and the key with which requests to it are signed.
