@@ -93,7 +93,7 @@ func badInput(err error) error { return &statusError{statusBadInput, err} }
 
 // status is the exit code that an error calls for.
 func status(err error) int {
-	if all := (severalErrors)(nil); errors.As(err, &all) {
+	if all := severalErrors(nil); errors.As(err, &all) {
 		var codes []int
 		for _, e := range all {
 			codes = append(codes, status(e))

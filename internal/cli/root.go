@@ -55,7 +55,7 @@ func orInterrupted(ctx context.Context, err error) error {
 
 // said is an error as people read it: of a file everything that is wrong with it, a line each.
 func said(err error) string {
-	if all := (severalErrors)(nil); errors.As(err, &all) {
+	if all := severalErrors(nil); errors.As(err, &all) {
 		var lines []string
 		for _, e := range all {
 			lines = append(lines, said(e))

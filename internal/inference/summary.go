@@ -3,7 +3,7 @@ package inference
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 const (
@@ -23,15 +23,22 @@ const (
 	maxBlocksNeeded = 1000
 )
 
-// TQuantile is the p-quantile of Student's t.
+// TQuantile is the p-quantile of Student's t: where t has it, freedom / (freedom + t²) has the distribution Beta(freedom/2, 1/2).
 func TQuantile(p, freedom float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(p)
+	if p > 0.5 {
+		return -TQuantile(1-p, freedom)
+	}
+	x := BetaQuantile(2*p, freedom/2, 0.5)
+	return -math.Sqrt(freedom * (1 - x) / x)
 }
 
 // tTwoSided is the probability that Student's t lies at least as far from 0 as t does.
 func tTwoSided(t, freedom float64) float64 {
-	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Survival(math.Abs(t))
+	return mathext.RegIncBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }
+
+// BetaQuantile is the p-quantile of a Beta distribution.
+func BetaQuantile(p, alpha, beta float64) float64 { return mathext.InvRegIncBeta(alpha, beta, p) }
 
 // Moments are the mean and the sample standard deviation; the latter is 0 for a single value.
 func Moments(values []float64) (mean, sd float64) {

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // USL are the parameters of the Universal Scalability Law,
@@ -137,32 +135,63 @@ func (f uslFit) solve(free []int) (theta [uslTerms]float64, cost float64, feasib
 // normal solves the weighted normal equations of residual = slope * (terms · step) for the free coefficients.
 func (f uslFit) normal(free []int, damping float64, at func(uslPoint) (residual, slope float64)) (step [uslTerms]float64, ok bool) {
 	n := len(free)
-	a, b := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+	var a uslMatrix
+	var b [uslTerms]float64
 	for _, p := range f.points {
 		residual, slope := at(p)
 		t := f.terms(p.n)
 		for i, ti := range free {
-			b.SetVec(i, b.AtVec(i)+p.weight*slope*t[ti]*residual)
-			for j := i; j < n; j++ {
-				a.SetSym(i, j, a.At(i, j)+p.weight*slope*slope*t[ti]*t[free[j]])
+			b[i] += p.weight * slope * t[ti] * residual
+			for j := range i + 1 {
+				a[i][j] += p.weight * slope * slope * t[ti] * t[free[j]]
 			}
 		}
 	}
 	for i := range n {
-		a.SetSym(i, i, a.At(i, i)*(1+damping))
+		a[i][i] *= 1 + damping
 	}
-	var c mat.Cholesky
-	if !c.Factorize(a) {
-		return step, false
-	}
-	var solved mat.VecDense
-	if err := c.SolveVecTo(&solved, b); err != nil {
+	if !a.solve(n, &b) {
 		return step, false
 	}
 	for i, k := range free {
-		step[k] = solved.AtVec(i)
+		step[k] = b[i]
 	}
 	return step, true
+}
+
+// uslMatrix is the lower half of a symmetric matrix.
+type uslMatrix [uslTerms][uslTerms]float64
+
+// singular is the part of a diagonal element that is no more than what rounding leaves of it: the points do not tell the terms apart.
+const singular = 1e-14
+
+// solve puts the solution of the first n equations into b, by Cholesky's factors, which take the matrix's place. It is false where there is none.
+func (a *uslMatrix) solve(n int, b *[uslTerms]float64) bool {
+	for i := range n {
+		for j := range i {
+			for k := range j {
+				a[i][j] -= a[i][k] * a[j][k]
+			}
+			a[i][j] /= a[j][j]
+			b[i] -= a[i][j] * b[j]
+		}
+		pivot := a[i][i]
+		for k := range i {
+			pivot -= a[i][k] * a[i][k]
+		}
+		if !(pivot > singular*a[i][i]) {
+			return false
+		}
+		a[i][i] = math.Sqrt(pivot)
+		b[i] /= a[i][i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			b[i] -= a[k][i] * b[k]
+		}
+		b[i] /= a[i][i]
+	}
+	return true
 }
 
 // cost is the weighted sum of squared residuals of the logs; infinite where the curve is not positive.

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"loadstone.dev/loadstone/internal/capacity"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/latency"
@@ -165,10 +163,10 @@ func errorRate(g *validity.Group) estimate {
 	low, high := inference.PlainInterval(mean, sd, len(shares))
 	e, n := float64(failed), float64(all)
 	if failed > 0 {
-		f.low = min(distuv.Beta{Alpha: e, Beta: n - e + 1}.Quantile(inference.Alpha/2), max(low, 0))
+		f.low = min(inference.BetaQuantile(inference.Alpha/2, e, n-e+1), max(low, 0))
 	}
 	if failed < all {
-		f.high = min(1, max(distuv.Beta{Alpha: e + 1, Beta: n - e}.Quantile(1-inference.Alpha/2), high))
+		f.high = min(1, max(inference.BetaQuantile(1-inference.Alpha/2, e+1, n-e), high))
 	}
 	return f
 }
