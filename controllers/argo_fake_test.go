@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +41,8 @@ type argo struct {
 	c         client.Client
 	namespace string
 	playing   sync.WaitGroup
+	// away is true while it takes no step.
+	away atomic.Bool
 
 	mu sync.Mutex
 	// answers are all answers of the endpoint other than 200, and the bodies of 200.
@@ -83,7 +86,7 @@ func (a *argo) play(ctx context.Context, w *unstructured.Unstructured) {
 		parameters, _, _ := unstructured.NestedSlice(step.([]any)[0].(map[string]any), "arguments", "parameters")
 		trial := parameters[0].(map[string]any)["value"].(string)
 		url := strings.Replace(call["url"].(string), "{{inputs.parameters.trial}}", trial, 1)
-		for !a.ask(ctx, url, call) {
+		for a.away.Load() || !a.ask(ctx, url, call) {
 			select {
 			case <-ctx.Done():
 				return

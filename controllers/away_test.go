@@ -1,63 +1,20 @@
 package controllers
 
 import (
-	"encoding/json"
-	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/testbed"
 )
-
-// refusesWith is an answer of an API server that does not do what it was asked.
-func refusesWith(q *http.Request, code int, reason metav1.StatusReason) *http.Response {
-	body, err := json.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "not now",
-	})
-	if err != nil {
-		panic(err)
-	}
-	return &http.Response{
-		StatusCode: code, Status: http.StatusText(code), Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(string(body))), Request: q, ProtoMajor: 1, ProtoMinor: 1,
-	}
-}
-
-// trouble stands between an operator and its API server.
-type trouble struct{ n atomic.Int64 }
-
-// everyThird refuses every third request of a sort.
-func (t *trouble) everyThird(of func(*http.Request) bool, code int, reason metav1.StatusReason) func(http.RoundTripper) http.RoundTripper {
-	return func(to http.RoundTripper) http.RoundTripper {
-		return way(func(q *http.Request) (*http.Response, error) {
-			if of(q) && t.n.Add(1)%3 == 0 {
-				return refusesWith(q, code, reason), nil
-			}
-			return to.RoundTrip(q)
-		})
-	}
-}
-
-func writes(q *http.Request) bool    { return q.Method != http.MethodGet }
-func patches(q *http.Request) bool   { return q.Method == http.MethodPatch }
-func watches(q *http.Request) bool   { return q.URL.Query().Get("watch") != "" }
-func unwatched(q *http.Request) bool { return !watches(q) }
-
-// far lets a way take some time.
-func far(to http.RoundTripper) http.RoundTripper {
-	return way(func(q *http.Request) (*http.Response, error) {
-		time.Sleep(60 * time.Millisecond)
-		return to.RoundTrip(q)
-	})
-}
 
 // The trouble does not end with the run, which is deleted in the midst of it.
 func TestAnAPIServerInTroubleCostsNoRun(t *testing.T) {
@@ -75,7 +32,7 @@ func TestAnAPIServerInTroubleCostsNoRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var trouble trouble
-			leadsTo(t, trouble.everyThird(tc.of, tc.code, tc.reason))
+			leadsTo(t, trouble.everyThird(tc.of, tc.code, tc.reason), cutShort)
 			if trouble.n.Load() < 3 {
 				t.Errorf("only %d requests met trouble", trouble.n.Load())
 			}
@@ -85,11 +42,22 @@ func TestAnAPIServerInTroubleCostsNoRun(t *testing.T) {
 
 func TestAnAPIServerThatIsFarAwayCostsNoRun(t *testing.T) {
 	t.Parallel()
-	leadsTo(t, far)
+	leadsTo(t, far, cutShort)
 }
 
-// leadsTo leads a run with something between its operator and the API server, and deletes it.
-func leadsTo(t *testing.T, between func(http.RoundTripper) http.RoundTripper) {
+// What is watched comes late, so that passes are built upon what is long past.
+func TestAnAPIServerThatIsBehindLetsEachTrialStartOnce(t *testing.T) {
+	t.Parallel()
+	leadsTo(t, behind, startedOnce)
+}
+
+func TestWatchesThatMustBeginAnewCostNoRun(t *testing.T) {
+	t.Parallel()
+	leadsTo(t, forgetful, startedOnce)
+}
+
+// leadsTo leads a run with something between its operator and the API server, which is there until it is deleted, too.
+func leadsTo(t *testing.T, between func(http.RoundTripper) http.RoundTripper, also func(*testing.T, *world, *v1alpha1.BenchmarkRun)) {
 	t.Helper()
 	w := newWorld(t, func(w *world) { w.between = between })
 	run := w.apply("hard", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
@@ -98,6 +66,77 @@ func leadsTo(t *testing.T, between func(http.RoundTripper) http.RoundTripper) {
 		return run.Status.CompletionTime != nil
 	})
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	inTheirTurn(t, w, run)
+	artifactsOf(t, w, run)
+	also(t, w, run)
+}
+
+// cutShort deletes a run while it measures, when another has ended.
+func cutShort(t *testing.T, w *world, _ *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	cut := w.apply("cut", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
+	w.within("the load of another run", func() bool {
+		return slices.ContainsFunc(w.trials(cut), func(t v1alpha1.Trial) bool { return w.measuring(&t) })
+	})
+	w.must(w.c.Delete(t.Context(), cut))
+	w.within("its end", func() bool { return !w.exists(cut, cut.Name) })
+}
+
+// An API server is away for ten minutes while a trial is measured, whose agents need nobody: what is away when it ends is waited for.
+func TestAnAPIServerThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		of      func(*http.Request) bool
+		message string
+	}{
+		"nobody reaches it":            {everything, ""},
+		"its etcd does not answer":     {unwatched, "etcdserver: request timed out"},
+		"its etcd is full":             {writes, "etcdserver: mvcc: database space exceeded"},
+		"its etcd has lost its leader": {writes, "etcdserver: leader changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var o outage
+			w := newWorld(t, func(w *world) { w.between = o.of(tc.of, tc.message) })
+			run := w.apply("patient", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 7200 })
+			w.awaitFirst("patient")
+			o.lasts.Store(true)
+			w.within("requests in vain", func() bool { return o.met.Load() >= 3 })
+			w.clock.Forward(10 * time.Minute)
+			before := o.met.Load()
+			w.within("more of them, when the trial is over", func() bool { return o.met.Load() >= before+3 })
+			o.lasts.Store(false)
+			w.within("the run's end", func() bool {
+				w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
+				return run.Status.CompletionTime != nil
+			})
+			condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+			startedOnce(t, w, run)
+			inTheirTurn(t, w, run)
+			artifactsOf(t, w, run)
+		})
+	}
+}
+
+// Argo is away for ten minutes while a trial is measured: the next is prepared, and waits for its step.
+func TestArgoThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := w.apply("unled", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 7200 })
+	first := w.awaitFirst("unled")
+	w.argo.away.Store(true)
+	await(w, first, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
+	trials := w.trials(run)
+	next := &trials[slices.IndexFunc(trials, func(t v1alpha1.Trial) bool { return *t.Spec.Index == 1 })]
+	prepared := func(t *v1alpha1.Trial) bool {
+		return meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared)
+	}
+	await(w, next, "its turn", prepared)
+	w.clock.Forward(10 * time.Minute)
+	w.argo.away.Store(false)
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	startedOnce(t, w, run)
 	inTheirTurn(t, w, run)
 	artifactsOf(t, w, run)
 }

@@ -156,11 +156,37 @@ func (k *kubelet) leave(ctx context.Context, p *corev1.Pod) error {
 	return k.c.Status().Update(ctx, p)
 }
 
+// restart ends everything that runs on a node at once, and says of it what a kubelet says that finds it ended.
+func (k *kubelet) restart(ctx context.Context, node, why string) error {
+	var pods corev1.PodList
+	if err := k.c.List(ctx, &pods, client.InNamespace(k.namespace)); err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if p.Spec.NodeName != node {
+			continue
+		}
+		k.agents.remove(p.Status.PodIP)
+		p.Status.Phase = corev1.PodFailed
+		for c := range p.Status.ContainerStatuses {
+			p.Status.ContainerStatuses[c].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: why}}
+		}
+		if err := k.c.Status().Update(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (k *kubelet) start(ctx context.Context, p *corev1.Pod) error {
 	began := k.clock.Now()
 	image := p.Spec.Containers[0].Image
-	if image == imageDeaf || image == imageNone {
+	switch image {
+	case imageDeaf:
 		began = began.Add(-time.Minute)
+	case imageNone:
+		k.clock.Forward(time.Minute) // For as long it was pulled in vain.
 	}
 	k.ips++
 	p.Status.PodIP = fmt.Sprintf("192.0.2.%d", k.ips)

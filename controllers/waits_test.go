@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -71,6 +72,79 @@ func TestATrialWaitsForAQuota(t *testing.T) {
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if failures := strings.Join(w.trials(run)[0].Status.Failures, "\n"); strings.Contains(failures, "quota") || strings.Contains(failures, v1alpha1.ReasonPodLost) {
 		t.Errorf("it did not wait: %s", failures)
+	}
+}
+
+// A policy denies all pods of the namespace for a while.
+func TestATrialWaitsForAPolicyThatDeniesItsPods(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const says = "no pods during maintenance"
+	all, fail := admissionv1.OperationAll, admissionv1.Fail
+	policy := &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "maintenance-" + w.namespace},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			FailurePolicy: &fail,
+			MatchConstraints: &admissionv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.namespace}},
+				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+					Operations: []admissionv1.OperationType{all}, Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+				}}},
+			},
+			Validations: []admissionv1.Validation{{Expression: "request.operation != 'CREATE'", Message: says}},
+		},
+	}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: policy.Name},
+		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+	}
+	w.must(w.c.Create(t.Context(), policy))
+	defer func() { w.must(client.IgnoreNotFound(w.c.Delete(t.Context(), policy))) }()
+	w.must(w.c.Create(t.Context(), binding))
+	defer func() { w.must(client.IgnoreNotFound(w.c.Delete(t.Context(), binding))) }()
+	w.within("a policy that is in force", func() bool {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "any"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}}}
+		err := w.c.Create(t.Context(), p, client.DryRunAll)
+		return err != nil && strings.Contains(err.Error(), says)
+	})
+	run := w.apply("denied")
+	await(w, w.trial("denied-000-go"), "a word about the policy", func(trial *v1alpha1.Trial) bool {
+		c := meta.FindStatusCondition(trial.Status.Conditions, v1alpha1.ConditionPrepared)
+		return c != nil && c.Status == metav1.ConditionUnknown && strings.Contains(c.Message, says)
+	})
+	w.must(w.c.Delete(t.Context(), binding))
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	if failures := strings.Join(w.trials(run)[0].Status.Failures, "\n"); strings.Contains(failures, says) {
+		t.Errorf("it did not wait: %s", failures)
+	}
+}
+
+// Everything on a node ends at once, the server and who observes it, which is no failure of the server's.
+func TestANodeThatRestartsCostsABlockAndIsNobodysFailure(t *testing.T) {
+	t.Parallel()
+	for name, why := range map[string]string{"its containers are killed": "Error", "its kubelet knows nothing of them any more": "ContainerStatusUnknown"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			run := w.apply("rebooted", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3 })
+			first := w.awaitFirst("rebooted")
+			w.must(w.kubelet.restart(t.Context(), "node-"+v1alpha1.RoleServer, why))
+			run = w.awaitEnd(run)
+			condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+			stored := 0
+			for _, trial := range w.trials(run) {
+				if trial.Name == first.Name {
+					condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "was killed by another process, and not for its memory")
+					continue
+				}
+				condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+				stored++
+			}
+			if stored != 3 {
+				t.Errorf("%d trials are stored, want the other of the block and those of a repeat block", stored)
+			}
+		})
 	}
 }
 

@@ -92,6 +92,7 @@ func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
 		"no bundle where it is said": {append(slices.Clone(needed), "-s3-ca-file=none"), "", "reading the certificate authorities of the object store (chart value s3.caBundle)"},
 		"a policy of other fields":   {append(slices.Clone(needed), `-network-policy={"from":[]}`), "", "reading a NetworkPolicySpec"},
 		"a flag that there is not":   {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},
+		"election that is off":       {append(slices.Clone(needed), "-leader-elect=false"), "", "parsing flags"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			environment(t, tc.unset)

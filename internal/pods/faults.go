@@ -228,7 +228,7 @@ func unstartable(a Attempt, p *corev1.Pod, name, image string, why corev1.Contai
 
 func unschedulable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	for _, c := range p.Status.Conditions {
-		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || a.Now.Sub(c.LastTransitionTime.Time) <= a.scheduleDeadline() {
+		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || a.Now.Sub(since(p, c)) <= a.scheduleDeadline() {
 			continue
 		}
 		if a.boundTo(p) != "" {

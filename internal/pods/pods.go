@@ -118,28 +118,33 @@ func ContainerStart(p *corev1.Pod, name string) time.Time {
 // pullingSince is when the images of a pod's containers began to be pulled at the latest: after the agent was brought and after each dependency was
 // ready, where there are any.
 func pullingSince(p *corev1.Pod) time.Time {
-	since := scheduledAt(p)
+	began := scheduledAt(p)
 	for _, c := range p.Status.InitContainerStatuses {
 		if t := c.State.Terminated; t != nil {
-			since = latest(since, t.FinishedAt.Time)
+			began = latest(began, t.FinishedAt.Time)
 		}
 		if r := c.State.Running; r != nil {
-			since = latest(since, r.StartedAt.Time)
+			began = latest(began, r.StartedAt.Time)
 		}
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodInitialized && c.Status == corev1.ConditionTrue {
-			since = latest(since, c.LastTransitionTime.Time)
+			began = latest(began, c.LastTransitionTime.Time)
 		}
 	}
-	return since
+	return began
 }
 
 func scheduledAt(p *corev1.Pod) time.Time {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
-			return c.LastTransitionTime.Time
+			return since(p, c)
 		}
 	}
 	return p.CreationTimestamp.Time
+}
+
+// since is when a condition of a pod became what it is. Nothing of a pod was so before its creation, however late the clock is of who says so.
+func since(p *corev1.Pod, c corev1.PodCondition) time.Time {
+	return latest(p.CreationTimestamp.Time, c.LastTransitionTime.Time)
 }

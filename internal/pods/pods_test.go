@@ -18,9 +18,9 @@ import (
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// attempt is the first try at a trial of one server, whose pods run at noon.
+// attempt is the first try at a trial of one server, whose pods were made an hour before noon and have just begun to run.
 func attempt() pods.Attempt {
-	return pods.Attempt{
+	a := pods.Attempt{
 		Pods: []*corev1.Pod{podstest.Running("quick-000-go", record.MemberGenerator(0), noon), podstest.Running("quick-000-go", record.MemberServer(0), noon)},
 		Work: sweep.Sweep{
 			Implementations: []record.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, MemoryBytes: 64 << 20}},
@@ -28,6 +28,10 @@ func attempt() pods.Attempt {
 		},
 		Now: noon,
 	}
+	for _, p := range a.Pods {
+		p.CreationTimestamp = metav1.Time{Time: noon.Add(-time.Hour)}
+	}
+	return a
 }
 
 func generator(a *pods.Attempt) *corev1.Pod { return a.Pods[0] }
@@ -194,7 +198,7 @@ func TestPodsHaveSettledWhenTheLastHasItsNode(t *testing.T) {
 		t.Errorf("of no pods it is %s", got)
 	}
 	if got := pods.Settled(a.Pods); !got.Equal(noon) {
-		t.Errorf("pods that were made at noon have settled at %s", got)
+		t.Errorf("pods whose containers began at noon have settled at %s", got)
 	}
 	server(&a).Status.Conditions = condOf("True", -time.Minute, "")
 	if got := pods.Settled(a.Pods); !got.Equal(noon.Add(time.Minute)) {

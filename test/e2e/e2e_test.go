@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/test/oracles"
 )
 
 // sample reads a run from config/samples, as a user applies it.
@@ -192,15 +192,9 @@ func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (
 // left no more of all that could be measured anew, a test can ask that nothing wrong is said, and not that something is.
 func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	t.Helper()
-	hit := table.DisturbedBlocks()
-	for _, m := range table.Coverage.Missing {
-		hit = append(hit, m.Block)
-	}
-	slices.Sort(hit)
-	hit = slices.Compact(hit)
-	n := int(data.Manifest.Blocks+data.Manifest.RepeatBlocks) - len(hit)
+	n := oracles.Whole(data, table)
 	if n < verdict.MinBlocks {
-		t.Logf("the blocks %v were disturbed, which leaves %d: no verdict is asked for", hit, n)
+		t.Logf("outside disturbances leave %d blocks: no verdict is asked for", n)
 	}
 	return n
 }

@@ -235,7 +235,7 @@ func measured(t *testing.T, run *v1alpha1.BenchmarkRun, role string) *corev1.Pod
 // installed is the pod of a component of the installation.
 func installed(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
-	p, err := component(t.Context(), name)
+	p, err := onlyPod(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}

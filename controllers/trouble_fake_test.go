@@ -1,0 +1,173 @@
+package controllers
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// refusesWith is an answer of an API server that does not do what it was asked.
+func refusesWith(q *http.Request, code int, reason metav1.StatusReason, message string) *http.Response {
+	body, err := json.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return &http.Response{
+		StatusCode: code, Status: http.StatusText(code), Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(string(body))), Request: q, ProtoMajor: 1, ProtoMinor: 1,
+	}
+}
+
+// trouble stands between an operator and its API server.
+type trouble struct{ n atomic.Int64 }
+
+// everyThird refuses every third request of a sort.
+func (t *trouble) everyThird(of func(*http.Request) bool, code int, reason metav1.StatusReason) func(http.RoundTripper) http.RoundTripper {
+	return func(to http.RoundTripper) http.RoundTripper {
+		return way(func(q *http.Request) (*http.Response, error) {
+			if of(q) && t.n.Add(1)%3 == 0 {
+				return refusesWith(q, code, reason, "not now"), nil
+			}
+			return to.RoundTrip(q)
+		})
+	}
+}
+
+func everything(*http.Request) bool  { return true }
+func writes(q *http.Request) bool    { return q.Method != http.MethodGet }
+func patches(q *http.Request) bool   { return q.Method == http.MethodPatch }
+func watches(q *http.Request) bool   { return q.URL.Query().Get("watch") != "" }
+func unwatched(q *http.Request) bool { return !watches(q) }
+
+// far lets a way take some time.
+func far(to http.RoundTripper) http.RoundTripper {
+	return way(func(q *http.Request) (*http.Response, error) {
+		time.Sleep(60 * time.Millisecond)
+		return to.RoundTrip(q)
+	})
+}
+
+// outage is a time in which an API server does nothing of some sort for an operator.
+type outage struct {
+	lasts atomic.Bool
+	// met counts the requests that it has met.
+	met atomic.Int64
+}
+
+// errUnreachable is what becomes of a request to nobody.
+var errUnreachable = errors.New("connect: connection refused")
+
+// of lets a sort of requests come to nothing while the outage lasts: they reach nobody, or are refused with a message of what the API server keeps its
+// objects in. What is watched is cut off where watches are of that sort.
+func (o *outage) of(sort func(*http.Request) bool, message string) func(http.RoundTripper) http.RoundTripper {
+	return func(to http.RoundTripper) http.RoundTripper {
+		return way(func(q *http.Request) (*http.Response, error) {
+			switch {
+			case !sort(q):
+				return to.RoundTrip(q)
+			case o.lasts.Load() && message == "":
+				o.met.Add(1)
+				return nil, errUnreachable
+			case o.lasts.Load():
+				o.met.Add(1)
+				return refusesWith(q, http.StatusInternalServerError, metav1.StatusReasonInternalError, message), nil
+			}
+			p, err := to.RoundTrip(q)
+			if err == nil && watches(q) {
+				p.Body = untilOutage{p.Body, o}
+			}
+			return p, err
+		})
+	}
+}
+
+// untilOutage is a body that breaks off with what comes first in an outage.
+type untilOutage struct {
+	io.ReadCloser
+	o *outage
+}
+
+// Read implements io.Reader.
+func (b untilOutage) Read(to []byte) (int, error) {
+	n, err := b.ReadCloser.Read(to)
+	if b.o.lasts.Load() {
+		return 0, errUnreachable
+	}
+	return n, err
+}
+
+// behind lets what an operator watches come one to two seconds late, one kind of objects later than another.
+func behind(to http.RoundTripper) http.RoundTripper {
+	var n atomic.Int64
+	return way(func(q *http.Request) (*http.Response, error) {
+		p, err := to.RoundTrip(q)
+		if err == nil && watches(q) {
+			p.Body = newLate(p.Body, time.Second+time.Duration(n.Add(1)%3)*500*time.Millisecond)
+		}
+		return p, err
+	})
+}
+
+// late is a body that is read some time after it has come.
+type late struct {
+	*io.PipeReader
+	of io.Closer
+}
+
+func newLate(of io.ReadCloser, by time.Duration) late {
+	type part struct {
+		due  time.Time
+		text []byte
+		err  error
+	}
+	parts := make(chan part, 1<<10)
+	reader, writer := io.Pipe()
+	go func() {
+		defer close(parts)
+		for err := error(nil); err == nil; {
+			text, n := make([]byte, 1<<14), 0
+			n, err = of.Read(text)
+			parts <- part{time.Now().Add(by), text[:n], err}
+		}
+	}()
+	go func() {
+		for p := range parts {
+			time.Sleep(time.Until(p.due))
+			// What nobody reads any more is lost.
+			_, _ = writer.Write(p.text)
+			if p.err != nil {
+				_ = writer.CloseWithError(p.err)
+			}
+		}
+	}()
+	return late{reader, of}
+}
+
+// Close implements io.Closer.
+func (b late) Close() error { return errors.Join(b.PipeReader.Close(), b.of.Close()) }
+
+// forgetful lets each watch last two seconds, and every third be refused, since the API server has forgotten what came since then.
+func forgetful(to http.RoundTripper) http.RoundTripper {
+	var n atomic.Int64
+	return way(func(q *http.Request) (*http.Response, error) {
+		if !watches(q) {
+			return to.RoundTrip(q)
+		}
+		if n.Add(1)%3 == 0 {
+			return refusesWith(q, http.StatusGone, metav1.StatusReasonExpired, "too old resource version"), nil
+		}
+		p, err := to.RoundTrip(q)
+		if err == nil {
+			time.AfterFunc(2*time.Second, func() { _ = p.Body.Close() })
+		}
+		return p, err
+	})
+}
