@@ -88,9 +88,9 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 	if err := r.Live.List(ctx, &runs); err != nil {
 		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
-	if first := queue.First(runs.Items); first != nil && first.UID != s.run.UID {
+	if first := queue.First(runs.Items, s.absence.Until, s.now); first != nil && first.UID != s.run.UID {
 		s.why, s.waiting = v1alpha1.ReasonQueued, queue.Ahead(first)
-		return pass.Halt, nil
+		return pass.Step{Stop: true, After: queue.TakeLeft(first, s.absence.Until, s.now)}, nil
 	}
 	if err := r.putPlan(ctx, s); err != nil && !s.forGood(err) {
 		return s.awaitStore(err) // The time of a run does not begin while there is no store.
