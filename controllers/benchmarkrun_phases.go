@@ -110,9 +110,13 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (pa
 	return pass.GoOn, nil
 }
 
+// putPlan stores the plan and looks it up, as all that is stored will be: not every store can say what it holds.
 func (r *BenchmarkRunReconciler) putPlan(ctx context.Context, s *runScope) error {
-	_, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON())
-	return err
+	stored, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON())
+	if err != nil {
+		return err
+	}
+	return r.Store.Verify(ctx, stored)
 }
 
 // storeAway waits for a store that may come back, as long as a run that has not measured anything is worth it.
