@@ -58,6 +58,8 @@ func (s brokenStore) PutJSON(context.Context, string, any) (record.Artifact, err
 	return record.Artifact{}, s.err
 }
 
+func (s brokenStore) Get(context.Context, string, string) ([]byte, error) { return nil, s.err }
+
 func (s brokenStore) Find(context.Context, string) (record.Artifact, error) {
 	return record.Artifact{}, s.err
 }
