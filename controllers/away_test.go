@@ -196,3 +196,32 @@ func TestAnOperatorThatIsAwayForHoursCostsARunNoneOfItsTime(t *testing.T) {
 	startedOnce(t, w, run)
 	artifactsOf(t, w, run)
 }
+
+// A run of which a policy of the cluster keeps the finalizer is first in the queue, and would be for ever.
+func TestARunThatCannotBeTakenIntoTheQueueHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	var barred atomic.Bool
+	barred.Store(true)
+	w := newWorld(t, func(w *world) {
+		w.between = func(to http.RoundTripper) http.RoundTripper {
+			return way(func(q *http.Request) (*http.Response, error) {
+				if barred.Load() && q.Method == http.MethodPatch && strings.HasSuffix(q.URL.Path, "/benchmarkruns/barred") {
+					return refusesWith(q, http.StatusForbidden, metav1.StatusReasonForbidden), nil
+				}
+				return to.RoundTrip(q)
+			})
+		}
+	})
+	first := w.apply("barred")
+	await(w, first, "a word about the refusal", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonInProgress, "adding finalizer"))
+	second := w.apply("free")
+	await(w, second, "a place in the queue", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/barred comes first"))
+	w.clock.Forward(time.Minute)
+	w.poke(second)
+	second = w.awaitEnd(second)
+	condition(t, second.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	barred.Store(false)
+	w.poke(first)
+	first = w.awaitEnd(first)
+	condition(t, first.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+}

@@ -10,17 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/workflows"
 )
 
-const (
-	// defaultTTL is how long the trials and workflows of a run stay after its end.
-	defaultTTL = 7 * 24 * time.Hour
-	// collectEvery is the pause between two looks whether what was removed is gone.
-	collectEvery = 500 * time.Millisecond
-)
+// collectEvery is the pause between two looks whether what was removed is gone.
+const collectEvery = 500 * time.Millisecond
 
 // stop ends what still goes on of a run that is over, and in the end removes what is left of it in the cluster. Trials stop by themselves, and
 // a workflow that has not ended is removed.
@@ -47,18 +44,10 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 		}
 		return pass.Halt, r.engine().RemoveAll(ctx, s.run)
 	}
-	if left := ended.Add(ttl(s.run)).Sub(s.now); left > 0 {
+	if left := ended.Add(facts.TTL(s.run)).Sub(s.now); left > 0 {
 		return pass.Again(left), nil
 	}
 	return r.collect(ctx, s.run)
-}
-
-// ttl is how long the trials and workflows of a run stay after its end.
-func ttl(run *v1alpha1.BenchmarkRun) time.Duration {
-	if own := run.Spec.TTLSecondsAfterFinished; own != nil {
-		return time.Duration(*own) * time.Second
-	}
-	return defaultTTL
 }
 
 // collect removes what was made for a run that has ended some time ago, and the finalizer, since nothing is left to clean up.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -31,7 +32,7 @@ func TestWhatIsLeftOfARunIsCollectedAfterAWhile(t *testing.T) {
 	if left := w.left(t.Context()); !strings.Contains(left, "week-000-go") || !strings.Contains(left, "NetworkPolicyList "+render.PolicyName(run)) || !strings.Contains(left, "UnstructuredList") {
 		t.Errorf("after its end there is only %s", left)
 	}
-	w.clock.Forward(defaultTTL + time.Second)
+	w.clock.Forward(facts.TTL(run) + time.Second)
 	w.poke(run)
 	w.awaitLeft("the end of its trials and workflow", func(left string) bool { return left == "*v1alpha1.BenchmarkRunList week" })
 	run = await(w, run, "its release", func(r *v1alpha1.BenchmarkRun) bool { return len(r.Finalizers) == 0 })

@@ -58,7 +58,9 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 // compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
 	p, err := facts.Plan(s.run)
-	if err != nil {
+	if v := (*plan.Violation)(nil); errors.As(err, &v) && len(s.trials) > 0 {
+		return r.outgrown(ctx, s, v)
+	} else if err != nil {
 		return s.refuse(err)
 	}
 	if !s.active() {
@@ -72,6 +74,22 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 	}
 	s.plan = &p
 	return pass.GoOn, nil
+}
+
+// outgrown concludes a run of which this operator refuses the spec, by the plan that it stored when it began.
+func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *plan.Violation) (pass.Step, error) {
+	p, err := publish.Plan(ctx, r.Store, s.prefix())
+	if err != nil {
+		end := runFacts(s).NotReported(err, artifact.Unreadable(err))
+		if end == nil {
+			return s.awaitStore(err)
+		}
+		s.end = conduct.Outgrown(v)
+		s.unreported(end)
+		return pass.Halt, nil
+	}
+	s.plan, s.end = &p, conduct.Outgrown(v)
+	return r.conclude(ctx, s)
 }
 
 // awaitTurn lets one run of the installation measure at a time. It asks the API server itself: the cache may not know yet
@@ -88,9 +106,9 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 	if err := r.Live.List(ctx, &runs); err != nil {
 		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
-	if first := queue.First(runs.Items); first != nil && first.UID != s.run.UID {
+	if first := queue.First(runs.Items, s.absence.Until, s.now); first != nil && first.UID != s.run.UID {
 		s.why, s.waiting = v1alpha1.ReasonQueued, queue.Ahead(first)
-		return pass.Halt, nil
+		return pass.Step{Stop: true, After: queue.TakeLeft(first, s.absence.Until, s.now)}, nil
 	}
 	if err := r.putPlan(ctx, s); err != nil && !s.forGood(err) {
 		return s.awaitStore(err) // The time of a run does not begin while there is no store.
@@ -110,14 +128,19 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (pa
 	return pass.GoOn, nil
 }
 
+// putPlan stores the plan and looks it up, as all that is stored will be: not every store can say what it holds.
 func (r *BenchmarkRunReconciler) putPlan(ctx context.Context, s *runScope) error {
-	_, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON())
-	return err
+	stored, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON())
+	if err != nil {
+		return err
+	}
+	return r.Store.Verify(ctx, stored)
 }
 
-// storeAway waits for a store that may come back, as long as a run that has not measured anything is worth it.
+// storeAway waits for a store that may come back, as long as the run has time, and for none that refuses: that it has done for long, or begins to.
 func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, error) {
-	if s.end = runFacts(s).NotStored(err, artifact.Terminal(err)); s.end != nil {
+	if artifact.Terminal(err) {
+		s.end = conduct.NotStored(err)
 		return pass.Halt, nil
 	}
 	return s.awaitStore(err)
@@ -171,10 +194,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	phase, message := workflows.Phase(s.workflow)
 	switch {
 	case workflows.Ended(s.workflow) && workflows.Stopped(s.workflow):
-		s.end = &conduct.Ending{
-			Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonWorkflowFailed,
-			Message: fmt.Sprintf("workflow %s was shut down (%s) before its trials had ended: %s", s.workflow.GetName(), phase, message),
-		}
+		s.end = conduct.ShutDown(fmt.Sprintf("workflow %s was shut down (%s) before its trials had ended: %s", s.workflow.GetName(), phase, message))
 		return r.conclude(ctx, s)
 	case workflows.Ended(s.workflow):
 		return r.replaceWorkflow(ctx, s)

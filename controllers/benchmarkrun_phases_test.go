@@ -122,6 +122,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err    error
+		mute   bool // it takes the plan, and fails when that is looked up
 		waited time.Duration
 		before string // what it has waited for; a refusal, if it does not say
 		begins bool
@@ -132,6 +133,7 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 		"its key is wrong, and was a moment ago": {err: artifact.ErrDenied, waited: time.Minute - time.Second},
 		"its key is wrong for as long as the run has patience": {err: artifact.ErrDenied, waited: time.Minute, begins: true},
 		"its key is wrong, after it was away for an hour":      {err: artifact.ErrDenied, waited: time.Hour, before: v1alpha1.ReasonStoreUnavailable},
+		"it cannot say what it holds":                          {mute: true, err: artifact.ErrNoDigests},
 		"it holds another plan":                                {err: artifact.ErrExists, begins: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +142,11 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 			before := cmp.Or(tc.before, v1alpha1.ReasonStoreRefused)
 			meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: before})
 			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(s.run).Build()
-			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{err: tc.err}}).awaitTurn(t.Context(), s)
+			var store Store = brokenStore{err: tc.err}
+			if tc.mute {
+				store = muteStore{store}
+			}
+			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Store: store}).awaitTurn(t.Context(), s)
 			if err != nil || !next.Stop || s.begins != tc.begins || (next.After > 0) == tc.begins || s.end != nil {
 				t.Errorf("the phase ends with %+v, %v, %+v, and the run begins: %v", next, err, s.end, s.begins)
 			}

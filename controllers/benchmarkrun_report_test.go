@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/record"
@@ -20,6 +23,13 @@ type shelf struct {
 }
 
 func (s shelf) URI(key string) string { return "s3://b/" + key }
+
+func (s shelf) Get(_ context.Context, key, _ string) ([]byte, error) {
+	if body, is := s.written[key]; is {
+		return body, nil
+	}
+	return nil, artifact.ErrNotFound
+}
 
 func (s shelf) Load(context.Context, string) (record.RunData, error) { return s.data, nil }
 
@@ -88,6 +98,44 @@ func TestAnAARunLeavesItsNoiseFloorForOthers(t *testing.T) {
 			}
 			if (found == 1) != twins || found > 1 {
 				t.Errorf("%d noise floors are written", found)
+			}
+		})
+	}
+}
+
+// A newer operator may refuse what an older one has begun, and another store may be away just then.
+func TestARunWhoseSpecIsRefusedLaterIsReportedByTheStoredPlan(t *testing.T) {
+	for name, tc := range map[string]struct {
+		store Store
+		// begun is true if trials were made; waits is how the run goes on, and reported whether there is a report of it.
+		begun, waits, reported bool
+		condition              string
+	}{
+		"before its first trial":                {store: brokenStore{err: artifact.ErrUnreachable}, condition: v1alpha1.ConditionPlanned},
+		"when something was measured":           {store: shelf{data: ran("1"), written: map[string][]byte{}}, begun: true, reported: true, condition: v1alpha1.ConditionExecuted},
+		"while the store is away":               {store: brokenStore{err: artifact.ErrUnreachable}, begun: true, waits: true},
+		"when the plan is not there any more":   {store: brokenStore{err: artifact.ErrNotFound}, begun: true, condition: v1alpha1.ConditionExecuted},
+		"when the plan is another thing's text": {store: brokenStore{err: artifact.ErrMalformed}, begun: true, condition: v1alpha1.ConditionExecuted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, endTrials(), func(s *runScope) {
+				if shelf, is := tc.store.(shelf); is {
+					shelf.written[artifact.PlanKey(s.prefix())] = s.plan.JSON()
+				}
+				s.plan, s.run.Spec.Loads[0].Levels = nil, nil
+				if !tc.begun {
+					s.trials = nil
+				}
+			})
+			next, err := (&BenchmarkRunReconciler{Client: fake.NewClientBuilder().WithScheme(newScheme(t)).Build(), Store: tc.store}).compile(t.Context(), s)
+			if err != nil || !next.Stop || (next.After > 0) != tc.waits || (s.end == nil) != tc.waits || (s.reported != nil) != tc.reported {
+				t.Fatalf("the phase ends with %+v, %v, %+v, a report %+v", next, err, s.end, s.reported)
+			}
+			if st := runStatus(s); tc.waits {
+				condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable)
+			} else {
+				condition(t, st.Conditions, tc.condition, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, "levels")
+				condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, "levels")
 			}
 		})
 	}

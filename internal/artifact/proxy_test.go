@@ -92,3 +92,30 @@ func TestAProxyThatAnswersForTheStoreCostsNoTrial(t *testing.T) {
 		t.Errorf("afterwards: %d trials of %d, %q, %v", len(d.Trials), len(d.Manifest.Trials), d.Lost, err)
 	}
 }
+
+// A store that keeps no checksums takes the plan, and would lose each trial when its files are looked up.
+func TestAStoreThatTellsNoDigestIsNamed(t *testing.T) {
+	c, store := bucket(t)
+	way := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.Endpoint})
+	way.ModifyResponse = func(r *http.Response) error {
+		r.Header.Del("X-Amz-Checksum-Sha256")
+		return nil
+	}
+	poor := httptest.NewServer(way)
+	t.Cleanup(poor.Close)
+	c.Endpoint = strings.TrimPrefix(poor.URL, "http://")
+	through := open(t, c)
+	a, err := through.Put(t.Context(), "plan.json", "application/json", []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := through.Verify(t.Context(), a); !errors.Is(err, artifact.ErrNoDigests) || !artifact.Mendable(err) {
+		t.Errorf("looked up through it: %v", err)
+	}
+	if _, err := through.Put(t.Context(), "plan.json", "application/json", []byte("{}")); !errors.Is(err, artifact.ErrNoDigests) {
+		t.Errorf("written again through it: %v", err)
+	}
+	if err := store.Verify(t.Context(), a); err != nil {
+		t.Errorf("looked up where it lies: %v", err)
+	}
+}

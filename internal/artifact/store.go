@@ -179,6 +179,9 @@ func (s *Store) Verify(ctx context.Context, a record.Artifact) error {
 	if err != nil {
 		return fmt.Errorf("looking up %s: %q is no SHA-256", s.URI(a.Key), a.SHA256)
 	}
+	if info.ChecksumSHA256 == "" {
+		return fmt.Errorf("looking up %s: %w", s.URI(a.Key), ErrNoDigests)
+	}
 	if info.Size != a.Bytes || info.ChecksumSHA256 != base64.StdEncoding.EncodeToString(want) {
 		return fmt.Errorf("%w: %s holds %d bytes with SHA-256 %s (base64), not %d bytes with %s (hexadecimal)", ErrExists, s.URI(a.Key), info.Size, info.ChecksumSHA256, a.Bytes, a.SHA256)
 	}
@@ -244,6 +247,8 @@ var (
 	ErrNotFound = errors.New("no such object")
 	// ErrFull says that the store has no room left.
 	ErrFull = errors.New("the object store is full: free space or raise its quota")
+	// ErrNoDigests says that the store does not tell what it holds.
+	ErrNoDigests = errors.New("the object store tells no SHA-256 of what it holds (x-amz-checksum-sha256 in the answer to a HEAD), without which nothing that is stored can be believed: use one that does, such as Amazon S3 or MinIO (chart value s3.endpoint)")
 	// ErrNotWritable says that a folder of this machine cannot be written to.
 	ErrNotWritable = errors.New("the folder cannot be written: choose another one, or change who may write to it")
 	// ErrUnreachable says that the store does not answer.
@@ -299,12 +304,12 @@ func rootCause(err error) string {
 // Terminal reports whether trying again cannot help until somebody changes something.
 func Terminal(err error) bool {
 	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists) || errors.Is(err, ErrSchema) ||
-		errors.Is(err, ErrNotWritable)
+		errors.Is(err, ErrNotWritable) || errors.Is(err, ErrNoDigests)
 }
 
-// Mendable reports whether what the store refuses may be granted once somebody has corrected its key, its bucket or its room.
+// Mendable reports whether what the store refuses may be granted once somebody has corrected its key, its bucket or its room, or has set up another.
 func Mendable(err error) bool {
-	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrNotWritable)
+	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrNotWritable) || errors.Is(err, ErrNoDigests)
 }
 
 // Unreadable reports whether what was asked for is not there, or is not what it should be, while the store itself is well: however often

@@ -15,8 +15,6 @@ import (
 
 // How long a run waits for its object store.
 const (
-	// StorePatience is how long it may be away before a run that has not begun is given up.
-	StorePatience = time.Minute
 	// ScanPatience is how long it may be away when what was measured is to be scanned.
 	ScanPatience = 10 * time.Minute
 	// ReportPatience is how long it may be away when the report is due: long, since nothing is measured meanwhile that could be lost, and
@@ -32,6 +30,16 @@ func Refused(v *plan.Violation) *Ending {
 	return &Ending{v1alpha1.ConditionPlanned, v.Reason, v.Message}
 }
 
+// Outgrown ends a run that an earlier version of the operator has begun, and of which this one refuses the spec.
+func Outgrown(v *plan.Violation) *Ending {
+	return &Ending{v1alpha1.ConditionExecuted, v.Reason, fmt.Sprintf("this version of the operator refuses the spec of the run, which another one has begun: what was measured until then is reported: %s", v.Message)}
+}
+
+// ShutDown ends a run of which somebody has ended the workflow, as a message says.
+func ShutDown(message string) *Ending {
+	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonWorkflowFailed, message}
+}
+
 // NotLed ends a run at which the operator itself fails.
 func NotLed(err error) *Ending {
 	return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonOperatorFailed, fmt.Sprintf("%s: report it with the spec of the run; another version of the operator may know the way out", err)}
@@ -45,13 +53,9 @@ func (r Run) TimedOut() *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run exceeded its timeout of %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}
 }
 
-// NotStored ends a run whose first files cannot be stored; nil while a store is waited for that may come back, which one that fails for
-// good does not.
-func (r Run) NotStored(err error, forGood bool) *Ending {
-	if forGood || r.waited(StorePatience) {
-		return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonStoreUnavailable, err.Error()}
-	}
-	return nil
+// NotStored ends a run whose first files a store refuses.
+func NotStored(err error) *Ending {
+	return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonStoreUnavailable, err.Error()}
 }
 
 // NotAnalysed ends a run that cannot be read for its interim analysis; nil while a store is waited for that may come back.

@@ -25,11 +25,7 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 		forGood bool
 		want    *conduct.Ending
 	}{
-		"at the start":                                    {notStored(away), []func(*conduct.Run){begins, waiting(conduct.StorePatience)}, false, nil},
-		"at the start, for too long":                      {notStored(away), []func(*conduct.Run){begins, waiting(conduct.StorePatience + 1)}, false, &conduct.Ending{Condition: "Planned", Reason: "StoreUnavailable", Message: "away"}},
-		"at the start, long after an operator was there":  {notStored(away), []func(*conduct.Run){begins, later(time.Hour)}, false, nil},
 		"at the report, long after an operator was there": {notReported(away), []func(*conduct.Run){measured(0), later(2 * conduct.ReportPatience), lately}, false, nil},
-		"at the start, for good":                          {notStored(away), []func(*conduct.Run){begins}, true, &conduct.Ending{Condition: "Planned", Reason: "StoreUnavailable", Message: "away"}},
 		"at the interim, for very long":                   {notAnalysed(away), []func(*conduct.Run){begins, waiting(time.Hour)}, false, nil},
 		"at the interim, for good":                        {notAnalysed(away), []func(*conduct.Run){begins}, true, &conduct.Ending{Condition: "Executed", Reason: "StoreUnavailable", Message: "away"}},
 		"at the report":                                   {notReported(away), []func(*conduct.Run){measured(0), waiting(conduct.ReportPatience)}, false, nil},
@@ -48,10 +44,6 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 // waiting lets a run wait for its store for so long.
 func waiting(since time.Duration) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Waiting = r.Now.Add(-since) }
-}
-
-func notStored(err error) func(conduct.Run, bool) *conduct.Ending {
-	return func(r conduct.Run, forGood bool) *conduct.Ending { return r.NotStored(err, forGood) }
 }
 
 func notAnalysed(err error) func(conduct.Run, bool) *conduct.Ending {

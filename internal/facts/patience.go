@@ -21,6 +21,17 @@ func Patience(run *v1alpha1.BenchmarkRun) time.Duration {
 	return time.Duration(run.Spec.PatienceSeconds) * time.Second
 }
 
+// defaultTTL is how long the trials and workflows of a run stay after its end.
+const defaultTTL = 7 * 24 * time.Hour
+
+// TTL is how long the trials and workflows of a run stay after its end.
+func TTL(run *v1alpha1.BenchmarkRun) time.Duration {
+	if own := run.Spec.TTLSecondsAfterFinished; own != nil {
+		return time.Duration(*own) * time.Second
+	}
+	return defaultTTL
+}
+
 // WaitingSince is since when a run waits for something of the cluster that is away, where why is the reason for which it waits now; nil if it
 // waits for nothing, or for its turn alone.
 func WaitingSince(run *v1alpha1.BenchmarkRun, why string, now time.Time) *metav1.Time {

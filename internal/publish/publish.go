@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/guard"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 )
@@ -126,6 +127,20 @@ func Report(ctx context.Context, store Shelf, runPrefix, uid string) (Reported, 
 		made.Verdict.Unmet, made.Verdict.Objectives = reason, report.ObjectivesLine(o.Table)
 	}
 	return made, nil
+}
+
+// Plan reads the plan that a run has stored when it began.
+func Plan(ctx context.Context, store Store, runPrefix string) (plan.Plan, error) {
+	key := artifact.PlanKey(runPrefix)
+	raw, err := store.Get(ctx, key, "")
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	var p plan.Plan
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return plan.Plan{}, fmt.Errorf("reading %s: %w: %w", key, artifact.ErrMalformed, err)
+	}
+	return p, nil
 }
 
 // Read reads all that a report is made from.

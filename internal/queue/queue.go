@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,12 +45,34 @@ func Ahead(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("BenchmarkRun %s/%s %s: %s", r.Namespace, r.Name, does, why)
 }
 
-// First is the run whose turn it is; nil if no run waits for one.
-func First(runs []v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
-	if open := Order(runs); len(open) > 0 {
+// First is the run whose turn it is; nil if no run waits for one. It is none that could not be taken into the queue for a minute in which an operator led,
+// since led if that is not zero.
+func First(runs []v1alpha1.BenchmarkRun, led, now time.Time) *v1alpha1.BenchmarkRun {
+	open := slices.DeleteFunc(Order(runs), func(r v1alpha1.BenchmarkRun) bool { return !taken(&r) && TakeLeft(&r, led, now) == 0 })
+	if len(open) > 0 {
 		return &open[0]
 	}
 	return nil
+}
+
+// takePatience is how long a run may take to get its finalizer.
+const takePatience = time.Minute
+
+// TakeLeft is how long a run that comes first and could not be taken into the queue may still hold up others; 0 of one that was taken.
+func TakeLeft(r *v1alpha1.BenchmarkRun, led, now time.Time) time.Duration {
+	since := r.CreationTimestamp.Time
+	if since.Before(led) {
+		since = led
+	}
+	if taken(r) {
+		return 0
+	}
+	return max(since.Add(takePatience).Sub(now), 0)
+}
+
+// taken reports whether an operator has put its finalizer on a run, without which nothing is begun. A policy of the cluster may refuse that.
+func taken(r *v1alpha1.BenchmarkRun) bool {
+	return r.Status.StartTime != nil || slices.Contains(r.Finalizers, v1alpha1.Finalizer)
 }
 
 // HoldsUp reports whether a run keeps later ones from their turns. One that has ended or is deleted does not; one of which everything is measured

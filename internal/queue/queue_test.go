@@ -17,7 +17,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestWhoseTurnItIs(t *testing.T) {
 	run := func(name string, created time.Duration, deltas ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
-		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, CreationTimestamp: metav1.Time{Time: noon.Add(created)}}}
+		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, CreationTimestamp: metav1.Time{Time: noon.Add(created)}, Finalizers: []string{v1alpha1.Finalizer}}}
 		for _, d := range deltas {
 			d(&r)
 		}
@@ -60,7 +60,7 @@ func TestWhoseTurnItIs(t *testing.T) {
 			if got := strings.Join(names, " "); got != tc.want {
 				t.Errorf("they take turns as %q, want %q", got, tc.want)
 			}
-			if first := First(tc.runs); (first == nil) != (tc.want == "") || first != nil && first.Name != names[0] {
+			if first := First(tc.runs, time.Time{}, noon.Add(time.Hour)); (first == nil) != (tc.want == "") || first != nil && first.Name != names[0] {
 				t.Errorf("it is the turn of %v", first)
 			}
 			if diff := cmp.Diff(before, tc.runs); diff != "" {
@@ -88,5 +88,47 @@ func TestWhatThoseBehindARunWaitFor(t *testing.T) {
 		if got := Ahead(r); !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
 			t.Errorf("%s: they wait for %q, want %q", name, got, tc.want)
 		}
+	}
+}
+
+func TestARunThatCannotBeTakenIntoTheQueueHoldsUpTheOthersForAMinute(t *testing.T) {
+	ago := func(d time.Duration) metav1.Time { return metav1.Time{Time: noon.Add(-d)} }
+	const taken, refused = true, false
+	for name, tc := range map[string]struct {
+		age time.Duration
+		// led is how long an operator has led, if that is known, and taken whether one has put its finalizer on the run.
+		led   time.Duration
+		taken bool
+		begun bool
+		first bool
+		left  time.Duration
+	}{
+		"it was just made":                                   {time.Second, 0, refused, false, true, takePatience - time.Second},
+		"it was made a minute ago":                           {takePatience, 0, refused, false, false, 0},
+		"it was taken, and waits for its turn":               {time.Hour, 0, taken, false, true, 0},
+		"it has begun, and somebody took its finalizer":      {time.Hour, 0, refused, true, true, 0},
+		"it was made while no operator was there":            {time.Hour, time.Second, refused, false, true, takePatience - time.Second},
+		"it was made before that, and is refused ever since": {time.Hour, takePatience, refused, false, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "old", CreationTimestamp: ago(tc.age)}}
+			if tc.taken {
+				old.Finalizers = []string{v1alpha1.Finalizer}
+			}
+			if tc.begun {
+				old.Status.StartTime = &metav1.Time{Time: noon}
+			}
+			var led time.Time
+			if tc.led > 0 {
+				led = noon.Add(-tc.led)
+			}
+			young := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "young", CreationTimestamp: ago(0), Finalizers: []string{v1alpha1.Finalizer}}}
+			if got := First([]v1alpha1.BenchmarkRun{young, old}, led, noon); (got.Name == "old") != tc.first {
+				t.Errorf("it is the turn of %s", got.Name)
+			}
+			if got := TakeLeft(&old, led, noon); got != tc.left {
+				t.Errorf("it holds up others for %s, want %s", got, tc.left)
+			}
+		})
 	}
 }
