@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -206,7 +207,7 @@ func TestARunThatCannotBeTakenIntoTheQueueHoldsUpNobody(t *testing.T) {
 		w.between = func(to http.RoundTripper) http.RoundTripper {
 			return way(func(q *http.Request) (*http.Response, error) {
 				if barred.Load() && q.Method == http.MethodPatch && strings.HasSuffix(q.URL.Path, "/benchmarkruns/barred") {
-					return refusesWith(q, http.StatusForbidden, metav1.StatusReasonForbidden), nil
+					return refusesWith(q, http.StatusForbidden, metav1.StatusReasonForbidden, "a policy forbids it"), nil
 				}
 				return to.RoundTrip(q)
 			})
