@@ -1,29 +1,43 @@
 package controllers
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // crashDeadline is far beyond what a run with an operator that ends at each write takes.
 const crashDeadline = 8 * time.Minute
 
 // TestAnOperatorMayEndAtAnyWrite leads a whole run, its deletion, and that of a run that measures, with operators of which each ends at another
-// write: what is measured, and what is left, is as if one had done it all.
+// write: what is measured, and what is left, is as if one had done it all, as it has of the same run before. Of that one everything stays as it was stored.
 func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]bool{"instead of it": false, "before it learns that it was done": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(w *world) { w.reaper = newReaper(after) })
-			run := w.apply("mortal", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+			w := newWorld(t)
+			asked := func(s *v1alpha1.BenchmarkRunSpec) { s.Seed = 7 }
+			alive := w.awaitEnd(w.apply("alive", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), asked))
+			kept := w.recorded(alive)
+			w.must(w.c.Delete(t.Context(), alive))
+			w.within("nothing to be left of the run before", func() bool { return w.left(t.Context()) == "" })
+			w.stop()
+			w.reaper = newReaper(after)
+			w.startManager()
+			run := w.apply("mortal", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), asked)
 			w.outlive("the run's end", func() bool {
 				w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
 				return run.Status.CompletionTime != nil
@@ -32,6 +46,7 @@ func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
 			startedOnce(t, w, run)
 			inTheirTurn(t, w, run)
 			artifactsOf(t, w, run)
+			asBefore(t, w, alive, run)
 			w.must(w.c.Delete(t.Context(), run))
 			w.outlive("nothing to be left", func() bool { return w.left(t.Context()) == "" })
 			// Another is deleted while it measures, and has pods.
@@ -42,7 +57,54 @@ func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
 			w.must(w.c.Delete(t.Context(), cut))
 			w.outlive("nothing to be left of the other", func() bool { return w.left(t.Context()) == "" })
 			everyKindOfWrite(t, w.reaper.ended())
+			artifactsOf(t, w, alive)
+			if diff := cmp.Diff(kept, w.recorded(alive)); diff != "" {
+				t.Errorf("the record of the run before has changed (-before +after):\n%s", diff)
+			}
 		})
+	}
+}
+
+// recorded is the record of a run as an object of the store: it has the digests of all others.
+func (w *world) recorded(run *v1alpha1.BenchmarkRun) record.Artifact {
+	w.t.Helper()
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	found, err := store.Find(w.t.Context(), artifact.ManifestKey(artifact.RunPrefix("", facts.Run(run))))
+	w.must(err)
+	return found
+}
+
+// asBefore checks that the record of a run has the trials of another of the same spec, each stored by the one attempt that was told to start, and
+// that no other attempt is stored.
+func asBefore(t *testing.T, w *world, before, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	var lists [2][]record.PlannedTrial
+	var now record.RunData
+	for i, r := range []*v1alpha1.BenchmarkRun{before, run} {
+		now, err = store.Load(t.Context(), artifact.RunPrefix("", facts.Run(r)))
+		w.must(err)
+		for _, trial := range now.Trials {
+			p := trial.Manifest.PlannedTrial
+			p.Name = strings.TrimPrefix(p.Name, r.Name)
+			lists[i] = append(lists[i], p)
+		}
+	}
+	if diff := cmp.Diff(lists[0], lists[1]); diff != "" {
+		t.Errorf("the trials that are stored (-one operator +many):\n%s", diff)
+	}
+	started := w.agents.started()
+	for _, trial := range now.Trials {
+		for attempt := int32(1); attempt <= plan.Attempts; attempt++ {
+			list, err := store.List(t.Context(), artifact.TrialPrefix(artifact.RunPrefix("", facts.Run(run)), trial.Manifest.Name, attempt))
+			w.must(err)
+			told := slices.Contains(started, fmt.Sprintf("%s attempt %d %s", trial.Manifest.Name, attempt, record.MemberServer(0)))
+			if stored := len(list) > 0; stored != told || stored != (attempt == trial.Manifest.Attempt) {
+				t.Errorf("attempt %d at %s, whose record is of attempt %d: told to start %v, stored %v", attempt, trial.Manifest.Name, trial.Manifest.Attempt, told, list)
+			}
+		}
 	}
 }
 
