@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 // twice returns the implementations of a run that measures one server under two names.
@@ -66,12 +67,12 @@ func calibrate(ctx context.Context, out io.Writer, k *kube.Flags, r *v1alpha1.Be
 	if err != nil {
 		return err
 	}
-	told := newTeller(out, textOutput)
-	if _, err := (kube.Applier{Client: c, Replace: replace, Note: told.note}).Apply(ctx, r); err != nil {
+	told := screen.NewTeller(out, false)
+	if _, err := (kube.Applier{Client: c, Replace: replace, Note: told.Note}).Apply(ctx, r); err != nil {
 		return err
 	}
-	ended, err := kube.Follower{Client: c, Key: client.ObjectKeyFromObject(r), UID: r.UID, Tell: told.tell, Every: kube.PollEvery, Stored: k.Stored}.Follow(ctx)
-	told.shown.End()
+	ended, err := kube.Follower{Client: c, Key: client.ObjectKeyFromObject(r), UID: r.UID, Tell: told.Tell, Every: kube.PollEvery, Stored: k.Stored}.Follow(ctx)
+	told.Clear()
 	if errors.Is(err, kube.ErrLeft) {
 		return clusterRun{}.interrupted(ctx, c, client.ObjectKeyFromObject(r))
 	}

@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
 	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/validate"
 )
 
 const initHelp = `Writes a BenchmarkRun with comments, ready to be run. Each argument names an implementation and the command that starts it, word by word and
@@ -77,7 +78,7 @@ func draftText(ctx context.Context, d draft.Draft, args []string) (string, error
 	}
 	file, err := runfile.Parse(ctx, []byte(text))
 	if err == nil {
-		_, err = planFile(file, checked{})
+		_, err = validate.Run(file)
 	}
 	if wrong := (*runfile.Invalid)(nil); errors.As(err, &wrong) {
 		return "", badInput(errors.New(wrong.Problems[0].Message))

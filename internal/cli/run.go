@@ -125,9 +125,9 @@ func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (read
 	if err != nil {
 		return readyRun{}, badInput(err)
 	}
-	told := newTeller(out, h.output)
-	o := runOptions(f.Run, file, h.out, told.shown)
-	o.Tell, o.Images = told.tell, h.images
+	told := screen.NewTeller(out, h.output == jsonOutput)
+	o := runOptions(f.Run, file, h.out, told)
+	o.Images = h.images
 	if err := resumeIn(&o, h.out, h.resume); err != nil {
 		return readyRun{}, err
 	}
@@ -138,23 +138,23 @@ func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (read
 	lead := func(ctx context.Context) error {
 		ending, err := r.Lead(ctx)
 		if err != nil {
-			told.shown.End()
+			told.Clear()
 			return err
 		}
-		return told.endOpening(ctx, ending, h.open)
+		return ended(ctx, told, ending, h.open)
 	}
 	return readyRun{file: file, name: f.Run.Name, told: told, lead: lead, abandon: r.Abandon}, nil
 }
 
-func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen.Screen) local.Options {
+func runOptions(run *v1alpha1.BenchmarkRun, file, out string, told screen.Teller) local.Options {
 	if out == "" {
 		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(runfolder.FolderTime))
 	}
-	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.Tell}
+	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: told.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
 		o.Folder = whole
 	}
-	if p.Live() {
+	if told.Live() {
 		o.Every = progressEvery
 	}
 	return o
@@ -173,27 +173,16 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 	return err
 }
 
-// printEnding prints how a run has ended, and returns the error whose status says it.
-func printEnding(out io.Writer, e progress.Ending) error {
-	if e.Verdict != nil && e.Verdict.Text != "" {
-		if _, err := fmt.Fprintln(out, e.Verdict.Text); err != nil {
-			return err
-		}
-	}
-	if e.Report != "" {
-		if _, err := fmt.Fprintln(out, "report: "+e.Report); err != nil {
-			return err
-		}
-	}
-	return statusOf(e)
-}
-
-// jsonEnding prints the same for programs.
-func jsonEnding(out io.Writer, e progress.Ending) error {
-	if err := screen.NewJSON(out).End(e); err != nil {
+// ended tells how a run has ended, opens its report if asked to, and returns the error whose status says it. Somebody who has ended the run waits
+// for no page.
+func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool) error {
+	if err := told.End(e); err != nil {
 		return err
 	}
-	return statusOf(e)
+	if !open || e.Report == "" || e.Interrupted {
+		return statusOf(e)
+	}
+	return errors.Join(statusOf(e), openPage(ctx, e.Report))
 }
 
 // statusOf is the error whose status says how a run has ended; nil for 0.

@@ -7,12 +7,14 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 // readyRun is the run of a file that was checked, with all that it needs to begin.
 type readyRun struct {
 	file, name string
-	told       teller
+	told       screen.Teller
 	// lead leads it to its end. The error's status says how it has ended; nil for 0.
 	lead func(context.Context) error
 	// abandon gives back what it holds, if it is not led.
@@ -41,7 +43,7 @@ func runAll(c *cobra.Command, files []string, prepare prepareRun) error {
 			codes = append(codes, statusInterrupted)
 			break
 		}
-		r.told.note(fmt.Sprintf("run %d of %d: %s, of %s", i+1, len(runs), r.name, r.file))
+		r.told.Note(fmt.Sprintf("run %d of %d: %s, of %s", i+1, len(runs), r.name, r.file))
 		if err := orInterrupted(ctx, r.lead(ctx)); err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "loadstone: %s: %v\n", r.file, err)
 			codes = append(codes, status(err))

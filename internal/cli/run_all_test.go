@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 // Each file is the name of its run: one that is "bad" cannot be made ready, and the others end with the errors that a case gives them.
@@ -54,7 +55,7 @@ func TestSeveralRunsEndWithTheGravestCode(t *testing.T) {
 					}
 					return tc.ends[file]
 				}
-				return readyRun{file: file, name: file, told: newTeller(out, textOutput), lead: lead, abandon: func() { returned = append(returned, file) }}, nil
+				return readyRun{file: file, name: file, told: screen.NewTeller(out, false), lead: lead, abandon: func() { returned = append(returned, file) }}, nil
 			}
 			c := New("loadstone")
 			c.SetContext(ctx)

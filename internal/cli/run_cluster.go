@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 // deleteDeadline bounds how long an interrupted command waits for the end of the run that it deletes.
@@ -67,14 +68,14 @@ func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (re
 	if err != nil {
 		return readyRun{}, err
 	}
-	told := newTeller(out, o.output)
+	told := screen.NewTeller(out, o.output == jsonOutput)
 	lead := func(ctx context.Context) error { return o.lead(ctx, told, c, run) }
 	return readyRun{file: file, name: run.Name, told: told, lead: lead, abandon: func() {}}, nil
 }
 
 // lead applies a run to the cluster, follows it and fetches its report.
-func (o clusterRun) lead(ctx context.Context, told teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
-	followed, err := kube.Applier{Client: c, Replace: o.replace, Note: told.note}.Apply(ctx, run)
+func (o clusterRun) lead(ctx context.Context, told screen.Teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
+	followed, err := kube.Applier{Client: c, Replace: o.replace, Note: told.Note}.Apply(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -82,30 +83,31 @@ func (o clusterRun) lead(ctx context.Context, told teller, c client.Client, run 
 	if followed {
 		did = "is there already and goes on: followed"
 	}
-	told.note(fmt.Sprintf("benchmarkrun %s/%s %s", run.Namespace, run.Name, did))
+	told.Note(fmt.Sprintf("benchmarkrun %s/%s %s", run.Namespace, run.Name, did))
 	return o.follow(ctx, told, c, run)
 }
 
 // follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
-func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
+func (o clusterRun) follow(ctx context.Context, told screen.Teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	key := client.ObjectKeyFromObject(run)
-	ended, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.tell, Every: kube.PollEvery, Stored: o.kube.Stored}.Follow(ctx)
+	found, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.Tell, Every: kube.PollEvery, Stored: o.kube.Stored}.Follow(ctx)
 	if errors.Is(err, kube.ErrLeft) {
-		return told.left(o.interrupted(context.WithoutCancel(ctx), c, key))
+		reason := o.interrupted(context.WithoutCancel(ctx), c, key)
+		return errors.Join(told.Left(reason), reason)
 	}
-	told.shown.End()
+	told.Clear()
 	if err != nil {
 		return err
 	}
-	e := follow.Ending(ended)
-	if ended.Status.Report.URI != "" {
+	e := follow.Ending(found)
+	if found.Status.Report.URI != "" {
 		fetching, cancel := context.WithTimeout(ctx, fetchDeadline)
 		defer cancel()
 		if e.Report, err = kube.FetchReport(fetching, o.kube, key, o.out, false); err != nil {
-			told.note(fmt.Sprintf("the report is %s, and was not fetched: %v", ended.Status.Report.URI, err))
+			told.Note(fmt.Sprintf("the report is %s, and was not fetched: %v", found.Status.Report.URI, err))
 		}
 	}
-	return told.endOpening(ctx, e, o.open)
+	return ended(ctx, told, e, o.open)
 }
 
 // interrupted leaves a run, and says how to go on, or deletes it.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -50,30 +49,5 @@ func TestHelpNamesEveryStatus(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("help does not hold %q", want)
 		}
-	}
-}
-
-func TestAnEndingIsPrinted(t *testing.T) {
-	done := conduct.Outcome{State: conduct.Succeeded}
-	for name, tc := range map[string]struct {
-		ending progress.Ending
-		want   string
-	}{
-		"with verdict and report": {
-			progress.Ending{Outcome: done, Counts: true, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "results/report.html"},
-			"costly is slower\nreport: results/report.html\n",
-		},
-		"without either": {progress.Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: "TimedOut"}}, ""},
-		"interrupted, with what is complete": {
-			progress.Ending{Interrupted: true, Verdict: &conduct.Verdict{Text: "too few blocks"}, Report: "report.html"}, "too few blocks\nreport: report.html\n",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			_ = printEnding(&out, tc.ending) // Another test looks at the status.
-			if out.String() != tc.want {
-				t.Errorf("it prints %q, want %q", out.String(), tc.want)
-			}
-		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/validate"
 )
 
 const sound = `apiVersion: loadstone.dev/v1alpha1
@@ -92,8 +93,8 @@ func TestValidateChecksAndCountsProfiles(t *testing.T) {
 	if err != nil || !strings.Contains(out, ": valid: 14 trials of 1 cells, and 2 that follow the blocks, about ") {
 		t.Errorf("it prints %q, %v", out, err)
 	}
-	var with, without []checked
-	for part, into := range map[string]*[]checked{profiles: &with, "": &without} {
+	var with, without []validate.Result
+	for part, into := range map[string]*[]validate.Result{profiles: &with, "": &without} {
 		out, err := execute(t, "validate", "--output", "json", forBoth(t, part))
 		if err = errors.Join(err, json.Unmarshal([]byte(out), into)); err != nil {
 			t.Fatal(err)
@@ -140,7 +141,7 @@ func TestValidateLooksAtEveryFile(t *testing.T) {
 	if err == nil || status(err) != statusBadInput || err.Error() != "1 of 2 files are not valid" {
 		t.Errorf("it ends with %v", err)
 	}
-	var found []checked
+	var found []validate.Result
 	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 const (
@@ -36,7 +37,7 @@ func watchCommand(k *kube.Flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return o.follow(c.Context(), newTeller(c.OutOrStdout(), textOutput), cluster, run)
+			return o.follow(c.Context(), screen.NewTeller(c.OutOrStdout(), false), cluster, run)
 		},
 	}
 	c.Flags().StringVar(&o.out, "out", reportFolder, "the folder `DIR` for the report")
@@ -73,7 +74,8 @@ func waitCommand(k *kube.Flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printEnding(c.OutOrStdout(), follow.Ending(ended))
+			e := follow.Ending(ended)
+			return errors.Join(screen.PrintEnding(c.OutOrStdout(), e), statusOf(e))
 		},
 	}
 	c.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait at most, such as 30m; without end if 0")

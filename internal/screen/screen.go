@@ -1,4 +1,4 @@
-// Package screen prints what happens in a run on this machine: a line for everything that stays true and, on a terminal, a live view below
+// Package screen prints what happens in a run: a line for everything that stays true and, on a terminal, a live view below
 // those lines that is drawn anew. What stands in the view follows from the events alone; nothing here looks at a clock.
 package screen
 
