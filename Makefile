@@ -19,6 +19,7 @@ CONTROLLER_GEN := go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.19.0
 REFERENCE_DOCS := go run github.com/elastic/crd-ref-docs@v0.3.0
 # One program is golangci-lint and kube-api-linter: each alone would take two minutes to compile.
 LINT           := go tool -modfile=hack/lint/go.mod golangci-lint-kube-api-linter
+VULNERABILITIES := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/loadstone/internal/version.Version=$(VERSION)"
 
 ##@ Use
@@ -96,6 +97,10 @@ lint: ## Check the Go code's format, its bugs and habits, and the API's conventi
 .PHONY: verify
 verify: generate ## Check generated files, chart, modules, shell scripts and words.
 	@hack/verify.sh
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known vulnerabilities in what the programs call, in Go's database, which changes every day: not part of verify.
+	$(VULNERABILITIES) ./...
 
 .PHONY: unit
 unit: ## Test pure code and golden files: seconds, no server, no root.

@@ -25,3 +25,9 @@ say "no name of a place outside the project"
 if git grep -nE '\.\./shared|/work/|go_style' -- . ':!hack/verify.sh'; then
   echo "the project speaks of itself alone" >&2; exit 1
 fi
+
+say "no private key and no token of a well-known shape"
+secrets='-----BEGIN [A-Z ]*PRIVATE KEY-----|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[A-Za-z0-9-]{10}|AIza[A-Za-z0-9_-]{35}|eyJ[A-Za-z0-9_-]{10,}\.eyJ'
+if git grep -nIE -e "$secrets" -- .; then
+  echo "what has been committed is known: withdraw it where it is valid, and draw what tests need when they run" >&2; exit 1
+fi

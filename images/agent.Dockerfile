@@ -5,7 +5,8 @@ FROM ${BASE} AS tools
 RUN apt-get update && apt-get install -y --no-install-recommends wrk apache2-utils ca-certificates
 RUN mkdir -m 755 /image && mkdir -m 1777 /image/tmp \
  && for tool in /usr/bin/wrk /usr/bin/ab; do cp -L --parents "$tool" $(ldd "$tool" | grep -o '/[^ ]*') /image; done \
- && cp -L --parents /etc/ssl/certs/ca-certificates.crt /image
+ && cp -L --parents /etc/ssl/certs/ca-certificates.crt /image \
+ && dpkg-query --show >/image/packages.txt
 
 FROM scratch
 COPY --from=tools /image /

@@ -4,7 +4,7 @@ ARG BASE=debian:bookworm-slim
 FROM ${BASE} AS tools
 RUN apt-get update && apt-get install -y --no-install-recommends valgrind libc6-dbg strace binutils gcc libc6-dev
 COPY bin/toolbox.sh bin/launcher.c /src/
-RUN sh /src/toolbox.sh /image/toolbox
+RUN sh /src/toolbox.sh /image/toolbox && dpkg-query --show >/image/packages.txt
 
 FROM scratch
 COPY --from=tools /image /

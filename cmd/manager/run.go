@@ -193,11 +193,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 	}
 	trials := &controllers.TrialReconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: version.Version, Now: time.Now,
-		Agents: agents.HTTP{Key: key, Client: &http.Client{
-			Transport: fence.Guard(&http.Transport{IdleConnTimeout: 10 * time.Second}),
-			// What runs beside an agent could send us anywhere.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}},
+		Agents: agents.New(key, fence.Guard(&http.Transport{IdleConnTimeout: 10 * time.Second})),
 	}
 	if err := trials.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering trials: %w", err)

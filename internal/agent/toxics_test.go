@@ -52,12 +52,12 @@ func newFar(t *testing.T) *far {
 		f.files = append(f.files, record.Artifact{Name: name, Key: name, Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	f.toAgent = testbed.NewProxy(t, strings.TrimPrefix(f.url, "http://"))
-	f.operator = agents.HTTP{Key: f.key, Client: &http.Client{Transport: &http.Transport{
+	f.operator = agents.New(f.key, &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, f.toAgent.Addr)
 		},
-	}}}
+	})
 	server := testbed.Store(t)
 	f.toStore = testbed.NewProxy(t, server.Endpoint)
 	var err error

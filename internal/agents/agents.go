@@ -61,11 +61,20 @@ func (r *Refusal) Final() bool {
 
 // HTTP speaks to agents in pods.
 type HTTP struct {
-	Key    ed25519.PrivateKey
-	Client *http.Client
+	key    ed25519.PrivateKey
+	client *http.Client
 }
 
 var _ Client = HTTP{}
+
+// New signs commands with a key, and sends them by a way. It goes nowhere else: what runs beside an agent may take its port, and an answer of such a
+// one could send the operator anywhere in its network.
+func New(key ed25519.PrivateKey, by http.RoundTripper) HTTP {
+	return HTTP{key: key, client: &http.Client{
+		Transport:     by,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
 
 // State implements Client.
 func (a HTTP) State(ctx context.Context, ip string) (protocol.State, error) {
@@ -74,7 +83,7 @@ func (a HTTP) State(ctx context.Context, ip string) (protocol.State, error) {
 
 // Command implements Client.
 func (a HTTP) Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error) {
-	env, err := protocol.Seal(a.Key, o)
+	env, err := protocol.Seal(a.key, o)
 	if err != nil {
 		return protocol.State{}, err
 	}
@@ -110,7 +119,7 @@ func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path st
 	if err != nil {
 		return s, fmt.Errorf("asking agent at %s: %w", ip, err)
 	}
-	resp, err := a.Client.Do(req)
+	resp, err := a.client.Do(req)
 	if err != nil {
 		return s, fmt.Errorf("asking agent: %w", err)
 	}

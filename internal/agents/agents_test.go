@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func agentAt(t *testing.T, key ed25519.PrivateKey, answer http.HandlerFunc) HTTP
 		}
 		return (&net.Dialer{}).DialContext(ctx, network, s.Listener.Addr().String())
 	}
-	return HTTP{Key: key, Client: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+	return New(key, &http.Transport{DialContext: dial})
 }
 
 const agentIP = "2001:db8::1"
@@ -91,6 +92,46 @@ func TestAnAgentThatDoesNotAnswerAsAgentsDoIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := agentAt(t, nil, tc.answer).State(t.Context(), tc.ip); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// A server shares the network namespace of its observer, and may take its port when it can end it.
+func TestNobodyIsSentElsewhereByWhatAnAgentAnswers(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		t.Run(http.StatusText(code), func(t *testing.T) {
+			var seen atomic.Int64
+			elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				seen.Add(1)
+				_ = json.NewEncoder(w).Encode(protocol.State{Phase: protocol.Idle})
+			}))
+			defer elsewhere.Close()
+			// Whatever address it is sent to, it would reach the other server.
+			first := httptest.NewServer(http.RedirectHandler("http://elsewhere.example/v1/state", code))
+			defer first.Close()
+			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+				to := elsewhere
+				if address == net.JoinHostPort(agentIP, "7600") {
+					to = first
+				}
+				return (&net.Dialer{}).DialContext(ctx, network, to.Listener.Addr().String())
+			}
+			agents := New(key, &http.Transport{DialContext: dial})
+			_, asked := agents.State(t.Context(), agentIP)
+			_, told := agents.Command(t.Context(), agentIP, protocol.Command{Trial: "uid", Attempt: 1, Member: "server-0"})
+			for _, err := range []error{asked, told} {
+				refused := (*Refusal)(nil)
+				if !errors.As(err, &refused) || refused.Code != code {
+					t.Errorf("got %v, want the answer %d itself", err, code)
+				}
+			}
+			if n := seen.Load(); n > 0 {
+				t.Errorf("another server has seen %d requests", n)
 			}
 		})
 	}
