@@ -131,6 +131,11 @@ bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met o
 bench-local: build ## Only those of loadstone run on this machine: twelve minutes, wrk, and nothing else running.
 	@go run ./hack/bench -only local,cases,program
 
+.PHONY: bench-rates
+bench-rates: build ## Only how load generators keep imposed rates of 1,000 to 50,000/s: three minutes, k6, h2load, oha and vegeta in PATH, and nothing else running.
+	@go build -o bin/bench ./hack/bench
+	@bin/bench -only rates
+
 .PHONY: bench-stats
 bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, merging, sliced pairs.
 	@go run ./hack/bench -only merging,verdicts,power,regression,duet

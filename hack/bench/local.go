@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/bench/rates"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/cases"
 	"loadstone.dev/loadstone/internal/inference"
@@ -24,10 +25,12 @@ import (
 // here measures loadstone run on this machine, with the programs that "make build" has left in a folder.
 type here struct {
 	log *figures.Log
-	// bin is the folder of the programs, pairs how many pairs are made, and seconds how long a cell of the sweep is measured.
+	// bin is the folder of the programs, pairs how many pairs are made, and seconds how long a cell of the sweep is measured; rates are those that load
+	// generators are asked to keep.
 	bin     string
 	pairs   int
 	seconds int
+	rates   rates.Sizes
 }
 
 // Sizes of the whole, and of a trial of the program.

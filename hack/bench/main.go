@@ -1,5 +1,5 @@
-// Program bench measures Loadstone itself: as it is installed on a cluster (package cluster), as it runs on this machine (local.go), and its
-// statistics (packages merging and verdicts). The table below says what there is.
+// Program bench measures Loadstone itself: as it is installed on a cluster (package cluster), as it runs on this machine (local.go), load
+// generators by themselves (package rates), and its statistics (packages merging and verdicts). The table below says what there is.
 //
 // A line a figure goes to standard output, tab-separated: name, value, unit, aim, "met" or "short", and a note. Progress, and
 // where the time goes, go to standard error. The program compares no versions and keeps no history.
@@ -28,6 +28,7 @@ import (
 	"loadstone.dev/loadstone/hack/bench/cluster"
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/hack/bench/merging"
+	"loadstone.dev/loadstone/hack/bench/rates"
 	"loadstone.dev/loadstone/hack/bench/verdicts"
 )
 
@@ -45,7 +46,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		return aa.Record(ctx, args[1], args[2])
 	}
 	log, sizes := figures.NewLog(stderr), cluster.Full
-	own := here{log: log, bin: "bin", pairs: herePairs, seconds: hereSeconds}
+	own := here{log: log, bin: "bin", pairs: herePairs, seconds: hereSeconds, rates: rates.Full}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	only := f.String("only", "", "measure only this: "+names(all(cluster.New(log, sizes), own, log))+"; several with commas")
 	try := f.Bool("try", false, "measure next to nothing, only to see whether everything works")
@@ -53,7 +54,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		return fmt.Errorf("parsing flags: %w", err)
 	}
 	if *try {
-		sizes, own.pairs, own.seconds = cluster.Tiny, herePairsTried, hereSecondsTried
+		sizes, own.pairs, own.seconds, own.rates = cluster.Tiny, herePairsTried, hereSecondsTried, rates.Tried
 		log.Say("This is a trial of the program: its figures mean nothing.")
 	}
 	c := cluster.New(log, sizes)
@@ -120,6 +121,7 @@ type measurement struct {
 // all are the measurements. Those that need no cluster are of loadstone run and of the statistics.
 func all(c *cluster.Bench, own here, log *figures.Log) []measurement {
 	takes, merged, drawn := c.Times(), merging.Bench{Log: log}, verdicts.Bench{Log: log}
+	imposed := rates.Bench{Log: log, Bin: own.bin, Sizes: own.rates}
 	return []measurement{
 		{"start", true, takes.Start, c.Start},
 		{"sweep", true, takes.Sweep, c.Sweep},
@@ -131,6 +133,7 @@ func all(c *cluster.Bench, own here, log *figures.Log) []measurement {
 		{"local", false, time.Duration(own.pairs)*10*time.Second + time.Duration(own.seconds)*32*time.Second, own.Local},
 		{"cases", false, programPairs * time.Duration(own.pairs) * 2 * time.Second, own.Cases},
 		{"program", false, time.Second, own.Program},
+		{"rates", false, own.rates.Takes(), imposed.Measure},
 		{"merging", false, 15 * time.Second, merged.Measure},
 		{"verdicts", false, 90 * time.Second, drawn.Verdicts},
 		{"power", false, 60 * time.Second, drawn.Power},

@@ -13,11 +13,12 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/cluster"
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/bench/rates"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestChoosingMeasurements(t *testing.T) {
-	const each = "start, sweep, pairs, generators, memory, profiles, stored, local, cases, program, merging, verdicts, power, regression, duet"
+	const each = "start, sweep, pairs, generators, memory, profiles, stored, local, cases, program, rates, merging, verdicts, power, regression, duet"
 	for name, tc := range map[string]struct {
 		only          string
 		want          string
@@ -49,7 +50,7 @@ func TestChoosingMeasurements(t *testing.T) {
 
 func TestEveryMeasurementIsReckoned(t *testing.T) {
 	log := figures.NewLog(io.Discard)
-	own := here{log: log, pairs: herePairs, seconds: hereSeconds}
+	own := here{log: log, pairs: herePairs, seconds: hereSeconds, rates: rates.Full}
 	full, tiny := all(cluster.New(log, cluster.Full), own, log), all(cluster.New(log, cluster.Tiny), own, log)
 	for i, m := range full {
 		if m.reckoned <= 0 || m.onCluster && tiny[i].reckoned >= m.reckoned {

@@ -1,0 +1,394 @@
+// Package rates measures how well load generators keep an imposed rate against the reference server epoll: how long after its instant
+// each request started, which arrivals it lost, and the latency from the intended starts. Server and generator have a CPU each.
+//
+// k6 is read as Loadstone reads it. The others leave a row a request, which is read here, whether they are tools of Loadstone or not: the
+// table of generators is what the choice of one rests on.
+package rates
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/k6"
+)
+
+const (
+	// connections are those over which each rate is kept.
+	connections = 64
+	// serverCPU and generatorCPU are the CPUs that server and generator have to themselves.
+	serverCPU, generatorCPU = "1", "0"
+	// address is where the server listens.
+	address = "127.0.0.1:18090"
+	// aimed is the rate of the aims, and startAim how long after its instant all but a hundredth of its requests may start, in milliseconds.
+	aimed, startAim = 10_000, 1
+	// grace is what a generator may take beyond its time before it is ended.
+	grace = 30 * time.Second
+)
+
+// Full and Tried are the sizes of the whole, and of a trial of the program.
+var (
+	Full  = Sizes{Seconds: 5, Rates: []int{1000, 5000, 10_000, 20_000, 50_000}}
+	Tried = Sizes{Seconds: 1, Rates: []int{500}}
+)
+
+// Sizes are the rates, and for how long each is kept.
+type Sizes struct {
+	Seconds int
+	Rates   []int
+}
+
+// Takes is about how long all of it takes: each generator needs a second to start and to end in.
+func (s Sizes) Takes() time.Duration {
+	return time.Duration(len(s.Rates)*len(generators)*(s.Seconds+2)) * time.Second
+}
+
+// Bench is the benchmark; it tells Log what it does, and finds the server in the folder Bin.
+type Bench struct {
+	Log   *figures.Log
+	Bin   string
+	Sizes Sizes
+}
+
+// load is one rate for a time.
+type load struct{ rate, seconds int }
+
+// asked is the number of arrivals.
+func (l load) asked() int { return l.rate * l.seconds }
+
+// due is the instant of an arrival, from 0.
+func (l load) due(arrival int) time.Duration {
+	return time.Duration(float64(arrival) * float64(time.Second) / float64(l.rate))
+}
+
+// cell is the load as Loadstone's own tools know it.
+func (l load) cell() record.Cell {
+	return record.Cell{
+		Load: "rates", Connections: connections, RequestsPerSecond: int32(l.rate), Generators: 1, Threads: 1, Connection: record.KeepAlive,
+		Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}}, DurationSeconds: int32(l.seconds),
+	}
+}
+
+// Measure takes each rate with each generator in turn.
+func (b Bench) Measure(ctx context.Context) (list []figures.Figure, err error) {
+	server := pinned(ctx, serverCPU, filepath.Join(b.Bin, "epoll"), "--port", address[strings.LastIndexByte(address, ':')+1:])
+	if err := server.Start(); err != nil {
+		return nil, fmt.Errorf("starting the server: %w", err)
+	}
+	defer func() {
+		_ = server.Process.Kill() // It has ended by itself, or it ends now.
+		_ = server.Wait()         // Its status is that of the kill.
+	}()
+	if err := listening(ctx); err != nil {
+		return nil, err
+	}
+	for _, rate := range b.Sizes.Rates {
+		for _, g := range generators {
+			b.Log.Step("%s at %d requests/s", g.name, rate)
+			l := load{rate: rate, seconds: b.Sizes.Seconds}
+			o, err := g.run(ctx, l)
+			switch {
+			case ctx.Err() != nil:
+				return list, ctx.Err()
+			case err != nil:
+				list = append(list, figures.Figure{Name: figureName("start-p99", g, l), Unit: "ms", Missing: err.Error()})
+			default:
+				list = append(list, o.figures(g, l)...)
+			}
+		}
+	}
+	return list, nil
+}
+
+// listening waits until the server takes connections.
+func listening(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err == nil {
+			return c.Close()
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("waiting for the server: %w", err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// pinned is a command on one CPU.
+func pinned(ctx context.Context, cpu string, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "taskset", append([]string{"--cpu-list", cpu}, args...)...)
+}
+
+// generator is a program that keeps a rate, and a reader of what it leaves: the file "rows" beside it, or else its output.
+type generator struct {
+	name  string
+	args  func(load) []string
+	files func(load) []tool.File
+	read  func(load, []byte) (outcome, error)
+}
+
+// generators are those that were found to keep a rate, or to say that they do.
+var generators = []generator{
+	{name: "k6", args: k6Args, files: k6Files, read: readK6},
+	{name: "h2load", args: h2loadArgs, read: readH2load},
+	{name: "oha", args: ohaArgs, read: readOha},
+	{name: "vegeta", args: vegetaArgs, files: vegetaFiles, read: readVegeta},
+}
+
+// run runs a generator in a folder of its own.
+func (g generator) run(ctx context.Context, l load) (o outcome, err error) {
+	folder, err := os.MkdirTemp("", "rates")
+	if err != nil {
+		return o, fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if g.files != nil {
+		for _, f := range g.files(l) {
+			if err := os.WriteFile(filepath.Join(folder, f.Name), []byte(f.Text), 0o600); err != nil {
+				return o, fmt.Errorf("writing a file of %s: %w", g.name, err)
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(l.seconds)*time.Second+grace)
+	defer cancel()
+	c := pinned(ctx, generatorCPU, g.args(l)...)
+	c.Dir, c.Env = folder, append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=http2client=0")
+	out, err := c.Output()
+	if err != nil {
+		return o, fmt.Errorf("running %s: %w", g.name, err)
+	}
+	if rows, err := os.ReadFile(filepath.Join(folder, "rows")); err == nil {
+		out = rows
+	}
+	o, err = g.read(l, out)
+	o.cpu = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds() / float64(l.seconds)
+	return o, err
+}
+
+func k6Args(l load) []string {
+	return k6.Tool{}.Args(l.cell(), tool.Target{Address: address}, tool.Measure)
+}
+
+func k6Files(l load) []tool.File { return k6.Tool{}.Files(l.cell(), tool.Target{Address: address}) }
+
+// h2loadArgs gives each connection its share of the rate: h2load knows no other.
+func h2loadArgs(l load) []string {
+	return []string{
+		"h2load", "--h1", "-t1", "-c", strconv.Itoa(connections), "-D", strconv.Itoa(l.seconds),
+		"--rps", strconv.FormatFloat(float64(l.rate)/connections, 'f', -1, 64), "--log-file", "rows", "http://" + address + "/",
+	}
+}
+
+func ohaArgs(l load) []string {
+	return []string{
+		"oha", "--no-tui", "--worker-threads", "1", "-c", strconv.Itoa(connections), "-z", strconv.Itoa(l.seconds) + "s", "-w", "-q", strconv.Itoa(l.rate),
+		"--output-format", "csv", "http://" + address + "/",
+	}
+}
+
+func vegetaArgs(l load) []string {
+	users := strconv.Itoa(connections)
+	return []string{
+		"vegeta", "-cpus", "1", "attack", "-targets", "targets", "-output", "rows", "-rate", strconv.Itoa(l.rate) + "/1s", "-duration", strconv.Itoa(l.seconds) + "s",
+		"-workers", users, "-max-workers", users, "-connections", users, "-timeout", "2s",
+	}
+}
+
+func vegetaFiles(load) []tool.File {
+	return []tool.File{{Name: "targets", Text: "GET http://" + address + "/\n"}}
+}
+
+// outcome is what became of a rate.
+type outcome struct {
+	// sent is the number of requests that were answered.
+	sent int
+	// late is how long after its instant each request started, in ascending order; nil of a generator that does not tell.
+	late []time.Duration
+	// low and high are the ends between which the 99th percentile of the latency from the intended starts lies, lost arrivals counted
+	// as never answered.
+	low, high time.Duration
+	// cpu is how many CPUs the generator used.
+	cpu float64
+}
+
+// never is the latency of an arrival that got no answer.
+const never = time.Duration(math.MaxInt64)
+
+// request is one that was answered, by the generator's clock.
+type request struct{ start, end time.Duration }
+
+// outcomeOf takes the n-th request to start for the n-th arrival. Of a generator that does not tell when its timetable began it is the
+// latest at which no request starts before its instant, which is the kindest.
+func (l load) outcomeOf(list []request, told bool) outcome {
+	slices.SortFunc(list, func(a, b request) int { return int(a.start - b.start) })
+	var began time.Duration
+	if !told {
+		began = never
+		for i, r := range list {
+			began = min(began, r.start-l.due(i))
+		}
+	}
+	o := outcome{sent: len(list)}
+	latencies := make([]time.Duration, 0, len(list))
+	for i, r := range list {
+		due := began + l.due(i)
+		o.late = append(o.late, r.start-due)
+		latencies = append(latencies, r.end-due)
+	}
+	slices.Sort(o.late)
+	slices.Sort(latencies)
+	for len(latencies) < l.asked() {
+		latencies = append(latencies, never)
+	}
+	o.low = quantile(latencies, 0.99)
+	o.high = o.low
+	return o
+}
+
+// quantile is the smallest value that a share of the ascending values does not exceed.
+func quantile(values []time.Duration, share float64) time.Duration {
+	if len(values) == 0 {
+		return never
+	}
+	return values[max(int(math.Ceil(share*float64(len(values))))-1, 0)]
+}
+
+// readK6 reads what Loadstone's wrapper prints, by which k6 does not tell when requests started.
+func readK6(l load, out []byte) (outcome, error) {
+	m, err := k6.Tool{}.Parse(out)
+	if err != nil {
+		return outcome{}, err
+	}
+	o := outcome{sent: int(m.Requests), low: never, high: never}
+	for _, latency := range m.Latency {
+		if latency.Kind != record.FromIntended || latency.Samples == 0 {
+			continue
+		}
+		share := 0.99 * float64(l.asked()) / float64(latency.Samples)
+		if share > 1 {
+			continue
+		}
+		low, errLow := histogram.Decode(latency.HDR)
+		high, errHigh := histogram.Decode(latency.HDRHigh)
+		if err := errors.Join(errLow, errHigh); err != nil {
+			return o, err
+		}
+		o.low, o.high = micros(low.Quantile(share)), micros(high.Quantile(share))
+	}
+	return o, nil
+}
+
+func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+
+// readH2load reads rows of start in microseconds of the epoch, status and duration in microseconds.
+func readH2load(l load, out []byte) (outcome, error) {
+	var list []request
+	for line := range strings.Lines(string(out)) {
+		var start, status, took int64
+		if _, err := fmt.Sscanf(line, "%d\t%d\t%d", &start, &status, &took); err != nil {
+			return outcome{}, fmt.Errorf("reading h2load's row %q: %w", line, err)
+		}
+		if status > 0 {
+			list = append(list, request{start: micros(start), end: micros(start + took)})
+		}
+	}
+	return l.outcomeOf(list, false), nil
+}
+
+// readOha reads rows of seconds since the start of the timetable, of which the first column is the start and the fifth the duration.
+func readOha(l load, out []byte) (outcome, error) {
+	_, rows, found := strings.Cut(string(out), "\n")
+	if !found {
+		return outcome{}, errors.New("reading oha's rows: there are none")
+	}
+	var list []request
+	for line := range strings.Lines(rows) {
+		columns := strings.Split(strings.TrimSpace(line), ",")
+		if len(columns) != 7 {
+			return outcome{}, fmt.Errorf("reading oha's row %q: it has %d columns", line, len(columns))
+		}
+		start, errStart := strconv.ParseFloat(columns[0], 64)
+		took, errTook := strconv.ParseFloat(columns[4], 64)
+		if err := errors.Join(errStart, errTook); err != nil {
+			return outcome{}, fmt.Errorf("reading oha's row %q: %w", line, err)
+		}
+		list = append(list, request{start: seconds(start), end: seconds(start + took)})
+	}
+	return l.outcomeOf(list, true), nil
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
+// readVegeta reads vegeta's records, one for each request.
+func readVegeta(l load, out []byte) (outcome, error) {
+	var list []request
+	var first time.Time
+	for d := gob.NewDecoder(bytes.NewReader(out)); ; {
+		var r struct {
+			Timestamp time.Time
+			Latency   time.Duration
+			Error     string
+		}
+		if err := d.Decode(&r); errors.Is(err, io.EOF) {
+			return l.outcomeOf(list, false), nil
+		} else if err != nil {
+			return outcome{}, fmt.Errorf("reading vegeta's records: %w", err)
+		}
+		if first.IsZero() {
+			first = r.Timestamp
+		}
+		if start := r.Timestamp.Sub(first); r.Error == "" {
+			list = append(list, request{start: start, end: start + r.Latency})
+		}
+	}
+}
+
+func figureName(what string, g generator, l load) string {
+	return fmt.Sprintf("rate-%d-%s-%s", l.rate, g.name, what)
+}
+
+// figures are when requests started, and how many arrivals were lost.
+func (o outcome) figures(g generator, l load) []figures.Figure {
+	var start, lost figures.Aim
+	if l.rate == aimed {
+		start, lost = figures.AtMost(startAim), figures.AtMost(0)
+	}
+	latency := "p99 from the intended start " + millis(o.low)
+	if o.high != o.low {
+		latency += " to " + millis(o.high)
+	}
+	note := fmt.Sprintf("%s, %.2f CPUs", latency, o.cpu)
+	list := []figures.Figure{{Name: figureName("start-p99", g, l), Unit: "ms", Aim: start, Missing: g.name + " does not tell; " + note}}
+	if len(o.late) > 0 {
+		note = fmt.Sprintf("p50 %s, max %s, %s", millis(quantile(o.late, 0.5)), millis(quantile(o.late, 1)), note)
+		list[0] = figures.Of(list[0].Name, 1e3*quantile(o.late, 0.99).Seconds(), list[0].Unit, start, note)
+	}
+	missing := float64(max(l.asked()-o.sent, 0))
+	return append(list, figures.Of(figureName("lost", g, l), missing, "arrivals", lost, fmt.Sprintf("%d of %d were answered", o.sent, l.asked())))
+}
+
+// millis prints a time in milliseconds.
+func millis(d time.Duration) string {
+	if d == never {
+		return "never"
+	}
+	return fmt.Sprintf("%.3g ms", 1e3*d.Seconds())
+}
