@@ -17,7 +17,7 @@ BASE_IMAGE=localhost/loadstone/base:bookworm
 IMAGES=(
   "coredns             infra          $BIN/coredns"
   "manager             infra          $ROOT/bin/manager"
-  "agent               server,loadgen $ROOT/bin/loadstone-agent,$BIN/k6"
+  "agent               server,loadgen $ROOT/bin/loadstone-agent,$BIN/k6,$BIN/vegeta"
   "toolbox             server         $ROOT/bin/loadstone-agent,$ROOT/hack/profile/toolbox.sh,$ROOT/hack/profile/launcher.c"
   "gohttp              server         $ROOT/bin/gohttp"
   "epoll               server         $ROOT/bin/epoll"

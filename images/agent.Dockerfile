@@ -1,5 +1,5 @@
 # The agent and the load generators that it runs: wrk and ab are Debian's, with the libraries that they need and nothing else, no
-# shell either; k6 is its own unmodified binary. What changes seldom comes first, so that a changed agent is one small layer.
+# shell either; k6 and vegeta are their own unmodified binaries. What changes seldom comes first, so that a changed agent is one small layer.
 ARG BASE=debian:bookworm-slim
 FROM ${BASE} AS tools
 RUN apt-get update && apt-get install -y --no-install-recommends wrk apache2-utils ca-certificates
@@ -10,6 +10,7 @@ RUN mkdir -m 755 /image && mkdir -m 1777 /image/tmp \
 FROM scratch
 COPY --from=tools /image /
 COPY bin/k6 /usr/local/bin/k6
+COPY bin/vegeta /usr/local/bin/vegeta
 COPY bin/loadstone-agent /usr/local/bin/loadstone-agent
 ENV PATH=/usr/local/bin:/usr/bin
 USER 65532:65532

@@ -1,7 +1,7 @@
 package v1alpha1
 
 // Tool is a load generator program.
-// +kubebuilder:validation:Enum=wrk;ab;k6
+// +kubebuilder:validation:Enum=wrk;ab;k6;vegeta
 type Tool string
 
 const (
@@ -11,6 +11,8 @@ const (
 	ToolAb Tool = "ab"
 	// ToolK6 is k6 1.x: a closed model of C virtual users, or an open model whose arrival rate C virtual users sustain.
 	ToolK6 Tool = "k6"
+	// ToolVegeta is vegeta 12: an open model with a constant arrival rate that C workers sustain.
+	ToolVegeta Tool = "vegeta"
 )
 
 // ConnectionUse is the number of requests on a connection: many or one.
@@ -128,13 +130,13 @@ type Generators struct {
 // Level is one point of a sweep.
 type Level struct {
 	// connections is the number of open connections over all generator pods, each with one request in flight. With requestsPerSecond it
-	// is the maximum number of k6 virtual users. At most 25,000 per pod, which has 28,000 ports towards one server.
+	// is the maximum number of virtual users of k6, or of workers of vegeta. At most 25,000 per pod, which has 28,000 ports towards one server.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=400000
 	Connections int32 `json:"connections,omitempty"`
 
-	// requestsPerSecond is the arrival rate of requests, independent of earlier responses (open model, k6 only). If absent, each
+	// requestsPerSecond is the arrival rate of requests, independent of earlier responses (open model, k6 and vegeta only). If absent, each
 	// connection sends its next request after its response (closed model).
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -198,11 +200,12 @@ type Search struct {
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, l.connections % (has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) == 0)",message="every level's connections must be a multiple of generators.pods: each pod makes the same share of the load"
 // +kubebuilder:validation:XValidation:rule="self.tool != 'wrk' || self.levels.all(l, l.connections % ((has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) * (has(self.generators) && has(self.generators.cpus) ? self.generators.cpus : 1)) == 0)",message="every level's connections must be a multiple of generators.pods times generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"
 // +kubebuilder:validation:XValidation:rule="self.tool != 'ab' || !has(self.generators) || !has(self.generators.cpus) || self.generators.cpus == 1",message="generators.cpus must be 1 with ab, which has one thread: raise generators.pods instead"
-// +kubebuilder:validation:XValidation:rule="self.tool == 'k6' || self.levels.all(l, !has(l.requestsPerSecond))",message="levels[].requestsPerSecond is for k6 only: wrk and ab wait for answers and cannot sustain a rate"
+// +kubebuilder:validation:XValidation:rule="self.tool in ['k6', 'vegeta'] || self.levels.all(l, !has(l.requestsPerSecond))",message="levels[].requestsPerSecond is for k6 and vegeta only: wrk and ab wait for answers and cannot sustain a rate"
+// +kubebuilder:validation:XValidation:rule="self.tool != 'vegeta' || has(self.search) || self.levels.all(l, has(l.requestsPerSecond) && !has(l.rampToRequestsPerSecond))",message="vegeta sustains constant rates only: set levels[].requestsPerSecond without rampToRequestsPerSecond, or choose k6"
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, !has(l.rampToRequestsPerSecond) || has(l.requestsPerSecond))",message="levels[].rampToRequestsPerSecond needs levels[].requestsPerSecond, from which the ramp begins"
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, self.levels.exists_one(m, m.connections == l.connections && (has(m.requestsPerSecond) ? m.requestsPerSecond : 0) == (has(l.requestsPerSecond) ? l.requestsPerSecond : 0)))",message="two levels have the same connections and requestsPerSecond: each level may be there once, since blocks repeat it"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.tool != 'ab'",message="script is for wrk (Lua) and k6 (JavaScript): ab runs none"
-// +kubebuilder:validation:XValidation:rule="!has(self.search) || (self.tool == 'k6' && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users that the search may use"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.tool in ['wrk', 'k6']",message="script is for wrk (Lua) and k6 (JavaScript): ab and vegeta run none"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || (self.tool in ['k6', 'vegeta'] && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6 or vegeta, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users (k6) or workers (vegeta) that the search may use"
 type Load struct {
 	// name identifies the load in the run and its report. It is a DNS label of at most 20 characters.
 	// +required

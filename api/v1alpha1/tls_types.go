@@ -19,7 +19,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.ca) || !has(self.serverName)",message="tls.serverName is the name for which the certificate is verified by ca: give ca, or remove serverName"
 type TLS struct {
 	// verify is what Loadstone's own check does with the server's certificate before each trial measures: Authority verifies it by ca, None verifies
-	// nothing. wrk, ab and k6 verify nothing in either case. Defaults to Authority where there is a ca.
+	// nothing. The load generators verify nothing in either case. Defaults to Authority where there is a ca.
 	// +optional
 	Verify Verification `json:"verify,omitempty"`
 

@@ -31,6 +31,7 @@ BINARIES=(
   "minio $MINIO_VERSION minio 150"
   "helm $HELM_VERSION helm 60"
   "k6 $K6_VERSION k6 120"
+  "vegeta $VEGETA_VERSION vegeta 10"
   "pause $PAUSE_VERSION pause 2"
 )
 
@@ -85,8 +86,16 @@ argo() {
 minio() { go_install "$3" github.com/minio/minio "v$2"; }
 helm() { go_install "$3" helm.sh/helm/v3/cmd/helm "v$2"; }
 
-# k6 is a load generator and no server: it lies here because it is built like them, and goes into the agent's image as it is.
+# k6 and vegeta are load generators and no servers: they lie here because they are built like them, and go into the agent's image as they are.
 k6() { go_install "$3" go.k6.io/k6 "v$2"; }
+
+# vegeta says its version only if it was told.
+vegeta() {
+  enter_module vegeta
+  printf 'module loadstone.dev/hack/vegeta\n\ngo 1.24.0\n' >go.mod
+  go mod edit -require="github.com/tsenart/vegeta/v12@v$2"
+  go_build "$3" github.com/tsenart/vegeta/v12 "-X main.Version=$2"
+}
 
 pause() {
   enter_module pause

@@ -67,7 +67,7 @@ func TestAServerThatSpeaksHTTPSIsMeasuredHere(t *testing.T) {
 	}
 	var m record.RunManifest
 	read(t, filepath.Join(results, "manifest.json"), &m)
-	const note = "implementations[encrypted].tls: the check before each trial verifies the server's certificate by ca and for 127.0.0.1; wrk, ab and k6 verify nothing"
+	const note = "implementations[encrypted].tls: the check before each trial verifies the server's certificate by ca and for 127.0.0.1; the load generators verify nothing"
 	if !strings.Contains(strings.Join(m.Plan.Notes, "\n"), note) {
 		t.Errorf("the notes are %q", m.Plan.Notes)
 	}

@@ -62,7 +62,7 @@ func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, 
 	if err := g.punctual(ctx, clock.At(r.slot.Warmup)); err != nil {
 		return err
 	}
-	defer g.discard(r.tool, r.share)
+	defer g.discard(r.tool, r.share, targetOf(r.server))
 	args := r.tool.Args(r.share, targetOf(r.server), tool.Warmup)
 	end := clock.At(r.slot.Measure - timetable.WarmupGap)
 	p, err := launch(ctx, g.config.Dir, args, r.share.Threads, nil, raw, end)

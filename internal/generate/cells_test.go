@@ -86,9 +86,18 @@ func TestGeneratorThrowsAwayWhatAWarmUpWrites(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.discard(toolOf{outputs: []string{"times.txt", "missing.txt"}}, cell(1, 1))
+	if err := os.WriteFile(filepath.Join(g.config.Dir, "asked.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	given := toolOf{outputs: []string{"times.txt", "missing.txt", "asked.json"}, files: func(record.Cell) []tool.File {
+		return []tool.File{{Name: "asked.json", Text: "{}"}}
+	}}
+	g.discard(given, cell(1, 1), tool.Target{})
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("a warm-up's file is still there: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(g.config.Dir, "asked.json")); err != nil {
+		t.Errorf("what the tool was given for the measured run is gone: %v", err)
 	}
 }
 

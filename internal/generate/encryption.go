@@ -89,7 +89,7 @@ func (g *Generator) handshake(ctx context.Context, t tool.Tool, cell record.Cell
 	if err := g.writeFiles(t, share, target); err != nil {
 		return found, err
 	}
-	defer g.discard(t, share)
+	defer g.discard(t, share, target)
 	path := filepath.Join(g.config.Dir, helloFile)
 	out, err := os.Create(path)
 	if err != nil {

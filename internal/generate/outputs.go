@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -53,9 +54,13 @@ func appendFile(raw *os.File, path, header string) error {
 	return os.Remove(path)
 }
 
-// discard removes the files that a tool wrote, so that a later run's are not mistaken for them.
-func (g *Generator) discard(t tool.Tool, share record.Cell) {
+// discard removes the files that a tool wrote, so that a later run's are not mistaken for them. What it was given stays for that run.
+func (g *Generator) discard(t tool.Tool, share record.Cell, target tool.Target) {
+	given := t.Files(share, target)
 	for _, name := range t.Outputs(share) {
+		if slices.ContainsFunc(given, func(f tool.File) bool { return f.Name == name }) {
+			continue
+		}
 		_ = os.Remove(filepath.Join(g.config.Dir, name)) // What is not there needs no removal; what stays is overwritten.
 	}
 }

@@ -79,8 +79,8 @@ func (p *Plan) encryption(implementation string, own *record.TLS) {
 	case own.CA == "":
 		p.Note("%s.verify is None: nobody verifies the server's certificate", field)
 	case own.ServerName == "":
-		p.Note("%s: the check before each trial verifies the server's certificate by ca, and for no name, since serverName is not set; wrk, ab and k6 verify nothing", field)
+		p.Note("%s: the check before each trial verifies the server's certificate by ca, and for no name, since serverName is not set; the load generators verify nothing", field)
 	default:
-		p.Note("%s: the check before each trial verifies the server's certificate by ca and for %s; wrk, ab and k6 verify nothing", field, own.ServerName)
+		p.Note("%s: the check before each trial verifies the server's certificate by ca and for %s; the load generators verify nothing", field, own.ServerName)
 	}
 }

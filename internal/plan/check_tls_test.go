@@ -48,7 +48,7 @@ func TestTLSThatCannotBeVerifiedIsRefused(t *testing.T) {
 
 func TestThePlanSaysWhatIsVerifiedAndByWhom(t *testing.T) {
 	ca, _ := testbed.Certificate(t, time.Now().Add(time.Hour))
-	const check, tools = "the check before each trial verifies the server's certificate by ca", "; wrk, ab and k6 verify nothing"
+	const check, tools = "the check before each trial verifies the server's certificate by ca", "; the load generators verify nothing"
 	for name, tc := range map[string]struct {
 		tls          v1alpha1.TLS
 		note, listed string

@@ -248,18 +248,65 @@ func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
 	}
 }
 
+// A tool that keeps constant rates gets nothing else, and no more requests than it may leave records of.
+func TestWhatAToolOfConstantRatesIsRefused(t *testing.T) {
+	most := tools.Traits(record.ToolVegeta).MaxRatePerCPU
+	for name, tc := range map[string]struct {
+		generators v1alpha1.Generators
+		level      v1alpha1.Level
+		seconds    int32
+		search     bool
+		want       string
+	}{
+		"a rate":                           {level: v1alpha1.Level{RequestsPerSecond: 10_000}},
+		"the highest rate":                 {level: v1alpha1.Level{RequestsPerSecond: most}},
+		"one more":                         {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "but vegeta has never sent more than 25000 requests/s from one CPU"},
+		"a search":                         {search: true},
+		"no rate":                          {want: "spec.loads[0].levels[0] has no constant rate, and vegeta keeps nothing else: set requestsPerSecond without rampToRequestsPerSecond, or use k6"},
+		"a ramp":                           {level: v1alpha1.Level{RequestsPerSecond: 10, RampToRequestsPerSecond: 20}, want: "spec.loads[0].levels[0] has no constant rate"},
+		"a million records":                {level: v1alpha1.Level{RequestsPerSecond: 10_000}, seconds: 100},
+		"more":                             {level: v1alpha1.Level{RequestsPerSecond: 10_000}, seconds: 101, want: "spec.loads[0].durationSeconds is 101, in which a generator makes up to 1010000 requests of levels[0], and vegeta leaves a record of each, which must be no more than 1000000: make it 100 at most, or use k6"},
+		"more, shared by two":              {generators: v1alpha1.Generators{Pods: 2}, level: v1alpha1.Level{RequestsPerSecond: 10_000}, seconds: 101},
+		"more, at the end of a search":     {search: true, seconds: 41, want: "spec.loads[0].durationSeconds is 41, in which a generator makes up to 1025000 requests"},
+		"a million at the end of a search": {search: true, seconds: 40},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
+				tc.level.Connections = 10
+				s.Loads[0].Tool, s.Loads[0].Generators, s.Loads[0].Levels, s.Loads[0].DurationSeconds = v1alpha1.ToolVegeta, tc.generators, []v1alpha1.Level{tc.level}, tc.seconds
+				if tc.search {
+					s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 10}
+				}
+			}), Options{Name: "r", UID: "u"})
+			var v *Violation
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (!errors.As(err, &v) || !strings.Contains(v.Message, tc.want)):
+				t.Errorf("got %v, want a violation that says %q", err, tc.want)
+			}
+		})
+	}
+}
+
 func TestASearchBelowWhatItsGeneratorCanTellSaysSo(t *testing.T) {
-	for bound, want := range map[int32]bool{1: true, 49: true, 50: false, 1000: false} {
+	for at, want := range map[struct {
+		tool  v1alpha1.Tool
+		bound int32
+	}]bool{
+		{v1alpha1.ToolK6, 1}: true, {v1alpha1.ToolK6, 49}: true, {v1alpha1.ToolK6, 50}: false, {v1alpha1.ToolK6, 1000}: false,
+		{v1alpha1.ToolVegeta, 4}: true, {v1alpha1.ToolVegeta, 5}: false, {v1alpha1.ToolVegeta, 49}: false,
+	} {
 		p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
-			s.Loads[0].Tool, s.Loads[0].Levels = v1alpha1.ToolK6, s.Loads[0].Levels[:1]
-			s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: bound}
+			s.Loads[0].Tool, s.Loads[0].Levels = at.tool, s.Loads[0].Levels[:1]
+			s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: at.bound}
 		}), Options{Name: "r", UID: "u"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := strings.Contains(strings.Join(p.Notes, "\n"), "k6 may be the cause of a missed rate")
+		said := strings.Contains(strings.Join(p.Notes, "\n"), string(at.tool)+" may be the cause of a missed rate")
 		if said != want {
-			t.Errorf("a bound of %d ms: said %v, want %v; notes %q", bound, said, want, p.Notes)
+			t.Errorf("a bound of %d ms by %s: said %v, want %v; notes %q", at.bound, at.tool, said, want, p.Notes)
 		}
 	}
 }

@@ -15,6 +15,8 @@ const (
 	ToolAb Tool = "ab"
 	// ToolK6 is k6 1.x: closed with C virtual users, or open with an arrival rate that C virtual users must keep up with.
 	ToolK6 Tool = "k6"
+	// ToolVegeta is vegeta 12: open, with a constant arrival rate that C workers must keep up with.
+	ToolVegeta Tool = "vegeta"
 )
 
 // ConnectionUse is whether a connection carries one request or many.

@@ -69,7 +69,7 @@ func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
 			"levels: [{connections: 10}]", "generators: {pods: 3}, levels: [{connections: 10}]", []string{"spec.loads[0]", "every level's connections must be a multiple of generators.pods"},
 		},
 		"a rate that wrk cannot hold": {
-			"levels: [{connections: 10}]", "levels: [{connections: 10, requestsPerSecond: 5}]", []string{"levels[].requestsPerSecond is for k6 only"},
+			"levels: [{connections: 10}]", "levels: [{connections: 10, requestsPerSecond: 5}]", []string{"levels[].requestsPerSecond is for k6 and vegeta only"},
 		},
 		"one level twice": {"levels: [{connections: 10}]", "levels: [{connections: 10}, {connections: 10}]", []string{"two levels have the same connections"}},
 	} {

@@ -53,8 +53,8 @@ type Tool interface {
 	Waits() bool
 	// Files are written into the tool's working directory before it runs the cell.
 	Files(cell record.Cell, target Target) []File
-	// Outputs are the files that the tool writes beside its standard output. The agent appends each to the raw output, after a line
-	// that OutputHeader makes, and removes it.
+	// Outputs are the files that the tool writes beside its standard output, and those of Files without which they say too little. The agent appends
+	// each to the raw output, after a line that OutputHeader makes, and removes it.
 	Outputs(cell record.Cell) []string
 	// Parse reads the whole raw output of a measured run. The error says, in a sentence, why there is no measurement.
 	// Measurement.Args and ToolVersion are left to the caller.
@@ -79,6 +79,13 @@ type Traits struct {
 	EqualThreads bool
 	// MaxRatePerCPU is the highest arrival rate that it was ever seen to send from one CPU, in requests a second; 0 if it keeps no rate.
 	MaxRatePerCPU int32
+	// PauseMillis is up to where, in milliseconds, a tool's own pauses were seen to put a percentile of the latencies from the intended starts: below, they
+	// cannot be told from the server's. It is 0 of a tool that keeps no rate.
+	PauseMillis int32
+	// RatesOnly is true of a tool that is used for constant rates, and for nothing else: neither for a closed model nor for ramps.
+	RatesOnly bool
+	// MaxRequests is how many requests a generator may make in a cell, of each of which the tool leaves a record; 0 of a tool that leaves none.
+	MaxRequests int64
 	// WholePercents is true of a tool that gives no percentile between two whole ones.
 	WholePercents bool
 	// OldHTTP is true of a tool that asks in HTTP/1.0, so that servers head their answers differently than those to the agents' checks.

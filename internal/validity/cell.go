@@ -6,6 +6,7 @@ import (
 	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // Cell is one level of one load in one trial, and how far it can be believed.
@@ -17,6 +18,8 @@ type Cell struct {
 	Raw      string   `json:"raw,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
+	// PauseMicros is up to where the tool's own pauses may put a percentile of the latencies from the intended starts; 0 of a tool that keeps no rate.
+	PauseMicros int64 `json:"-"`
 	measured.Values
 }
 
@@ -41,7 +44,7 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 func (f *facts) judge() Cell {
 	m := f.Trial.Manifest
 	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Values: f.Values}
-	c.ThroughputIsDiluted = f.Duet()
+	c.ThroughputIsDiluted, c.PauseMicros = f.Duet(), 1000*int64(tools.Traits(f.Level.Tool).PauseMillis)
 	for _, check := range checks {
 		for _, r := range check(f) {
 			c.mark(r)

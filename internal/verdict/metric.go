@@ -122,15 +122,12 @@ func (m Metric) boundIn(c validity.Cell) bool {
 // is drawn to 1, and so is that of two servers that take turns, since what is under way when a turn ends is served in the other's.
 func (m Metric) dilutedIn(c validity.Cell) bool { return m == Throughput && c.ThroughputIsDiluted }
 
-// hiddenBelowMicros: the pauses of k6 itself put the tail of latencies from the intended start anywhere up to here (p99 of 10 to 45 ms at
-// 1,000 arrivals a second beside an epoll server, each on a CPU of its own): two tails below do not show that servers are alike.
-const hiddenBelowMicros = 50_000
-
-// tail are the percentiles that such pauses reach.
+// tail are the percentiles that a tool's own pauses reach.
 var tail = []string{"95", "99", "99.9"}
 
-// hiddenIn reports whether the tool's own pauses may hide a difference between servers in a metric.
+// hiddenIn reports whether the tool's own pauses may hide a difference between servers in a metric: two tails of latencies from the intended start that
+// such pauses can reach do not show that servers are alike.
 func (m Metric) hiddenIn(c validity.Cell) bool {
 	q := c.Quantile(record.FromIntended, m.Percentile())
-	return q != nil && q.Micros != nil && slices.Contains(tail, m.Percentile()) && *q.Micros < hiddenBelowMicros
+	return q != nil && q.Micros != nil && slices.Contains(tail, m.Percentile()) && *q.Micros < c.PauseMicros
 }

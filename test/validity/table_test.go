@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 	"loadstone.dev/loadstone/internal/tool/k6"
+	"loadstone.dev/loadstone/internal/tool/vegeta"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
@@ -107,6 +108,19 @@ var columns = []column{
 			"a server that exits": "Connect",
 		},
 	},
+	{
+		name: "vegeta", Tool: vegeta.Tool{}, cell: atRate(load(record.ToolVegeta)),
+		notices: map[string]string{
+			"error status": "Status", "wrong body of the right length": "Body", "wrong body after a while": "Body", "wrong length": "Body", "another answer than expected": "Body",
+			"requests that hang": "Timeout", "connections never answered": "Timeout", "a server that exits": "Connect",
+		},
+	},
+}
+
+// atRate is the load at a rate that keeps all of its connections busy now and then.
+func atRate(c record.Cell) record.Cell {
+	c.RequestsPerSecond = 5000
+	return c
 }
 
 // matrix is the table in Markdown.

@@ -2,7 +2,7 @@
 // each request started, which arrivals it lost, and the latency from the intended starts. Server and generator have a CPU each.
 //
 // k6 is read as Loadstone reads it. The others leave a row a request, which is read here, whether they are tools of Loadstone or not: the
-// table of generators is what the choice of one rests on.
+// choice of vegeta rests on what this measures.
 package rates
 
 import (
@@ -27,6 +27,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
+	"loadstone.dev/loadstone/internal/tool/vegeta"
 )
 
 const (
@@ -137,20 +138,21 @@ func pinned(ctx context.Context, cpu string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "taskset", append([]string{"--cpu-list", cpu}, args...)...)
 }
 
-// generator is a program that keeps a rate, and a reader of what it leaves: the file "rows" beside it, or else its output.
+// generator is a program that keeps a rate, and a reader of what it leaves: its output, or the one file whose name is like rows.
 type generator struct {
 	name  string
 	args  func(load) []string
 	files func(load) []tool.File
+	rows  string
 	read  func(load, []byte) (outcome, error)
 }
 
 // generators are those that were found to keep a rate, or to say that they do.
 var generators = []generator{
 	{name: "k6", args: k6Args, files: k6Files, read: readK6},
-	{name: "h2load", args: h2loadArgs, read: readH2load},
+	{name: "h2load", args: h2loadArgs, rows: "rows", read: readH2load},
 	{name: "oha", args: ohaArgs, read: readOha},
-	{name: "vegeta", args: vegetaArgs, files: vegetaFiles, read: readVegeta},
+	{name: "vegeta", args: vegetaArgs, files: vegetaFiles, rows: "*.gob", read: readVegeta},
 }
 
 // run runs a generator in a folder of its own.
@@ -175,8 +177,14 @@ func (g generator) run(ctx context.Context, l load) (o outcome, err error) {
 	if err != nil {
 		return o, fmt.Errorf("running %s: %w", g.name, err)
 	}
-	if rows, err := os.ReadFile(filepath.Join(folder, "rows")); err == nil {
-		out = rows
+	if g.rows != "" {
+		names, err := filepath.Glob(filepath.Join(folder, g.rows))
+		if err != nil || len(names) != 1 {
+			return o, errors.Join(fmt.Errorf("reading what %s left: %d files are like %s", g.name, len(names), g.rows), err)
+		}
+		if out, err = os.ReadFile(names[0]); err != nil {
+			return o, fmt.Errorf("reading what %s left: %w", g.name, err)
+		}
 	}
 	o, err = g.read(l, out)
 	o.cpu = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds() / float64(l.seconds)
@@ -205,15 +213,11 @@ func ohaArgs(l load) []string {
 }
 
 func vegetaArgs(l load) []string {
-	users := strconv.Itoa(connections)
-	return []string{
-		"vegeta", "-cpus", "1", "attack", "-targets", "targets", "-output", "rows", "-rate", strconv.Itoa(l.rate) + "/1s", "-duration", strconv.Itoa(l.seconds) + "s",
-		"-workers", users, "-max-workers", users, "-connections", users, "-timeout", "2s",
-	}
+	return vegeta.Tool{}.Args(l.cell(), tool.Target{Address: address}, tool.Measure)
 }
 
-func vegetaFiles(load) []tool.File {
-	return []tool.File{{Name: "targets", Text: "GET http://" + address + "/\n"}}
+func vegetaFiles(l load) []tool.File {
+	return vegeta.Tool{}.Files(l.cell(), tool.Target{Address: address})
 }
 
 // outcome is what became of a rate.
@@ -343,6 +347,7 @@ func readVegeta(l load, out []byte) (outcome, error) {
 	var first time.Time
 	for d := gob.NewDecoder(bytes.NewReader(out)); ; {
 		var r struct {
+			Seq       uint64
 			Timestamp time.Time
 			Latency   time.Duration
 			Error     string
@@ -355,7 +360,7 @@ func readVegeta(l load, out []byte) (outcome, error) {
 		if first.IsZero() {
 			first = r.Timestamp
 		}
-		if start := r.Timestamp.Sub(first); r.Error == "" {
+		if start := r.Timestamp.Sub(first); r.Error == "" && r.Seq < uint64(l.asked()) {
 			list = append(list, request{start: start, end: start + r.Latency})
 		}
 	}

@@ -8,11 +8,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
-
-// searchFloorMilliseconds is the latency below which a search cannot tell its generator from the server: the largest p99 from the intended
-// starts of k6 at 1,000 arrivals a second beside an epoll server, each on a CPU of its own, in 5 s, was 45 ms.
-const searchFloorMilliseconds = 50
 
 // cells lays out the levels of all loads, in order.
 func cells(p *record.Plan, loads []v1alpha1.Load) {
@@ -98,9 +95,9 @@ func steps(p *record.Plan, l v1alpha1.Load, c record.Cell) {
 	if l.Search.Steps == 0 {
 		p.Note("loads[%s].search.steps defaults to %d", l.Name, search.Steps)
 	}
-	if search.MaxMilliseconds < searchFloorMilliseconds {
-		p.Note("loads[%s].search.maxMilliseconds is %d: below %d, k6's own pauses cannot be told from the server's, so k6 may be the cause of a missed rate",
-			l.Name, search.MaxMilliseconds, searchFloorMilliseconds)
+	if floor := tools.Traits(c.Tool).PauseMillis; search.MaxMilliseconds < floor {
+		p.Note("loads[%[1]s].search.maxMilliseconds is %[2]d: below %[3]d, %[4]s's own pauses cannot be told from the server's, so %[4]s may be the cause of a missed rate",
+			l.Name, search.MaxMilliseconds, floor, l.Tool)
 	}
 	for step := range search.Steps {
 		at := c

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -52,6 +53,29 @@ func checkDivision(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 			}
 			if level.Connections/pods > maxConnectionsPerPod {
 				return kind.Invalid("spec.loads[%d].levels[%d].connections is %d, %d for each generator pod, but a pod has local ports for %d to one server: raise spec.loads[%d].generators.pods", i, j, level.Connections, level.Connections/pods, maxConnectionsPerPod, i)
+			}
+		}
+		return nil
+	})
+}
+
+// checkRatesOnly repeats what the API's rules say of tools that keep constant rates only, and refuses more requests than such a tool may leave records of.
+func checkRatesOnly(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
+		traits := tools.Traits(record.Tool(l.Tool))
+		for j, level := range l.Levels {
+			if traits.RatesOnly && l.Search.IsZero() && (level.RequestsPerSecond == 0 || level.RampToRequestsPerSecond > 0) {
+				return kind.Invalid("spec.loads[%d].levels[%d] has no constant rate, and %s keeps nothing else: set requestsPerSecond without rampToRequestsPerSecond, or use k6", i, j, l.Tool)
+			}
+			pods, cpus := int64(max(l.Generators.Pods, DefaultGeneratorPods)), int64(max(l.Generators.CPUs, DefaultGeneratorCPUs))
+			rate := int64(level.RequestsPerSecond) / pods
+			if !l.Search.IsZero() {
+				rate = cpus * int64(traits.MaxRatePerCPU)
+			}
+			seconds := int64(cmp.Or(l.DurationSeconds, DefaultDurationSeconds))
+			if traits.MaxRequests > 0 && rate*seconds > traits.MaxRequests {
+				return kind.Invalid("spec.loads[%d].durationSeconds is %d, in which a generator makes up to %d requests of levels[%d], and %s leaves a record of each, which must be no more than %d: make it %d at most, or use k6",
+					i, seconds, rate*seconds, j, l.Tool, traits.MaxRequests, traits.MaxRequests/rate)
 			}
 		}
 		return nil

@@ -27,7 +27,7 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return len(spec.Loads) 
 // Plan implements kind.Kind.
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
 	if v := kind.Join(
-		checkLevels(spec), checkRequests(spec), checkDivision(spec), checkRates(spec), checkWeights(spec), checkPercentiles(spec), checkObjectives(spec), checkDuet(spec),
+		checkLevels(spec), checkRequests(spec), checkDivision(spec), checkRatesOnly(spec), checkRates(spec), checkWeights(spec), checkPercentiles(spec), checkObjectives(spec), checkDuet(spec),
 		checkPorts(spec), checkHandshakes(spec),
 	); v != nil {
 		return v

@@ -49,6 +49,10 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 		"k6 that posts":                         {record.ToolK6, posted, record.KeepAlive, 0, record.Observed, false, false},
 		"k6, a connection each request":         {record.ToolK6, plain, record.PerRequest, 0, record.WithConnection, false, false},
 		"k6, a connection each request, TLS1.2": {record.ToolK6, plain, record.PerRequest, old, record.WithConnection, false, false},
+		"vegeta, TLS 1.3":                       {record.ToolVegeta, plain, record.KeepAlive, 0, record.Observed, false, false},
+		"vegeta, TLS 1.2":                       {record.ToolVegeta, plain, record.KeepAlive, old, record.Observed, false, false},
+		"vegeta that posts":                     {record.ToolVegeta, posted, record.KeepAlive, 0, record.Observed, false, false},
+		"vegeta, a connection each request":     {record.ToolVegeta, plain, record.PerRequest, 0, record.WithConnection, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			testbed.Programs(t, string(tc.tool))
@@ -64,6 +68,9 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			}), func(c *tls.Config) { c.MaxVersion = tc.newest })
 			cell := record.Cell{
 				Load: "web", Tool: tc.tool, Connections: 2, Threads: 1, DurationSeconds: 1, Request: tc.request, Connection: tc.connection,
+			}
+			if tools.Traits(tc.tool).RatesOnly {
+				cell.RequestsPerSecond = 100
 			}
 			m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
 			v := server.Visits()

@@ -6,12 +6,15 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 	"loadstone.dev/loadstone/internal/tool/k6"
+	"loadstone.dev/loadstone/internal/tool/vegeta"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
 // All are the tools by name. The users' scripts lie below the folder scripts.
 func All(scripts string) map[record.Tool]tool.Tool {
-	return map[record.Tool]tool.Tool{record.ToolWrk: wrk.Tool{Scripts: scripts}, record.ToolAb: ab.Tool{}, record.ToolK6: k6.Tool{Scripts: scripts}}
+	return map[record.Tool]tool.Tool{
+		record.ToolWrk: wrk.Tool{Scripts: scripts}, record.ToolAb: ab.Tool{}, record.ToolK6: k6.Tool{Scripts: scripts}, record.ToolVegeta: vegeta.Tool{},
+	}
 }
 
 // known are the tools as those see them who start none.

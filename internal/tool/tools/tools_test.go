@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-var names = []record.Tool{record.ToolAb, record.ToolK6, record.ToolWrk}
+var names = []record.Tool{record.ToolAb, record.ToolK6, record.ToolVegeta, record.ToolWrk}
 
 func TestEveryToolOfTheRecordIsKnown(t *testing.T) {
 	all := tools.All("/scripts")
@@ -105,7 +105,10 @@ func TestNeedsOfEachTool(t *testing.T) {
 		"wrk ends in a moment":          {record.Cell{Tool: record.ToolWrk, Connections: 5000, DurationSeconds: 60}, tool.LeastGap},
 		"ab sorts what it has measured": {record.Cell{Tool: record.ToolAb, Connections: 1, DurationSeconds: 10}, tool.LeastGap + 3*time.Second},
 		"k6 makes an engine a user":     {record.Cell{Tool: record.ToolK6, Connections: 500, DurationSeconds: 10}, 2 * time.Second},
-		"a tool that nobody knows":      {record.Cell{Tool: "siege", Connections: 1, DurationSeconds: 10}, 0},
+		"vegeta waits for what it has sent, and its records are read": {
+			record.Cell{Tool: record.ToolVegeta, Connections: 1, RequestsPerSecond: 1000, DurationSeconds: 10}, tool.LeastGap + 2*time.Second + 105*time.Millisecond,
+		},
+		"a tool that nobody knows": {record.Cell{Tool: "siege", Connections: 1, DurationSeconds: 10}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := tools.Needs(tc.share); got.Gap != tc.gap {
@@ -120,11 +123,12 @@ func TestNeedsOfEachTool(t *testing.T) {
 
 func TestTraitsOfEachTool(t *testing.T) {
 	for name, want := range map[record.Tool]tool.Traits{
-		record.ToolWrk: {EqualThreads: true, ConnectsOnce: true, Freezable: true},
-		record.ToolAb:  {OneThread: true, WholePercents: true, OldHTTP: true, WholeHandshakes: true, StallsTLS: true, MaxHeadBytes: 7680},
-		record.ToolK6:  {MaxRatePerCPU: 25_000, CountsEncrypted: true, WholeHandshakes: true},
-		"siege":        {},
-		"":             {},
+		record.ToolWrk:    {EqualThreads: true, ConnectsOnce: true, Freezable: true},
+		record.ToolAb:     {OneThread: true, WholePercents: true, OldHTTP: true, WholeHandshakes: true, StallsTLS: true, MaxHeadBytes: 7680},
+		record.ToolK6:     {MaxRatePerCPU: 25_000, PauseMillis: 50, CountsEncrypted: true, WholeHandshakes: true},
+		record.ToolVegeta: {MaxRatePerCPU: 25_000, PauseMillis: 5, MaxRequests: 1_000_000, RatesOnly: true, WholeHandshakes: true},
+		"siege":           {},
+		"":                {},
 	} {
 		got := tools.Traits(name)
 		if known := name != "siege" && name != ""; (got.Install != "") != known {
@@ -139,9 +143,9 @@ func TestTraitsOfEachTool(t *testing.T) {
 	}
 }
 
-// What differs from tool to tool is a trait of it: a fourth tool needs no change elsewhere.
+// What differs from tool to tool is a trait of it: another tool needs no change elsewhere.
 func TestNobodyElseAsksForAToolByItsName(t *testing.T) {
-	byName := regexp.MustCompile(`record\.Tool(Wrk|Ab|K6)\b`)
+	byName := regexp.MustCompile(`record\.Tool(Wrk|Ab|K6|Vegeta)\b`)
 	for _, folder := range []string{"../..", "../../../controllers", "../../../cmd"} {
 		err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {

@@ -1,0 +1,44 @@
+package vegeta
+
+import (
+	"cmp"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+const (
+	// maxRatePerCPU is the most requests a second that vegeta was ever seen to send from one CPU.
+	maxRatePerCPU = 25_000
+	// pauseMillis: its timers are late by up to a millisecond, and its garbage is collected in some more: beside an epoll server, each on a CPU of its own,
+	// p99 from the intended starts was 2.3 ms at 1,000 arrivals a second.
+	pauseMillis = 5
+	// maxRequests bounds the records of a cell, of which the agent reads all at once.
+	maxRequests = 1_000_000
+	// gapPerRequest is what reading a record takes: a search needs it before its next step.
+	gapPerRequest = 10 * time.Microsecond
+	// memory is what vegeta needs with no worker, and memoryPerRequest what the agent needs to read a record.
+	memory           = 64 << 20
+	memoryPerRequest = 512
+	// memoryPerWorker is what each adds: a goroutine, and the two of its connection with their buffers.
+	memoryPerWorker = 64 << 10
+)
+
+// Traits implements tool.Tool.
+func (Tool) Traits() tool.Traits {
+	return tool.Traits{
+		Install: "go install github.com/tsenart/vegeta/v12@latest", MaxRatePerCPU: maxRatePerCPU, PauseMillis: pauseMillis, MaxRequests: maxRequests,
+		RatesOnly: true, WholeHandshakes: true,
+	}
+}
+
+// Needs implements tool.Tool. The rate of a search is not known before: its highest is.
+func (Tool) Needs(share record.Cell) tool.Needs {
+	rate := cmp.Or(int64(share.RequestsPerSecond), int64(max(share.Threads, 1))*maxRatePerCPU)
+	requests := min(rate*int64(share.DurationSeconds), maxRequests)
+	return tool.Needs{
+		Gap:         tool.LeastGap + margin + timeout + time.Duration(requests)*gapPerRequest,
+		MemoryBytes: memory + int64(share.Connections)*(tool.ConnectionBytes+memoryPerWorker) + requests*memoryPerRequest,
+	}
+}

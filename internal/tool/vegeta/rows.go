@@ -1,0 +1,77 @@
+package vegeta
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// row is a record of one request, with the names that vegeta gives to its fields. What is not read is passed over.
+type row struct {
+	// Seq is the request's number, from 0, in the order in which they started.
+	Seq       uint64
+	Timestamp time.Time
+	Latency   time.Duration
+	// Code is the status; 0 if no answer was read whole.
+	Code uint16
+	// Error says why there is no answer, or repeats a status from 400 on.
+	Error string
+	// Body is as much of the body as was to be kept.
+	Body    []byte
+	Headers map[string][]string
+}
+
+// answered reports whether an answer was read whole.
+func (r row) answered() bool { return r.Code != 0 }
+
+// readRows reads all records. The error is a sentence.
+func readRows(text []byte) ([]row, error) {
+	var list []row
+	var most uint64
+	for d := gob.NewDecoder(bytes.NewReader(text)); ; {
+		var r row
+		err := d.Decode(&r)
+		switch {
+		case errors.Is(err, io.EOF):
+			if len(list) == 0 || uint64(len(list)) != most+1 {
+				return nil, fmt.Errorf("reading vegeta's records: there are %d, and the last has the number %d", len(list), most)
+			}
+			return list, nil
+		case err != nil:
+			return nil, fmt.Errorf("reading vegeta's record %d: %w", len(list), err)
+		case r.Latency < 0 || r.Latency.Microseconds() > histogram.HighestMicros || r.Seq > maxRequests*2:
+			return nil, fmt.Errorf("reading vegeta's record %d: number %d with a latency of %s is none", len(list), r.Seq, r.Latency)
+		}
+		most = max(most, r.Seq)
+		list = append(list, r)
+	}
+}
+
+const (
+	// statusLine is the length of the first line of an answer with the status 200. Of others the record does not tell the words.
+	statusLine = len("HTTP/1.1 200 OK\r\n")
+	// headerRest is what a header takes on the wire beside its name and its value, and the end of the head is.
+	headerRest, headEnd = len(": \r\n"), len("\r\n")
+)
+
+// bytes is the size of an answer on the wire, by its headers. It is not known of a body without a length of its own, unless the body was kept whole.
+func (r row) bytes(kept bool) (n int64, known bool) {
+	head := statusLine + headEnd
+	for name, values := range r.Headers {
+		for _, v := range values {
+			head += len(name) + len(v) + headerRest
+		}
+	}
+	if values := r.Headers["Content-Length"]; len(values) == 1 {
+		body, err := tool.Count(values[0])
+		return int64(head) + body, err == nil
+	}
+	const noContent, notModified = 204, 304
+	return int64(head + len(r.Body)), kept || r.Code == noContent || r.Code == notModified
+}
