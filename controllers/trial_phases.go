@@ -151,7 +151,7 @@ func (s *trialScope) renew(p *corev1.Pod) (pass.Step, error) {
 		s.fault = conduct.Outwaited("pod " + p.Name)
 		return pass.Halt, nil
 	}
-	s.waiting = "waiting for the workflow to reach this trial: its pods will be made anew then"
+	s.waiting = "waiting for the workflow to reach this trial: its pods will be created again then"
 	return pass.Halt, nil
 }
 

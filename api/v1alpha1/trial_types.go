@@ -217,7 +217,7 @@ type TrialStatus struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
 	// attempt is the number of the current attempt, from 1. Infrastructure failures are retried; implementation failures are not. Pods that
-	// have waited for too long are made anew under the next number, without a failure.
+	// have waited for too long are created again under the next number, without a failure.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=999

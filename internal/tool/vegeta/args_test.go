@@ -21,21 +21,27 @@ func TestArgs(t *testing.T) {
 	}{
 		"a rate": {purpose: tool.Measure, want: "-targets vegeta-open-64-r500.json -output vegeta-open-64-r500.gob -rate 500/1s -duration 5s -workers 64 -max-workers 64 " +
 			"-connections 64 -max-connections 64 -timeout 2s -redirects -1 -http2=false -max-body 0"},
-		"arrivals each millisecond have a margin": {change: func(c *record.Cell) { c.RequestsPerSecond = 1000 }, purpose: tool.Measure,
+		"arrivals each millisecond have a margin": {
+			change: func(c *record.Cell) { c.RequestsPerSecond = 1000 }, purpose: tool.Measure,
 			want: "-targets vegeta-open-64-r1000.json -output vegeta-open-64-r1000.gob -rate 1000/1s -duration 5.005s -workers 64 -max-workers 64 " +
-				"-connections 64 -max-connections 64 -timeout 2s -redirects -1 -http2=false -max-body 0"},
+				"-connections 64 -max-connections 64 -timeout 2s -redirects -1 -http2=false -max-body 0",
+		},
 		"a warm-up, whose records nobody reads": {purpose: tool.Warmup, want: "-targets vegeta-open-64-r500.json -output /dev/null -rate 500/1s -duration 7s -workers 64 -max-workers 64 " +
 			"-connections 64 -max-connections 64 -timeout 2s -redirects -1 -http2=false -max-body 0"},
-		"a probe of one request": {change: func(c *record.Cell) { c.RequestsPerSecond = 0 }, purpose: tool.Probe,
+		"a probe of one request": {
+			change: func(c *record.Cell) { c.RequestsPerSecond = 0 }, purpose: tool.Probe,
 			want: "-targets vegeta-open-64.json -output /dev/null -rate 1000/1s -duration 1ms -workers 1 -max-workers 1 " +
-				"-connections 1 -max-connections 1 -timeout 2s -redirects -1 -http2=false -max-body 0"},
+				"-connections 1 -max-connections 1 -timeout 2s -redirects -1 -http2=false -max-body 0",
+		},
 		"a body that is compared, a connection each request, TLS": {change: func(c *record.Cell) {
 			c.Request.Expect.Body, c.Connection = &body, record.PerRequest
 		}, tls: true, purpose: tool.Measure, want: "-targets vegeta-open-64-r500.json -output vegeta-open-64-r500.gob -rate 500/1s -duration 5s -workers 64 -max-workers 64 " +
 			"-connections 64 -max-connections 64 -timeout 2s -redirects -1 -http2=false -max-body 6 -keepalive=false -insecure"},
-		"a body that is too long to be kept": {change: func(c *record.Cell) { c.Request.Expect.Body = &long }, purpose: tool.Measure,
+		"a body that is too long to be kept": {
+			change: func(c *record.Cell) { c.Request.Expect.Body = &long }, purpose: tool.Measure,
 			want: "-targets vegeta-open-64-r500.json -output vegeta-open-64-r500.gob -rate 500/1s -duration 5s -workers 64 -max-workers 64 " +
-				"-connections 64 -max-connections 64 -timeout 2s -redirects -1 -http2=false -max-body 0"},
+				"-connections 64 -max-connections 64 -timeout 2s -redirects -1 -http2=false -max-body 0",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cell := cellAt(500, 5)
@@ -59,14 +65,16 @@ func TestWhatIsAsked(t *testing.T) {
 		want    string
 	}{
 		"a plain request": {
-			record.Request{Path: "/", Expect: record.Expect{Status: 200}}, false,
+			record.Request{Path: "/", Expect: record.Expect{Status: 200}},
+			false,
 			`{"method":"GET","url":"http://10.0.0.1:80/","header":{"Accept-Encoding":["identity"]},"loadstone":{"rate":500,"seconds":5,"connections":2,"threads":1,"status":200}}`,
 		},
 		"one with a body, over TLS": {
 			record.Request{
 				Method: "POST", Path: "/orders?id=1&x=2", Headers: []record.Header{{Name: "X-Tenant", Value: `a"b`}, {Name: "accept-encoding", Value: "gzip"}}, Body: "{}",
 				Expect: record.Expect{Status: 201, Body: &body},
-			}, true,
+			},
+			true,
 			`{"method":"POST","url":"https://10.0.0.1:80/orders?id=1\u0026x=2","header":{"X-Tenant":["a\"b"],"accept-encoding":["gzip"]},"body":"e30=",` +
 				`"loadstone":{"rate":500,"seconds":5,"connections":2,"threads":1,"status":201,"body":"ok"}}`,
 		},
