@@ -135,6 +135,9 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 	case pass.OverQuota(err):
 		s.await(fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err))
 		return pass.Again(retryPods), nil
+	case pass.Terminating(err):
+		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "namespace %s is being deleted, and takes no pod any more: create the run in another", pod.Namespace)
+		return pass.Halt, nil
 	case (pass.Denied(err) || pass.Forbidden(err)) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
 		s.await(fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err))
 		return pass.Again(retryPods), nil

@@ -304,6 +304,7 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 		"by a webhook, for a while":    {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: 10*time.Minute - time.Second},
 		"by a policy, for a while":     {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", field.ErrorList{field.Forbidden(nil, `ValidatingAdmissionPolicy "hours" with binding "all" denied request: not at this hour`)}), since: 10*time.Minute - time.Second},
 		"by a webhook, for too long":   {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: 10 * time.Minute, fault: "PodRejected permanent"},
+		"since its namespace goes":     {err: terminating(), fault: "PodRejected permanent: namespace bench is being deleted, and takes no pod any more: create the run in another"},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
 		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline},
 		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected permanent: a pod named quick-000-go-1-s0 exists and does not belong to this trial: delete it"},
@@ -318,6 +319,13 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// terminating is the answer of an API server that is asked for a pod in a namespace that is being deleted.
+func terminating() error {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New("unable to create new content in namespace bench because it is being terminated"))
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause, Field: "metadata.namespace"}}
+	return err
 }
 
 // An operator may end after it has written a manifest and before it could say so in the status.

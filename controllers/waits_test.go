@@ -120,6 +120,26 @@ func TestATrialWaitsForAPolicyThatDeniesItsPods(t *testing.T) {
 	}
 }
 
+// No wait helps a run whose namespace takes nothing any more. What it has measured is reported: it may take long until the namespace is gone.
+func TestARunWhoseNamespaceIsBeingDeletedSaysSoAndEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := w.apply("homeless", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+	first := w.awaitFirst("homeless")
+	w.must(w.c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
+	run = w.awaitEnd(run)
+	const says = "is being deleted, and takes no pod any more: create the run in another"
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "namespace "+w.namespace+" "+says)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	for _, trial := range w.trials(run) {
+		if trial.Name == first.Name {
+			condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+			continue
+		}
+		condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodRejected, says)
+	}
+}
+
 // Everything on a node ends at once, the server and who observes it, which is no failure of the server's.
 func TestANodeThatRestartsCostsABlockAndIsNobodysFailure(t *testing.T) {
 	t.Parallel()

@@ -137,6 +137,8 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"an unknown order":                       {oldNew: []string{"baseline: go", "baseline: go\n  order: Chaos"}, want: `spec.order: Unsupported value: "Chaos": supported values: "Blocks", "SlicedDuet"`},
 		"a prefix with a slash at its end":       {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: suites/}"}, want: "prefix must be path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"},
 		"a prefix that climbs":                   {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: a/../b}"}, want: "prefix must be path elements"},
+		"no patience":                            {oldNew: []string{"baseline: go", "baseline: go\n  patienceSeconds: 0"}, want: "spec.patienceSeconds in body should be greater than or equal to 1"},
+		"patience for more than a day":           {oldNew: []string{"baseline: go", "baseline: go\n  patienceSeconds: 86401"}, want: "spec.patienceSeconds in body should be less than or equal to 86400"},
 		"no blocks":                              {oldNew: []string{"baseline: go", "baseline: go\n  blocks: 0"}, want: "spec.blocks in body should be greater than or equal to 1"},
 		"a seed below 1":                         {oldNew: []string{"baseline: go", "baseline: go\n  seed: 0"}, want: "spec.seed in body should be greater than or equal to 1"},
 		"a seed that JSON cannot keep":           {oldNew: []string{"baseline: go", "baseline: go\n  seed: 9007199254740992"}, want: "spec.seed in body should be less than or equal to 9007199254740991"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -55,4 +56,9 @@ func OverQuota(err error) bool {
 // for pods is none of these: a spec either meets it or does not.
 func Forbidden(err error) bool {
 	return apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "violates PodSecurity")
+}
+
+// Terminating reports whether the API server takes no object into a namespace any more, since the namespace is being deleted.
+func Terminating(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -109,8 +109,8 @@ func onlyPod(ctx context.Context, component string) (*corev1.Pod, error) {
 	if err := loadstone.Client.List(ctx, &pods, client.InNamespace(system), client.MatchingLabels{"app.kubernetes.io/component": component}); err != nil {
 		return nil, err
 	}
-	if len(pods.Items) != 1 {
-		return nil, fmt.Errorf("there are %d pods of %s", len(pods.Items), component)
+	if len(pods.Items) != 1 || len(pods.Items[0].Status.ContainerStatuses) == 0 {
+		return nil, fmt.Errorf("there are %d pods of %s, or it has not begun", len(pods.Items), component)
 	}
 	return &pods.Items[0], nil
 }

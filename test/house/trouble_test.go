@@ -12,7 +12,7 @@ import (
 var (
 	testName    = regexp.MustCompile("`(Test[A-Za-z0-9]+)`")
 	testOfCode  = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
-	tableOfPage = regexp.MustCompile(`(?s)<!-- faults: begin -->(.*)<!-- faults: end -->`)
+	tableOfPage = regexp.MustCompile(`(?s)<!-- (faults|deeds): begin -->(.*?)<!-- (?:faults|deeds): end -->`)
 )
 
 // faults is how many the table of docs/trouble.md has.
@@ -43,13 +43,32 @@ func TestThePageOfFaultsNamesTestsThatExist(t *testing.T) {
 			t.Errorf("docs/trouble.md names %s, and no test is called so", name[1])
 		}
 	}
-	table := tableOfPage.FindString(string(page))
-	if rows := strings.Count(table, "\n| ") - 1; rows != faults {
+	tables := map[string]string{}
+	for _, found := range tableOfPage.FindAllStringSubmatch(string(page), -1) {
+		tables[found[1]] = found[2]
+	}
+	if rows := len(rowsOf(tables["faults"])); rows != faults {
 		t.Errorf("the table has %d faults, want %d", rows, faults)
 	}
-	for _, row := range strings.Split(table, "\n") {
-		if strings.HasPrefix(row, "| ") && !strings.Contains(row, "`Test") && !strings.Contains(row, "not tested") && !strings.HasPrefix(row, "| # ") {
-			t.Errorf("this fault has neither a test nor says that it is not tested: %s", row)
+	if len(rowsOf(tables["deeds"])) == 0 {
+		t.Error("the table of what somebody does is empty")
+	}
+	for _, table := range tables {
+		for _, row := range rowsOf(table) {
+			if !strings.Contains(row, "`Test") && !strings.Contains(row, "not tested") {
+				t.Errorf("this has neither a test nor says that it is not tested: %s", row)
+			}
 		}
 	}
+}
+
+// rowsOf are the rows of a table, without its head.
+func rowsOf(table string) []string {
+	var rows []string
+	for line := range strings.Lines(table) {
+		if strings.HasPrefix(line, "| ") {
+			rows = append(rows, line)
+		}
+	}
+	return rows[min(1, len(rows)):]
 }
