@@ -101,7 +101,7 @@ func TestAServerThatCannotBeReachedYetIsAskedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := &http.Server{Handler: http.NotFoundHandler()}
-	defer server.Close()
+	t.Cleanup(func() { _ = server.Close() })
 	go func() {
 		time.Sleep(4 * againEvery)
 		late, err := net.Listen("tcp", address)
