@@ -55,7 +55,7 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 	return pass.GoOn, nil
 }
 
-// compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
+// compile turns the spec into a plan and, before the run begins, asks whether nodes and operator can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
 	p, err := facts.Plan(s.run)
 	if v := (*plan.Violation)(nil); errors.As(err, &v) && len(s.trials) > 0 {
@@ -70,6 +70,9 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 		}
 		if v := plan.Fits(p, nodes); v != nil {
 			return s.noRoom(v, plan.Awaits(p, nodes))
+		}
+		if v := plan.Reportable(p, r.Memory); v != nil {
+			return s.refuse(v)
 		}
 	}
 	s.plan = &p
