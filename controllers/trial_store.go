@@ -109,8 +109,9 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (pas
 		}
 		offset, rt, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return silent(s, a.pod, err)
+			return r.silent(s, a.pod, askClock, err)
 		}
+		r.silences.Answered(string(a.pod.UID), askClock)
 		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.Name, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
 	}
 	stored, err := r.Store.PutJSON(ctx, s.manifestKey(), m)
