@@ -258,13 +258,13 @@ func (r *BenchmarkRunReconciler) conclude(ctx context.Context, s *runScope) (pas
 }
 
 func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*reported, error) {
-	// A manifest that is there already was written by an earlier pass, maybe of another version: it holds.
-	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), runFacts(s).Manifest(s.record(r.Version))); err != nil && !errors.Is(err, artifact.ErrExists) {
+	manifest, err := publish.Once(ctx, r.Store, artifact.ManifestKey(s.prefix()), runFacts(s).Manifest(s.record(r.Version)))
+	if err != nil {
 		return nil, err
 	}
 	made, err := publish.Report(ctx, r.Store, s.prefix(), string(s.run.UID))
 	if err != nil {
 		return nil, err
 	}
-	return &reported{html: made.Page, uri: r.Store.URI(made.Page.Key), Verdict: made.Verdict}, nil
+	return &reported{html: made.Page, manifest: manifest, uri: r.Store.URI(made.Page.Key), Verdict: made.Verdict}, nil
 }
