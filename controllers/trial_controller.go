@@ -54,8 +54,6 @@ type TrialReconciler struct {
 	PullSecrets []string
 	Version     string
 	Now         func() time.Time
-	// silences are those of the agents of trials that are led now.
-	silences agents.Silences
 }
 
 // Reconcile does one pass over a trial: 1 observe, 2 go through the phases as far as they lead, 3 write the status.

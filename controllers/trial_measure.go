@@ -28,9 +28,8 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 	for _, a := range s.members {
 		st, err := r.askAgent(ctx, s, a.pod)
 		if err != nil {
-			return r.silent(s, a.pod, askState, err)
+			return silent(s, a.pod, err)
 		}
-		r.silences.Answered(string(a.pod.UID), askState)
 		if s.fault = conduct.AgentFailed(facts.Trial(s.trial), agentIn(a.pod), st); s.fault != nil {
 			return pass.Halt, nil
 		}
@@ -39,16 +38,16 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 	return pass.GoOn, nil
 }
 
-// What an agent may be silent about, for as long as it answers other questions.
-const (
-	askState   = "state"
-	askClock   = "clock"
-	askCommand = "command"
-)
+// lastAsks is how often an agent is asked before it is given up, in the pass that does so.
+const lastAsks = 3
 
-// askAgent asks an agent how far it is.
+// askAgent asks an agent how far it is. One whose time to answer is over is asked again at once: a packet that was lost shall not cost what is
+// measured.
 func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *corev1.Pod) (protocol.State, error) {
 	st, err := r.Agents.State(ctx, pod.Status.PodIP)
+	for asked := 1; asked < lastAsks && err != nil && attemptFacts(s).AgentSilent(agentIn(pod), err) != nil; asked++ {
+		st, err = r.Agents.State(ctx, pod.Status.PodIP)
+	}
 	if o := s.command(pod.Labels[v1alpha1.LabelMember]); err == nil && !st.Is(o) {
 		err = fmt.Errorf("what answers at %s is %s of attempt %d at %s, and not %s of attempt %d at %s", pod.Status.PodIP, st.Member, st.Attempt, st.Trial, o.Member, o.Attempt, o.Trial)
 	}
@@ -57,9 +56,8 @@ func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *core
 
 // silent waits for an agent that has not answered as agents do, as long as it may. One that refuses for good has answered: it ends the
 // attempt.
-func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, question string, err error) (pass.Step, error) {
-	lasts := r.silences.Failed(string(pod.UID), question, s.now)
-	if s.fault = cmp.Or(refusal(pod, err), attemptFacts(s).AgentSilent(agentIn(pod), err, lasts)); s.fault != nil {
+func silent(s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
+	if s.fault = cmp.Or(refusal(pod, err), attemptFacts(s).AgentSilent(agentIn(pod), err)); s.fault != nil {
 		return pass.Halt, nil
 	}
 	s.waiting = agentIn(pod) + " is not responding yet"
@@ -110,7 +108,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (
 	}
 	st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
 	if err != nil {
-		return r.silent(s, g.pod, askCommand, err)
+		return silent(s, g.pod, err)
 	}
 	g.state, g.asked = &st, true
 	return pass.GoOn, nil
@@ -168,7 +166,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		}
 		offset, _, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return r.silent(s, a.pod, askClock, err)
+			return silent(s, a.pod, err)
 		}
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now(), s.agentStates()...); s.fault != nil {
 			return pass.Halt, nil
@@ -177,7 +175,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		o.Start = try.Start(try.Started.Add(offset), s.targets(), cpu)
 		state, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o)
 		if err != nil {
-			return r.silent(s, a.pod, askCommand, err)
+			return silent(s, a.pod, err)
 		}
 		a.state = &state
 	}

@@ -105,53 +105,23 @@ func (a *stumbling) State(_ context.Context, ip string) (protocol.State, error) 
 	return by(ip, protocol.State{Phase: protocol.Measured}), nil
 }
 
-func TestAnAgentIsGivenUpWhenItHasNotAnsweredForAWhile(t *testing.T) {
-	const refused = 40 * time.Millisecond // A connection that is refused tells so at once.
-	for name, tc := range map[string]struct {
-		// failures are lost answers, each seen refused after the one before.
-		failures int
-		lost     bool
-	}{
-		"it answers":                        {0, false},
-		"an answer is lost":                 {1, false},
-		"three are lost at once":            {3, false},
-		"it is silent for nearly that long": {int(conduct.LeastSilence / refused), false},
-		"it is silent for that long":        {int(conduct.LeastSilence/refused) + 1, true},
-		"it is silent for long, and answers before it is silent again": {-1, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := &TrialReconciler{Agents: &stumbling{failures: tc.failures}}
-			s := scopeOf(later(time.Hour))
-			if tc.failures < 0 {
-				r.silences.Failed(string(s.members[0].pod.UID), askState, s.now.Add(-time.Minute))
-			}
-			for range max(tc.failures, 1) {
-				step, err := r.askAgents(t.Context(), s)
-				if err != nil || s.fault == nil && step.Stop && step.After != pollEvery {
-					t.Fatalf("the phase ends with %+v, %v", step, err)
-				}
-				s.now = s.now.Add(refused)
-			}
-			if tc.failures < 0 {
-				r.Agents = &stumbling{failures: 1}
-				if _, err := r.askAgents(t.Context(), s); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if (s.fault != nil) != tc.lost {
-				t.Errorf("after %d lost answers: %s", tc.failures, describe(s.fault))
-			}
-		})
+func TestOneLostAnswerCostsNoTrial(t *testing.T) {
+	late := later(time.Hour)
+	for failures, lost := range map[int]bool{0: false, 1: false, lastAsks - 1: false, lastAsks: true} {
+		s := scopeOf(late)
+		r := &TrialReconciler{Agents: &stumbling{failures: failures}}
+		if _, err := r.askAgents(t.Context(), s); err != nil || (s.fault != nil) != lost {
+			t.Errorf("after %d lost answers: %s, %v", failures, describe(s.fault), err)
+		}
+	}
+	s, r := scopeOf(), &TrialReconciler{Agents: &stumbling{failures: 1}}
+	if step, err := r.askAgents(t.Context(), s); err != nil || s.fault != nil || step.After != pollEvery {
+		t.Errorf("before its time is over an agent is asked again in %s: %s, %v", step.After, describe(s.fault), err)
 	}
 }
 
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
-	for _, m := range scopeOf().members {
-		for _, question := range []string{askState, askClock, askCommand} {
-			r.silences.Failed(string(m.pod.UID), question, noon.Add(-conduct.LeastSilence))
-		}
-	}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
 	notRunning := func(s *trialScope) { s.servers()[0].pod.Status.PodIP = "" }
 	outwaited := func(start v1alpha1.Start) func(*trialScope) {

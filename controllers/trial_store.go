@@ -108,9 +108,8 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (pas
 		}
 		offset, rt, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return r.silent(s, a.pod, askClock, err)
+			return silent(s, a.pod, err)
 		}
-		r.silences.Answered(string(a.pod.UID), askClock)
 		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.Name, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
 	}
 	stored, err := publish.Once(ctx, r.Store, s.manifestKey(), m)

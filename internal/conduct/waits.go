@@ -22,8 +22,6 @@ const (
 	StartLead     = 250 * time.Millisecond
 	leadPerMember = 50 * time.Millisecond
 	leadGrowth    = 4
-	// LeastSilence is how long an agent must not have answered that is given up, whatever the time.
-	LeastSilence = 3 * time.Second
 	// AgentGrace is how long after the last cell an agent may still be busy or silent.
 	AgentGrace = 30 * time.Second
 	// StoreDeadline bounds the time from the last cell until everything is stored, of a run that has no more patience.
@@ -42,14 +40,13 @@ func (a Attempt) PrepareLimit() time.Duration {
 	return PrepareDeadline + time.Duration(most)*time.Second
 }
 
-// AgentSilent is the failure of an agent that has not answered for so long, however often it was asked; nil while it may yet. A packet that was lost, or a look
-// that comes late, costs nothing of what was measured.
-func (a Attempt) AgentSilent(agent string, err error, silent time.Duration) *Failure {
+// AgentSilent is the failure of an agent that does not answer; nil while it may yet.
+func (a Attempt) AgentSilent(agent string, err error) *Failure {
 	deadline := a.Begun.Add(a.PrepareLimit() + a.readiness())
 	if end := a.End(); !end.IsZero() {
 		deadline = end.Add(AgentGrace)
 	}
-	if !a.Now.After(deadline) || silent < LeastSilence {
+	if !a.Now.After(deadline) {
 		return nil
 	}
 	return TransientFailure(v1alpha1.ReasonAgentLost, "%s is not responding: %s", agent, err)

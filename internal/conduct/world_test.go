@@ -311,7 +311,7 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 	case what == outwaited && a.Started.IsZero():
 		return conduct.Outwaited("the generator"), true
 	case what == silent && a.Started.IsZero():
-		return a.AgentSilent("the agent", errors.New("refused"), conduct.LeastSilence), true
+		return a.AgentSilent("the agent", errors.New("refused")), true
 	case what == neverStored && over:
 		return a.NotUploaded("server", protocol.State{StoreError: "503"}), true
 	case what == deaf:

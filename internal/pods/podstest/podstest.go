@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind/sweep"
@@ -25,7 +24,7 @@ func Running(trial, member string, since time.Time) *corev1.Pod {
 	}
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "bench", Name: render.PodName(trial, attempt, member), UID: types.UID(member), CreationTimestamp: metav1.Time{Time: since},
+			Namespace: "bench", Name: render.PodName(trial, attempt, member), CreationTimestamp: metav1.Time{Time: since},
 			Labels:          map[string]string{v1alpha1.LabelTrial: trial, v1alpha1.LabelAttempt: strconv.Itoa(attempt), v1alpha1.LabelRole: role, v1alpha1.LabelMember: member},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: trial, UID: "trial-uid", Controller: &yes}},
 		},
