@@ -43,6 +43,8 @@ type BenchmarkRunReconciler struct {
 	Service                string
 	WorkflowServiceAccount string
 	InstanceID             string
+	// Memory is what the operator's heap may take, and so bounds the runs that it can report; 0 if nothing does.
+	Memory int64
 	// Network is what the NetworkPolicy of a run allows beside its own pods; nil makes none.
 	Network *networkingv1.NetworkPolicySpec
 	// Absence is when no operator led before this one; nil if nobody knows.

@@ -55,7 +55,7 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 	return pass.GoOn, nil
 }
 
-// compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
+// compile turns the spec into a plan and, before the run begins, asks whether nodes and operator can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
 	p, err := facts.Plan(s.run)
 	if v := (*plan.Violation)(nil); errors.As(err, &v) && len(s.trials) > 0 {
@@ -70,6 +70,9 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 		}
 		if v := plan.Fits(p, nodes); v != nil {
 			return s.noRoom(v, plan.Awaits(p, nodes))
+		}
+		if v := plan.Reportable(p, r.Memory); v != nil {
+			return s.refuse(v)
 		}
 	}
 	s.plan = &p
@@ -255,13 +258,13 @@ func (r *BenchmarkRunReconciler) conclude(ctx context.Context, s *runScope) (pas
 }
 
 func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*reported, error) {
-	// A manifest that is there already was written by an earlier pass, maybe of another version: it holds.
-	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), runFacts(s).Manifest(s.record(r.Version))); err != nil && !errors.Is(err, artifact.ErrExists) {
+	manifest, err := publish.Once(ctx, r.Store, artifact.ManifestKey(s.prefix()), runFacts(s).Manifest(s.record(r.Version)))
+	if err != nil {
 		return nil, err
 	}
 	made, err := publish.Report(ctx, r.Store, s.prefix(), string(s.run.UID))
 	if err != nil {
 		return nil, err
 	}
-	return &reported{html: made.Page, uri: r.Store.URI(made.Page.Key), Verdict: made.Verdict}, nil
+	return &reported{html: made.Page, manifest: manifest, uri: r.Store.URI(made.Page.Key), Verdict: made.Verdict}, nil
 }

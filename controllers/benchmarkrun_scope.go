@@ -47,8 +47,8 @@ type runScope struct {
 
 // reported is a stored report and what it says.
 type reported struct {
-	html record.Artifact
-	uri  string
+	html, manifest record.Artifact
+	uri            string
 	conduct.Verdict
 }
 

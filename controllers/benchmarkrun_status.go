@@ -44,7 +44,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 		st.TimeLeft = run.Left().String()
 	}
 	if s.reported != nil {
-		st.Report = v1alpha1.ReportRef{URI: s.reported.uri, SHA256: s.reported.html.SHA256}
+		st.Report = v1alpha1.ReportRef{URI: s.reported.uri, SHA256: s.reported.html.SHA256, ManifestSHA256: s.reported.manifest.SHA256}
 		st.Verdict = pick.Clip(s.reported.Text, 512)
 	}
 	if s.reported != nil || s.end != nil {

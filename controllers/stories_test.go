@@ -125,6 +125,9 @@ func artifactsOf(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 			}
 		}
 	}
+	if _, err := store.Get(t.Context(), artifact.ManifestKey(artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run))), run.Status.Report.ManifestSHA256); err != nil || run.Status.Report.ManifestSHA256 == "" {
+		t.Errorf("the manifest of the run is not the one that its status names: %v", err)
+	}
 	key, found := strings.CutPrefix(run.Status.Report.URI, "s3://"+w.store.Bucket+"/")
 	html, err := store.Get(t.Context(), key, run.Status.Report.SHA256)
 	if err != nil || !found || !strings.Contains(string(html), "<html") {

@@ -3,15 +3,14 @@ package controllers
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -113,11 +112,7 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (pas
 		}
 		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.Name, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
 	}
-	stored, err := r.Store.PutJSON(ctx, s.manifestKey(), m)
-	if errors.Is(err, artifact.ErrExists) {
-		// An operator that ended before it could say so has written the attempt's manifest: it holds.
-		stored, err = r.Store.Find(ctx, s.manifestKey())
-	}
+	stored, err := publish.Once(ctx, r.Store, s.manifestKey(), m)
 	if err != nil {
 		return r.storeTrouble(s, err)
 	}

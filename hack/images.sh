@@ -19,7 +19,7 @@ IMAGES=(
   "manager             infra          $ROOT/bin/manager"
   "agent               server,loadgen $ROOT/bin/loadstone-agent,$BIN/k6,$BIN/vegeta"
   "toolbox             server         $ROOT/bin/loadstone-agent,$ROOT/hack/profile/toolbox.sh,$ROOT/hack/profile/launcher.c"
-  "gohttp              server         $ROOT/bin/gohttp"
+  "gohttp              server,infra   $ROOT/bin/gohttp"
   "epoll               server         $ROOT/bin/epoll"
   "faulty              server         $ROOT/bin/faulty"
   "gnet                server         $ROOT/bin/gnet"

@@ -18,6 +18,12 @@ type ReportRef struct {
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
 	SHA256 string `json:"sha256,omitempty"`
+
+	// manifestSHA256 is the digest of the run's manifest, in hexadecimal, which names all that the report was made from with its digests.
+	// +optional
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 }
 
 // FrozenScript is the copy of a load's script that the operator stores when the run starts. The generators run this copy.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 	_ "time/tzdata" // Schedules name time zones, and the operator's image has none.
@@ -201,7 +202,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: key,
 		Namespace: o.namespace, Service: o.service, WorkflowServiceAccount: o.serviceAccount, InstanceID: o.instanceID,
-		Network: o.network, Absence: fence.Absence, Version: version.Version, Now: time.Now,
+		Network: o.network, Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: version.Version, Now: time.Now,
 	}
 	if err := runs.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering runs: %w", err)

@@ -180,6 +180,9 @@ func Checked(t Trial, agent string, c *protocol.Checked) *Failure {
 		return PermanentFailure(v1alpha1.ReasonLoadImpossible, "%s", c.Message)
 	}
 	server := t.Servers[min(max(c.Server, 0), len(t.Servers)-1)]
+	if c.Fault == protocol.FaultNetwork {
+		return TransientFailure(v1alpha1.ReasonAgentFailed, "%s does not reach implementations[%s], which listens: %s: is there a NetworkPolicy or a firewall between them?", agent, server, c.Message)
+	}
 	if c.Fault == protocol.FaultTLS {
 		return PermanentFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s", server, c.Message)
 	}

@@ -106,12 +106,12 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 	for i := range c.Targets {
 		agreed, err := g.checkEncryption(ctx, c, i)
 		if err != nil {
-			return protocol.Checked{Fault: protocol.FaultTLS, Message: err.Error(), Server: i}
+			return protocol.Checked{Fault: unless(err, protocol.FaultTLS), Message: err.Error(), Server: i}
 		}
 		encryption = append(encryption, agreed...)
 		all, err := httpcheck.Check(ctx, serverAt(c.Targets, c.TLS, i), c.Requests)
 		if err != nil {
-			return protocol.Checked{Fault: protocol.FaultServer, Message: err.Error(), Server: i}
+			return protocol.Checked{Fault: unless(err, protocol.FaultServer), Message: err.Error(), Server: i}
 		}
 		for _, a := range all {
 			if i == 0 {
@@ -128,6 +128,14 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 	defer g.mu.Unlock()
 	g.answers, g.responses, g.encryption = answers, result.Responses, encryption
 	return result
+}
+
+// unless is a fault, unless an error is the network's.
+func unless(err error, f protocol.Fault) protocol.Fault {
+	if httpcheck.Unreachable(err) {
+		return protocol.FaultNetwork
+	}
+	return f
 }
 
 // checkOwn checks whether the generator can make its part of the loads. The error is a sentence.

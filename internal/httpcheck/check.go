@@ -47,7 +47,7 @@ func ask(ctx context.Context, server Server, e Expectation) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
 	}
-	s, err := openSession(ctx, server, time.Now().Add(checkLimit))
+	s, err := reach(ctx, server, time.Now().Add(checkLimit))
 	if err != nil {
 		return Answer{}, unanswered(e.what(), err, checkLimit)
 	}

@@ -1,10 +1,13 @@
 package httpcheck
 
 import (
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -84,5 +87,43 @@ func TestCheck(t *testing.T) {
 				t.Errorf("Check() = %d answers, %v; want %d", len(answers), err, len(tc.requests))
 			}
 		})
+	}
+}
+
+// A network learns of new pods a little later than their agents do.
+func TestAServerThatCannotBeReachedYetIsAskedAgain(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.NotFoundHandler()}
+	t.Cleanup(func() { _ = server.Close() })
+	go func() {
+		time.Sleep(4 * againEvery)
+		late, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = server.Serve(late) // It is closed with the test.
+	}()
+	request := record.Request{Path: "/", Expect: record.Expect{Status: http.StatusNotFound}}
+	if _, err := Check(t.Context(), Server{Address: address}, []record.Request{request}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheNetworkIsToldFromTheServer(t *testing.T) {
+	for _, network := range []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EACCES, syscall.EPERM} {
+		if err := unanswered("GET /", &net.OpError{Op: "dial", Err: network}, checkLimit); !Unreachable(err) {
+			t.Errorf("%v passes for the server's", err)
+		}
+	}
+	if err := unanswered("GET /", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, checkLimit); Unreachable(err) {
+		t.Errorf("%v passes for the network's", err)
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"loadstone.dev/loadstone/internal/record"
@@ -88,6 +90,30 @@ func openSession(ctx context.Context, server Server, deadline time.Time) (*sessi
 	s := &session{conn: conn, in: bufio.NewReaderSize(conn, maxLine), parser: bufio.NewReader(conn)}
 	s.stop = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) }) // A connection that is closed already has ended too.
 	return s, nil
+}
+
+// againEvery is how often a server is connected to that the network does not let through.
+const againEvery = 50 * time.Millisecond
+
+// reach connects to a server that is known to listen. Networks learn of new pods a little later than their agents do: until the deadline a connection that
+// is refused is tried again.
+func reach(ctx context.Context, server Server, deadline time.Time) (*session, error) {
+	for {
+		s, err := openSession(ctx, server, deadline)
+		if err == nil || !Unreachable(err) && !errors.Is(err, syscall.ECONNREFUSED) || time.Until(deadline) < againEvery {
+			return s, err
+		}
+		select {
+		case <-time.After(againEvery):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// Unreachable reports whether the network, and not the server, refuses a connection.
+func Unreachable(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EACCES, syscall.EPERM}, func(e error) bool { return errors.Is(err, e) })
 }
 
 func (s *session) close() {

@@ -35,7 +35,7 @@ func Unverified(address string, speaksTLS bool) Server {
 
 // Handshake connects to a server that speaks TLS, and returns what was agreed on. The error is a sentence.
 func Handshake(ctx context.Context, server Server) (record.Encryption, error) {
-	s, err := openSession(ctx, server, time.Now().Add(checkLimit))
+	s, err := reach(ctx, server, time.Now().Add(checkLimit))
 	if err != nil {
 		return record.Encryption{}, noHandshake(err)
 	}

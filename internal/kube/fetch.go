@@ -95,6 +95,11 @@ func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]repor
 
 func remake(ctx context.Context, store publish.Store, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
 	prefix := handout.PrefixOf(r)
+	if sum := r.Status.Report.ManifestSHA256; sum != "" {
+		if _, err := store.Get(ctx, artifact.ManifestKey(prefix), sum); err != nil {
+			return nil, fmt.Errorf("reporting %s again: reading the manifest that the status of BenchmarkRun %s names: %w", prefix, r.Name, err)
+		}
+	}
 	o, err := publish.Make(ctx, store, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("reporting %s again: %w", prefix, err)

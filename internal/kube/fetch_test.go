@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/handout"
 	"loadstone.dev/loadstone/internal/report"
 )
 
@@ -104,6 +106,32 @@ func TestAReportIsWrittenOverAnOlderOne(t *testing.T) {
 		}
 		if got, err := os.ReadFile(page); err != nil || string(got) != body || !filepath.IsAbs(page) {
 			t.Errorf("%s holds %q, %v; want %q", page, got, err, body)
+		}
+	}
+}
+
+// Whoever has the key of the store could replace a manifest with all that it names, and the run's status stays.
+func TestAReportIsMadeAgainFromTheManifestThatTheStatusNames(t *testing.T) {
+	store, err := artifact.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "0c9f3f11-0000-4000-8000-000000000001"}}
+	stored, err := store.Put(t.Context(), artifact.ManifestKey(handout.PrefixOf(r)), "application/json", []byte(`{"schema": "another"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		sum     string
+		corrupt bool
+	}{
+		"it is that one":               {stored.SHA256, false},
+		"it was replaced":              {strings.Repeat("0", 64), true},
+		"the status is an older one's": {"", false},
+	} {
+		r.Status.Report.ManifestSHA256 = tc.sum
+		if _, err := remake(t.Context(), store, r); err == nil || errors.Is(err, artifact.ErrCorrupt) != tc.corrupt {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"time"
 
@@ -13,6 +14,10 @@ import (
 
 // MaxMessage bounds the messages of conditions: they may quote a server's last words.
 const MaxMessage = 1024
+
+// ownEnd is the own end of a connection in an error of Go's network, such as "10.0.0.1:43210->". Its port is another one at each try, and a message that is
+// another one at each try would be written and seen each time, so that the next try would come at once.
+var ownEnd = regexp.MustCompile(`\S+:\d+->`)
 
 // Conditions collects the conditions of one pass over one generation.
 type Conditions struct {
@@ -29,7 +34,7 @@ func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Con
 // Set states a condition; its transition time moves only when its status does.
 func (c *Conditions) Set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&c.list, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: pick.Clip(message, MaxMessage),
+		Type: kind, Status: status, Reason: reason, Message: pick.Clip(ownEnd.ReplaceAllString(message, ""), MaxMessage),
 		ObservedGeneration: c.generation, LastTransitionTime: c.now,
 	})
 }

@@ -39,3 +39,19 @@ func TestAMessageIsBounded(t *testing.T) {
 		t.Errorf("a message of %d bytes", n)
 	}
 }
+
+func TestAMessageIsTheSameAtEachTry(t *testing.T) {
+	for said, want := range map[string]string{
+		"read tcp 10.0.0.1:43210->10.0.0.2:9000: i/o timeout":                            "read tcp 10.0.0.2:9000: i/o timeout",
+		"read tcp [fd00::1]:43210->[fd00::2]:9000: connection reset by peer":             "read tcp [fd00::2]:9000: connection reset by peer",
+		"lookup s3 on 10.96.0.10:53: read udp 10.0.0.1:4321->10.96.0.10:53: i/o timeout": "lookup s3 on 10.96.0.10:53: read udp 10.96.0.10:53: i/o timeout",
+		"dial tcp 10.0.0.2:9000: connect: connection refused":                            "dial tcp 10.0.0.2:9000: connect: connection refused",
+		"a map of a->b, of 12->13":                                                       "a map of a->b, of 12->13",
+	} {
+		c := NewConditions(nil, 1, time.Time{})
+		c.Set("X", metav1.ConditionFalse, "Y", said)
+		if got := c.Sorted()[0].Message; got != want {
+			t.Errorf("of %q it says %q, want %q", said, got, want)
+		}
+	}
+}

@@ -295,7 +295,7 @@ func TestASearchBelowWhatItsGeneratorCanTellSaysSo(t *testing.T) {
 		bound int32
 	}]bool{
 		{v1alpha1.ToolK6, 1}: true, {v1alpha1.ToolK6, 49}: true, {v1alpha1.ToolK6, 50}: false, {v1alpha1.ToolK6, 1000}: false,
-		{v1alpha1.ToolVegeta, 4}: true, {v1alpha1.ToolVegeta, 5}: false, {v1alpha1.ToolVegeta, 49}: false,
+		{v1alpha1.ToolVegeta, 9}: true, {v1alpha1.ToolVegeta, 10}: false, {v1alpha1.ToolVegeta, 49}: false,
 	} {
 		p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Loads[0].Tool, s.Loads[0].Levels = at.tool, s.Loads[0].Levels[:1]

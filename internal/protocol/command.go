@@ -114,6 +114,8 @@ const (
 	FaultServer Fault = "Server"
 	// FaultTLS is that of a server whose TLS, or whose certificate, is not what is wanted.
 	FaultTLS Fault = "TLS"
+	// FaultNetwork is that of what lies between a generator and a server which listens: the one does not reach the other.
+	FaultNetwork Fault = "Network"
 	// FaultLoad is that of a load which no server could be measured with: its script does not work, or it asks for more
 	// connections than its generators can open.
 	FaultLoad Fault = "Load"

@@ -129,6 +129,21 @@ func Report(ctx context.Context, store Shelf, runPrefix, uid string) (Reported, 
 	return made, nil
 }
 
+// Keeper is a store that manifests are written to.
+type Keeper interface {
+	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
+	Find(ctx context.Context, key string) (record.Artifact, error)
+}
+
+// Once stores a manifest. One that is there already was written by an operator that ended before it could say so, maybe of another version: it holds.
+func Once(ctx context.Context, store Keeper, key string, manifest any) (record.Artifact, error) {
+	stored, err := store.PutJSON(ctx, key, manifest)
+	if errors.Is(err, artifact.ErrExists) {
+		return store.Find(ctx, key)
+	}
+	return stored, err
+}
+
 // Plan reads the plan that a run has stored when it began.
 func Plan(ctx context.Context, store Store, runPrefix string) (plan.Plan, error) {
 	key := artifact.PlanKey(runPrefix)

@@ -116,7 +116,8 @@ func (e Engine) ReplaceAgentPods(ctx context.Context, workflow string, unanswere
 	}
 	for i := range list.Items {
 		p := &list.Items[i]
-		if !p.DeletionTimestamp.IsZero() || p.Status.Phase != corev1.PodFailed && !(unanswered && overdue(p, now)) {
+		lost := p.Status.Phase == corev1.PodFailed || unanswered && overdue(p, now)
+		if !lost || !p.DeletionTimestamp.IsZero() {
 			continue
 		}
 		if err := e.Delete(ctx, p); client.IgnoreNotFound(err) != nil {

@@ -68,8 +68,8 @@ func typed(t *testing.T) map[string]bool {
 		}
 		for _, m := range inline.FindAllStringSubmatch(prose, -1) {
 			for _, line := range commands(m[1]) {
-				if isCommand(line) {
-					all[line] = all[line]
+				if _, known := all[line]; !known && isCommand(line) {
+					all[line] = false
 				}
 			}
 		}

@@ -279,10 +279,7 @@ func (w *world) awaitEnds(t *testing.T) {
 func (w *world) play(ctx context.Context) error {
 	for {
 		err := errors.Join(w.endRuns(ctx), w.endHooks(ctx))
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 		select {

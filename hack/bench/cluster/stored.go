@@ -213,12 +213,12 @@ func (b *Bench) awaitQuiet(ctx context.Context, pod *corev1.Pod) (time.Duration,
 		case <-ctx.Done():
 			return 0, fmt.Errorf("waiting for the operator to be quiet: %w", ctx.Err())
 		}
-		now := before
-		if now, err = usedCPU("/proc", pod); err == nil && now-before < quietCPU {
+		var used time.Duration
+		if used, err = usedCPU("/proc", pod); err == nil && used-before < quietCPU {
 			return before, nil
 		}
-		b.log.Step("the operator has used %.2f s", now.Seconds())
-		before = now
+		b.log.Step("the operator has used %.2f s", used.Seconds())
+		before = used
 	}
 	return 0, errors.Join(err, fmt.Errorf("the operator is not quiet after %s, and has used %s", storedPatience, before))
 }

@@ -126,7 +126,7 @@ func TestTraitsOfEachTool(t *testing.T) {
 		record.ToolWrk:    {EqualThreads: true, ConnectsOnce: true, Freezable: true},
 		record.ToolAb:     {OneThread: true, WholePercents: true, OldHTTP: true, WholeHandshakes: true, StallsTLS: true, MaxHeadBytes: 7680},
 		record.ToolK6:     {MaxRatePerCPU: 25_000, PauseMillis: 50, CountsEncrypted: true, WholeHandshakes: true},
-		record.ToolVegeta: {MaxRatePerCPU: 25_000, PauseMillis: 5, MaxRequests: 1_000_000, RatesOnly: true, WholeHandshakes: true},
+		record.ToolVegeta: {MaxRatePerCPU: 25_000, PauseMillis: 10, MaxRequests: 1_000_000, RatesOnly: true, WholeHandshakes: true},
 		"siege":           {},
 		"":                {},
 	} {

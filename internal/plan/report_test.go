@@ -1,0 +1,40 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func TestARunWhoseReportDoesNotFitIntoTheOperatorIsRefused(t *testing.T) {
+	const chart = 200 << 20 // the default of the chart value operator.goMemoryLimit
+	large := func(blocks, pods int32) Plan {
+		return compiled(t, spec(func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Blocks, s.Loads[0].Generators.Pods = blocks, pods
+			s.Loads[0].Levels = nil
+			for i := range int32(16) {
+				s.Loads[0].Levels = append(s.Loads[0].Levels, v1alpha1.Level{Connections: 16 * (i + 1)})
+			}
+		}))
+	}
+	for name, tc := range map[string]struct {
+		plan   Plan
+		memory int64
+		want   string
+	}{
+		"a run of ten blocks":                              {large(10, 1), chart, ""},
+		"a run of as many blocks as there may be":          {large(100, 1), chart, ""},
+		"the same, loaded by sixteen generators":           {large(100, 16), chart, "the report of 200 trials of 3200 cells altogether takes about 482Mi of the operator's memory, which has 200Mi: "},
+		"the same, where nothing bounds its memory":        {large(100, 16), 0, ""},
+		"the same, where the operator's memory was raised": {large(100, 16), 512 << 20, ""},
+	} {
+		got := ""
+		if v := Reportable(tc.plan, tc.memory); v != nil {
+			got = v.Message
+		}
+		if !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
