@@ -37,7 +37,11 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 		st.CompletionTime = &metav1.MicroTime{Time: s.now}
 	}
 	st.Conditions = trialConditions(s, st.Conditions)
-	return facts.WrittenTrial(s.trial.Status, st, attemptFacts(s), s.siblings)
+	siblings := s.siblings
+	if viewFacts(s).Awaits(facts.Trial(s.trial)) != "" {
+		siblings = nil // Nothing asks again while another comes first: what is said of that is said at once.
+	}
+	return facts.WrittenTrial(s.trial.Status, st, attemptFacts(s), siblings)
 }
 
 // progress is the number of cells that have ended, and of all. Work that ends by itself may end before its time is over.

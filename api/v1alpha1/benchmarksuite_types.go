@@ -132,7 +132,8 @@ type PickedParameter struct {
 	Name string `json:"name,omitempty"`
 
 	// value is a CEL expression that picks the parameter's value, a text, from the request: body is its body, read as JSON. The functions of CEL and
-	// of its extension for strings are there, such as has(body.sha) ? body.sha : "main".
+	// of its extension for strings are there, such as has(body.sha) ? body.sha : "main";
+	// but for those that can make a text of any length (format, join, replace, strings.quote).
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024

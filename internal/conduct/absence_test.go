@@ -34,3 +34,11 @@ func TestTimeInWhichNobodyLedIsCountedOnce(t *testing.T) {
 		})
 	}
 }
+
+// Pods live for the patience of their run on top of what a trial needs: it is there for what they wait for, and is not to be needed a second time.
+func TestAnAttemptNeedsNoneOfTheTimeThatItMayWait(t *testing.T) {
+	patient := attemptAt(0, func(a *conduct.Attempt) { a.Patience = time.Hour })
+	if got, want := patient.Needs(), attemptAt(0).Needs(); got != want {
+		t.Errorf("with an hour of patience it needs %s, and %s without", got, want)
+	}
+}

@@ -117,8 +117,9 @@ func (a Attempt) Retried(f *Failure) bool {
 // lost is how many attempts before this one have failed.
 func (a Attempt) lost() int32 { return a.Number - 1 - a.Renewed }
 
-// Needs is how long the members of an attempt have to live that starts now, until its files are stored.
-func (a Attempt) Needs() time.Duration { return timetable.End(a.Slots()) + AgentGrace + a.storeLimit() }
+// Needs is how long the members of an attempt have to live that starts now, until its files are stored where the store is there. They live longer by the
+// patience of the run, which what they wait for may use up.
+func (a Attempt) Needs() time.Duration { return timetable.End(a.Slots()) + AgentGrace + StoreDeadline }
 
 // Outwaited is the failure of an attempt of which a member has waited for its start for longer than it lives, with what it needs. Nothing is lost with it.
 func Outwaited(member string) *Failure {

@@ -73,6 +73,8 @@ func ask(ctx context.Context, server Server, e Expectation) (Answer, error) {
 // unanswered returns why a request has no answer.
 func unanswered(what string, err error, limit time.Duration) error {
 	switch {
+	case timedOut(err) && Unreachable(err):
+		return fmt.Errorf("%s was not sent: no connection within %v: %w", what, limit, err)
 	case timedOut(err):
 		return fmt.Errorf("%s was not answered: no answer within %v", what, limit)
 	case untrusted(err):

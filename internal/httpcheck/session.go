@@ -98,10 +98,15 @@ const againEvery = 50 * time.Millisecond
 // reach connects to a server that is known to listen. Networks learn of new pods a little later than their agents do: until the deadline a connection that
 // is refused is tried again.
 func reach(ctx context.Context, server Server, deadline time.Time) (*session, error) {
+	began := time.Now()
 	for {
 		s, err := openSession(ctx, server, deadline)
-		if err == nil || !Unreachable(err) && !errors.Is(err, syscall.ECONNREFUSED) || time.Until(deadline) < againEvery {
-			return s, err
+		if err == nil {
+			// The time that the network took is not the server's.
+			return s, s.conn.SetDeadline(deadline.Add(time.Since(began)))
+		}
+		if !Unreachable(err) && !errors.Is(err, syscall.ECONNREFUSED) || time.Until(deadline) < againEvery {
+			return nil, err
 		}
 		select {
 		case <-time.After(againEvery):
@@ -111,8 +116,11 @@ func reach(ctx context.Context, server Server, deadline time.Time) (*session, er
 	}
 }
 
-// Unreachable reports whether the network, and not the server, refuses a connection.
+// Unreachable reports whether the network, and not the server, keeps a connection from being opened. One that is dropped on the way ends with its time.
 func Unreachable(err error) bool {
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" && e.Timeout() {
+		return true
+	}
 	return slices.ContainsFunc([]error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EACCES, syscall.EPERM}, func(e error) bool { return errors.Is(err, e) })
 }
 

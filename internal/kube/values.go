@@ -38,8 +38,8 @@ type values struct {
 
 // read reads the trials that have ended since, and returns the codes of what has disturbed blocks, as far as they are known.
 func (v *values) read(ctx context.Context, s follow.Sight) map[int32][]string {
-	if v.open == nil {
-		return nil
+	if v.open == nil || v.said {
+		return v.codes // A store that did not answer once would hold up what else is told.
 	}
 	for i := range s.Trials {
 		t := &s.Trials[i]

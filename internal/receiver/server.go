@@ -29,6 +29,8 @@ import (
 const (
 	// answerDeadline bounds an answer, and readDeadline how long a request may take to come.
 	answerDeadline, readDeadline = 20 * time.Second, 10 * time.Second
+	// bodyDeadline is how long a body may take once it is read.
+	bodyDeadline = 3 * time.Second
 	// atOnce bounds how many requests are held in memory: each can have a body of webhook.MaxBody.
 	atOnce = 16
 	// maxHeader bounds what is read of a request before its body.
@@ -104,6 +106,8 @@ func (s *Server) trigger(w http.ResponseWriter, q *http.Request) {
 	select {
 	case s.turns <- struct{}{}:
 		defer func() { <-s.turns }()
+		// The time to send a body begins with the turn, or whoever waited for one would have none left. A recorder of tests has no deadline.
+		_ = http.NewResponseController(w).SetReadDeadline(s.Now().Add(bodyDeadline))
 		a = s.read(ctx, w, q, name, signed)
 	case <-ctx.Done():
 		a = &answer{status: http.StatusServiceUnavailable, says: "too many ask at once: ask again", cause: ctx.Err()}

@@ -6,14 +6,18 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/cel"
+	celast "github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/ext"
 	kjson "sigs.k8s.io/json"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// maxCost bounds what an expression may cost, in CEL's units: about a tenth of a second, as the API server allows a rule.
+// maxCost bounds what an expression may cost, in CEL's units.
 const maxCost = 1_000_000
+
+// growing are the functions that make a text of many others, or a longer one each time: CEL counts a call of them as one, whatever it makes.
+var growing = []string{"format", "join", "replace", "strings.quote"}
 
 // language is what expressions are written in.
 var language = sync.OnceValues(func() (*cel.Env, error) {
@@ -74,6 +78,15 @@ func compile(p v1alpha1.PickedParameter) (cel.Program, error) {
 	if issues.Err() != nil {
 		first := issues.Errors()[0]
 		return nil, fmt.Errorf("%s is no CEL expression: line %d, column %d: %s", field(p), first.Location.Line(), first.Location.Column()+1, first.Message)
+	}
+	var grows string
+	celast.PreOrderVisit(checked.NativeRep().Expr(), celast.NewExprVisitor(func(e celast.Expr) {
+		if e.Kind() == celast.CallKind && slices.Contains(growing, e.AsCall().FunctionName()) {
+			grows = e.AsCall().FunctionName()
+		}
+	}))
+	if grows != "" {
+		return nil, fmt.Errorf("%s calls %s, which can make a text of any length: pick a part of the body instead", field(p), grows)
 	}
 	if t := checked.OutputType(); !t.IsExactType(cel.StringType) && !t.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("%s picks a value of type %s, and must pick a text: see string() of CEL", field(p), t)

@@ -111,6 +111,7 @@ func TestExpressionsAreCheckedBeforeAnythingStarts(t *testing.T) {
 		`bdoy.image`:                                      "undeclared reference to 'bdoy'",
 		`1 + 1`:                                           "picks a value of type int, and must pick a text",
 		`body.commits.map(c, c.id)`:                       "picks a value of type list(dyn), and must pick a text",
+		"'a'.replace('a', 'aaaaaaaaaa')":                  "calls replace, which can make a text of any length",
 		strings.Repeat("(", 300) + strings.Repeat(")", 300): "is no CEL expression",
 	} {
 		t.Run(expression, func(t *testing.T) {

@@ -33,8 +33,8 @@ func Stands(w *unstructured.Unstructured, owed facts.Owed, led, now time.Time) S
 	name, made := w.GetName(), w.GetCreationTimestamp().Time
 	phase, _ := Phase(w)
 	since := owed.Since
-	if since.IsZero() {
-		since = made
+	if since.Before(made) {
+		since = made // One that takes the place of another has owed nothing before.
 	}
 	if since.Before(led) {
 		since = led

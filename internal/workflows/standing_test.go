@@ -35,6 +35,7 @@ func TestHowAWorkflowGetsOn(t *testing.T) {
 		"a trial is under load":                  {phase: "Running", made: ago(time.Hour)},
 		"a result waits":                         {phase: "Running", made: ago(time.Hour), owed: second(AnswerPatience)},
 		"a result is lost":                       {phase: "Running", made: ago(time.Hour), owed: second(AnswerPatience + 1), says: "has not collected the result of trial a", unanswered: true},
+		"it has taken the place of another":      {phase: "Running", made: ago(time.Second), owed: second(time.Hour)},
 		"nobody collects a result":               {phase: "Running", made: ago(time.Hour), owed: second(Patience + 1), why: v1alpha1.ReasonWorkflowEngineDown, says: "has not released trial b", unanswered: true},
 		"a result waits, and nobody was there":   {phase: "Running", made: ago(time.Hour), owed: second(time.Hour), led: ago(AnswerPatience)},
 		"nobody was there to see it picked up":   {made: ago(time.Hour), owed: first, led: ago(Patience)},

@@ -36,7 +36,7 @@ var ends = map[string]end{
 	"bin/loadstone --help":                                                {0, "Exit codes of every command"},
 	"bin/loadstone validate mine.yaml":                                    {0, "mine.yaml"},
 	"bin/loadstone validate run.yaml":                                     {0, "run.yaml"},
-	"bin/loadstone init | bin/loadstone validate -":                       {0, "-: valid: "},
+	"bin/loadstone init | bin/loadstone validate -":                       {0, "stdin: valid: "},
 	"bin/loadstone analyze wrk.txt":                                       {0, "wrk.txt:1"},
 	"wrk -t1 -c10 -d10s http://127.0.0.1:8080/ | bin/loadstone analyze -": {0, "stdin:1"},
 	"bin/loadstone validate config/gitops/suite.yaml":                     {0, "valid: "},

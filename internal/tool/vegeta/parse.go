@@ -89,6 +89,9 @@ func (f facts) measurement(list []row) (record.Measurement, error) {
 	bytesKnown := true
 	var why string
 	for _, r := range list {
+		if int64(r.Seq) >= f.asked() {
+			continue // It started in the margin, and is no arrival.
+		}
 		if !r.answered() {
 			count(&m.Errors, r.Error)
 			why = r.Error
@@ -135,13 +138,10 @@ func (f facts) latencies(list []row) ([]record.Latency, error) {
 	var each []tool.Bin
 	var intended []tool.Bracket
 	for _, r := range list {
-		if !r.answered() {
+		if !r.answered() || int64(r.Seq) >= f.asked() {
 			continue
 		}
 		each = append(each, tool.Bin{Micros: r.Latency.Microseconds(), Count: 1})
-		if int64(r.Seq) >= f.asked() {
-			continue // It started in the margin, and is no arrival.
-		}
 		from := r.Timestamp.Sub(began) - f.due(r.Seq) + r.Latency
 		intended = append(intended, tool.Bracket{LowMicros: from.Microseconds(), HighMicros: (from + unseen).Microseconds() + 1, Count: 1})
 	}
