@@ -181,7 +181,7 @@ func TestVerifyNoticesWhatIsNotAsAnnounced(t *testing.T) {
 		"another size":                 {artifact: record.Artifact{Key: "k", Bytes: 8, SHA256: a.SHA256}, want: artifact.ErrExists},
 		"another digest":               {artifact: record.Artifact{Key: "k", Bytes: 7, SHA256: digest("comtent")}, want: artifact.ErrExists},
 		"no object":                    {artifact: record.Artifact{Key: "l", Bytes: 7, SHA256: a.SHA256}, want: artifact.ErrNotFound},
-		"an object without a checksum": {artifact: record.Artifact{Key: "plain", Bytes: 7, SHA256: a.SHA256}, want: artifact.ErrExists},
+		"an object without a checksum": {artifact: record.Artifact{Key: "plain", Bytes: 7, SHA256: a.SHA256}, want: artifact.ErrNoDigests},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
