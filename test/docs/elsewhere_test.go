@@ -1,8 +1,10 @@
 package docs_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,6 +86,15 @@ func TestWhatIsRunElsewhereIsRunThere(t *testing.T) {
 	for line, why := range byHand {
 		if _, is := quoted[line]; !is || why == "" {
 			t.Errorf("no page has %s, or nobody says why it is not run: %q", line, why)
+		}
+	}
+}
+
+func TestNothingIsExpectedOfCommandsThatNoPageHas(t *testing.T) {
+	quoted := typed(t)
+	for _, line := range slices.Concat(slices.Collect(maps.Keys(ends)), slices.Collect(maps.Keys(named)), harmless) {
+		if _, is := quoted[line]; !is && !slices.Contains(asPlugin, line) {
+			t.Errorf("no page has %s: take it out of the table", line)
 		}
 	}
 }
