@@ -27,6 +27,8 @@ func errandClient() (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %w", err)
 	}
+	// Whoever asks the webhook makes it ask the API server.
+	config.QPS, config.Burst = 20, 30
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)

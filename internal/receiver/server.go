@@ -31,8 +31,8 @@ const (
 	answerDeadline, readDeadline = 20 * time.Second, 10 * time.Second
 	// bodyDeadline is how long a body may take once it is read.
 	bodyDeadline = 3 * time.Second
-	// atOnce bounds how many requests are held in memory: each can have a body of webhook.MaxBody.
-	atOnce = 16
+	// atOnce bounds how many requests are read at the same time, since each can have a body of webhook.MaxBody, and waiting how many wait for that.
+	atOnce, waiting = 16, 64
 	// maxHeader bounds what is read of a request before its body.
 	maxHeader = 16 << 10
 	// retryAfter is when whoever asks may ask again, in seconds.
@@ -57,8 +57,9 @@ type Server struct {
 	Addr   string
 	Now    func() time.Time
 
-	turns  chan struct{}
-	limits limits
+	// turns are of those that are answered, and places of those that wait for a turn, too.
+	turns, places chan struct{}
+	limits        limits
 }
 
 // Start serves until the process ends.
@@ -76,7 +77,7 @@ func (s *Server) Start(ctx context.Context) error {
 
 // Handler answers requests, and probes at /healthz.
 func (s *Server) Handler() http.Handler {
-	s.turns = make(chan struct{}, atOnce)
+	s.turns, s.places = make(chan struct{}, atOnce), make(chan struct{}, atOnce+waiting)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/namespaces/{namespace}/benchmarksuites/{name}/trigger", s.trigger)
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
@@ -102,15 +103,12 @@ func (s *Server) trigger(w http.ResponseWriter, q *http.Request) {
 	defer cancel()
 	name := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
 	signed := webhook.Signed{Timestamp: q.Header.Get(webhook.TimeHeader), Signature: q.Header.Get(webhook.SignatureHeader)}
-	var a *answer
+	a := crowded(nil)
 	select {
-	case s.turns <- struct{}{}:
-		defer func() { <-s.turns }()
-		// The time to send a body begins with the turn, or whoever waited for one would have none left. A recorder of tests has no deadline.
-		_ = http.NewResponseController(w).SetReadDeadline(s.Now().Add(bodyDeadline))
-		a = s.read(ctx, w, q, name, signed)
-	case <-ctx.Done():
-		a = &answer{status: http.StatusServiceUnavailable, says: "too many ask at once: ask again", cause: ctx.Err()}
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+		a = s.await(ctx, w, q, name, signed)
+	default: // Whoever waits is held in memory, whoever it is.
 	}
 	told := log.Log.WithName("webhook").WithValues("suite", name, "status", a.status)
 	if a.cause != nil {
@@ -124,6 +122,24 @@ func (s *Server) trigger(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Retry-After", retryAfter)
 	}
 	http.Error(w, a.says, a.status)
+}
+
+// crowded is the answer to one request too many at the same time.
+func crowded(cause error) *answer {
+	return &answer{status: http.StatusServiceUnavailable, says: "too many ask at once: ask again", cause: cause}
+}
+
+// await answers a request when its turn comes.
+func (s *Server) await(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey, signed webhook.Signed) *answer {
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	case <-ctx.Done():
+		return crowded(ctx.Err())
+	}
+	// The time to send a body begins with the turn, or whoever waited for one would have none left. A recorder of tests has no deadline.
+	_ = http.NewResponseController(w).SetReadDeadline(s.Now().Add(bodyDeadline))
+	return s.read(ctx, w, q, name, signed)
 }
 
 // read reads the body of a request that holds, and asks its suite for a round.

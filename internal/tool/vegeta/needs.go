@@ -18,9 +18,10 @@ const (
 	maxRequests = 1_000_000
 	// gapPerRequest is what reading a record takes: a search needs it before its next step.
 	gapPerRequest = 10 * time.Microsecond
-	// memory is what vegeta needs with no worker, and memoryPerRequest what the agent needs to read a record.
+	// memory is what vegeta needs with no worker, and memoryPerRequest what the agent needs to read a record: its text of 110 bytes and its headers, and what
+	// is kept of it, up to three times while the list grows (BenchmarkRecords).
 	memory           = 64 << 20
-	memoryPerRequest = 512
+	memoryPerRequest = 1 << 10
 	// memoryPerWorker is what each adds: a goroutine, and the two of its connection with their buffers.
 	memoryPerWorker = 64 << 10
 )

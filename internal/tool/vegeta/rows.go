@@ -23,8 +23,14 @@ type row struct {
 	// Error says why there is no answer, or repeats a status from 400 on.
 	Error string
 	// Body is as much of the body as was to be kept.
-	Body    []byte
+	Body []byte
+	// Headers are most of a record, and let go of when they are read: head is what they take on the wire with the status line, and length what they say of
+	// the body, where they say anything, which may be no number.
 	Headers map[string][]string
+	head    int64
+	length  int64
+	says    bool
+	unsaid  error
 }
 
 // answered reports whether an answer was read whole.
@@ -49,6 +55,7 @@ func readRows(text []byte) ([]row, error) {
 			return nil, fmt.Errorf("reading vegeta's record %d: number %d with a latency of %s is none", len(list), r.Seq, r.Latency)
 		}
 		most = max(most, r.Seq)
+		r.readHeaders()
 		list = append(list, r)
 	}
 }
@@ -60,18 +67,26 @@ const (
 	headerRest, headEnd = len(": \r\n"), len("\r\n")
 )
 
-// bytes is the size of an answer on the wire, by its headers. It is not known of a body without a length of its own, unless the body was kept whole.
-func (r row) bytes(kept bool) (n int64, known bool) {
-	head := statusLine + headEnd
+// readHeaders takes from the headers what is asked of them.
+func (r *row) readHeaders() {
+	r.head = int64(statusLine + headEnd)
 	for name, values := range r.Headers {
 		for _, v := range values {
-			head += len(name) + len(v) + headerRest
+			r.head += int64(len(name) + len(v) + headerRest)
 		}
 	}
 	if values := r.Headers["Content-Length"]; len(values) == 1 {
-		body, err := tool.Count(values[0])
-		return int64(head) + body, err == nil
+		r.says = true
+		r.length, r.unsaid = tool.Count(values[0])
+	}
+	r.Headers = nil
+}
+
+// bytes is the size of an answer on the wire, by its headers. It is not known of a body without a length of its own, unless the body was kept whole.
+func (r row) bytes(kept bool) (n int64, known bool) {
+	if r.says {
+		return r.head + r.length, r.unsaid == nil
 	}
 	const noContent, notModified = 204, 304
-	return int64(head + len(r.Body)), kept || r.Code == noContent || r.Code == notModified
+	return r.head + int64(len(r.Body)), kept || r.Code == noContent || r.Code == notModified
 }
