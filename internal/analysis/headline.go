@@ -232,7 +232,7 @@ func (t Table) inconclusive(h Headline) []verdict.Reason {
 		}
 	}
 	for k := range t.Rows {
-		if r := &t.Rows[k]; r.Decides && (r.Verdict == verdict.Inconclusive || t.optimisedAway(r)) {
+		if r := &t.Rows[k]; r.Decides && (r.Verdict == verdict.Inconclusive || len(t.OptimisedAway(*r)) > 0) {
 			out = append(out, r.Reason)
 		}
 	}

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"math"
-	"slices"
 
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/validity"
@@ -23,7 +22,7 @@ func (t Table) caseOutcomes() []CaseOutcome {
 			own = &out[len(out)-1]
 			own.countProcesses(t.Programs)
 		}
-		if t.optimisedAway(r) {
+		if len(t.OptimisedAway(*r)) > 0 {
 			own.Cases, own.Undecided = own.Cases+1, own.Undecided+1
 			continue
 		}
@@ -46,11 +45,15 @@ func (t Table) aloneCases() int {
 	return len(names)
 }
 
-// optimisedAway reports whether a side's work was probably not done.
-func (t Table) optimisedAway(r *verdict.RowComparison) bool {
-	return slices.ContainsFunc(t.Cases, func(c Case) bool {
-		return c.OptimisedAway && c.Case == r.Case && c.Metric == string(r.Metric) && (c.Implementation == r.Implementation || c.Implementation == r.Baseline)
-	})
+// OptimisedAway are the sides of a case whose work was probably not done: who is better there is open, whatever its verdict.
+func (t Table) OptimisedAway(r verdict.RowComparison) []string {
+	var out []string
+	for _, c := range t.Cases {
+		if c.OptimisedAway && c.Case == r.Case && c.Metric == string(r.Metric) && (c.Implementation == r.Implementation || c.Implementation == r.Baseline) {
+			out = append(out, c.Implementation)
+		}
+	}
+	return out
 }
 
 // count adds a case.

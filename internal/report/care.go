@@ -25,7 +25,13 @@ type carePart struct {
 }
 
 func (v run) care() page.Section {
-	s, c := v.section("care", "care.title"), care{}
+	s := v.section("care", "care.title")
+	s.Data = v.caveats()
+	return s
+}
+
+func (v run) caveats() care {
+	var c care
 	add := func(key string, t table.Table) {
 		if len(t.Bodies) > 0 && len(t.Bodies[0].Rows) > 0 {
 			c.Parts = append(c.Parts, carePart{Title: v.Say(key), Table: t.Finish(v.Say(key), true)})
@@ -44,8 +50,7 @@ func (v run) care() page.Section {
 	case len(c.Parts) == 0:
 		c.None = v.Say("care.none")
 	}
-	s.Data = c
-	return s
+	return c
 }
 
 func (v run) missingTable() table.Table {

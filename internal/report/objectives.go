@@ -18,9 +18,14 @@ var objectiveTones = map[objectives.Outcome]string{objectives.Met: "faster", obj
 // objectives is the section on what the run had to keep; it has no data if that was nothing.
 func (v run) objectives() page.Section {
 	out := v.section("objectives", "objectives.title")
-	if len(v.Table.Objectives) == 0 {
-		return out
+	if len(v.Table.Objectives) > 0 {
+		out.Data = v.objectiveTables(out.Title)
 	}
+	return out
+}
+
+// objectiveTables hold those that keep the run from passing, and, folded beside them, those that are met.
+func (v run) objectiveTables(title string) page.Extra {
 	n := phrase.CountOutcomes(v.Table)
 	counts := v.Say("objectives.counts", format.Integer(n[objectives.Met]), format.Integer(n[objectives.Missed]), format.Integer(n[objectives.Undecided]))
 	e := page.Extra{Leads: []string{format.Join(" ", counts, v.NoiseFloor(v.Table)), v.Say("objectives.lead", v.Confidence())}}
@@ -44,13 +49,12 @@ func (v run) objectives() page.Section {
 			e.Table.Bodies = append(e.Table.Bodies, s)
 		}
 	}
-	e.Table = e.Table.Finish(out.Title, true)
+	e.Table = e.Table.Finish(title, true)
 	if len(met.Bodies) > 0 {
 		e.FoldedTitle = v.Say("objectives.met", format.Integer(n[objectives.Met]))
 		e.Folded = met.Finish(e.FoldedTitle, true)
 	}
-	out.Data = e
-	return out
+	return e
 }
 
 // worstFirst orders objectives by how far their values lie beyond their bounds.
@@ -89,6 +93,15 @@ func (v run) objectiveCells(o objectives.Result) []table.Cell {
 	case o.Load != "":
 		at = v.LevelName(o.Point)
 	}
+	outcome := table.Cell{Text: v.Say("outcome." + string(o.Outcome)), Sub: v.objectiveWhy(o), Tone: objectiveTones[o.Outcome], Wrap: true}
+	return []table.Cell{
+		name, table.Word(at), table.Word(o.Implementation), table.Num(v.bound(o)), table.Num(format.OrMissing(o.Value, print)),
+		table.Num(v.objectiveInterval(o, print)), v.objectiveN(o), table.Num(v.floorBeside(o)), outcome,
+	}
+}
+
+// objectiveN is how many blocks are in a value, and what else it rests on.
+func (v run) objectiveN(o objectives.Result) table.Cell {
 	n := table.Count(o.N)
 	if o.Metric == record.ObjectiveRegression {
 		n.Text = v.Say("objective.earlier", format.Integer(o.N), format.Integer(o.EarlierN))
@@ -99,17 +112,19 @@ func (v run) objectiveCells(o objectives.Result) []table.Cell {
 	if o.EarlierRuns > 1 {
 		n.Sub = v.Count("objective.runs", o.EarlierRuns)
 	}
-	outcome := table.Cell{Text: v.Say("outcome." + string(o.Outcome)), Tone: objectiveTones[o.Outcome], Wrap: true}
+	return n
+}
+
+// objectiveWhy says why an objective is undecided, and what its interval leaves out.
+func (v run) objectiveWhy(o objectives.Result) string {
+	why := ""
 	if o.Reason != "" {
-		outcome.Sub = format.Join(": ", v.Say("why."+string(o.Reason)), o.Detail)
+		why = format.Join(": ", v.Say("why."+string(o.Reason)), o.Detail)
 	}
 	if o.WithinRuns && o.Low != nil {
-		outcome.Sub = format.Join("; ", outcome.Sub, v.Say("objective.within"))
+		why = format.Join("; ", why, v.Say("objective.within"))
 	}
-	return []table.Cell{
-		name, table.Word(at), table.Word(o.Implementation), table.Num(v.bound(o)), table.Num(format.OrMissing(o.Value, print)),
-		table.Num(v.objectiveInterval(o, print)), n, table.Num(v.floorBeside(o)), outcome,
-	}
+	return why
 }
 
 func (v run) bound(o objectives.Result) string {

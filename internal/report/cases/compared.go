@@ -22,25 +22,12 @@ func (v cases) compared() table.Table {
 }
 
 func (v cases) comparison(r verdict.RowComparison) table.Row {
-	words, why := v.RowVerdict(*r.Result, r.Verdict, r.Reason)
-	if r.VoidBlocks > 0 {
-		why = format.Join("; ", why, v.Say("cases.void", v.Count("blocks", r.VoidBlocks)))
-	}
-	for _, c := range v.Table.Cases {
-		if c.OptimisedAway && c.Case == r.Case && c.Metric == string(r.Metric) && (c.Implementation == r.Implementation || c.Implementation == r.Baseline) {
-			why = format.Join("; ", why, v.Say("cases.optimised", c.Implementation))
-		}
-	}
+	words, why := v.CaseVerdict(r)
 	if why != "" {
 		words += " (" + why + ")"
 	}
 	return table.Row{Muted: !r.Decided(), Cells: []table.Cell{
-		table.Word(r.Implementation), table.Word(v.metric(string(r.Metric), r.Unit, string(r.Better))),
+		table.Word(r.Implementation), table.Word(v.CaseMetric(string(r.Metric), r.Unit, r.Better)),
 		table.Num(v.ChangeOf(*r.Result)), table.Num(v.EffectInterval(*r.Result)), table.Count(r.Blocks), table.Num(format.Probability(r.AdjustedP)), table.Word(words),
 	}}
-}
-
-// metric names a metric, its unit and which way is better.
-func (v cases) metric(name, unit, better string) string {
-	return v.Say("cases.metric", name, unit, v.Say("cases."+better))
 }

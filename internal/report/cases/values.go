@@ -44,7 +44,7 @@ func (v cases) value(c analysis.Case) table.Row {
 		spread = format.OrMissing(s.RelativeStdDev, format.Percent)
 	}
 	row := table.Row{Cells: []table.Cell{
-		table.Word(c.Implementation), table.Word(v.metric(c.Metric, c.Unit, string(c.Better))), table.Num(mean), table.Num(interval), table.Num(spread),
+		table.Word(c.Implementation), table.Word(v.CaseMetric(c.Metric, c.Unit, c.Better)), table.Num(mean), table.Num(interval), table.Num(spread),
 		table.Num(v.Say("values.processes", format.Integer(counted), format.Integer(c.Processes))), table.Count(c.Repetitions),
 	}}
 	if c.OptimisedAway {

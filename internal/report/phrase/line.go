@@ -23,7 +23,7 @@ func (l Lexicon) Line(h analysis.Headline) string {
 		parts = append(parts, l.Calibration(h))
 	}
 	for _, e := range h.Entries {
-		parts = append(parts, l.lineEntry(h, e))
+		parts = append(parts, l.Entry(h, e))
 	}
 	for _, c := range h.Cases {
 		title, largest := l.Cases(c)
@@ -32,17 +32,23 @@ func (l Lexicon) Line(h analysis.Headline) string {
 	if len(h.Entries)+len(h.Cases) == 0 {
 		parts = append(parts, l.LineWithoutComparison(h))
 	}
+	return l.fit(append(parts, l.Gaps(h)...))
+}
+
+// Gaps say what a run was asked for and has not got: output that could be read, names that somebody printed, cases, profiles.
+func (l Lexicon) Gaps(h analysis.Headline) []string {
+	var out []string
 	for _, u := range h.Unread {
-		parts = append(parts, l.UnreadOutput(u))
+		out = append(out, l.UnreadOutput(u))
 	}
 	for _, n := range h.Unprinted {
-		parts = append(parts, strings.TrimSuffix(l.CaseName(n), "."))
+		out = append(out, strings.TrimSuffix(l.CaseName(n), "."))
 	}
-	parts = append(parts, l.CaseGaps(h.CaseGaps)...)
+	out = append(out, l.CaseGaps(h.CaseGaps)...)
 	for _, g := range h.Profiles {
-		parts = append(parts, l.ProfileGap(g))
+		out = append(out, l.ProfileGap(g))
 	}
-	return l.fit(parts)
+	return out
 }
 
 // fit joins as many parts as there is room for, and says how many there are beyond.
@@ -89,8 +95,8 @@ func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
 	return l.Say("line.alone", strings.Join(peaks, ", "))
 }
 
-// lineEntry returns the outcome of one comparison: with its evidence, or why there is none.
-func (l Lexicon) lineEntry(h analysis.Headline, e analysis.HeadlineEntry) string {
+// Entry returns the outcome of one comparison in a sentence: with its evidence, or why there is none.
+func (l Lexicon) Entry(h analysis.Headline, e analysis.HeadlineEntry) string {
 	o := l.OutcomeOf(h, e, func(v analysis.LevelVerdict) string { return v.Name() })
 	words := l.LoadOf(h, e) + o.Title
 	if e.Metric == verdict.Capacity && e.Ratio != nil {

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 	"loadstone.dev/loadstone/internal/report/view"
 	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 //go:embed searches.gohtml
@@ -91,7 +90,7 @@ func (v searches) capacityRow(c capacity.Capacity) table.Row {
 		table.Num(format.Missing), table.Num(format.Missing), table.Num(format.Missing), table.Word(""),
 	}
 	if r := c.ToBaseline; r != nil {
-		verdict, why := v.capacityVerdict(*r)
+		verdict, why := v.CapacityVerdict(*r)
 		copy(cells[5:], []table.Cell{
 			table.Num(v.ChangeOf(*r)), table.Num(v.ChangeLimits(*r)), table.Num(format.Probability(r.AdjustedP)),
 			{Text: verdict, Sub: why, Tone: view.Tone(r.Verdict)},
@@ -121,17 +120,6 @@ func (v searches) searchOutcomes(c capacity.Capacity) string {
 	add("GeneratorLimited", bounds[capacity.GeneratorLimited])
 	add("Disturbed", bounds[capacity.Disturbed])
 	return format.Join("; ", words...)
-}
-
-// capacityVerdict returns who sustains the higher rate: nobody is faster here.
-func (v searches) capacityVerdict(r verdict.Result) (words, why string) {
-	if r.Verdict == verdict.Better || r.Verdict == verdict.Worse {
-		return v.Say("capacity." + string(r.Verdict)), ""
-	}
-	if r.Reason == verdict.BoundsOnly {
-		return v.Say("verdict." + string(r.Verdict)), v.Say("capacity.BoundsOnly")
-	}
-	return v.RowVerdict(r, r.Verdict, r.Reason)
 }
 
 // stepChart shows the steps of one load's searches: a filled point met the bound, a hollow one missed it.

@@ -93,7 +93,7 @@ func TestNobodyIsFasterInASearch(t *testing.T) {
 		"noise":        {verdict.Result{Verdict: verdict.Inconclusive, Reason: verdict.NoiseTooHigh}, []string{"inconclusive", "may be due to chance"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			words, why := searched().capacityVerdict(tc.of)
+			words, why := searched().CapacityVerdict(tc.of)
 			if diff := cmp.Diff(tc.want, []string{words, why}); diff != "" {
 				t.Errorf("verdict and reason (-want +got):\n%s", diff)
 			}

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/verdict"
@@ -11,7 +12,9 @@ import (
 // Effect is one place at which a contender is compared, with a result for each metric. Verdict and reason are those of the place, which
 // stand at the metric that decides there.
 type Effect struct {
-	Label   string
+	Label string
+	// Point is the level; of a mean over a load's levels it has the load alone, and of one over all loads nothing.
+	Point   record.Point
 	Overall bool
 	Results []verdict.Result
 	Verdict verdict.Verdict
@@ -30,14 +33,14 @@ func (e Effect) Said(r verdict.Result) (verdict.Verdict, verdict.Reason) {
 func (v *View) Effects(c verdict.Comparison) []Effect {
 	var out []Effect
 	if len(c.Levels) != 1 && len(c.Overall) > 0 {
-		e := Effect{Label: v.Say("forest.loads"), Overall: true, Results: c.Overall, Verdict: c.Verdict, Reason: c.Reason}
+		e := Effect{Label: v.Say("forest.loads"), Point: record.Point{Load: c.Load}, Overall: true, Results: c.Overall, Verdict: c.Verdict, Reason: c.Reason}
 		if c.Load != "" {
 			e.Label = v.Say("forest.level", c.Load, v.Say("forest.overall", v.Count("levels", len(c.Levels))))
 		}
 		out = append(out, e)
 	}
 	for _, l := range c.Levels {
-		out = append(out, Effect{Label: v.LevelName(l.Point), Results: l.Results, Verdict: l.Verdict, Reason: l.Reason})
+		out = append(out, Effect{Label: v.LevelName(l.Point), Point: l.Point, Results: l.Results, Verdict: l.Verdict, Reason: l.Reason})
 	}
 	return out
 }
@@ -103,4 +106,32 @@ func (v *View) RowVerdict(r verdict.Result, said verdict.Verdict, reason verdict
 		why = v.Say("reason." + string(reason))
 	}
 	return words, why
+}
+
+// CapacityVerdict is RowVerdict for what searches have found: who sustains the higher rate, since nobody is faster there.
+func (v *View) CapacityVerdict(r verdict.Result) (words, why string) {
+	if r.Verdict == verdict.Better || r.Verdict == verdict.Worse {
+		return v.Say("capacity." + string(r.Verdict)), ""
+	}
+	if r.Reason == verdict.BoundsOnly {
+		return v.Say("verdict." + string(r.Verdict)), v.Say("capacity.BoundsOnly")
+	}
+	return v.RowVerdict(r, r.Verdict, r.Reason)
+}
+
+// CaseVerdict is RowVerdict for a case of programs, with the blocks in which it is void and the side whose work was probably not done.
+func (v *View) CaseVerdict(r verdict.RowComparison) (words, why string) {
+	words, why = v.RowVerdict(*r.Result, r.Verdict, r.Reason)
+	if r.VoidBlocks > 0 {
+		why = format.Join("; ", why, v.Say("cases.void", v.Count("blocks", r.VoidBlocks)))
+	}
+	for _, c := range v.Table.OptimisedAway(r) {
+		why = format.Join("; ", why, v.Say("cases.optimised", c))
+	}
+	return words, why
+}
+
+// CaseMetric names a metric of a case, its unit and which way is better.
+func (v *View) CaseMetric(name, unit string, better record.Direction) string {
+	return v.Say("cases.metric", name, unit, v.Say("cases."+string(better)))
 }
