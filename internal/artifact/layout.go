@@ -26,7 +26,7 @@ func ScriptKey(runPrefix, load string) string { return path.Join(runPrefix, "scr
 // ManifestKey is the key of the manifest below a run's or a trial's prefix.
 func ManifestKey(prefix string) string { return path.Join(prefix, "manifest.json") }
 
-// ReportKey is the key of a report file. Its digest is part of it, so that a report made again by a newer version lies
+// ReportKey is the key of a report file. The digest of the report is part of it, so that a report made again by a newer version lies
 // beside the older one.
 func ReportKey(runPrefix, sha, file string) string {
 	return path.Join(runPrefix, "reports", sha[:12], file)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,10 +44,18 @@ func FetchReport(ctx context.Context, k *Flags, key client.ObjectKey, dir string
 	return write(filepath.Join(dir, r.Namespace, r.Name), files)
 }
 
-// write puts files into a folder and returns the path of the first.
+// write puts files into a folder and returns the path of the first. Forms that this report lacks are removed: they are of another one.
 func write(folder string, files []report.File) (string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", fmt.Errorf("making the folder of the report: %w", err)
+	}
+	for _, name := range report.FileNames() {
+		if slices.ContainsFunc(files, func(f report.File) bool { return f.Name == name }) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("removing a file of an older report: %w", err)
+		}
 	}
 	for _, f := range files {
 		if err := os.WriteFile(filepath.Join(folder, f.Name), f.Body, 0o644); err != nil {

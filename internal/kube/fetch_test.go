@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,6 +108,25 @@ func TestAReportIsWrittenOverAnOlderOne(t *testing.T) {
 		if got, err := os.ReadFile(page); err != nil || string(got) != body || !filepath.IsAbs(page) {
 			t.Errorf("%s holds %q, %v; want %q", page, got, err, body)
 		}
+	}
+}
+
+func TestAFileOfAnOlderReportDoesNotPassForOneOfThisReport(t *testing.T) {
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "notes.txt")
+	for _, file := range []string{filepath.Join(dir, "junit.xml"), mine} {
+		if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := write(dir, []report.File{{Name: "report.html", Body: []byte("<p>")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "junit.xml")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the tests of an older report are still there: %v", err)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Errorf("what is no report is gone: %v", err)
 	}
 }
 

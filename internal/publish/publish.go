@@ -77,12 +77,16 @@ type Putter interface {
 	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
 }
 
-// Put stores a report's files side by side, in a folder that is named by the digest of the first, and returns the place of that one. It
+// Put stores a report's files side by side, in a folder that is named by the digest of them all, and returns the place of the first. It
 // is written last: where it is, the others are.
 func Put(ctx context.Context, store Putter, runPrefix string, files []report.File) (record.Artifact, error) {
 	page, others := files[0], files[1:]
-	sum := sha256.Sum256(page.Body)
-	folder := hex.EncodeToString(sum[:])
+	all := sha256.New()
+	for _, f := range files {
+		sum := sha256.Sum256(f.Body)
+		all.Write(sum[:])
+	}
+	folder := hex.EncodeToString(all.Sum(nil))
 	for _, f := range others {
 		if _, err := store.Put(ctx, artifact.ReportKey(runPrefix, folder, f.Name), f.ContentType, f.Body); err != nil {
 			return record.Artifact{}, err

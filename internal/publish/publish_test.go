@@ -166,20 +166,21 @@ func (k *kept) Put(_ context.Context, key, contentType string, body []byte) (rec
 }
 
 // files is a report of a page and another form of it.
-func files(page string) []report.File {
-	return []report.File{{Name: "report.html", ContentType: "text/html", Body: []byte(page)}, {Name: "report.json", ContentType: "application/json", Body: []byte("{}")}}
+func files(page, data string) []report.File {
+	return []report.File{{Name: "report.html", ContentType: "text/html", Body: []byte(page)}, {Name: "report.json", ContentType: "application/json", Body: []byte(data)}}
 }
 
 func TestAReportMadeAgainLiesBesideTheOlderOne(t *testing.T) {
 	store := &kept{}
 	places := map[string]bool{}
-	for _, page := range []string{"<p>1</p>", "<p>1</p>", "<p>2</p>"} {
-		a, err := publish.Put(t.Context(), store, "p", files(page))
+	for _, made := range [][2]string{{"<p>1</p>", "{}"}, {"<p>1</p>", "{}"}, {"<p>2</p>", "{}"}, {"<p>2</p>", `{"a": 1}`}} {
+		page, data := made[0], made[1]
+		a, err := publish.Put(t.Context(), store, "p", files(page, data))
 		if err != nil {
 			t.Fatal(err)
 		}
 		beside := strings.TrimSuffix(a.Key, "html") + "json"
-		if store.bodies[a.Key] != page || store.types[a.Key] != "text/html" || store.bodies[beside] != "{}" || store.types[beside] != "application/json" {
+		if store.bodies[a.Key] != page || store.types[a.Key] != "text/html" || store.bodies[beside] != data || store.types[beside] != "application/json" {
 			t.Errorf("the store holds %v of types %v", store.bodies, store.types)
 		}
 		if last := store.order[len(store.order)-1]; last != a.Key {
@@ -187,14 +188,14 @@ func TestAReportMadeAgainLiesBesideTheOlderOne(t *testing.T) {
 		}
 		places[a.Key] = true
 	}
-	if len(places) != 2 {
-		t.Errorf("two reports lie under %v", places)
+	if len(places) != 3 {
+		t.Errorf("three reports lie under %v", places)
 	}
 }
 
 func TestAReportOfWhichAFormIsNotStoredIsNone(t *testing.T) {
 	store := &kept{refuses: ".json"}
-	if a, err := publish.Put(t.Context(), store, "p", files("<p>1</p>")); !errors.Is(err, artifact.ErrUnreachable) || a.Key != "" || len(store.order) > 0 {
+	if a, err := publish.Put(t.Context(), store, "p", files("<p>1</p>", "{}")); !errors.Is(err, artifact.ErrUnreachable) || a.Key != "" || len(store.order) > 0 {
 		t.Errorf("got %v at %q, and wrote %v", err, a.Key, store.order)
 	}
 }
