@@ -15,10 +15,16 @@ type form struct {
 	print             func(analysis.Table) ([]byte, error)
 }
 
+// pageFile is the name of the page, which the other forms lead to.
+const pageFile = "report.html"
+
 // forms are all there are. The first is the page for people, by which a report is known; another form is another line.
 var forms = []form{
-	{"report.html", "text/html; charset=utf-8", HTML},
+	{pageFile, "text/html; charset=utf-8", HTML},
 	{"report.json", "application/json", JSON},
+	{"report.md", "text/markdown; charset=utf-8", Markdown},
+	{"report.csv", "text/csv; charset=utf-8", CSV},
+	{"junit.xml", "application/xml", JUnit},
 }
 
 // Files prints the table in every form, in the order of FileNames.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/report"
 )
 
@@ -14,22 +15,26 @@ func TestFilesHoldEveryForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	html, errHTML := report.HTML(table)
-	json, errJSON := report.JSON(table)
-	if errHTML != nil || errJSON != nil {
-		t.Fatal(errHTML, errJSON)
-	}
 	var names []string
 	for _, f := range files {
 		names = append(names, f.Name)
 	}
-	if !slices.Equal(names, []string{"report.html", "report.json"}) || !slices.Equal(names, report.FileNames()) {
+	if !slices.Equal(names, []string{"report.html", "report.json", "report.md", "report.csv", "junit.xml"}) || !slices.Equal(names, report.FileNames()) {
 		t.Errorf("files %v and names %v", names, report.FileNames())
 	}
-	if !bytes.Equal(files[0].Body, html) || !bytes.Equal(files[1].Body, json) {
-		t.Error("a file holds another form than its name says")
-	}
-	if files[0].ContentType != "text/html; charset=utf-8" || files[1].ContentType != "application/json" {
-		t.Errorf("types %q and %q", files[0].ContentType, files[1].ContentType)
+	for k, want := range []struct {
+		print func(analysis.Table) ([]byte, error)
+		of    string
+	}{
+		{report.HTML, "text/html; charset=utf-8"},
+		{report.JSON, "application/json"},
+		{report.Markdown, "text/markdown; charset=utf-8"},
+		{report.CSV, "text/csv; charset=utf-8"},
+		{report.JUnit, "application/xml"},
+	} {
+		body, err := want.print(table)
+		if err != nil || !bytes.Equal(files[k].Body, body) || files[k].ContentType != want.of {
+			t.Errorf("%s of type %q holds another form than its name says: %v", files[k].Name, files[k].ContentType, err)
+		}
 	}
 }

@@ -63,9 +63,22 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
+// forms are those beside the page whose golden files have a run's name and these endings.
+var forms = map[string]func(analysis.Table) ([]byte, error){".md": report.Markdown, ".csv": report.CSV, ".junit.xml": report.JUnit}
+
 func TestGoldenReports(t *testing.T) {
 	for name, fixture := range fixtures {
-		t.Run(name, func(t *testing.T) { golden(t, name+".html", html(t, fixture())) })
+		t.Run(name, func(t *testing.T) {
+			golden(t, name+".html", html(t, fixture()))
+			table := analyse(t, fixture())
+			for ending, print := range forms {
+				out, err := print(table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				golden(t, name+ending, out)
+			}
+		})
 	}
 	t.Run("quick as JSON", func(t *testing.T) {
 		out, err := report.JSON(analyse(t, quick()))

@@ -22,7 +22,7 @@ func (l Language) OfPrograms() Language {
 }
 
 // English is the only language so far. Another one is another list of such maps with the same keys.
-var English = compose(englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings)
+var English = compose(englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings, englishForms)
 
 // compose makes a language of parts, of which no two have a key in common.
 func compose(parts ...map[string]string) Language {

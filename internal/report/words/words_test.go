@@ -36,7 +36,7 @@ func TestSayAndCount(t *testing.T) {
 
 func TestNoKeyHasTwoWords(t *testing.T) {
 	total := 0
-	for _, part := range []map[string]string{englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings} {
+	for _, part := range []map[string]string{englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings, englishForms} {
 		total += len(part)
 	}
 	if total != len(English.words) {

@@ -1,0 +1,171 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strconv"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/report/view"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// junitFile is a run as JUnit's XML, of which Jenkins, GitLab and others make a list of tests.
+type junitFile struct {
+	XMLName xml.Name   `xml:"testsuites"`
+	Suite   junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name      string      `xml:"name,attr"`
+	Tests     int         `xml:"tests,attr"`
+	Failures  int         `xml:"failures,attr"`
+	Errors    int         `xml:"errors,attr"`
+	Skipped   int         `xml:"skipped,attr"`
+	Seconds   string      `xml:"time,attr"`
+	Timestamp string      `xml:"timestamp,attr,omitempty"`
+	Cases     []junitCase `xml:"testcase"`
+	Said      string      `xml:"system-out"`
+}
+
+// junitCase is an objective, or a comparison. It passes unless it has a failure or was skipped.
+type junitCase struct {
+	Class   string      `xml:"classname,attr"`
+	Name    string      `xml:"name,attr"`
+	Failure *junitCause `xml:"failure"`
+	Skipped *junitCause `xml:"skipped"`
+	Said    string      `xml:"system-out,omitempty"`
+}
+
+// junitCause says the same twice, since some programs show the message and others the text.
+type junitCause struct {
+	Type    string `xml:"type,attr,omitempty"`
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// JUnit prints the outcome as tests. Where the run has objectives they are the tests, and one that is not met has failed, whether it is missed or
+// undecided. Elsewhere each comparison is a test, which passes no matter who has won, and is skipped if it is inconclusive.
+func JUnit(t analysis.Table) ([]byte, error) {
+	v := run{view.New(t, phrase.English)}
+	s := junitSuite{
+		Name: t.Run.Namespace + "/" + t.Run.Name, Seconds: strconv.FormatFloat(t.Run.Ended.Sub(t.Run.Started).Seconds(), 'f', 3, 64),
+		Cases: v.tests(), Said: v.Line(t.Headline()) + "\n" + v.Say("comment.page", pageFile),
+	}
+	if !t.Run.Started.IsZero() {
+		s.Timestamp = t.Run.Started.UTC().Format("2006-01-02T15:04:05")
+	}
+	names := map[string]int{}
+	for k := range s.Cases {
+		c := &s.Cases[k]
+		c.Class = "loadstone." + t.Run.Name
+		// GitLab reads the first of two tests of one name alone.
+		if names[c.Name]++; names[c.Name] > 1 {
+			c.Name += " #" + strconv.Itoa(names[c.Name])
+		}
+		s.Tests++
+		switch {
+		case c.Failure != nil:
+			s.Failures++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
+	}
+	out, err := xml.MarshalIndent(junitFile{Suite: s}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("printing the tests of run %s: %w", t.Run.Name, err)
+	}
+	return []byte(xml.Header + string(out) + "\n"), nil
+}
+
+// tests are the objectives of a run, or else its comparisons, or else that it has a result.
+func (v run) tests() []junitCase {
+	var out []junitCase
+	for _, o := range v.Table.Objectives {
+		out = append(out, v.objectiveTest(o))
+	}
+	if len(out) > 0 {
+		return out
+	}
+	h := v.Table.Headline()
+	for _, e := range h.Entries {
+		load := e.Load
+		if len(e.Loads) > 0 {
+			load = v.Say("forest.loads")
+		}
+		name := format.Join(", ", v.Say("comparison.heading", e.Implementation, e.Baseline), load)
+		out = append(out, comparisonTest(name, v.Entry(h, e), e.Verdict != verdict.Inconclusive))
+	}
+	for _, r := range v.Table.Rows {
+		if r.Decides {
+			name := format.Join(", ", v.Say("comparison.heading", r.Implementation, r.Baseline), r.Case)
+			out = append(out, comparisonTest(name, v.caseSentence(r), r.Verdict != verdict.Inconclusive && len(v.Table.OptimisedAway(r)) == 0))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, comparisonTest(v.Say("junit.result"), v.LineWithoutComparison(h), v.Table.Counts()))
+	}
+	return out
+}
+
+// comparisonTest passes if a comparison is decided. One that is not has found no fault either, and is skipped.
+func comparisonTest(name, sentence string, decided bool) junitCase {
+	if !decided {
+		return junitCase{Name: name, Skipped: &junitCause{Message: sentence, Text: sentence}}
+	}
+	return junitCase{Name: name, Said: sentence}
+}
+
+// objectiveTest passes if an objective is met.
+func (v run) objectiveTest(o objectives.Result) junitCase {
+	at := ""
+	if o.Case != "" || o.Load != "" {
+		at = o.At()
+	}
+	what := format.Join(": ", o.Name, v.Say("objective.of", v.ObjectiveMetric(o), o.Implementation))
+	c, sentence := junitCase{Name: format.Join(", ", what, at, v.bound(o))}, v.objectiveSentence(o)
+	if o.Outcome == objectives.Met {
+		c.Said = sentence
+		return c
+	}
+	c.Failure = &junitCause{Type: string(o.Outcome), Message: sentence, Text: sentence}
+	return c
+}
+
+// objectiveSentence says how an objective came out: its value with interval and n, its bound, and why it is undecided.
+func (v run) objectiveSentence(o objectives.Result) string {
+	value := v.Say("junit.unknown")
+	if o.Value != nil {
+		print := phrase.PrinterOf(o.Metric)
+		n, blocks := v.objectiveN(o), v.Count("blocks", o.N)
+		if o.EarlierN > 0 {
+			blocks = v.Say("junit.blocks", n.Text)
+		}
+		interval := ""
+		if o.Low != nil || o.High != nil {
+			interval = v.Say("evidence.interval", v.Confidence(), v.objectiveInterval(o, print))
+		}
+		value = v.Say("junit.value", print(*o.Value), format.Join(", ", interval, blocks, n.Sub))
+	}
+	shut := ""
+	if o.Outcome == objectives.Undecided {
+		shut = v.Say("junit.shut")
+	}
+	return format.Join("; ", v.Say("junit.objective", v.Say("outcome."+string(o.Outcome)), value, v.bound(o)), v.objectiveWhy(o), shut)
+}
+
+// caseSentence says how a case compares: verdict, change, interval and n.
+func (v run) caseSentence(r verdict.RowComparison) string {
+	words, why := v.CaseVerdict(r)
+	if why != "" {
+		words = v.Say("junit.value", words, why)
+	}
+	interval := v.EffectInterval(*r.Result)
+	if interval != "" {
+		interval = v.Say("evidence.interval", v.Confidence(), interval)
+	}
+	return v.Say("junit.case", words, v.Say("cases.change", v.ChangeOf(*r.Result), string(r.Metric)), format.Join(", ", interval, v.Count("blocks", r.Blocks)))
+}

@@ -1,0 +1,148 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/markdown"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/report/table"
+	"loadstone.dev/loadstone/internal/report/view"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+const (
+	// roomInComment is how many bytes a report has: GitHub takes a comment of 65,536 characters, and somebody may put more around it.
+	roomInComment = 60_000
+	// rowsInComment is how many rows of a table, and sentences of the headline, people read in a comment.
+	rowsInComment = 20
+)
+
+// comment is Markdown that grows while there is room.
+type comment struct {
+	parts []string
+	bytes int
+	cut   bool
+}
+
+func (c *comment) add(part string) {
+	part = strings.TrimSpace(part)
+	switch {
+	case part == "":
+	case c.bytes+len(part) > roomInComment:
+		c.cut = true
+	default:
+		c.parts, c.bytes = append(c.parts, part), c.bytes+len(part)+len("\n\n")
+	}
+}
+
+// Markdown prints what people read in a comment on a pull request or in the summary of a job: the verdict first, then objectives, what decides of
+// the comparisons, and the caveats. What is long is cut, and says so.
+func Markdown(t analysis.Table) ([]byte, error) {
+	v, c := run{view.New(t, phrase.English)}, &comment{}
+	entries := v.headline()
+	for _, e := range entries[:min(len(entries), rowsInComment)] {
+		c.add(markdown.Bold(e.Title) + " " + markdown.Escape(strings.Join(e.Lines, " ")))
+	}
+	c.add(v.more("comment.sentences", len(entries)-rowsInComment))
+	about := []string{v.Say("title", t.Run.Name), v.Say("run.when", format.Instant(t.Run.Started), format.Instant(t.Run.Ended))}
+	for _, b := range v.badges() {
+		about = append(about, b.Text)
+	}
+	c.add(markdown.Escape(strings.Join(about, " · ")))
+	if len(t.Objectives) > 0 {
+		e := v.objectiveTables("")
+		c.add("### " + v.Say("objectives.title") + "\n\n" + markdown.Escape(e.Leads[0]))
+		c.add(v.tabled(e.Table))
+		c.add(v.captioned(e.FoldedTitle, e.Folded))
+	}
+	if compared := v.deciding(); len(compared.Bodies[0].Rows) > 0 {
+		c.add("### " + markdown.Escape(v.Say("forest.title", t.Run.Baseline)))
+		if len(t.Objectives) == 0 {
+			c.add(markdown.Escape(v.NoiseFloor(t))) // Objectives have it beside their counts.
+		}
+		c.add(v.tabled(compared))
+	}
+	v.warn(c)
+	end := v.Say("comment.page", pageFile)
+	if c.cut {
+		end = v.Say("comment.long") + " " + end
+	}
+	return []byte(strings.Join(append(c.parts, markdown.Escape(end)), "\n\n") + "\n"), nil
+}
+
+// warn adds the caveats.
+func (v run) warn(c *comment) {
+	care := v.caveats()
+	c.add("### " + v.Say("care.title") + "\n\n" + markdown.Escape(care.None))
+	var gaps []string
+	for _, g := range v.Gaps(v.Table.Headline()) {
+		gaps = append(gaps, "- "+markdown.Escape(g))
+	}
+	if more := len(gaps) - rowsInComment; more > 0 {
+		gaps = append(gaps[:rowsInComment], "- "+v.more("comment.sentences", more))
+	}
+	c.add(strings.Join(gaps, "\n"))
+	for _, p := range care.Parts {
+		c.add(v.captioned(p.Title, p.Table))
+	}
+}
+
+// captioned is a table under its title; nothing if it has no rows.
+func (v run) captioned(title string, t table.Table) string {
+	if len(t.Bodies) == 0 {
+		return ""
+	}
+	return markdown.Bold(title) + "\n\n" + v.tabled(t)
+}
+
+// tabled prints the first rows of a table, and says how many there are beyond.
+func (v run) tabled(t table.Table) string {
+	text, left := markdown.Table(t, rowsInComment)
+	return strings.TrimSpace(text + "\n" + v.more("comment.rows", left))
+}
+
+// more says how much is on the page alone; nothing if it is nothing.
+func (v run) more(key string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return markdown.Escape(v.Count(key, n, pageFile))
+}
+
+// deciding holds what decides at each place of each comparison: levels, searches, and cases.
+func (v run) deciding() table.Table {
+	t := table.Table{Head: []table.Cell{
+		v.Th("impl"), v.Th("at"), v.Th("metric"), v.ThNum("change"), v.ThInterval(), v.ThNum("blocks"), v.Th("verdict"),
+	}}
+	var body table.Body
+	add := func(implementation, at, metric string, r verdict.Result, words, why string) {
+		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{
+			table.Word(implementation), table.Word(at), table.Word(metric), table.Num(v.ChangeOf(r)), table.Num(v.EffectInterval(r)), table.Count(r.Blocks),
+			table.Wrapped(words, why),
+		}})
+	}
+	for _, c := range v.Table.Comparisons {
+		for _, e := range v.Effects(c) {
+			k := max(slices.IndexFunc(e.Results, func(r verdict.Result) bool { return r.Decides }), 0)
+			words, why := v.RowVerdict(e.Results[k], e.Verdict, e.Reason)
+			add(c.Implementation, e.Label, v.Metric(e.Results[k].Metric), e.Results[k], words, why)
+		}
+	}
+	for _, c := range v.Table.Capacities {
+		if r := c.ToBaseline; r != nil {
+			words, why := v.CapacityVerdict(*r)
+			add(c.Implementation, c.Load, v.Metric(r.Metric), *r, words, why)
+		}
+	}
+	for _, r := range v.Table.Rows {
+		if r.Decides {
+			words, why := v.CaseVerdict(r)
+			add(r.Implementation, r.Case, v.CaseMetric(string(r.Metric), r.Unit, r.Better), *r.Result, words, why)
+		}
+	}
+	t.Bodies = []table.Body{body}
+	return t.Finish("", false)
+}
