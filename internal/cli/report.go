@@ -21,7 +21,8 @@ import (
 const fetchDeadline = 2 * time.Minute
 
 const reportHelp = `Fetches the report that the operator made of a run, and prints the path of its page, which needs nothing else: the operator hands it out to those
-who may get the run. With --again the report is made from what the run has stored, by this version, which takes the key of the object store. Of a run
+who may get the run. Beside the page lie report.md for a comment or a job's summary, report.csv for a spreadsheet, junit.xml for continuous integration and
+report.json for programs. With --again the report is made from what the run has stored, by this version, which takes the key of the object store. Of a run
 on this machine, give the folder of its results: its report lies there already.`
 
 // reportCommand fetches a run's report from the object store, or rebuilds it, and prints the path of the HTML file.
