@@ -19,6 +19,10 @@ import (
 // collectEvery is the pause between two looks whether what was removed is gone.
 const collectEvery = 500 * time.Millisecond
 
+// tokensGo is for how long after the end of a run its tokens are removed each time that it is looked at. An operator that starts looks at all runs
+// that have ended; a token that survived would open nothing, and goes with the rest.
+const tokensGo = time.Hour
+
 // stop ends what still goes on of a run that is over, and in the end removes what is left of it in the cluster. Trials stop by themselves, and
 // a workflow that has not ended is removed.
 func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.Step, error) {
@@ -31,6 +35,7 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 	ended := s.run.Status.CompletionTime.Time
 	switch argo := ended.Add(workflows.Patience).Sub(s.now); {
 	case s.workflow == nil:
+	case workflows.Ended(s.workflow) && s.now.Sub(ended) > tokensGo:
 	case workflows.Ended(s.workflow):
 		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
 			return pass.Halt, err

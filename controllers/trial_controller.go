@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -60,6 +59,9 @@ type TrialReconciler struct {
 func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctrl.Result, error) {
 	if !t.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // Its pods are its dependents and go with it.
+	}
+	if t.Status.CompletionTime != nil {
+		return ctrl.Result{}, room.Tidy(ctx, r.Client, t.UID) // Thousands have ended, and an operator that starts looks at each.
 	}
 	s, err := r.observe(ctx, t)
 	if err != nil {
@@ -137,20 +139,22 @@ func (r *TrialReconciler) next(ctx context.Context) []reconcile.Request {
 	return list
 }
 
-// ofRun are the trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
+// ofRun are the open trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
 func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcile.Request {
 	run, ok := o.(*v1alpha1.BenchmarkRun)
 	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil && run.Status.Interim.AnalysedBlocks == 0 {
 		return nil
 	}
-	trials, err := lookup.TrialsOf(ctx, r.Client, run.Namespace, string(run.UID))
+	trials, err := lookup.OpenTrials(ctx, r.Client)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Finding the trials of a run", "run", client.ObjectKeyFromObject(run))
 		return nil
 	}
 	var list []reconcile.Request
 	for i := range trials {
-		list = append(list, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: run.Namespace, Name: trials[i].Name}})
+		if trials[i].Labels[v1alpha1.LabelRunUID] == string(run.UID) {
+			list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&trials[i])})
+		}
 	}
 	return list
 }

@@ -36,17 +36,9 @@ const (
 // phases are the steps of a trial in their order.
 func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
 	return []pass.Phase[*trialScope]{
-		r.cleanUp, r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
+		r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
 		r.askAgents, r.prepare, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
 	}
-}
-
-// cleanUp removes the pods of a trial that has ended.
-func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (pass.Step, error) {
-	if !s.ended() {
-		return pass.GoOn, nil
-	}
-	return pass.Halt, room.Delete(ctx, r.Client, append(s.pods(), s.stalePods()...))
 }
 
 // follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.

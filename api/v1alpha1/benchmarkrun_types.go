@@ -289,7 +289,7 @@ type BenchmarkRunSpec struct {
 	PatienceSeconds int32 `json:"patienceSeconds,omitempty"`
 
 	// ttlSecondsAfterFinished is how long the run's trials and workflows stay in the cluster after its end. The run itself and what is in
-	// the object store stay. Defaults to 604800, a week.
+	// the object store stay. Defaults to 86400, a day.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

@@ -58,9 +58,9 @@ func openRun(o client.Object) []string {
 	return []string{"true"}
 }
 
-// TrialsOf are the trials of a run, which its UID names, in their order.
+// TrialsOf are the trials of a run, which its UID names, in their order, to be read only: they are the cache's own.
 func TrialsOf(ctx context.Context, c client.Reader, namespace, run string) ([]v1alpha1.Trial, error) {
-	trials, err := listTrials(ctx, c, client.InNamespace(namespace), client.MatchingFields{byRun: run})
+	trials, err := listTrials(ctx, c, client.InNamespace(namespace), client.MatchingFields{byRun: run}, client.UnsafeDisableDeepCopy)
 	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
 	return trials, err
 }
