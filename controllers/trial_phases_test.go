@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,8 +37,8 @@ func (silence) State(context.Context, string) (protocol.State, error) {
 	return protocol.State{}, errors.New("connection refused")
 }
 
-func (silence) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
-	return 0, 0, errors.New("connection refused")
+func (silence) Clock(context.Context, string) (agents.Clock, error) {
+	return agents.Clock{}, errors.New("connection refused")
 }
 
 func (silence) Command(context.Context, string, protocol.Command) (protocol.State, error) {
@@ -107,12 +108,17 @@ func (a *stumbling) State(_ context.Context, ip string) (protocol.State, error) 
 
 func TestOneLostAnswerCostsNoTrial(t *testing.T) {
 	late := later(time.Hour)
-	for failures, lost := range map[int]bool{0: false, 1: false, lastAsks - 1: false, lastAsks: true} {
-		s := scopeOf(late)
-		r := &TrialReconciler{Agents: &stumbling{failures: failures}}
-		if _, err := r.askAgents(t.Context(), s); err != nil || (s.fault != nil) != lost {
-			t.Errorf("after %d lost answers: %s, %v", failures, describe(s.fault), err)
-		}
+	for failures, lost := range map[int]bool{0: false, 1: false, agents.Tries - 1: false, agents.Tries: true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began := scopeOf(late), time.Now()
+			r := &TrialReconciler{Agents: &stumbling{failures: failures}}
+			if _, err := r.askAgents(t.Context(), s); err != nil || (s.fault != nil) != lost {
+				t.Errorf("after %d lost answers: %s, %v", failures, describe(s.fault), err)
+			}
+			if waited := time.Since(began); waited != time.Duration(min(failures, agents.Tries-1))*agents.Pause {
+				t.Errorf("after %d lost answers the agent was asked for %s", failures, waited)
+			}
+		})
 	}
 	s, r := scopeOf(), &TrialReconciler{Agents: &stumbling{failures: 1}}
 	if step, err := r.askAgents(t.Context(), s); err != nil || s.fault != nil || step.After != pollEvery {
@@ -182,7 +188,9 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := tc.phase(t.Context(), tc.scope)
+			var got pass.Step
+			var err error
+			synctest.Test(t, func(t *testing.T) { got, err = tc.phase(t.Context(), tc.scope) })
 			if err != nil || !got.Stop || got.After != tc.after {
 				t.Errorf("the phase ends with %+v, %v; want another look after %s", got, err, tc.after)
 			}
@@ -223,8 +231,8 @@ func (r refuses) State(context.Context, string) (protocol.State, error) {
 	return protocol.State{}, r.refusal()
 }
 
-func (refuses) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
-	return 0, 0, nil
+func (refuses) Clock(context.Context, string) (agents.Clock, error) {
+	return agents.Clock{}, nil
 }
 
 func (r refuses) Command(context.Context, string, protocol.Command) (protocol.State, error) {
@@ -247,8 +255,8 @@ type punctual struct {
 	commands *[]protocol.Command
 }
 
-func (punctual) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
-	return time.Hour, time.Since(noon), nil
+func (punctual) Clock(context.Context, string) (agents.Clock, error) {
+	return agents.Clock{Offset: time.Hour, RoundTrip: time.Since(noon)}, nil
 }
 
 func (p punctual) Command(_ context.Context, _ string, o protocol.Command) (protocol.State, error) {

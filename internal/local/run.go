@@ -437,7 +437,7 @@ func (r *Run) tell(e progress.Event) {
 	}
 	r.facts.Now = time.Now()
 	e.Done, e.All = r.facts.Progress()
-	e.WholeTrials = len(r.facts.Plan.Cells) == 0
+	e.WholeTrials = r.facts.Plan.WholeTrials()
 	e.Troubles = r.troubles
 	e.Blocks, e.Repeats, e.Left = r.facts.Plan.Blocks, r.facts.Repeated(), r.facts.Left()
 	r.options.Tell(e)
