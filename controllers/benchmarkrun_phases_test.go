@@ -77,7 +77,11 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 		// end is the reason with which the run ends, and gone whether the workflow is deleted.
 		end  string
 		gone bool
+		// remade is true if the first trial was made after the workflow.
+		remade bool
 	}{
+		"one whose trial was deleted":    {phase: "Running", age: time.Hour, remade: true, gone: true},
+		"one that is new, and so was it": {phase: "Running", age: workflows.AnswerPatience - time.Second, remade: true},
 		"one that was not picked up":     {age: time.Hour},
 		"one that waits":                 {phase: "Pending", age: time.Hour},
 		"one that goes on":               {phase: "Running", age: time.Hour},
@@ -101,6 +105,11 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			w.SetCreationTimestamp(metav1.Time{Time: noon.Add(-tc.age)})
 			c := fake.NewClientBuilder().WithObjects(w.DeepCopy()).Build()
 			s := runScopeOf(t, func(s *runScope) { s.workflow = w })
+			because := "it ended (" + tc.phase + ") before its trials did: no more retries left"
+			if tc.remade {
+				s.trials[0].CreationTimestamp = metav1.Time{Time: noon}
+				because = "trial " + s.trials[0].Name + " was deleted, and made again after its step"
+			}
 			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
@@ -111,7 +120,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			if gone := apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(w), w)); gone != tc.gone {
 				t.Errorf("it is gone: %v", gone)
 			}
-			if tc.gone && s.waiting != "workflow w ended ("+tc.phase+") before its trials did: another takes its place: no more retries left" {
+			if tc.gone && s.waiting != "another workflow takes the place of w: "+because {
 				t.Errorf("the run says %q", s.waiting)
 			}
 		})

@@ -177,6 +177,22 @@ func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := w.apply("taken", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
+	w.awaitMeasuring("taken-001-go", 1)
+	w.must(w.c.Delete(t.Context(), &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "taken-000-go"}}))
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	measuredOnce(t, w, run, 2)
+	var again v1alpha1.Trial
+	w.must(w.c.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "taken-000-go"}, &again))
+	if again.Status.StartTime == nil || len(again.Status.Nodes) != 2 {
+		t.Errorf("of the trial that was measured before is known %+v", again.Status)
+	}
+}
+
 func TestAnOperatorThatStartsAnewFinishesWhatItFinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

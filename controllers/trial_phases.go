@@ -18,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/mounts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pods"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/timetable"
@@ -80,6 +81,11 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.S
 	if _, err := r.Store.Find(ctx, artifact.PlanKey(s.runPrefix())); err != nil && !artifact.Unreadable(err) {
 		s.await(err.Error())
 		return pass.Again(retryStore), nil
+	}
+	if m, stored, err := publish.Trial(ctx, r.Store, s.manifestKey()); err == nil {
+		// It was measured before: somebody has deleted it since, and its run has made it again.
+		s.manifest, s.startTime, s.measuredOn = &stored, &m.Start, facts.MeasuredOn(m)
+		return pass.Halt, nil
 	}
 	return pass.GoOn, nil
 }

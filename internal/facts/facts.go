@@ -38,6 +38,7 @@ func Trial(t *v1alpha1.Trial) conduct.Trial {
 	f := conduct.Trial{
 		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)},
 		Work:         Work(t),
+		Begun:        t.Status.AttemptTime != nil,
 	}
 	for _, i := range t.Spec.Servers {
 		f.Servers = append(f.Servers, i.Name)
@@ -56,6 +57,15 @@ func Trial(t *v1alpha1.Trial) conduct.Trial {
 		f.Nodes = append(f.Nodes, record.BoundNode{Member: n.Member, Node: n.Node})
 	}
 	return f
+}
+
+// MeasuredOn are the nodes of a trial that was stored.
+func MeasuredOn(m record.TrialManifest) []v1alpha1.MemberNode {
+	var list []v1alpha1.MemberNode
+	for _, p := range m.Pods {
+		list = append(list, v1alpha1.MemberNode{Member: p.Member, Node: p.Node})
+	}
+	return list
 }
 
 // Work is what a trial does. The phase follow ends a trial that cannot be read, with the error that is left out here.

@@ -41,7 +41,7 @@ func programs(name string, blocks int32, flags ...[]string) *v1alpha1.BenchmarkR
 
 // A tenth that is planted in some cases is found there, and the others are not torn apart.
 func TestAPlantedTenthIsFoundInItsCases(t *testing.T) {
-	run := programs("cases", 10, nil, []string{"--more=0.1"})
+	run := programs("cases", verdict.MinBlocks, nil, []string{"--more=0.1"})
 	data, table := measure(t, run, 15*time.Minute)
 	for _, trial := range data.Trials {
 		own := trial.Servers[0]
