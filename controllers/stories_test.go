@@ -419,7 +419,7 @@ func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}},
 	}
 	w.must(w.c.Create(t.Context(), stranger))
-	run := w.apply("taken")
+	run := w.apply("taken", func(s *v1alpha1.BenchmarkRunSpec) { s.PatienceSeconds = 1 })
 	await(w, w.trial("taken-000-go"), "a look at the pod", func(t *v1alpha1.Trial) bool {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
 		return c != nil && strings.Contains(c.Message, "a pod named taken-000-go-1-s0 exists already")
