@@ -382,7 +382,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 3 }))
+	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs, s.PatienceSeconds = 3, 1 }))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs,
 		"spec.implementations[0].cpus is 3: its pod needs 3200m CPU on one node", "node-server, has 2200m allocatable: ask for fewer CPUs or add a larger node")
 	if run.Status.StartTime != nil {
