@@ -363,7 +363,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 		says   string
 	}{
 		"the bucket is not there": {func(c *artifact.Config) { c.Bucket = "nobody-made-this" }, "the bucket does not exist: create it, or set another one (chart value s3.bucket)"},
-		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret)"},
+		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
