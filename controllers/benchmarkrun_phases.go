@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -203,9 +204,16 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		return r.replaceWorkflow(ctx, s)
 	}
 	owed := facts.Release(s.trials, *s.plan)
-	stands := workflows.Stands(s.workflow, owed, s.absence.Until, s.now)
-	if owed.Trial != "" && !stands.Suspended {
-		if err := r.engine().ReplaceAgentPods(ctx, s.workflow.GetName(), stands.Unanswered, s.now); err != nil {
+	var agents []corev1.Pod
+	if owed.Trial != "" {
+		var err error
+		if agents, err = r.engine().AgentPods(ctx, s.workflow.GetName()); err != nil {
+			return pass.Halt, err
+		}
+	}
+	stands := workflows.Stands(s.workflow, agents, owed, s.absence.Until, s.now)
+	if !stands.Suspended {
+		if err := r.engine().ReplaceAgentPods(ctx, agents, stands.Unanswered, s.now); err != nil {
 			return pass.Halt, err
 		}
 	}

@@ -2,8 +2,11 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -27,9 +30,10 @@ type Standing struct {
 	Unanswered bool
 }
 
-// Stands tells how a workflow gets on that owes the release of a trial, or of none. Somebody has led its run since an instant, if that is not zero: what Argo
+// Stands tells how a workflow gets on that owes the release of a trial, or of none. Argo is away if it has made no agent pod for that; one that cannot
+// start, or asks for nothing, is waited for in the run's own time. Somebody has led its run since an instant, if that is not zero: what Argo
 // did before, nobody has seen.
-func Stands(w *unstructured.Unstructured, owed facts.Owed, led, now time.Time) Standing {
+func Stands(w *unstructured.Unstructured, agents []corev1.Pod, owed facts.Owed, led, now time.Time) Standing {
 	name, made := w.GetName(), w.GetCreationTimestamp().Time
 	phase, _ := Phase(w)
 	since := owed.Since
@@ -48,13 +52,34 @@ func Stands(w *unstructured.Unstructured, owed facts.Owed, led, now time.Time) S
 	case phase == "" && late(made, Patience) && late(since, Patience):
 		s.Why = v1alpha1.ReasonWorkflowEngineDown
 		s.Waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", name)
-	case owed.Trial != "" && late(since, Patience):
+	case owed.Trial != "" && late(since, Patience) && len(agents) == 0:
 		s.Why = v1alpha1.ReasonWorkflowEngineDown
-		s.Waiting = fmt.Sprintf("Argo has not released trial %s, whose turn has come: is its controller running, and can the agent pod of workflow %s start?", owed.Trial, name)
+		s.Waiting = fmt.Sprintf("Argo has not released trial %s, whose turn has come, and has made no agent pod for workflow %s: is its controller running?", owed.Trial, name)
+	case owed.Trial != "" && late(since, Patience):
+		s.Why = v1alpha1.ReasonTrialWaiting
+		s.Waiting = fmt.Sprintf("agent pod %s of workflow %s has not released trial %s, whose turn has come, and the time of the run goes on: %s", agents[0].Name, name, owed.Trial, state(&agents[0]))
 	case s.Unanswered:
 		s.Waiting = fmt.Sprintf("Argo has not collected the result of trial %s: its agent pod is being replaced", owed.After)
 	}
 	return s
+}
+
+// state is what a pod waits for, as far as it says so, or else its phase.
+func state(p *corev1.Pod) string {
+	if !p.DeletionTimestamp.IsZero() {
+		return "it is being deleted"
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return "it has no node: " + c.Message
+		}
+	}
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if w := c.State.Waiting; w != nil {
+			return fmt.Sprintf("container %s waits: %s", c.Name, strings.TrimSuffix(w.Reason+": "+w.Message, ": "))
+		}
+	}
+	return "it is " + string(p.Status.Phase)
 }
 
 // suspended reports whether somebody has asked Argo to start nothing more of a workflow.

@@ -107,15 +107,20 @@ func (e Engine) RemoveTokens(ctx context.Context, run *v1alpha1.BenchmarkRun) er
 	return pass.Insist(func() error { return client.IgnoreNotFound(steps.RemoveTokens(ctx, e.Client, e.Namespace, names...)) })
 }
 
-// ReplaceAgentPods deletes the pods of a workflow that have failed, which Argo never mends, and, if it has not collected a result, those that should
-// have done so. Argo then makes another, which asks again for every open step.
-func (e Engine) ReplaceAgentPods(ctx context.Context, workflow string, unanswered bool, now time.Time) error {
+// AgentPods are the pods that Argo has made for a workflow.
+func (e Engine) AgentPods(ctx context.Context, workflow string) ([]corev1.Pod, error) {
 	var list corev1.PodList
 	if err := e.Live.List(ctx, &list, client.InNamespace(e.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": workflow}); err != nil {
-		return fmt.Errorf("listing pods of workflow %s: %w", workflow, err)
+		return nil, fmt.Errorf("listing pods of workflow %s: %w", workflow, err)
 	}
-	for i := range list.Items {
-		p := &list.Items[i]
+	return list.Items, nil
+}
+
+// ReplaceAgentPods deletes those pods of a workflow that have failed, which Argo never mends, and, if it has not collected a result, those that should
+// have done so. Argo then makes another, which asks again for every open step.
+func (e Engine) ReplaceAgentPods(ctx context.Context, agents []corev1.Pod, unanswered bool, now time.Time) error {
+	for i := range agents {
+		p := &agents[i]
 		lost := p.Status.Phase == corev1.PodFailed || unanswered && overdue(p, now)
 		if !lost || !p.DeletionTimestamp.IsZero() {
 			continue
