@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/workflows"
 )
@@ -80,11 +83,19 @@ func (r *BenchmarkRunReconciler) letGo(ctx context.Context, run *v1alpha1.Benchm
 	return nil
 }
 
-// cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left.
+// cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left that is worth a wait.
 func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
-	left, err := room.Clear(ctx, r.Client, r.Live, run)
+	left, stuck, err := room.Clear(ctx, r.Client, r.Live, run, r.Now())
 	if err := errors.Join(err, r.engine().RemoveAll(ctx, run)); err != nil || left > 0 {
 		return false, err
 	}
-	return true, errors.Join(r.engine().RemoveTokens(ctx, run), room.Release(ctx, r.Client, run, r.Network))
+	if err := errors.Join(r.engine().RemoveTokens(ctx, run), room.Release(ctx, r.Client, run, r.Network)); err != nil {
+		return false, err
+	}
+	if len(stuck) > 0 {
+		r.Recorder.Event(run, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, pick.Clip(fmt.Sprintf(
+			"the run is let go while pods of its trials are still being deleted, on a node that is not ready or for more than ten minutes: look at their node and their finalizers: %s", strings.Join(stuck, ", "),
+		), pass.MaxMessage))
+	}
+	return true, nil
 }

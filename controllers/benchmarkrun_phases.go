@@ -206,11 +206,9 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	if owed.Made.After(s.workflow.GetCreationTimestamp().Time) {
 		return r.replaceWorkflow(ctx, s, "trial "+owed.Trial+" was deleted, and made again after its step")
 	}
-	stands := workflows.Stands(s.workflow, owed, s.absence.Until, s.now)
-	if owed.Trial != "" && !stands.Suspended {
-		if err := r.engine().ReplaceAgentPods(ctx, s.workflow.GetName(), stands.Unanswered, s.now); err != nil {
-			return pass.Halt, err
-		}
+	stands, err := r.engine().Follow(ctx, s.workflow, owed, s.absence.Until, s.now)
+	if err != nil {
+		return pass.Halt, err
 	}
 	if s.why, s.waiting = stands.Why, stands.Waiting; s.waiting == "" {
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)

@@ -24,6 +24,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/lookup"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/workflows"
 )
@@ -165,6 +167,43 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 					why = v1alpha1.ReasonStoreUnavailable
 				}
 				condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, why, tc.err.Error())
+			}
+		})
+	}
+}
+
+// Nodes are replaced one by one, and come anew when somebody needs them.
+func TestARunForWhichNoNodeHasRoomWaitsAndLetsOthersGoFirst(t *testing.T) {
+	large := &plan.Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: "no node may run a server"}
+	for name, tc := range map[string]struct {
+		waited  time.Duration
+		awaited string
+		// says is what the run waits for; it is refused if that is empty.
+		says string
+	}{
+		"it has just come":                             {-1, "", "waiting for up to 1m0s (spec.patienceSeconds) for nodes with room: no node may run a server"},
+		"it has waited for a while":                    {time.Minute - time.Second, "", "waiting for up to 1m0s (spec.patienceSeconds) for nodes with room: no node may run a server"},
+		"it has waited for as long as it has patience": {time.Minute, "", ""},
+		"nodes are cordoned that have room":            {time.Hour, "waiting for n", "waiting for n: no node may run a server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) { s.run.Status.StartTime, s.trials, s.plan = nil, nil, nil })
+			s.run.Spec.PatienceSeconds = 60
+			if tc.waited >= 0 {
+				s.run.Status.WaitingSince = &metav1.Time{Time: s.now.Add(-tc.waited)}
+				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: large.Reason})
+			}
+			next, err := s.noRoom(large, tc.awaited)
+			if err != nil || !next.Stop || (next.After > 0) != (tc.says != "") || (s.end == nil) != (tc.says != "") {
+				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
+			}
+			if s.run.Status = runStatus(s); tc.says == "" {
+				condition(t, s.run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionFalse, large.Reason, large.Message)
+				return
+			}
+			condition(t, s.run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionUnknown, large.Reason, tc.says)
+			if queue.HoldsUp(s.run) {
+				t.Error("it holds up others")
 			}
 		})
 	}

@@ -379,7 +379,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 		says   string
 	}{
 		"the bucket is not there": {func(c *artifact.Config) { c.Bucket = "nobody-made-this" }, "the bucket does not exist: create it, or set another one (chart value s3.bucket)"},
-		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret)"},
+		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -398,7 +398,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 3 }))
+	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs, s.PatienceSeconds = 3, 1 }))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs,
 		"spec.implementations[0].cpus is 3: its pod needs 3200m CPU on one node", "node-server, has 2200m allocatable: ask for fewer CPUs or add a larger node")
 	if run.Status.StartTime != nil {
@@ -435,7 +435,7 @@ func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}},
 	}
 	w.must(w.c.Create(t.Context(), stranger))
-	run := w.apply("taken")
+	run := w.apply("taken", func(s *v1alpha1.BenchmarkRunSpec) { s.PatienceSeconds = 1 })
 	await(w, w.trial("taken-000-go"), "a look at the pod", func(t *v1alpha1.Trial) bool {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
 		return c != nil && strings.Contains(c.Message, "a pod named taken-000-go-1-s0 exists already")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -106,7 +107,7 @@ func (r *TrialReconciler) publicKey() ed25519.PublicKey { return r.Key.Public().
 // SetupWithManager registers the reconciler. A trial is looked at when it or one of its pods changes; and since a trial waits
 // for others of its run and for other people's pods, the one whose turn it is is looked at whenever any of these changes.
 func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
-	waiting := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request { return r.next(ctx) })
+	waiting := handler.EnqueueRequestsFromMapFunc(r.next)
 	return ctrl.NewControllerManagedBy(m).
 		For(&v1alpha1.Trial{}).
 		Owns(&corev1.Pod{}).
@@ -117,26 +118,10 @@ func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
 
-// next are the trials whose turn it is: of each run the first that has not ended.
-func (r *TrialReconciler) next(ctx context.Context) []reconcile.Request {
-	trials, err := lookup.OpenTrials(ctx, r.Client)
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Finding the trials whose turn it is")
-		return nil
-	}
-	first := map[string]*v1alpha1.Trial{}
-	for i := range trials {
-		t := &trials[i]
-		uid := t.Labels[v1alpha1.LabelRunUID]
-		if first[uid] == nil || *t.Spec.Index < *first[uid].Spec.Index {
-			first[uid] = t
-		}
-	}
-	var list []reconcile.Request
-	for _, t := range first {
-		list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(t)})
-	}
-	return list
+// next are the trials whose turn it is.
+func (r *TrialReconciler) next(ctx context.Context, _ client.Object) []reconcile.Request {
+	trials, err := lookup.Turns(ctx, r.Client)
+	return requests(ctx, trials, err)
 }
 
 // ofRun are the open trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
@@ -146,15 +131,5 @@ func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcil
 		return nil
 	}
 	trials, err := lookup.OpenTrials(ctx, r.Client)
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Finding the trials of a run", "run", client.ObjectKeyFromObject(run))
-		return nil
-	}
-	var list []reconcile.Request
-	for i := range trials {
-		if trials[i].Labels[v1alpha1.LabelRunUID] == string(run.UID) {
-			list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&trials[i])})
-		}
-	}
-	return list
+	return requests(ctx, slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool { return t.Labels[v1alpha1.LabelRunUID] != string(run.UID) }), err)
 }

@@ -126,6 +126,9 @@ func TestOneLostAnswerCostsNoTrial(t *testing.T) {
 	}
 }
 
+// patience is that of a run whose spec says nothing.
+const patience = 10 * time.Minute
+
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
@@ -151,8 +154,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		after          time.Duration
 	}{
 		"pods are starting":                       {r.examinePods, scopeOf(notRunning), "", "pods are starting", 5 * time.Second},
-		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline-time.Second)), "", "pods are starting", time.Second},
-		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline)), "PodLost transient: the trial's pods were not running within 3m0s", "", 0},
+		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(patience-time.Second)), "", "pods are starting", time.Second},
+		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(patience)), "PodLost transient: the trial's pods were not running within 10m0s", "", 0},
 		"pods end while Argo is away":             {r.examinePods, scopeOf(outwaited(v1alpha1.StartHeld)), "", "waiting for the workflow to reach this trial", 0},
 		"Argo is back after pods have ended":      {r.examinePods, scopeOf(outwaited(v1alpha1.StartReleased)), "PodLost transient: pod quick-000-go-1-s0 has waited so long for its start", "", 0},
 		"agents are starting":                     {r.askAgents, scopeOf(at(conduct.PrepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
@@ -309,13 +312,13 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 	}{
 		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected permanent: the API server rejected pod quick-000-go-1-s0: pods "x" is forbidden: violates PodSecurity`},
 		"by quota":                     {err: apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: stop, requested: pods=1, used: pods=0, limited: pods=0")), since: 24 * time.Hour},
-		"by a webhook, for a while":    {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: 10*time.Minute - time.Second},
-		"by a policy, for a while":     {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", field.ErrorList{field.Forbidden(nil, `ValidatingAdmissionPolicy "hours" with binding "all" denied request: not at this hour`)}), since: 10*time.Minute - time.Second},
-		"by a webhook, for too long":   {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: 10 * time.Minute, fault: "PodRejected permanent"},
+		"by a webhook, for a while":    {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: patience - time.Second},
+		"by a policy, for a while":     {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", field.ErrorList{field.Forbidden(nil, `ValidatingAdmissionPolicy "hours" with binding "all" denied request: not at this hour`)}), since: patience - time.Second},
+		"by a webhook, for too long":   {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: patience, fault: "PodRejected permanent"},
 		"since its namespace goes":     {err: terminating(), fault: "PodRejected permanent: namespace bench is being deleted, and takes no pod any more: create the run in another"},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
-		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline},
-		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected permanent: a pod named quick-000-go-1-s0 exists and does not belong to this trial: delete it"},
+		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: patience},
+		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: patience + 1, fault: "PodRejected permanent: a pod named quick-000-go-1-s0 exists and does not belong to this trial: delete it"},
 		"for a reason that may change": {err: apierrors.NewInternalError(errors.New("etcd")), fails: true},
 	}
 	for name, tc := range tests {

@@ -26,6 +26,8 @@ type Run struct {
 	Absence Absence
 	// Waiting is since when the run has waited for its store without a break; zero if it does not.
 	Waiting time.Time
+	// Kept is how long what was made for it is kept after its end: its store is waited for at least as long with a report.
+	Kept time.Duration
 	// Now is the instant of the question.
 	Now time.Time
 }

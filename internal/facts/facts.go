@@ -131,11 +131,18 @@ func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time
 	case owner == nil && goes.IsZero():
 		return false
 	case !goes.IsZero():
-		return ofTrial(p) && !Unreachable(p, nodes) && now.Sub(goes.Time) < releasePatience
+		return Goes(p, nodes, now)
 	case owner.Status.CompletionTime != nil:
 		return now.Sub(owner.Status.CompletionTime.Time) < releasePatience
 	}
 	return true
+}
+
+// Goes reports whether a pod that a trial has made, and that is or will be deleted, can be expected to be gone soon: its node is there, and it is not long
+// since it should have gone.
+func Goes(p *corev1.Pod, nodes []plan.Node, now time.Time) bool {
+	late := !p.DeletionTimestamp.IsZero() && now.Sub(p.DeletionTimestamp.Time) >= releasePatience
+	return ofTrial(p) && !late && !Unreachable(p, nodes)
 }
 
 // ofTrial reports whether a pod says that a trial has made it.

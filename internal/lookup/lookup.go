@@ -70,6 +70,19 @@ func OpenTrials(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) 
 	return listTrials(ctx, c, isOpen, client.UnsafeDisableDeepCopy)
 }
 
+// Turns are the trials whose turn it is: of each run the first that has not ended. They are to be read only.
+func Turns(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) {
+	trials, err := OpenTrials(ctx, c)
+	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool {
+		run := t.Labels[v1alpha1.LabelRunUID]
+		later := seen[run]
+		seen[run] = true
+		return later
+	}), err
+}
+
 func listTrials(ctx context.Context, c client.Reader, which ...client.ListOption) ([]v1alpha1.Trial, error) {
 	var list v1alpha1.TrialList
 	if err := c.List(ctx, &list, which...); err != nil {
