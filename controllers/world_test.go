@@ -199,11 +199,7 @@ func (w *world) left(ctx context.Context) string {
 func (w *world) startManager() {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	reach := rest.CopyConfig(w.config)
-	if w.between != nil {
-		reach.Wrap(w.between)
-	}
-	m := w.newManager(reach)
+	m := w.newManager(w.reach())
 	store, err := artifact.Open(w.store)
 	w.must(err)
 	w.register(ctx, m, w.reaper.seize(life{client: m.GetClient(), store: store, agents: w.agents}), w.addr)
@@ -215,6 +211,28 @@ func (w *world) startManager() {
 			w.t.Errorf("the operator ended: %v", err)
 		}
 	})
+}
+
+// reach is how an operator reaches the API server.
+func (w *world) reach() *rest.Config {
+	c := rest.CopyConfig(w.config)
+	if w.between != nil {
+		c.Wrap(w.between)
+	}
+	return c
+}
+
+// elect starts an operator that stands for election. Its stop ends it as SIGTERM would.
+func (w *world) elect() *candidate {
+	w.t.Helper()
+	c := newCandidate(w, w.addr, &leaderEnds{by: map[*candidate]bool{}}, nil)
+	w.stop = sync.OnceFunc(func() {
+		c.cancel()
+		if err := <-c.ended; err != nil {
+			w.t.Errorf("an operator ended: %v", err)
+		}
+	})
+	return c
 }
 
 // register gives a manager the endpoint, at an address, and the reconcilers of an operator with its ways to the world.
