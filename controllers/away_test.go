@@ -49,7 +49,34 @@ func TestAnAPIServerThatIsFarAwayCostsNoRun(t *testing.T) {
 // What is watched comes late, so that passes are built upon what is long past.
 func TestAnAPIServerThatIsBehindLetsEachTrialStartOnce(t *testing.T) {
 	t.Parallel()
-	leadsTo(t, behind, startedOnce)
+	leadsTo(t, behind, func(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
+		startedOnce(t, w, run)
+		oneAtATime(t, w)
+	})
+}
+
+// oneAtATime checks that of two new runs one begins and the other waits. Of two that were made in one second the first is the one whose name is: an
+// operator that knew only what it watches would let the other begin, of which it learns first, and then this one.
+func oneAtATime(t *testing.T, w *world) {
+	t.Helper()
+	long := func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 }
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+	second := w.apply("made-b", long)
+	time.Sleep(300 * time.Millisecond)
+	first := w.apply("made-a", long)
+	if !first.CreationTimestamp.Equal(&second.CreationTimestamp) {
+		first, second = second, first // On a machine that stood still in between, the older one is the first.
+	}
+	queued := saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/"+first.Name+" ")
+	await(w, second, "a begin, or a word about the queue", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.StartTime != nil || queued(r) })
+	await(w, first, "its begin", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.StartTime != nil })
+	await(w, second, "a look at it", func(*v1alpha1.BenchmarkRun) bool { return true })
+	if second.Status.StartTime != nil || !queued(second) {
+		t.Errorf("%s began at %s, and %s did, too: %+v", first.Name, first.Status.StartTime, second.Name, second.Status)
+	}
+	if n := w.kubelet.crowd(); n != 1 {
+		t.Errorf("pods of %d trials were there at the same time", n)
+	}
 }
 
 func TestWatchesThatMustBeginAnewCostNoRun(t *testing.T) {
