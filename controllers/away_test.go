@@ -81,7 +81,11 @@ func oneAtATime(t *testing.T, w *world) {
 
 func TestWatchesThatMustBeginAnewCostNoRun(t *testing.T) {
 	t.Parallel()
-	leadsTo(t, forgetful, startedOnce)
+	var f forgetful
+	leadsTo(t, f.between, startedOnce)
+	if f.refused.Load() < 3 {
+		t.Errorf("only %d watches had to begin anew", f.refused.Load())
+	}
 }
 
 // leadsTo leads a run with something between its operator and the API server, which is there until it is deleted, too.

@@ -154,14 +154,16 @@ func newLate(of io.ReadCloser, by time.Duration) late {
 // Close implements io.Closer.
 func (b late) Close() error { return errors.Join(b.PipeReader.Close(), b.of.Close()) }
 
-// forgetful lets each watch last two seconds, and every third be refused, since the API server has forgotten what came since then.
-func forgetful(to http.RoundTripper) http.RoundTripper {
-	var n atomic.Int64
+// forgetful is an API server that lets each watch last two seconds, and refuses every third, since it has forgotten what came since then.
+type forgetful struct{ asked, refused atomic.Int64 }
+
+func (f *forgetful) between(to http.RoundTripper) http.RoundTripper {
 	return way(func(q *http.Request) (*http.Response, error) {
 		if !watches(q) {
 			return to.RoundTrip(q)
 		}
-		if n.Add(1)%3 == 0 {
+		if f.asked.Add(1)%3 == 0 {
+			f.refused.Add(1)
 			return refusesWith(q, http.StatusGone, metav1.StatusReasonExpired, "too old resource version"), nil
 		}
 		p, err := to.RoundTrip(q)
