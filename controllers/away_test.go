@@ -8,11 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/workflows"
 )
@@ -203,6 +208,58 @@ func TestArgoThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
 	startedOnce(t, w, run)
 	inTheirTurn(t, w, run)
 	artifactsOf(t, w, run)
+}
+
+// Another of its name is made as soon as the API server lets go of the one that is deleted while its second trial measures.
+func TestARunThatIsDeletedAndMadeAgainIsAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	two := with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"})
+	hours := func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 }
+	first := w.apply("twice", two, hours)
+	stored := w.awaitFirst("twice")
+	w.clock.Forward(time.Hour)
+	w.poke(stored)
+	await(w, stored, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
+	w.within("the load of its second trial", func() bool {
+		return slices.ContainsFunc(w.trials(first), func(t v1alpha1.Trial) bool { return *t.Spec.Index == 1 && w.measuring(&t) })
+	})
+	before := w.manifestOf(first, stored)
+	w.must(w.c.Delete(t.Context(), first))
+	second := w.drafted("twice", two)
+	w.within("room for another of its name", func() bool {
+		err := w.c.Create(t.Context(), second)
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	second = w.awaitEnd(second)
+	condition(t, second.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	artifactsOf(t, w, second)
+	if diff := cmp.Diff(before, w.manifestOf(first, stored)); diff != "" {
+		t.Errorf("what the first has stored has changed (-before +after):\n%s", diff)
+	}
+	for _, trial := range w.trials(second) {
+		if m := w.manifestOf(second, &trial); m.Key == before.Key || m.SHA256 == before.SHA256 {
+			t.Errorf("both have stored %s", m.Key)
+		}
+	}
+}
+
+// manifestOf is the manifest of a trial as an object of the store, which says that it is of that run.
+func (w *world) manifestOf(run *v1alpha1.BenchmarkRun, trial *v1alpha1.Trial) record.Artifact {
+	w.t.Helper()
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	found, err := store.Find(w.t.Context(), artifact.ManifestKey(artifact.TrialPrefix(artifact.RunPrefix("", facts.Run(run)), trial.Name, trial.Status.Attempt)))
+	w.must(err)
+	data, err := artifact.LoadTrial(w.t.Context(), store, found)
+	w.must(err)
+	if data.Manifest.Run.UID != string(run.UID) || data.Manifest.Name != trial.Name {
+		w.t.Errorf("%s is of %s of the run %s %s, want %s of %s", found.Key, data.Manifest.Name, data.Manifest.Run.Name, data.Manifest.Run.UID, trial.Name, run.UID)
+	}
+	return found
 }
 
 func TestARunIsDeletedWhileItsStoreIsAway(t *testing.T) {

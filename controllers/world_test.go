@@ -297,6 +297,13 @@ func (w *world) newManager(reach *rest.Config, deltas ...func(*ctrl.Options)) ct
 // apply creates a run of a good implementation, one block and one short level, with changes.
 func (w *world) apply(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.BenchmarkRun {
 	w.t.Helper()
+	run := w.drafted(name, deltas...)
+	w.must(w.c.Create(w.t.Context(), run))
+	return run
+}
+
+// drafted is a run that apply would create.
+func (w *world) drafted(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.BenchmarkRun {
 	run := &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
 		Spec: v1alpha1.BenchmarkRunSpec{
@@ -310,7 +317,6 @@ func (w *world) apply(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *
 	for _, d := range deltas {
 		d(&run.Spec)
 	}
-	w.must(w.c.Create(w.t.Context(), run))
 	return run
 }
 
