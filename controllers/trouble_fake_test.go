@@ -3,10 +3,15 @@ package controllers
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,6 +51,33 @@ func writes(q *http.Request) bool    { return q.Method != http.MethodGet }
 func patches(q *http.Request) bool   { return q.Method == http.MethodPatch }
 func watches(q *http.Request) bool   { return q.URL.Query().Get("watch") != "" }
 func unwatched(q *http.Request) bool { return !watches(q) }
+
+func uploads(q *http.Request) bool { return q.Method == http.MethodPut }
+
+// refuser stands before an object store, and answers some requests in its place while it lasts.
+type refuser struct {
+	addr  string
+	lasts atomic.Bool
+}
+
+// newRefuser answers a sort of requests with a status and a code of S3.
+func newRefuser(t *testing.T, endpoint string, of func(*http.Request) bool, status int, code string) *refuser {
+	t.Helper()
+	var r refuser
+	to := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: endpoint})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !r.lasts.Load() || !of(q) {
+			to.ServeHTTP(w, q)
+			return
+		}
+		w.Header().Set("X-Amz-Request-Id", "1") // So does the store itself, and no proxy.
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
+	}))
+	t.Cleanup(server.Close)
+	r.addr = server.Listener.Addr().String()
+	return &r
+}
 
 // far lets a way take some time.
 func far(to http.RoundTripper) http.RoundTripper {
