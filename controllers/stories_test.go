@@ -99,6 +99,10 @@ func inTheirTurn(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	list := w.trials(run)
 	for i := 1; i < len(list); i++ {
+		if list[i].Status.AttemptTime == nil || list[i-1].Status.CompletionTime == nil {
+			t.Errorf("trial %d has not begun, or its predecessor has not ended", i)
+			continue
+		}
 		if began, ended := list[i].Status.AttemptTime.Time, list[i-1].Status.CompletionTime.Truncate(time.Second); began.Before(ended) {
 			t.Errorf("the time of trial %d ran from %s on; its predecessor ended at %s", i, began, ended)
 		}

@@ -131,6 +131,8 @@ const patience = 10 * time.Minute
 
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
+	refused := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrDenied}}
+	full := &TrialReconciler{Agents: punctual{}, Store: brokenStore{err: artifact.ErrFull}}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
 	notRunning := func(s *trialScope) { s.servers()[0].pod.Status.PodIP = "" }
 	outwaited := func(start v1alpha1.Start) func(*trialScope) {
@@ -176,6 +178,11 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"an agent is never done":                  {r.awaitEnd, scopeOf(agentsIn(measured, running), later(end+conduct.AgentGrace+1)), "AgentLost transient: the agent (generator-0) was still busy 30s after the last cell", "", 0},
 		"the store is away before pods are made":  {r.awaitStore, scopeOf(func(s *trialScope) { s.servers()[0].pod, s.generators()[0].pod = nil, nil }), "", "the object store cannot be reached", 2 * time.Second},
 		"the store is away":                       {r.store, scopeOf(agentsIn(measured, withFile(measured)), later(end+conduct.StoreDeadline)), "", "the object store cannot be reached", time.Second},
+		"the store refuses before pods are made":  {refused.awaitStore, scopeOf(func(s *trialScope) { s.servers()[0].pod, s.generators()[0].pod = nil, nil }), "", "the object store rejected the access key", 2 * time.Second},
+		"the store refuses the key":               {refused.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline)), "", "the object store rejected the access key", time.Second},
+		"the store refuses the key for too long":  {refused.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store rejected the access key", "", 0},
+		"the store is full":                       {full.writeManifest, scopeOf(agentsIn(measured, measured), later(end+conduct.StoreDeadline)), "", "the object store is full", time.Second},
+		"the store is full for too long":          {full.writeManifest, scopeOf(agentsIn(measured, measured), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store is full", "", 0},
 		"an upload goes on":                       {r.store, scopeOf(agentsIn(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "storing artifacts", pollEvery / 2},
 		"the store stays away":                    {r.store, scopeOf(agentsIn(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
 		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
