@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -115,15 +114,11 @@ func parse(ctx context.Context, text []byte, of form, into metav1.Object) (tree,
 	if err != nil {
 		return tree{}, err
 	}
-	if err := invalid(problems); err != nil {
+	if err := partly(invalid(problems), notAll); err != nil {
 		return tree{}, err
 	}
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		return tree{}, at(0, "it is no %s: %v", of.kind, err)
-	}
-	if wrong := validation.NameIsDNSSubdomain(into.GetName(), false); len(wrong) > 0 {
-		line, _ := lines.line("metadata.name")
-		return tree{}, at(line, "metadata.name is %q: %s", into.GetName(), wrong[0])
 	}
 	return lines, nil
 }
@@ -165,7 +160,7 @@ func checkDocuments(text []byte, of form) error {
 	if documents == 0 {
 		return at(0, "the file is empty: write a BenchmarkRun, such as loadstone init prints")
 	}
-	return invalid(problems)
+	return partly(invalid(problems), notFields)
 }
 
 // yamlLine is how YAML's errors name a line.
@@ -175,7 +170,7 @@ var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 func decode(text []byte) (map[string]any, error) {
 	body, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return nil, invalid(notYAML(err))
+		return nil, partly(invalid(notYAML(err)), notFields)
 	}
 	var object map[string]any
 	if err := json.Unmarshal(body, &object); err != nil {
@@ -210,22 +205,19 @@ func notYAML(err error) []Problem {
 
 // checkKind refuses objects of another kind or version.
 func checkKind(object map[string]any, of form, lines tree) error {
-	want := v1alpha1.GroupVersion.String()
-	switch kind, version := object["kind"], object["apiVersion"]; {
-	case kind != of.kind:
-		line, _ := lines.line("kind")
-		return at(line, "kind is %q: %s", written(kind), of.limit)
-	case version != want:
-		line, _ := lines.line("apiVersion")
-		return at(line, "apiVersion is %q: this version of Loadstone reads %q", written(version), want)
+	var problems []Problem
+	for _, own := range []struct{ field, want, limit string }{
+		{"kind", of.kind, of.limit},
+		{"apiVersion", v1alpha1.GroupVersion.String(), fmt.Sprintf("this version of Loadstone reads %q", v1alpha1.GroupVersion)},
+	} {
+		line, _ := lines.line(own.field)
+		switch value := object[own.field]; value {
+		case own.want:
+		case nil:
+			problems = append(problems, Problem{line, fmt.Sprintf("%s is missing: write %s: %s", own.field, own.field, own.want)})
+		default:
+			problems = append(problems, Problem{line, fmt.Sprintf("%s is %q: %s", own.field, fmt.Sprint(value), own.limit)})
+		}
 	}
-	return nil
-}
-
-// written is a value as it was written; empty if it is missing.
-func written(value any) string {
-	if value == nil {
-		return ""
-	}
-	return fmt.Sprint(value)
+	return invalid(problems)
 }
