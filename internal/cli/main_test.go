@@ -32,7 +32,10 @@ func TestWhatIsNoCommandIsRefused(t *testing.T) {
 		"a command without its image": {[]string{"calibrate", "--", "/server"}, "a command needs an image: set --image"},
 		"a command without dashes":    {[]string{"calibrate", "/server"}, "put the command of the server behind two dashes"},
 		"a file that is not there":    {[]string{"analyse", "/nothing/here"}, "/nothing/here"},
-		"a report without a cluster":  {[]string{"report", "run"}, "no kubeconfig names a cluster: set KUBECONFIG"},
+		"a report without a cluster":  {[]string{"report", "run"}, "or give --kubeconfig FILE; the runs on this machine are listed by loadstone list --here"},
+		"a list without a cluster":    {[]string{"list"}, "or give --kubeconfig FILE; the runs on this machine are listed by loadstone list --here"},
+		"a report of a folder":        {[]string{"report", ".."}, "the folder .. holds no manifest.json: the run was interrupted, or is none"},
+		"a report of a path":          {[]string{"report", "nothing/here"}, "there is no run in nothing/here: name the folder of a run, or a run on the cluster"},
 		"a calibration without one":   {[]string{"calibrate"}, "no kubeconfig names a cluster: set KUBECONFIG"},
 		"a context that is none":      {[]string{"report", "run", "--context", "here"}, `the kubeconfig has no context "here"`},
 	} {
