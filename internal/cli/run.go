@@ -185,15 +185,18 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 	return errors.Join(statusOf(e), openPage(ctx, e.Report))
 }
 
+// goOn is the way on after an interruption.
+const goOn = "go on with loadstone run FILE --resume, and with --out if it was given"
+
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e progress.Ending) error {
 	switch {
 	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs, e.Reason == v1alpha1.ReasonNotEnoughMemory:
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
 	case e.Interrupted && e.Report == "":
-		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete: there is nothing to report")}
+		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete, so there is nothing to report: " + goOn)}
 	case e.Interrupted:
-		return &statusError{statusInterrupted, errors.New("interrupted: the report holds the complete blocks")}
+		return &statusError{statusInterrupted, errors.New("interrupted: the report holds the complete blocks; " + goOn)}
 	case e.Reason == v1alpha1.ReasonObjectivesMissed:
 		return &statusError{statusMissed, errors.New(e.Message)}
 	case e.Reason == v1alpha1.ReasonObjectivesUndecided:
