@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"strconv"
@@ -52,20 +53,20 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return Named(ctx, path, text)
 }
 
-// Read returns the text of a file that may hold an object.
+// Read returns the text of a file that may hold an object. That it cannot be read is a problem of the file.
 func Read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading a run: %w", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, called(path, at(0, "there is no such file: correct its name"))
 	}
-	if info.IsDir() || info.Size() > maxFile {
-		return nil, fmt.Errorf("reading a run: %s is no file of at most %d bytes: name the YAML file of a BenchmarkRun", path, maxFile)
+	if err == nil && (info.IsDir() || info.Size() > maxFile) {
+		return nil, called(path, at(0, "it is no file of at most %d bytes: name the YAML file of a BenchmarkRun", maxFile))
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading a run: %w", err)
+	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {
+		return nil, called(path, at(0, "it cannot be read: %v", wrong.Err))
 	}
-	return text, nil
+	return text, err
 }
 
 // Named is Open for a text that was read already, under the name by which errors know it.

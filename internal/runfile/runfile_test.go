@@ -72,7 +72,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is no file") {
 		t.Errorf("a folder ends with %v", err)
 	}
-	if _, err := Open(t.Context(), filepath.Join(dir, "none.yaml")); err == nil || !strings.Contains(err.Error(), "none.yaml") {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none.yaml")); err == nil || err.Error() != filepath.Join(dir, "none.yaml")+": there is no such file: correct its name" {
 		t.Errorf("a missing file ends with %v", err)
 	}
 	path := filepath.Join(dir, "run.yaml")

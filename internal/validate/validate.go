@@ -36,18 +36,19 @@ func File(ctx context.Context, name string, text []byte, now time.Time) (Result,
 		check = rounds
 	}
 	out, err := check(ctx, name, text, now)
-	out.File = name
-	var wrong *runfile.Invalid
-	switch {
-	case err == nil:
-		out.Valid = true
-		out.Text = name + ": valid: " + out.Text
-	case errors.As(err, &wrong):
-		out.Problems, out.Text = wrong.Problems, wrong.Lines()
-	default:
-		return out, err
+	if err != nil {
+		return Refused(name, err)
 	}
+	out.File, out.Valid, out.Text = name, true, name+": valid: "+out.Text
 	return out, nil
+}
+
+// Refused is what was found of a file by an error that says what is wrong with it. Another error stays one.
+func Refused(name string, err error) (Result, error) {
+	if wrong := (*runfile.Invalid)(nil); errors.As(err, &wrong) {
+		return Result{File: name, Problems: wrong.Problems, Text: wrong.Lines()}, nil
+	}
+	return Result{File: name}, err
 }
 
 func run(ctx context.Context, name string, text []byte, _ time.Time) (Result, error) {
