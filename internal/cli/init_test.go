@@ -66,6 +66,20 @@ func TestWhatInitLeavesInCommentsIsValidToo(t *testing.T) {
 	}
 }
 
+func TestInitSaysThatOneHasNothingToBeComparedWith(t *testing.T) {
+	const want = "one implementation has nothing to be compared with"
+	for name, tc := range map[string]struct {
+		args []string
+		said bool
+	}{"one": {[]string{"a=./a"}, true}, "two": {[]string{"a=./a", "y=./b"}, false}, "the example": {nil, false}} {
+		t.Run(name, func(t *testing.T) {
+			if out, err := execute(t, append([]string{"init"}, tc.args...)...); err != nil || strings.Contains(out, want) != tc.said {
+				t.Errorf("it prints %s, %v", out, err)
+			}
+		})
+	}
+}
+
 func TestInitRefusesWhatIsNoRun(t *testing.T) {
 	there := filepath.Join(t.TempDir(), "run.yaml")
 	if out, err := execute(t, "init", "--out", there); err != nil || out != "" {
