@@ -51,7 +51,7 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	run = w.awaitEnd(run)
 
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "4 trials of 1 cells")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "4 trials of 1 cell")
 	condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
 	if run.Status.Progress != "4/4" {
 		t.Errorf("progress is %s", run.Status.Progress)

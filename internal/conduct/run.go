@@ -182,7 +182,7 @@ func (r Run) Left() time.Duration {
 	}
 	left := r.Plan.Estimate(open)
 	if stored > 0 {
-		left = time.Duration(open) * (taken/time.Duration(stored) + plan.TrialOverhead)
+		left = time.Duration(open) * (taken/time.Duration(stored) + r.Plan.Overhead())
 	}
 	if open > 0 {
 		spent = min(spent, left/time.Duration(open)) // The trials after the current one take their own time.
