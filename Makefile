@@ -72,6 +72,7 @@ picture: ## Make docs/report.png from the newest report of a run on this machine
 .PHONY: build
 build: ## Build every program into bin/.
 	@mkdir -p bin
+	@. hack/cluster/lib.sh; need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make
 	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp ./workloads/gnet ./workloads/faulty
 	@$(MAKE) -s -C workloads/epoll OUT=$(CURDIR)/bin/epoll epoll
 

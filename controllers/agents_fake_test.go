@@ -117,10 +117,10 @@ func (f *fakeAgents) State(_ context.Context, ip string) (protocol.State, error)
 }
 
 // Clock implements agents.Client.
-func (f *fakeAgents) Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error) {
+func (f *fakeAgents) Clock(ctx context.Context, ip string) (agents.Clock, error) {
 	sent := time.Now()
-	_, err = f.State(ctx, ip)
-	return 0, time.Since(sent), err
+	_, err := f.State(ctx, ip)
+	return agents.Clock{RoundTrip: time.Since(sent)}, err
 }
 
 // Command implements agents.Client.

@@ -4,17 +4,22 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/workflows"
 )
 
 // The trouble does not end with the run, which is deleted in the midst of it.
@@ -49,12 +54,43 @@ func TestAnAPIServerThatIsFarAwayCostsNoRun(t *testing.T) {
 // What is watched comes late, so that passes are built upon what is long past.
 func TestAnAPIServerThatIsBehindLetsEachTrialStartOnce(t *testing.T) {
 	t.Parallel()
-	leadsTo(t, behind, startedOnce)
+	leadsTo(t, behind, func(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
+		startedOnce(t, w, run)
+		oneAtATime(t, w)
+	})
+}
+
+// oneAtATime checks that of two new runs one begins and the other waits. Of two that were made in one second the first is the one whose name is: an
+// operator that knew only what it watches would let the other begin, of which it learns first, and then this one.
+func oneAtATime(t *testing.T, w *world) {
+	t.Helper()
+	long := func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 }
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+	second := w.apply("made-b", long)
+	time.Sleep(300 * time.Millisecond)
+	first := w.apply("made-a", long)
+	if !first.CreationTimestamp.Equal(&second.CreationTimestamp) {
+		first, second = second, first // On a machine that stood still in between, the older one is the first.
+	}
+	queued := saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/"+first.Name+" ")
+	await(w, second, "a begin, or a word about the queue", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.StartTime != nil || queued(r) })
+	await(w, first, "its begin", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.StartTime != nil })
+	await(w, second, "a look at it", func(*v1alpha1.BenchmarkRun) bool { return true })
+	if second.Status.StartTime != nil || !queued(second) {
+		t.Errorf("%s began at %s, and %s did, too: %+v", first.Name, first.Status.StartTime, second.Name, second.Status)
+	}
+	if n := w.kubelet.crowd(); n != 1 {
+		t.Errorf("pods of %d trials were there at the same time", n)
+	}
 }
 
 func TestWatchesThatMustBeginAnewCostNoRun(t *testing.T) {
 	t.Parallel()
-	leadsTo(t, forgetful, startedOnce)
+	var f forgetful
+	leadsTo(t, f.between, startedOnce)
+	if f.refused.Load() < 3 {
+		t.Errorf("only %d watches had to begin anew", f.refused.Load())
+	}
 }
 
 // leadsTo leads a run with something between its operator and the API server, which is there until it is deleted, too.
@@ -83,7 +119,19 @@ func cutShort(t *testing.T, w *world, _ *v1alpha1.BenchmarkRun) {
 	w.within("its end", func() bool { return !w.exists(cut, cut.Name) })
 }
 
-// An API server is away for ten minutes while a trial is measured, whose agents need nobody: what is away when it ends is waited for.
+// tooShort is a time-out that a run exceeds in ten minutes, unless they are none of its time. It leaves a busy machine all of the rest.
+func tooShort(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 590 }
+
+// unled checks that a run knows of a time in which nobody led it.
+func unled(t *testing.T, run *v1alpha1.BenchmarkRun, least time.Duration) {
+	t.Helper()
+	if away := time.Duration(run.Status.Absence.Seconds) * time.Second; away < least {
+		t.Errorf("of %s in which nobody led it the run knows %s", least, away)
+	}
+}
+
+// An API server is away for ten minutes while a trial is measured, whose agents need nobody. The operator cannot renew its lease, and ends; another
+// goes on when the API server is back.
 func TestAnAPIServerThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -98,20 +146,21 @@ func TestAnAPIServerThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var o outage
-			w := newWorld(t, func(w *world) { w.between = o.of(tc.of, tc.message) })
-			run := w.apply("patient", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 7200 })
+			w := newWorld(t, func(w *world) { w.between, w.elects = o.of(tc.of, tc.message), true })
+			first := w.elect()
+			run := w.apply("patient", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), tooShort)
 			w.awaitFirst("patient")
 			o.lasts.Store(true)
-			w.within("requests in vain", func() bool { return o.met.Load() >= 3 })
 			w.clock.Forward(10 * time.Minute)
-			before := o.met.Load()
-			w.within("more of them, when the trial is over", func() bool { return o.met.Load() >= before+3 })
+			w.deposed(first)
+			if o.met.Load() < 3 {
+				t.Errorf("only %d requests were in vain", o.met.Load())
+			}
 			o.lasts.Store(false)
-			w.within("the run's end", func() bool {
-				w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
-				return run.Status.CompletionTime != nil
-			})
+			w.elect()
+			run = w.awaitEnd(run)
 			condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+			unled(t, run, 10*time.Minute)
 			startedOnce(t, w, run)
 			inTheirTurn(t, w, run)
 			artifactsOf(t, w, run)
@@ -119,11 +168,26 @@ func TestAnAPIServerThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
 	}
 }
 
-// Argo is away for ten minutes while a trial is measured: the next is prepared, and waits for its step.
+// deposed waits until an operator has ended because it could not renew its lease.
+func (w *world) deposed(c *candidate) {
+	w.t.Helper()
+	select {
+	case err := <-c.ended:
+		w.stop = func() {}
+		if err == nil || !strings.Contains(err.Error(), "leader election lost") {
+			w.t.Errorf("an operator that could not renew its lease ended: %v", err)
+		}
+	case <-time.After(awaitDeadline):
+		w.t.Fatal("an operator goes on that cannot renew its lease")
+	}
+}
+
+// Argo is away for ten minutes while a trial is measured: the next is prepared, and waits for its step. Of the run's time that costs the first
+// minute, in which Argo may be slow.
 func TestArgoThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("unled", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 7200 })
+	run := w.apply("unled", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), tooShort)
 	first := w.awaitFirst("unled")
 	w.argo.away.Store(true)
 	await(w, first, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
@@ -133,13 +197,69 @@ func TestArgoThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
 		return meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared)
 	}
 	await(w, next, "its turn", prepared)
+	w.clock.Forward(workflows.Patience + 2*time.Second)
+	w.poke(run)
+	await(w, run, "a word about Argo", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonWorkflowEngineDown, ""))
 	w.clock.Forward(10 * time.Minute)
 	w.argo.away.Store(false)
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	unled(t, run, 10*time.Minute)
 	startedOnce(t, w, run)
 	inTheirTurn(t, w, run)
 	artifactsOf(t, w, run)
+}
+
+// Another of its name is made as soon as the API server lets go of the one that is deleted while its second trial measures.
+func TestARunThatIsDeletedAndMadeAgainIsAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	two := with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"})
+	hours := func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 }
+	first := w.apply("twice", two, hours)
+	stored := w.awaitFirst("twice")
+	w.clock.Forward(time.Hour)
+	w.poke(stored)
+	await(w, stored, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
+	w.within("the load of its second trial", func() bool {
+		return slices.ContainsFunc(w.trials(first), func(t v1alpha1.Trial) bool { return *t.Spec.Index == 1 && w.measuring(&t) })
+	})
+	before := w.manifestOf(first, stored)
+	w.must(w.c.Delete(t.Context(), first))
+	second := w.drafted("twice", two)
+	w.within("room for another of its name", func() bool {
+		err := w.c.Create(t.Context(), second)
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	second = w.awaitEnd(second)
+	condition(t, second.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	artifactsOf(t, w, second)
+	if diff := cmp.Diff(before, w.manifestOf(first, stored)); diff != "" {
+		t.Errorf("what the first has stored has changed (-before +after):\n%s", diff)
+	}
+	for _, trial := range w.trials(second) {
+		if m := w.manifestOf(second, &trial); m.Key == before.Key || m.SHA256 == before.SHA256 {
+			t.Errorf("both have stored %s", m.Key)
+		}
+	}
+}
+
+// manifestOf is the manifest of a trial as an object of the store, which says that it is of that run.
+func (w *world) manifestOf(run *v1alpha1.BenchmarkRun, trial *v1alpha1.Trial) record.Artifact {
+	w.t.Helper()
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	found, err := store.Find(w.t.Context(), artifact.ManifestKey(artifact.TrialPrefix(artifact.RunPrefix("", facts.Run(run)), trial.Name, trial.Status.Attempt)))
+	w.must(err)
+	data, err := artifact.LoadTrial(w.t.Context(), store, found)
+	w.must(err)
+	if data.Manifest.Run.UID != string(run.UID) || data.Manifest.Name != trial.Name {
+		w.t.Errorf("%s is of %s of the run %s %s, want %s of %s", found.Key, data.Manifest.Name, data.Manifest.Run.Name, data.Manifest.Run.UID, trial.Name, run.UID)
+	}
+	return found
 }
 
 func TestARunIsDeletedWhileItsStoreIsAway(t *testing.T) {
@@ -174,26 +294,15 @@ func TestARunThatIsDeletedWithoutAnOperatorGoesWhenThereIsOne(t *testing.T) {
 func TestAnOperatorThatIsAwayForHoursCostsARunNoneOfItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) { w.elects = true })
-	lead := func() {
-		c := newCandidate(w, w.addr, &leaderEnds{by: map[*candidate]bool{}}, nil)
-		w.stop = sync.OnceFunc(func() {
-			c.cancel()
-			if err := <-c.ended; err != nil {
-				t.Errorf("an operator ended: %v", err)
-			}
-		})
-	}
-	lead()
+	w.elect()
 	run := w.apply("left", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
 	w.awaitFirst("left")
 	w.stop()
 	w.clock.Forward(2 * time.Hour)
-	lead()
+	w.elect()
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	if away := time.Duration(run.Status.Absence.Seconds) * time.Second; away < 2*time.Hour {
-		t.Errorf("of two hours without an operator the run knows %s", away)
-	}
+	unled(t, run, 2*time.Hour)
 	startedOnce(t, w, run)
 	artifactsOf(t, w, run)
 }

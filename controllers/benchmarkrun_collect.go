@@ -4,20 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/workflows"
 )
 
 // collectEvery is the pause between two looks whether what was removed is gone.
 const collectEvery = 500 * time.Millisecond
+
+// tokensGo is for how long after the end of a run its tokens are removed each time that it is looked at. An operator that starts looks at all runs
+// that have ended; a token that survived would open nothing, and goes with the rest.
+const tokensGo = time.Hour
 
 // stop ends what still goes on of a run that is over, and in the end removes what is left of it in the cluster. Trials stop by themselves, and
 // a workflow that has not ended is removed.
@@ -31,6 +38,7 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 	ended := s.run.Status.CompletionTime.Time
 	switch argo := ended.Add(workflows.Patience).Sub(s.now); {
 	case s.workflow == nil:
+	case workflows.Ended(s.workflow) && s.now.Sub(ended) > tokensGo:
 	case workflows.Ended(s.workflow):
 		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
 			return pass.Halt, err
@@ -75,11 +83,19 @@ func (r *BenchmarkRunReconciler) letGo(ctx context.Context, run *v1alpha1.Benchm
 	return nil
 }
 
-// cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left.
+// cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left that is worth a wait.
 func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
-	left, err := room.Clear(ctx, r.Client, r.Live, run)
+	left, stuck, err := room.Clear(ctx, r.Client, r.Live, run, r.Now())
 	if err := errors.Join(err, r.engine().RemoveAll(ctx, run)); err != nil || left > 0 {
 		return false, err
 	}
-	return true, errors.Join(r.engine().RemoveTokens(ctx, run), room.Release(ctx, r.Client, run, r.Network))
+	if err := errors.Join(r.engine().RemoveTokens(ctx, run), room.Release(ctx, r.Client, run, r.Network)); err != nil {
+		return false, err
+	}
+	if len(stuck) > 0 {
+		r.Recorder.Event(run, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, pick.Clip(fmt.Sprintf(
+			"the run is let go while pods of its trials are still being deleted, on a node that is not ready or for more than ten minutes: look at their node and their finalizers: %s", strings.Join(stuck, ", "),
+		), pass.MaxMessage))
+	}
+	return true, nil
 }

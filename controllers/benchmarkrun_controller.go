@@ -151,13 +151,17 @@ func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []
 	return requests(ctx, slices.DeleteFunc(runs, func(run v1alpha1.BenchmarkRun) bool { return run.UID == o.GetUID() || run.Status.StartTime != nil }), err)
 }
 
-func requests(ctx context.Context, runs []v1alpha1.BenchmarkRun, err error) []reconcile.Request {
+// requests ask for a look at each of some objects, as far as they could be found.
+func requests[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, found []T, err error) []reconcile.Request {
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Finding the BenchmarkRuns that an event is about")
+		ctrl.LoggerFrom(ctx).Error(err, "Finding the objects that an event is about")
 	}
 	var list []reconcile.Request
-	for i := range runs {
-		list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&runs[i])})
+	for i := range found {
+		list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(P(&found[i]))})
 	}
 	return list
 }

@@ -200,14 +200,15 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		s.end = conduct.ShutDown(fmt.Sprintf("workflow %s was shut down (%s) before its trials had ended: %s", s.workflow.GetName(), phase, message))
 		return r.conclude(ctx, s)
 	case workflows.Ended(s.workflow):
-		return r.replaceWorkflow(ctx, s)
+		return r.replaceWorkflow(ctx, s, fmt.Sprintf("it ended (%s) before its trials did: %s", phase, message))
 	}
 	owed := facts.Release(s.trials, *s.plan)
-	stands := workflows.Stands(s.workflow, owed, s.absence.Until, s.now)
-	if owed.Trial != "" && !stands.Suspended {
-		if err := r.engine().ReplaceAgentPods(ctx, s.workflow.GetName(), stands.Unanswered, s.now); err != nil {
-			return pass.Halt, err
-		}
+	if owed.Made.After(s.workflow.GetCreationTimestamp().Time) {
+		return r.replaceWorkflow(ctx, s, "trial "+owed.Trial+" was deleted, and made again after its step")
+	}
+	stands, err := r.engine().Follow(ctx, s.workflow, owed, s.absence.Until, s.now)
+	if err != nil {
+		return pass.Halt, err
 	}
 	if s.why, s.waiting = stands.Why, stands.Waiting; s.waiting == "" {
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
@@ -215,12 +216,11 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, workflows.AnswerPatience)), nil
 }
 
-// replaceWorkflow makes room for another workflow where one has ended before its trials, such as after retries that an absence of the
+// replaceWorkflow makes room for another workflow where one will not release its trials any more, such as after retries that an absence of the
 // operator has used up. A workflow orders trials and measures nothing, so that its end costs none of them.
-func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope) (pass.Step, error) {
-	phase, message := workflows.Phase(s.workflow)
+func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope, because string) (pass.Step, error) {
 	s.why = v1alpha1.ReasonWorkflowFailed
-	s.waiting = fmt.Sprintf("workflow %s ended (%s) before its trials did: another takes its place: %s", s.workflow.GetName(), phase, message)
+	s.waiting = fmt.Sprintf("another workflow takes the place of %s: %s", s.workflow.GetName(), because)
 	if left := workflows.AnswerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
 		return pass.Again(left), nil // One that fails at once is not made again at once.
 	}

@@ -24,6 +24,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/lookup"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/workflows"
 )
@@ -77,7 +79,11 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 		// end is the reason with which the run ends, and gone whether the workflow is deleted.
 		end  string
 		gone bool
+		// remade is true if the first trial was made after the workflow.
+		remade bool
 	}{
+		"one whose trial was deleted":    {phase: "Running", age: time.Hour, remade: true, gone: true},
+		"one that is new, and so was it": {phase: "Running", age: workflows.AnswerPatience - time.Second, remade: true},
 		"one that was not picked up":     {age: time.Hour},
 		"one that waits":                 {phase: "Pending", age: time.Hour},
 		"one that goes on":               {phase: "Running", age: time.Hour},
@@ -101,6 +107,11 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			w.SetCreationTimestamp(metav1.Time{Time: noon.Add(-tc.age)})
 			c := fake.NewClientBuilder().WithObjects(w.DeepCopy()).Build()
 			s := runScopeOf(t, func(s *runScope) { s.workflow = w })
+			because := "it ended (" + tc.phase + ") before its trials did: no more retries left"
+			if tc.remade {
+				s.trials[0].CreationTimestamp = metav1.Time{Time: noon}
+				because = "trial " + s.trials[0].Name + " was deleted, and made again after its step"
+			}
 			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
@@ -111,7 +122,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			if gone := apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(w), w)); gone != tc.gone {
 				t.Errorf("it is gone: %v", gone)
 			}
-			if tc.gone && s.waiting != "workflow w ended ("+tc.phase+") before its trials did: another takes its place: no more retries left" {
+			if tc.gone && s.waiting != "another workflow takes the place of w: "+because {
 				t.Errorf("the run says %q", s.waiting)
 			}
 		})
@@ -156,6 +167,43 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 					why = v1alpha1.ReasonStoreUnavailable
 				}
 				condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, why, tc.err.Error())
+			}
+		})
+	}
+}
+
+// Nodes are replaced one by one, and come anew when somebody needs them.
+func TestARunForWhichNoNodeHasRoomWaitsAndLetsOthersGoFirst(t *testing.T) {
+	large := &plan.Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: "no node may run a server"}
+	for name, tc := range map[string]struct {
+		waited  time.Duration
+		awaited string
+		// says is what the run waits for; it is refused if that is empty.
+		says string
+	}{
+		"it has just come":                             {-1, "", "waiting for up to 1m0s (spec.patienceSeconds) for nodes with room: no node may run a server"},
+		"it has waited for a while":                    {time.Minute - time.Second, "", "waiting for up to 1m0s (spec.patienceSeconds) for nodes with room: no node may run a server"},
+		"it has waited for as long as it has patience": {time.Minute, "", ""},
+		"nodes are cordoned that have room":            {time.Hour, "waiting for n", "waiting for n: no node may run a server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) { s.run.Status.StartTime, s.trials, s.plan = nil, nil, nil })
+			s.run.Spec.PatienceSeconds = 60
+			if tc.waited >= 0 {
+				s.run.Status.WaitingSince = &metav1.Time{Time: s.now.Add(-tc.waited)}
+				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: large.Reason})
+			}
+			next, err := s.noRoom(large, tc.awaited)
+			if err != nil || !next.Stop || (next.After > 0) != (tc.says != "") || (s.end == nil) != (tc.says != "") {
+				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
+			}
+			if s.run.Status = runStatus(s); tc.says == "" {
+				condition(t, s.run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionFalse, large.Reason, large.Message)
+				return
+			}
+			condition(t, s.run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionUnknown, large.Reason, tc.says)
+			if queue.HoldsUp(s.run) {
+				t.Error("it holds up others")
 			}
 		})
 	}

@@ -95,13 +95,19 @@ func (s *runScope) refuse(err error) (pass.Step, error) {
 	return pass.Halt, nil
 }
 
-// noRoom waits for nodes that are away and may come back, and refuses a run for which there would be no room with them either.
+// noRoom waits for nodes that are away and may come back. A run for which there would be no room with them either is refused after its patience: nodes
+// may be gone for as long as they are replaced.
 func (s *runScope) noRoom(v *plan.Violation, awaited string) (pass.Step, error) {
-	if awaited == "" {
+	patience := facts.Patience(s.run)
+	switch {
+	case awaited != "":
+	case facts.Impatient(s.run, s.absence, v.Reason, s.now):
 		return s.refuse(v)
+	default:
+		awaited = fmt.Sprintf("waiting for up to %s (spec.patienceSeconds) for nodes with room", patience)
 	}
 	s.why, s.waiting = v.Reason, awaited+": "+v.Message
-	return pass.Again(retryNodes), nil
+	return pass.Again(min(retryNodes, patience)), nil
 }
 
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }

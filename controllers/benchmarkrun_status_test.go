@@ -251,18 +251,22 @@ func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 	tests := map[string]struct {
 		err    error
 		waited time.Duration
+		kept   int32 // for so many seconds
 		ends   bool
 	}{
 		"the store is away":               {err: artifact.ErrUnreachable, waited: conduct.ReportPatience},
 		"the store is away for too long":  {err: artifact.ErrUnreachable, waited: conduct.ReportPatience + 1, ends: true},
 		"the bucket is gone":              {err: artifact.ErrNoBucket, waited: time.Hour},
 		"the bucket is gone for too long": {err: artifact.ErrNoBucket, waited: conduct.ReportPatience + 1, ends: true},
+		"what was measured is still kept": {err: artifact.ErrUnreachable, waited: 7 * 24 * time.Hour, kept: 7 * 24 * 3600},
+		"what was measured was kept":      {err: artifact.ErrUnreachable, waited: 7*24*time.Hour + 1, kept: 7 * 24 * 3600, ends: true},
 		"it cannot be made":               {err: publish.ErrReport, ends: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
 			s := runScopeOf(t, endTrials(), func(s *runScope) { s.now = noon.Add(24 * time.Hour) })
+			s.run.Spec.TTLSecondsAfterFinished = &tc.kept
 			s.run.Status.WaitingSince = &metav1.Time{Time: s.now.Add(-tc.waited)}
 			meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonStoreRefused})
 			next, err := r.report(t.Context(), s)

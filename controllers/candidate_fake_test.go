@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"loadstone.dev/loadstone/internal/agents"
@@ -51,10 +51,10 @@ func newCandidate(w *world, addr string, ends *leaderEnds, end func(*candidate))
 			end(c)
 		}
 	}}
-	electing, writing := rest.CopyConfig(w.config), rest.CopyConfig(w.config)
+	electing, writing := w.reach(), w.reach()
 	electing.Wrap(func(way http.RoundTripper) http.RoundTripper { return c.gate.before(c.gate.after(way)) })
 	writing.Wrap(c.guard)
-	lock, err := fence.Lock(electing, w.system, "loadstone", addr, electionRenew)
+	lock, err := fence.Lock(electing, w.system, "loadstone", string(uuid.NewUUID()), electionRenew)
 	w.must(err)
 	m := w.newManager(writing, func(o *ctrl.Options) {
 		o.LeaderElection, o.LeaderElectionResourceLockInterface, o.LeaderElectionReleaseOnCancel = true, lock, true

@@ -17,7 +17,7 @@ func runFacts(s *runScope) conduct.Run {
 	r := conduct.Run{
 		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: facts.Interim(s.run),
 		Scan:   conduct.Scan{Blocks: s.run.Status.Repeats.ScannedBlocks, Disturbed: s.run.Status.Repeats.DisturbedBlocks},
-		Trials: facts.Trials(s.trials), Now: s.now,
+		Trials: facts.Trials(s.trials), Kept: facts.TTL(s.run), Now: s.now,
 		Waiting: facts.StoreAwaited(s.run, s.absence), Absence: facts.WithoutEngine(s.absence, s.run, s.now),
 	}
 	if s.plan != nil {

@@ -51,7 +51,7 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	run = w.awaitEnd(run)
 
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "4 trials of 1 cells")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "4 trials of 1 cell")
 	condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
 	if run.Status.Progress != "4/4" {
 		t.Errorf("progress is %s", run.Status.Progress)
@@ -99,6 +99,10 @@ func inTheirTurn(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	list := w.trials(run)
 	for i := 1; i < len(list); i++ {
+		if list[i].Status.AttemptTime == nil || list[i-1].Status.CompletionTime == nil {
+			t.Errorf("trial %d has not begun, or its predecessor has not ended", i)
+			continue
+		}
 		if began, ended := list[i].Status.AttemptTime.Time, list[i-1].Status.CompletionTime.Truncate(time.Second); began.Before(ended) {
 			t.Errorf("the time of trial %d ran from %s on; its predecessor ended at %s", i, began, ended)
 		}
@@ -174,6 +178,22 @@ func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 	}
 	if pods := w.kubelet.pods(); len(pods) != 2 {
 		t.Errorf("the deletion was taken for a fault from outside: pods %v", pods)
+	}
+}
+
+func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := w.apply("taken", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
+	w.awaitMeasuring("taken-001-go", 1)
+	w.must(w.c.Delete(t.Context(), &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "taken-000-go"}}))
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	measuredOnce(t, w, run, 2)
+	var again v1alpha1.Trial
+	w.must(w.c.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "taken-000-go"}, &again))
+	if again.Status.StartTime == nil || len(again.Status.Nodes) != 2 {
+		t.Errorf("of the trial that was measured before is known %+v", again.Status)
 	}
 }
 
@@ -363,7 +383,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 		says   string
 	}{
 		"the bucket is not there": {func(c *artifact.Config) { c.Bucket = "nobody-made-this" }, "the bucket does not exist: create it, or set another one (chart value s3.bucket)"},
-		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret)"},
+		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -382,7 +402,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 3 }))
+	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs, s.PatienceSeconds = 3, 1 }))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs,
 		"spec.implementations[0].cpus is 3: its pod needs 3200m CPU on one node", "node-server, has 2200m allocatable: ask for fewer CPUs or add a larger node")
 	if run.Status.StartTime != nil {
@@ -419,7 +439,7 @@ func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}},
 	}
 	w.must(w.c.Create(t.Context(), stranger))
-	run := w.apply("taken")
+	run := w.apply("taken", func(s *v1alpha1.BenchmarkRunSpec) { s.PatienceSeconds = 1 })
 	await(w, w.trial("taken-000-go"), "a look at the pod", func(t *v1alpha1.Trial) bool {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
 		return c != nil && strings.Contains(c.Message, "a pod named taken-000-go-1-s0 exists already")

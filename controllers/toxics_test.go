@@ -1,6 +1,9 @@
 package controllers
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -80,10 +84,65 @@ func TestAStoreThatIsHardToReachCostsNothing(t *testing.T) {
 	}
 }
 
+// A store that answers, and refuses, is waited for like one that is away: for ten minutes, which cost the trial. No other begins meanwhile, and its
+// block is repeated.
+func TestAStoreThatRefusesWhileATrialMeasuresCostsThatTrial(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		of   func(*http.Request) bool
+		code int
+		says string
+		// holds is true of a store that keeps the next trial from its start, too.
+		holds bool
+	}{
+		"it rejects the key": {everything, http.StatusForbidden, "AccessDenied", true},
+		"it is full":         {uploads, http.StatusInsufficientStorage, "XMinioStorageFull", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var refuses *refuser
+			w := newWorld(t, func(w *world) {
+				refuses = newRefuser(t, w.store.Endpoint, tc.of, tc.code, tc.says)
+				w.store.Endpoint = refuses.addr
+			})
+			run := w.apply("refused", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 7200 })
+			first := w.awaitFirst("refused")
+			refuses.lasts.Store(true)
+			await(w, first, "a word about its store", waitsForStore)
+			pods := w.kubelet.pods()
+			w.clock.Forward(conduct.StoreDeadline)
+			w.poke(first)
+			await(w, first, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
+			condition(t, first.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonUploadFailed, fmt.Sprintf("the object store answered %d", tc.code))
+			if tc.holds {
+				w.within("the next trial to wait for its store", func() bool {
+					return slices.ContainsFunc(w.trials(run), func(t v1alpha1.Trial) bool { return *t.Spec.Index == 1 && waitsForStore(&t) })
+				})
+				pods = w.kubelet.pods()
+			}
+			if len(pods) != 2 {
+				t.Errorf("others were started meanwhile: pods %v", pods)
+			}
+			refuses.lasts.Store(false)
+			run = w.awaitEnd(run)
+			condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+			var stored int
+			for _, trial := range w.trials(run) {
+				if trial.Status.ManifestKey != "" {
+					stored++
+				}
+			}
+			if stored != 3 {
+				t.Errorf("%d trials are stored, want the other of the block and those of a repeat block", stored)
+			}
+		})
+	}
+}
+
 // waitsForStore reports whether a trial says that it waits for its store.
 func waitsForStore(t *v1alpha1.Trial) bool {
 	for _, c := range t.Status.Conditions {
-		if c.Status == metav1.ConditionUnknown && (strings.Contains(c.Message, "not stored yet") || strings.Contains(c.Message, "object store cannot be reached")) {
+		if c.Status == metav1.ConditionUnknown && (strings.Contains(c.Message, "not stored yet") || strings.Contains(c.Message, "the object store ")) {
 			return true
 		}
 	}

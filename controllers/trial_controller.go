@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -61,6 +61,9 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 	if !t.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // Its pods are its dependents and go with it.
 	}
+	if t.Status.CompletionTime != nil {
+		return ctrl.Result{}, room.Tidy(ctx, r.Client, t.UID) // Thousands have ended, and an operator that starts looks at each.
+	}
 	s, err := r.observe(ctx, t)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -104,7 +107,7 @@ func (r *TrialReconciler) publicKey() ed25519.PublicKey { return r.Key.Public().
 // SetupWithManager registers the reconciler. A trial is looked at when it or one of its pods changes; and since a trial waits
 // for others of its run and for other people's pods, the one whose turn it is is looked at whenever any of these changes.
 func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
-	waiting := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request { return r.next(ctx) })
+	waiting := handler.EnqueueRequestsFromMapFunc(r.next)
 	return ctrl.NewControllerManagedBy(m).
 		For(&v1alpha1.Trial{}).
 		Owns(&corev1.Pod{}).
@@ -115,42 +118,18 @@ func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
 
-// next are the trials whose turn it is: of each run the first that has not ended.
-func (r *TrialReconciler) next(ctx context.Context) []reconcile.Request {
-	trials, err := lookup.OpenTrials(ctx, r.Client)
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Finding the trials whose turn it is")
-		return nil
-	}
-	first := map[string]*v1alpha1.Trial{}
-	for i := range trials {
-		t := &trials[i]
-		uid := t.Labels[v1alpha1.LabelRunUID]
-		if first[uid] == nil || *t.Spec.Index < *first[uid].Spec.Index {
-			first[uid] = t
-		}
-	}
-	var list []reconcile.Request
-	for _, t := range first {
-		list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(t)})
-	}
-	return list
+// next are the trials whose turn it is.
+func (r *TrialReconciler) next(ctx context.Context, _ client.Object) []reconcile.Request {
+	trials, err := lookup.Turns(ctx, r.Client)
+	return requests(ctx, trials, err)
 }
 
-// ofRun are the trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
+// ofRun are the open trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
 func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcile.Request {
 	run, ok := o.(*v1alpha1.BenchmarkRun)
 	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil && run.Status.Interim.AnalysedBlocks == 0 {
 		return nil
 	}
-	trials, err := lookup.TrialsOf(ctx, r.Client, run.Namespace, string(run.UID))
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Finding the trials of a run", "run", client.ObjectKeyFromObject(run))
-		return nil
-	}
-	var list []reconcile.Request
-	for i := range trials {
-		list = append(list, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: run.Namespace, Name: trials[i].Name}})
-	}
-	return list
+	trials, err := lookup.OpenTrials(ctx, r.Client)
+	return requests(ctx, slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool { return t.Labels[v1alpha1.LabelRunUID] != string(run.UID) }), err)
 }

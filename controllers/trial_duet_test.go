@@ -28,7 +28,7 @@ func TestADuetGoesFromApplyToItsReport(t *testing.T) {
 	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet))
 
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "2 trials of 1 cells")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "2 trials of 1 cell")
 	condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
 	if run.Status.Progress != "2/2" || !strings.Contains(run.Status.Verdict, "go2") {
 		t.Errorf("progress %s, verdict %q", run.Status.Progress, run.Status.Verdict)

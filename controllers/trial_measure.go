@@ -38,16 +38,21 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 	return pass.GoOn, nil
 }
 
-// lastAsks is how often an agent is asked before it is given up, in the pass that does so.
-const lastAsks = 3
-
-// askAgent asks an agent how far it is. One whose time to answer is over is asked again at once: a packet that was lost shall not cost what is
-// measured.
-func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *corev1.Pod) (protocol.State, error) {
-	st, err := r.Agents.State(ctx, pod.Status.PodIP)
-	for asked := 1; asked < lastAsks && err != nil && attemptFacts(s).AgentSilent(agentIn(pod), err) != nil; asked++ {
-		st, err = r.Agents.State(ctx, pod.Status.PodIP)
+// insist asks an agent, again where its silence would end the attempt.
+func insist[T any](ctx context.Context, s *trialScope, pod *corev1.Pod, ask func(ctx context.Context, ip string) (T, error)) (T, error) {
+	ends := func(err error) bool {
+		return refusal(pod, err) == nil && attemptFacts(s).AgentSilent(agentIn(pod), err) != nil
 	}
+	return agents.Insist(ctx, ends, func() (T, error) { return ask(ctx, pod.Status.PodIP) })
+}
+
+func (r *TrialReconciler) command(ctx context.Context, s *trialScope, pod *corev1.Pod, c protocol.Command) (protocol.State, error) {
+	return insist(ctx, s, pod, func(ctx context.Context, ip string) (protocol.State, error) { return r.Agents.Command(ctx, ip, c) })
+}
+
+// askAgent asks an agent how far it is.
+func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *corev1.Pod) (protocol.State, error) {
+	st, err := insist(ctx, s, pod, r.Agents.State)
 	if o := s.command(pod.Labels[v1alpha1.LabelMember]); err == nil && !st.Is(o) {
 		err = fmt.Errorf("what answers at %s is %s of attempt %d at %s, and not %s of attempt %d at %s", pod.Status.PodIP, st.Member, st.Attempt, st.Trial, o.Member, o.Attempt, o.Trial)
 	}
@@ -106,7 +111,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (
 	if err := r.loadScripts(ctx, s); err != nil {
 		return scriptsAway(s, err)
 	}
-	st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
+	st, err := r.command(ctx, s, g.pod, s.checkCommand(g.Name))
 	if err != nil {
 		return silent(s, g.pod, err)
 	}
@@ -164,7 +169,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		if a.state.Phase != protocol.Idle {
 			continue
 		}
-		offset, _, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
+		clock, err := insist(ctx, s, a.pod, r.Agents.Clock)
 		if err != nil {
 			return silent(s, a.pod, err)
 		}
@@ -172,8 +177,8 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 			return pass.Halt, nil
 		}
 		o := s.command(a.Name)
-		o.Start = try.Start(try.Started.Add(offset), s.targets(), cpu)
-		state, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o)
+		o.Start = try.Start(try.Started.Add(clock.Offset), s.targets(), cpu)
+		state, err := r.command(ctx, s, a.pod, o)
 		if err != nil {
 			return silent(s, a.pod, err)
 		}

@@ -6,7 +6,7 @@ import (
 
 // placed is where the pods of the attempt are.
 func (s *trialScope) placed() []v1alpha1.MemberNode {
-	var list []v1alpha1.MemberNode
+	list := s.measuredOn
 	for _, m := range s.members {
 		if m.pod != nil && m.pod.Spec.NodeName != "" {
 			list = append(list, v1alpha1.MemberNode{Member: m.Name, Node: m.pod.Spec.NodeName})

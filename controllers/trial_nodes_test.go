@@ -105,7 +105,7 @@ func TestADuetStaysOnItsNode(t *testing.T) {
 func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, scatter)
-	run := w.apply("fixed", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
+	run := w.apply("fixed", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.PatienceSeconds = 2, 1 })
 	w.awaitMeasuring("fixed-000-go", 1)
 	node := "own-" + render.PodName("fixed-000-go", 1, record.MemberServer(0))
 	w.kubelet.vanish(node)

@@ -18,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/mounts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pods"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/timetable"
@@ -36,17 +37,9 @@ const (
 // phases are the steps of a trial in their order.
 func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
 	return []pass.Phase[*trialScope]{
-		r.cleanUp, r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
+		r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
 		r.askAgents, r.prepare, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
 	}
-}
-
-// cleanUp removes the pods of a trial that has ended.
-func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (pass.Step, error) {
-	if !s.ended() {
-		return pass.GoOn, nil
-	}
-	return pass.Halt, room.Delete(ctx, r.Client, append(s.pods(), s.stalePods()...))
 }
 
 // follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.
@@ -88,6 +81,11 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.S
 	if _, err := r.Store.Find(ctx, artifact.PlanKey(s.runPrefix())); err != nil && !artifact.Unreadable(err) {
 		s.await(err.Error())
 		return pass.Again(retryStore), nil
+	}
+	if m, stored, err := publish.Trial(ctx, r.Store, s.manifestKey()); err == nil {
+		// It was measured before: somebody has deleted it since, and its run has made it again.
+		s.manifest, s.startTime, s.measuredOn = &stored, &m.Start, facts.MeasuredOn(m)
+		return pass.Halt, nil
 	}
 	return pass.GoOn, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,8 +37,8 @@ func (silence) State(context.Context, string) (protocol.State, error) {
 	return protocol.State{}, errors.New("connection refused")
 }
 
-func (silence) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
-	return 0, 0, errors.New("connection refused")
+func (silence) Clock(context.Context, string) (agents.Clock, error) {
+	return agents.Clock{}, errors.New("connection refused")
 }
 
 func (silence) Command(context.Context, string, protocol.Command) (protocol.State, error) {
@@ -107,12 +108,17 @@ func (a *stumbling) State(_ context.Context, ip string) (protocol.State, error) 
 
 func TestOneLostAnswerCostsNoTrial(t *testing.T) {
 	late := later(time.Hour)
-	for failures, lost := range map[int]bool{0: false, 1: false, lastAsks - 1: false, lastAsks: true} {
-		s := scopeOf(late)
-		r := &TrialReconciler{Agents: &stumbling{failures: failures}}
-		if _, err := r.askAgents(t.Context(), s); err != nil || (s.fault != nil) != lost {
-			t.Errorf("after %d lost answers: %s, %v", failures, describe(s.fault), err)
-		}
+	for failures, lost := range map[int]bool{0: false, 1: false, agents.Tries - 1: false, agents.Tries: true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began := scopeOf(late), time.Now()
+			r := &TrialReconciler{Agents: &stumbling{failures: failures}}
+			if _, err := r.askAgents(t.Context(), s); err != nil || (s.fault != nil) != lost {
+				t.Errorf("after %d lost answers: %s, %v", failures, describe(s.fault), err)
+			}
+			if waited := time.Since(began); waited != time.Duration(min(failures, agents.Tries-1))*agents.Pause {
+				t.Errorf("after %d lost answers the agent was asked for %s", failures, waited)
+			}
+		})
 	}
 	s, r := scopeOf(), &TrialReconciler{Agents: &stumbling{failures: 1}}
 	if step, err := r.askAgents(t.Context(), s); err != nil || s.fault != nil || step.After != pollEvery {
@@ -120,8 +126,13 @@ func TestOneLostAnswerCostsNoTrial(t *testing.T) {
 	}
 }
 
+// patience is that of a run whose spec says nothing.
+const patience = 10 * time.Minute
+
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
+	refused := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrDenied}}
+	full := &TrialReconciler{Agents: punctual{}, Store: brokenStore{err: artifact.ErrFull}}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
 	notRunning := func(s *trialScope) { s.servers()[0].pod.Status.PodIP = "" }
 	outwaited := func(start v1alpha1.Start) func(*trialScope) {
@@ -145,8 +156,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		after          time.Duration
 	}{
 		"pods are starting":                       {r.examinePods, scopeOf(notRunning), "", "pods are starting", 5 * time.Second},
-		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline-time.Second)), "", "pods are starting", time.Second},
-		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline)), "PodLost transient: the trial's pods were not running within 3m0s", "", 0},
+		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(patience-time.Second)), "", "pods are starting", time.Second},
+		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(patience)), "PodLost transient: the trial's pods were not running within 10m0s", "", 0},
 		"pods end while Argo is away":             {r.examinePods, scopeOf(outwaited(v1alpha1.StartHeld)), "", "waiting for the workflow to reach this trial", 0},
 		"Argo is back after pods have ended":      {r.examinePods, scopeOf(outwaited(v1alpha1.StartReleased)), "PodLost transient: pod quick-000-go-1-s0 has waited so long for its start", "", 0},
 		"agents are starting":                     {r.askAgents, scopeOf(at(conduct.PrepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
@@ -167,6 +178,11 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"an agent is never done":                  {r.awaitEnd, scopeOf(agentsIn(measured, running), later(end+conduct.AgentGrace+1)), "AgentLost transient: the agent (generator-0) was still busy 30s after the last cell", "", 0},
 		"the store is away before pods are made":  {r.awaitStore, scopeOf(func(s *trialScope) { s.servers()[0].pod, s.generators()[0].pod = nil, nil }), "", "the object store cannot be reached", 2 * time.Second},
 		"the store is away":                       {r.store, scopeOf(agentsIn(measured, withFile(measured)), later(end+conduct.StoreDeadline)), "", "the object store cannot be reached", time.Second},
+		"the store refuses before pods are made":  {refused.awaitStore, scopeOf(func(s *trialScope) { s.servers()[0].pod, s.generators()[0].pod = nil, nil }), "", "the object store rejected the access key", 2 * time.Second},
+		"the store refuses the key":               {refused.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline)), "", "the object store rejected the access key", time.Second},
+		"the store refuses the key for too long":  {refused.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store rejected the access key", "", 0},
+		"the store is full":                       {full.writeManifest, scopeOf(agentsIn(measured, measured), later(end+conduct.StoreDeadline)), "", "the object store is full", time.Second},
+		"the store is full for too long":          {full.writeManifest, scopeOf(agentsIn(measured, measured), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store is full", "", 0},
 		"an upload goes on":                       {r.store, scopeOf(agentsIn(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "storing artifacts", pollEvery / 2},
 		"the store stays away":                    {r.store, scopeOf(agentsIn(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
 		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
@@ -182,7 +198,9 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := tc.phase(t.Context(), tc.scope)
+			var got pass.Step
+			var err error
+			synctest.Test(t, func(t *testing.T) { got, err = tc.phase(t.Context(), tc.scope) })
 			if err != nil || !got.Stop || got.After != tc.after {
 				t.Errorf("the phase ends with %+v, %v; want another look after %s", got, err, tc.after)
 			}
@@ -223,8 +241,8 @@ func (r refuses) State(context.Context, string) (protocol.State, error) {
 	return protocol.State{}, r.refusal()
 }
 
-func (refuses) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
-	return 0, 0, nil
+func (refuses) Clock(context.Context, string) (agents.Clock, error) {
+	return agents.Clock{}, nil
 }
 
 func (r refuses) Command(context.Context, string, protocol.Command) (protocol.State, error) {
@@ -247,8 +265,8 @@ type punctual struct {
 	commands *[]protocol.Command
 }
 
-func (punctual) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
-	return time.Hour, time.Since(noon), nil
+func (punctual) Clock(context.Context, string) (agents.Clock, error) {
+	return agents.Clock{Offset: time.Hour, RoundTrip: time.Since(noon)}, nil
 }
 
 func (p punctual) Command(_ context.Context, _ string, o protocol.Command) (protocol.State, error) {
@@ -301,13 +319,13 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 	}{
 		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected permanent: the API server rejected pod quick-000-go-1-s0: pods "x" is forbidden: violates PodSecurity`},
 		"by quota":                     {err: apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: stop, requested: pods=1, used: pods=0, limited: pods=0")), since: 24 * time.Hour},
-		"by a webhook, for a while":    {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: 10*time.Minute - time.Second},
-		"by a policy, for a while":     {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", field.ErrorList{field.Forbidden(nil, `ValidatingAdmissionPolicy "hours" with binding "all" denied request: not at this hour`)}), since: 10*time.Minute - time.Second},
-		"by a webhook, for too long":   {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: 10 * time.Minute, fault: "PodRejected permanent"},
+		"by a webhook, for a while":    {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: patience - time.Second},
+		"by a policy, for a while":     {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", field.ErrorList{field.Forbidden(nil, `ValidatingAdmissionPolicy "hours" with binding "all" denied request: not at this hour`)}), since: patience - time.Second},
+		"by a webhook, for too long":   {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: patience, fault: "PodRejected permanent"},
 		"since its namespace goes":     {err: terminating(), fault: "PodRejected permanent: namespace bench is being deleted, and takes no pod any more: create the run in another"},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
-		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline},
-		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected permanent: a pod named quick-000-go-1-s0 exists and does not belong to this trial: delete it"},
+		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: patience},
+		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: patience + 1, fault: "PodRejected permanent: a pod named quick-000-go-1-s0 exists and does not belong to this trial: delete it"},
 		"for a reason that may change": {err: apierrors.NewInternalError(errors.New("etcd")), fails: true},
 	}
 	for name, tc := range tests {

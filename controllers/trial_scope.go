@@ -48,8 +48,9 @@ type trialScope struct {
 	scripts []protocol.Script
 	// startTime is set when the agents are to be told to start; it is written before they are.
 	startTime *time.Time
-	// manifest is set when the trial's manifest has been stored.
-	manifest *record.Artifact
+	// manifest is set when the trial's manifest has been stored, and measuredOn, beside it, if that was before somebody deleted the trial.
+	manifest   *record.Artifact
+	measuredOn []v1alpha1.MemberNode
 	// fault is set when the attempt is over without a manifest.
 	fault *conduct.Failure
 }

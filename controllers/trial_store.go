@@ -106,11 +106,11 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (pas
 			}
 			m.Artifacts = append(m.Artifacts, file)
 		}
-		offset, rt, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
+		clock, err := insist(ctx, s, a.pod, r.Agents.Clock)
 		if err != nil {
 			return silent(s, a.pod, err)
 		}
-		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.Name, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
+		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.Name, OffsetNanos: clock.Offset.Nanoseconds(), RoundTripNanos: clock.RoundTrip.Nanoseconds()})
 	}
 	stored, err := publish.Once(ctx, r.Store, s.manifestKey(), m)
 	if err != nil {

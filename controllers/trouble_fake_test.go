@@ -3,10 +3,15 @@ package controllers
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,6 +51,33 @@ func writes(q *http.Request) bool    { return q.Method != http.MethodGet }
 func patches(q *http.Request) bool   { return q.Method == http.MethodPatch }
 func watches(q *http.Request) bool   { return q.URL.Query().Get("watch") != "" }
 func unwatched(q *http.Request) bool { return !watches(q) }
+
+func uploads(q *http.Request) bool { return q.Method == http.MethodPut }
+
+// refuser stands before an object store, and answers some requests in its place while it lasts.
+type refuser struct {
+	addr  string
+	lasts atomic.Bool
+}
+
+// newRefuser answers a sort of requests with a status and a code of S3.
+func newRefuser(t *testing.T, endpoint string, of func(*http.Request) bool, status int, code string) *refuser {
+	t.Helper()
+	var r refuser
+	to := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: endpoint})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !r.lasts.Load() || !of(q) {
+			to.ServeHTTP(w, q)
+			return
+		}
+		w.Header().Set("X-Amz-Request-Id", "1") // So does the store itself, and no proxy.
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
+	}))
+	t.Cleanup(server.Close)
+	r.addr = server.Listener.Addr().String()
+	return &r
+}
 
 // far lets a way take some time.
 func far(to http.RoundTripper) http.RoundTripper {
@@ -154,14 +186,16 @@ func newLate(of io.ReadCloser, by time.Duration) late {
 // Close implements io.Closer.
 func (b late) Close() error { return errors.Join(b.PipeReader.Close(), b.of.Close()) }
 
-// forgetful lets each watch last two seconds, and every third be refused, since the API server has forgotten what came since then.
-func forgetful(to http.RoundTripper) http.RoundTripper {
-	var n atomic.Int64
+// forgetful is an API server that lets each watch last two seconds, and refuses every third, since it has forgotten what came since then.
+type forgetful struct{ asked, refused atomic.Int64 }
+
+func (f *forgetful) between(to http.RoundTripper) http.RoundTripper {
 	return way(func(q *http.Request) (*http.Response, error) {
 		if !watches(q) {
 			return to.RoundTrip(q)
 		}
-		if n.Add(1)%3 == 0 {
+		if f.asked.Add(1)%3 == 0 {
+			f.refused.Add(1)
 			return refusesWith(q, http.StatusGone, metav1.StatusReasonExpired, "too old resource version"), nil
 		}
 		p, err := to.RoundTrip(q)

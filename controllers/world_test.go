@@ -199,11 +199,7 @@ func (w *world) left(ctx context.Context) string {
 func (w *world) startManager() {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	reach := rest.CopyConfig(w.config)
-	if w.between != nil {
-		reach.Wrap(w.between)
-	}
-	m := w.newManager(reach)
+	m := w.newManager(w.reach())
 	store, err := artifact.Open(w.store)
 	w.must(err)
 	w.register(ctx, m, w.reaper.seize(life{client: m.GetClient(), store: store, agents: w.agents}), w.addr)
@@ -215,6 +211,28 @@ func (w *world) startManager() {
 			w.t.Errorf("the operator ended: %v", err)
 		}
 	})
+}
+
+// reach is how an operator reaches the API server.
+func (w *world) reach() *rest.Config {
+	c := rest.CopyConfig(w.config)
+	if w.between != nil {
+		c.Wrap(w.between)
+	}
+	return c
+}
+
+// elect starts an operator that stands for election. Its stop ends it as SIGTERM would.
+func (w *world) elect() *candidate {
+	w.t.Helper()
+	c := newCandidate(w, w.addr, &leaderEnds{by: map[*candidate]bool{}}, nil)
+	w.stop = sync.OnceFunc(func() {
+		c.cancel()
+		if err := <-c.ended; err != nil {
+			w.t.Errorf("an operator ended: %v", err)
+		}
+	})
+	return c
 }
 
 // register gives a manager the endpoint, at an address, and the reconcilers of an operator with its ways to the world.
@@ -279,6 +297,13 @@ func (w *world) newManager(reach *rest.Config, deltas ...func(*ctrl.Options)) ct
 // apply creates a run of a good implementation, one block and one short level, with changes.
 func (w *world) apply(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.BenchmarkRun {
 	w.t.Helper()
+	run := w.drafted(name, deltas...)
+	w.must(w.c.Create(w.t.Context(), run))
+	return run
+}
+
+// drafted is a run that apply would create.
+func (w *world) drafted(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.BenchmarkRun {
 	run := &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
 		Spec: v1alpha1.BenchmarkRunSpec{
@@ -292,7 +317,6 @@ func (w *world) apply(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *
 	for _, d := range deltas {
 		d(&run.Spec)
 	}
-	w.must(w.c.Create(w.t.Context(), run))
 	return run
 }
 

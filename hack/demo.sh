@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A comparison on this machine, without a cluster, from nothing to a verdict and a report: config/samples/demo.yaml by "loadstone run".
+# A comparison on this machine, without a cluster, from nothing to a verdict and a report: config/samples/demo.yaml by "loadstone run", with its flags.
+# usage: hack/demo.sh [FLAG...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
@@ -16,7 +17,7 @@ mkdir -p bin
 CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/ ./cmd/loadstone ./workloads/gohttp ./workloads/gnet
 say "Two servers under the load of wrk, seven blocks, three quarters of a minute."
 status=0
-bin/loadstone run config/samples/demo.yaml || status=$?
+bin/loadstone run config/samples/demo.yaml "$@" || status=$?
 if [ $status = $inconclusive ]; then
   say "There is no verdict: the report says why. If other programs have disturbed the run, try again when this machine has less to do."
 fi

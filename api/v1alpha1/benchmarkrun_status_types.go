@@ -121,7 +121,7 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	PlanHash string `json:"planHash,omitempty"`
 
-	// progress is the number of measured cells and of planned cells, such as "12/40". It is counted anew every half minute.
+	// progress is the number of measured cells and of planned cells, such as "12/40". It is updated every half minute.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32

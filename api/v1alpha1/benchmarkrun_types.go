@@ -280,16 +280,16 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Maximum=604800
 	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
 
-	// patienceSeconds is how long the run waits for what may come back: an image whose registry does not answer, a node for a pod, an
-	// admission webhook or a policy that denies a pod, and a store that refuses its key, its bucket or more data. What the spec has wrong is
-	// refused at once. Defaults to 600.
+	// patienceSeconds is how long the run waits for what may come back: an image whose registry does not answer or that is long in coming,
+	// nodes with room, a node that cannot start a container, an admission webhook or a policy that denies a pod, and a store that refuses its
+	// key, its bucket or more data. What the spec has wrong is refused at once. Defaults to 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	PatienceSeconds int32 `json:"patienceSeconds,omitempty"`
 
 	// ttlSecondsAfterFinished is how long the run's trials and workflows stay in the cluster after its end. The run itself and what is in
-	// the object store stay. Defaults to 604800, a week.
+	// the object store stay. Defaults to 86400, a day.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

@@ -250,7 +250,7 @@ type TrialStatus struct {
 	// +optional
 	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
 
-	// progress is the number of measured cells and of planned cells, such as "2/4". It is counted anew every half minute.
+	// progress is the number of measured cells and of planned cells, such as "2/4". It is updated every half minute.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32

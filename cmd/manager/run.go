@@ -266,7 +266,7 @@ func newManager(o options, fence *lease.Fence) (ctrl.Manager, *rest.Config, erro
 			ByObject: map[client.Object]cache.ByObject{
 				&corev1.Pod{}:     {Label: labels.NewSelector().Add(*measured)},
 				&corev1.Node{}:    {Transform: trimNode},
-				&v1alpha1.Trial{}: {Transform: lookup.TrimTrial},
+				&v1alpha1.Trial{}: {Transform: new(lookup.Trials).Trim},
 				workflow: {
 					Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}, Transform: lookup.TrimWorkflow,
 				},

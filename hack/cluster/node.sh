@@ -33,6 +33,14 @@ kubelet_up() { # NODE
     --root-dir="$dir/kubelet" --cert-dir="$PKI"
 }
 
+# release_cpus NODE: lets a kubelet start that had given away every CPU it may, where the reserved ones are kept from all (strict-cpu-reservation). It refuses
+# its own record of that ("default cpuset cannot be empty") and asks to have it removed; it then gives the same pods their CPUs once more.
+release_cpus() {
+  local state
+  state=$(node_dir "$1")/kubelet/cpu_manager_state
+  if [ -e "$state" ] && grep -q '"defaultCpuSet":""' "$state"; then rm "$state"; fi
+}
+
 healthz_port() { echo $((10348 + $(node_index "$1"))); }
 
 node_labels() {

@@ -30,6 +30,7 @@ main() {
       wait_until 20 "$name" "containerd of $node answers" node_ctr "$node" version
       ;;
     kubelet-*)
+      release_cpus "$node"
       kubelet_up "$node"
       wait_until 20 "$name" "kubelet of $node serves" serves "$(healthz_port "$node")"
       ;;

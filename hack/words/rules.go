@@ -24,6 +24,10 @@ var rules = []rule{
 	{words(`difference worth the name`), "practically equivalent"},
 	{words(`stolen`), "steal"},
 	{words(`review(s|ed)? (blocks?|cells?)|reviewedBlocks`), "scan, scanned"},
+	{words(`counted anew`), "updated"},
+	{words(`quote no`), "do not report"},
+	{words(`ends? to rise`), "stops rising"},
+	{words(`belongs? to nobody`), "a plain sentence"},
 	{words(`whoever|lest|speaks? of no`), "a plain sentence"},
 }
 

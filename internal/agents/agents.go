@@ -22,9 +22,12 @@ type Client interface {
 	State(ctx context.Context, ip string) (protocol.State, error)
 	// Command sends a signed command and returns the state that answers it.
 	Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error)
-	// Clock compares the agent's clock with ours: offset = theirs - ours, right to half of the round trip.
-	Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error)
+	// Clock compares the agent's clock with ours.
+	Clock(ctx context.Context, ip string) (Clock, error)
 }
+
+// Clock is an agent's clock beside ours: Offset = theirs - ours, right to half of RoundTrip.
+type Clock struct{ Offset, RoundTrip time.Duration }
 
 const (
 	stateTimeout = 2 * time.Second
@@ -95,19 +98,41 @@ func (a HTTP) Command(ctx context.Context, ip string, o protocol.Command) (proto
 }
 
 // Clock implements Client: the fastest of several round trips tells the offset best.
-func (a HTTP) Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error) {
+func (a HTTP) Clock(ctx context.Context, ip string) (Clock, error) {
+	var best Clock
 	for i := range clockRounds {
 		sent := time.Now()
 		s, err := a.State(ctx, ip)
 		if err != nil {
-			return 0, 0, err
+			return Clock{}, err
 		}
 		rt := time.Since(sent)
-		if i == 0 || rt < roundTrip {
-			roundTrip, offset = rt, s.Now.Sub(sent.Add(rt/2).Round(0))
+		if i == 0 || rt < best.RoundTrip {
+			best = Clock{Offset: s.Now.Sub(sent.Add(rt / 2).Round(0)), RoundTrip: rt}
 		}
 	}
-	return offset, roundTrip, nil
+	return best, nil
+}
+
+// An agent whose silence would be its end is asked Tries times, Pause apart: a packet that was lost shall not cost what was measured, nor a connection
+// that is refused for a moment.
+const (
+	Tries = 3
+	Pause = time.Second
+)
+
+// Insist asks an agent, and again where its error would end what it is asked for.
+func Insist[T any](ctx context.Context, ends func(error) bool, ask func() (T, error)) (T, error) {
+	answer, err := ask()
+	for tried := 1; tried < Tries && err != nil && ends(err); tried++ {
+		select {
+		case <-time.After(Pause):
+		case <-ctx.Done():
+			return answer, err
+		}
+		answer, err = ask()
+	}
+	return answer, err
 }
 
 func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path string, body []byte) (protocol.State, error) {

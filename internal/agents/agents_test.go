@@ -67,12 +67,12 @@ func TestTheClockOfAnAgentIsReadFromTheFastestRoundTrip(t *testing.T) {
 		}
 		_ = json.NewEncoder(w).Encode(protocol.State{Now: now})
 	})
-	offset, roundTrip, err := agents.Clock(t.Context(), agentIP)
+	clock, err := agents.Clock(t.Context(), agentIP)
 	if err != nil || asked != clockRounds {
 		t.Fatalf("asked %d times, %v", asked, err)
 	}
-	if off := offset - time.Hour; off < -roundTrip/2 || off > roundTrip/2 {
-		t.Errorf("the offset is wrong by %s, after a round trip of %s", off, roundTrip)
+	if off := clock.Offset - time.Hour; off < -clock.RoundTrip/2 || off > clock.RoundTrip/2 {
+		t.Errorf("the offset is wrong by %s, after a round trip of %s", off, clock.RoundTrip)
 	}
 }
 

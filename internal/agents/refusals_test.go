@@ -66,7 +66,7 @@ func TestSilenceIsNoRefusal(t *testing.T) {
 			return err
 		},
 		"a clock that nobody keeps": func() error {
-			_, _, err := agentAt(t, nil, nil).Clock(t.Context(), "192.0.2.1")
+			_, err := agentAt(t, nil, nil).Clock(t.Context(), "192.0.2.1")
 			return err
 		},
 	} {

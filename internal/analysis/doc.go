@@ -10,7 +10,7 @@
 //	validity    what a cell is, and how far it can be believed
 //	verdict     which is better, and by how much
 //	capacity    what searches have found
-//	scaling     where the throughput ends to rise
+//	scaling     where the throughput stops rising
 //	objectives  whether bounds are met
 //
 // Most of their arithmetic is in inference.

@@ -2,15 +2,18 @@ package artifact_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/minio/minio-go/v7"
 
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/artifact/artifacttest"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 func TestKeysTellRunsTrialsAndAttemptsApart(t *testing.T) {
@@ -106,27 +109,41 @@ func eachTrial(d *record.RunData, change func(*record.Artifact)) {
 }
 
 func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
+	manifest := func(d record.RunData) string { return d.Manifest.Trials[0].Manifest.Key }
+	recordOf := func(member string) func(record.RunData) string {
+		return func(d record.RunData) string {
+			of := func(a record.Artifact) bool { return a.Member == member && a.Name == record.ResultFile }
+			all := d.Trials[0].Manifest.Artifacts
+			return all[slices.IndexFunc(all, of)].Key
+		}
+	}
 	for name, tc := range map[string]struct {
-		spoil func(*record.Artifact)
-		says  string
+		key func(record.RunData) string
+		// gone is true of an object that is not there any more; otherwise it has other content.
+		gone bool
 	}{
-		"its manifest is another": {func(a *record.Artifact) { a.SHA256 = digest("x") }, "its manifest says"},
-		"its manifest is gone":    {func(a *record.Artifact) { a.Key = "gone" }, "gone"},
+		"its manifest is another":                {key: manifest},
+		"its manifest is gone":                   {key: manifest, gone: true},
+		"the record of its server is another":    {key: recordOf("server-0")},
+		"the record of its server is gone":       {key: recordOf("server-0"), gone: true},
+		"the record of its generator is another": {key: recordOf("generator-0")},
+		"the record of its generator is gone":    {key: recordOf("generator-0"), gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, store := bucket(t)
+			c, store := bucket(t)
 			d := recordtest.Run(recordtest.Duel(1))
-			keep(t, store, "q", d)
-			tc.spoil(d.Manifest.Trials[0].Manifest)
-			if _, err := store.PutJSON(t.Context(), artifact.ManifestKey("p"), d.Manifest); err != nil {
-				t.Fatal(err)
+			keep(t, store, "p", d)
+			key, says := tc.key(d), "its manifest says"
+			if tc.gone {
+				says = artifact.ErrNotFound.Error()
 			}
+			spoil(t, c.Bucket, key, tc.gone)
 			got, err := store.Load(t.Context(), "p")
 			if err != nil {
 				t.Fatal(err)
 			}
 			lost := got.Manifest.Trials[0]
-			if len(got.Trials) != len(d.Trials)-1 || lost.Manifest != nil || lost.Reason != "StoreUnavailable" || !strings.Contains(lost.Message, tc.says) {
+			if len(got.Trials) != len(d.Trials)-1 || lost.Manifest != nil || lost.Reason != "StoreUnavailable" || !strings.Contains(lost.Message, key) || !strings.Contains(lost.Message, says) {
 				t.Errorf("%d of %d trials are read, and of the lost one is said: %+v", len(got.Trials), len(d.Trials), lost)
 			}
 			if notes := strings.Join(got.Manifest.Notes, " "); !strings.Contains(notes, "this record is partial") || !strings.Contains(notes, lost.Name) {
@@ -135,5 +152,18 @@ func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
 				t.Errorf("what is lost is called %q", got.Lost)
 			}
 		})
+	}
+}
+
+// spoil takes an object from a bucket, or gives it other content, as somebody else may.
+func spoil(t *testing.T, bucket, key string, gone bool) {
+	t.Helper()
+	c := testbed.Store(t).Client(t)
+	err := c.RemoveObject(t.Context(), bucket, key, minio.RemoveObjectOptions{})
+	if !gone && err == nil {
+		_, err = c.PutObject(t.Context(), bucket, key, strings.NewReader("{}"), 2, minio.PutObjectOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -413,6 +413,7 @@ func TestAListOfResultsOnThisMachine(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"a/plan.json": "{}", "a/manifest.json": `{"run": {"name": "quick"}, "trials": [{}, {}]}`, "b/plan.json": "{}", "c/other.txt": "",
+		"a/reports/1/report.json": `{"verdict": "costly is slower"}`,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -420,7 +421,7 @@ func TestAListOfResultsOnThisMachine(t *testing.T) {
 		}
 	}
 	out, err := execute(t, "list", "--here", "--folder", dir)
-	if err != nil || !strings.Contains(out, "  quick  Ended        2 trials") || !strings.Contains(out, "  b      Interrupted  -") || strings.Contains(out, "other") {
+	if err != nil || !strings.Contains(out, "  quick  Ended        2 trials  -     ") || !strings.Contains(out, "  costly is slower\n") || !strings.Contains(out, "  b      Interrupted  -") || strings.Contains(out, "other") {
 		t.Errorf("it prints %s, %v", out, err)
 	}
 }

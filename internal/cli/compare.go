@@ -159,11 +159,8 @@ func (l *loader) load(ctx context.Context, name string) (record.RunData, error) 
 	if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err == nil {
 		return loadFolder(ctx, dir)
 	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return record.RunData{}, badInput(fmt.Errorf("the folder %s holds no manifest.json: the run was interrupted, or is none", name))
-	}
-	if strings.ContainsRune(name, filepath.Separator) && strings.Count(name, "/") != 1 {
-		return record.RunData{}, badInput(fmt.Errorf("there is no run in %s: name the folder of a run, or a run on the cluster", name))
+	if err := noRunIn(name, strings.ContainsRune(name, filepath.Separator) && strings.Count(name, "/") != 1); err != nil {
+		return record.RunData{}, err
 	}
 	if l.in == nil {
 		in, err := l.kube.Stored(ctx)
@@ -177,6 +174,17 @@ func (l *loader) load(ctx context.Context, name string) (record.RunData, error) 
 		key = client.ObjectKey{Namespace: namespace, Name: rest}
 	}
 	return l.in.LoadRun(ctx, key)
+}
+
+// noRunIn refuses a folder without the record of a run, and a path that leads to none; nil if the name may be that of a run on the cluster.
+func noRunIn(name string, path bool) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return badInput(fmt.Errorf("the folder %s holds no manifest.json: the run was interrupted, or is none", name))
+	}
+	if path {
+		return badInput(fmt.Errorf("there is no run in %s: name the folder of a run, or a run on the cluster", name))
+	}
+	return nil
 }
 
 // loadFolder reads the records of a run on this machine.

@@ -38,9 +38,12 @@ func initCommand() *cobra.Command {
 					return badInput(err)
 				}
 			}
-			text, err := draftText(c.Context(), d, args)
+			text, err := draftText(c.Context(), &d, args)
 			if err != nil {
 				return err
+			}
+			if len(d.Implementations) == 1 {
+				fmt.Fprintln(c.ErrOrStderr(), "loadstone: one implementation has nothing to be compared with: name another one, as NAME=COMMAND")
 			}
 			if out != "" {
 				return writeNew(out, text)
@@ -66,7 +69,7 @@ func bindDraft(d *draft.Draft, f *pflag.FlagSet) {
 }
 
 // draftText is the file of a draft. One that no machine and no cluster would take is an error of the flags.
-func draftText(ctx context.Context, d draft.Draft, args []string) (string, error) {
+func draftText(ctx context.Context, d *draft.Draft, args []string) (string, error) {
 	if len(d.Implementations) == 0 {
 		if err := d.Add(args); err != nil {
 			return "", badInput(err)

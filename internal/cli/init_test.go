@@ -66,6 +66,20 @@ func TestWhatInitLeavesInCommentsIsValidToo(t *testing.T) {
 	}
 }
 
+func TestInitSaysThatOneHasNothingToBeComparedWith(t *testing.T) {
+	const want = "one implementation has nothing to be compared with"
+	for name, tc := range map[string]struct {
+		args []string
+		said bool
+	}{"one": {[]string{"a=./a"}, true}, "two": {[]string{"a=./a", "y=./b"}, false}, "the example": {nil, false}} {
+		t.Run(name, func(t *testing.T) {
+			if out, err := execute(t, append([]string{"init"}, tc.args...)...); err != nil || strings.Contains(out, want) != tc.said {
+				t.Errorf("it prints %s, %v", out, err)
+			}
+		})
+	}
+}
+
 func TestInitRefusesWhatIsNoRun(t *testing.T) {
 	there := filepath.Join(t.TempDir(), "run.yaml")
 	if out, err := execute(t, "init", "--out", there); err != nil || out != "" {
@@ -78,8 +92,8 @@ func TestInitRefusesWhatIsNoRun(t *testing.T) {
 		"no command":            {[]string{"a="}, `"a=" is no implementation: write NAME=COMMAND`},
 		"no name":               {[]string{"./server"}, `"./server" is no implementation`},
 		"a name that is none":   {[]string{"A=./a", "b=./b"}, "an implementation's name must be lower-case letters"},
-		"one name twice":        {[]string{"a=./a", "a=./b"}, "Duplicate value"},
-		"a tool that is none":   {[]string{"--tool", "hammer"}, `Unsupported value: "hammer"`},
+		"one name twice":        {[]string{"a=./a", "a=./b"}, `an earlier one has the name "a" too`},
+		"a tool that is none":   {[]string{"--tool", "hammer"}, `"hammer" is not one of its values`},
 		"no blocks":             {[]string{"--blocks", "-1"}, "spec.blocks"},
 		"a file that is there":  {[]string{"--out", there}, "exists already: name another file with --out"},
 		"a folder that is none": {[]string{"--out", filepath.Join(there, "below.yaml")}, "writing the file of the run"},

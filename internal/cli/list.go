@@ -62,7 +62,7 @@ func listCommand(k *kube.Flags) *cobra.Command {
 			}
 			runs, err := list()
 			if err != nil {
-				return err
+				return orHere(err)
 			}
 			if output == jsonOutput {
 				return printJSON(c.OutOrStdout(), runs)
@@ -76,6 +76,14 @@ func listCommand(k *kube.Flags) *cobra.Command {
 	f.StringVar(&folder, "folder", resultsFolder, "the folder `DIR` that --here lists")
 	bindOutput(c, &output)
 	return c
+}
+
+// orHere adds to the error of a machine without a cluster where the runs on this machine are.
+func orHere(err error) error {
+	if errors.Is(err, kube.ErrNoCluster) {
+		return fmt.Errorf("%w; the runs on this machine are listed by loadstone list --here", err)
+	}
+	return err
 }
 
 func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]listed, error) {
@@ -126,11 +134,21 @@ func listFolder(folder string) ([]listed, error) {
 		var m record.RunManifest
 		if text, err := os.ReadFile(filepath.Join(path, "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
 			one.Name, one.State, one.Progress = m.Run.Name, "Ended", fmt.Sprintf("%d trials", len(m.Trials))
+			one.Verdict = verdictIn(path)
 		}
 		out = append(out, one)
 	}
 	slices.SortFunc(out, newestFirst)
 	return out, nil
+}
+
+// verdictIn is what the newest report in the folder of a run says; empty without one.
+func verdictIn(folder string) string {
+	var report struct{ Verdict string }
+	if text, err := os.ReadFile(newestReport(folder, 1)); err != nil || json.Unmarshal(text, &report) != nil {
+		return ""
+	}
+	return report.Verdict
 }
 
 func newestFirst(a, b listed) int {

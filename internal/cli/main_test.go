@@ -32,7 +32,15 @@ func TestWhatIsNoCommandIsRefused(t *testing.T) {
 		"a command without its image": {[]string{"calibrate", "--", "/server"}, "a command needs an image: set --image"},
 		"a command without dashes":    {[]string{"calibrate", "/server"}, "put the command of the server behind two dashes"},
 		"a file that is not there":    {[]string{"analyse", "/nothing/here"}, "/nothing/here"},
-		"a report without a cluster":  {[]string{"report", "run"}, "no kubeconfig names a cluster: set KUBECONFIG"},
+		"a report without a cluster":  {[]string{"report", "run"}, "or give --kubeconfig FILE; the runs on this machine are listed by loadstone list --here"},
+		"a list without a cluster":    {[]string{"list"}, "or give --kubeconfig FILE; the runs on this machine are listed by loadstone list --here"},
+		"a report of a folder":        {[]string{"report", ".."}, "the folder .. holds no manifest.json: the run was interrupted, or is none"},
+		"a report of a path":          {[]string{"report", "nothing/here"}, "there is no run in nothing/here: name the folder of a run, or a run on the cluster"},
+		"a shell that is none":        {[]string{"completion", "bsh"}, `"bsh" is no command: did you mean bash`},
+		"a completion of no shell":    {[]string{"completion"}, "name a shell: loadstone completion --help lists them"},
+		"help about no command":       {[]string{"help", "frob"}, `"frob" is no command: loadstone --help lists all`},
+		"help about a part of none":   {[]string{"help", "suite", "frob"}, `"frob" is no command: loadstone suite --help lists all`},
+		"a part that a suite lacks":   {[]string{"suite", "frob"}, `"frob" is no command: loadstone suite --help lists all`},
 		"a calibration without one":   {[]string{"calibrate"}, "no kubeconfig names a cluster: set KUBECONFIG"},
 		"a context that is none":      {[]string{"report", "run", "--context", "here"}, `the kubeconfig has no context "here"`},
 	} {
@@ -85,9 +93,18 @@ func TestHelpNamesEveryCommandAndFlag(t *testing.T) {
 
 func TestEveryCommandHasAnExampleThatIsOne(t *testing.T) {
 	for _, c := range New("loadstone").Commands() {
+		if c.Name() == "help" || c.Name() == "completion" {
+			continue // They come with cobra.
+		}
 		if c.Short == "" || c.Name() != "version" && !strings.Contains(c.Example, "loadstone "+c.Name()) {
 			t.Errorf("%s is said to be %q, by the example %q", c.Name(), c.Short, c.Example)
 		}
+	}
+}
+
+func TestAScriptOfACompletionIsPrinted(t *testing.T) {
+	if out, err := execute(t, "completion", "bash"); err != nil || !strings.Contains(out, "__start_loadstone") {
+		t.Errorf("it ends with %v and prints %.200q", err, out)
 	}
 }
 

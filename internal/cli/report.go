@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,11 +61,15 @@ func findReport(ctx context.Context, k *kube.Flags, name, dir string, again bool
 	if _, err := os.Stat(filepath.Join(name, "manifest.json")); err == nil {
 		return reportIn(ctx, name, again)
 	}
-	namespace, err := k.Namespace()
-	if err != nil {
+	if err := noRunIn(name, strings.ContainsRune(name, filepath.Separator)); err != nil {
 		return "", err
 	}
-	return kube.FetchReport(ctx, k, client.ObjectKey{Namespace: namespace, Name: name}, dir, again)
+	namespace, err := k.Namespace()
+	if err != nil {
+		return "", orHere(err)
+	}
+	page, err := kube.FetchReport(ctx, k, client.ObjectKey{Namespace: namespace, Name: name}, dir, again)
+	return page, orHere(err)
 }
 
 // reportIn is the path of the newest report of a run on this machine, which is made again first if asked for.
@@ -82,11 +87,20 @@ func reportIn(ctx context.Context, folder string, again bool) (string, error) {
 		page, err := publish.Put(ctx, store, prefix, o.Files)
 		return store.URI(page.Key), err
 	}
-	pages, err := filepath.Glob(filepath.Join(whole, "reports", "*", report.FileNames()[0]))
-	if err != nil || len(pages) == 0 {
+	page := newestReport(whole, 0)
+	if page == "" {
 		return "", fmt.Errorf("the folder %s holds no report: loadstone report %s --again makes one", folder, folder)
 	}
-	return slices.MaxFunc(pages, func(a, b string) int { return modified(a).Compare(modified(b)) }), nil
+	return page, nil
+}
+
+// newestReport is the path of the newest report in the folder of a run, in one of its forms; empty without one.
+func newestReport(folder string, form int) string {
+	found, err := filepath.Glob(filepath.Join(folder, "reports", "*", report.FileNames()[form]))
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(found, func(a, b string) int { return modified(a).Compare(modified(b)) })
 }
 
 // modified is when a file was written; the beginning of time if nobody knows.

@@ -87,7 +87,6 @@ func New(name string) *cobra.Command {
 	if plugin {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadstone"}
 	}
-	root.SetOut(os.Stdout)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
 	})
@@ -97,8 +96,40 @@ func New(name string) *cobra.Command {
 		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
 		compareCommand(k), suiteCommand(k), analyzeCommand(), calibrateCommand(k), doctorCommand(k, plugin), versionCommand(),
 	)
+	addHelpAndCompletion(root)
 	return root
 }
+
+// addHelpAndCompletion adds the commands that cobra would add by itself, and which would take any word for a command or a shell.
+func addHelpAndCompletion(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.SetOut(outputOf{root})
+	root.InitDefaultCompletionCmd()
+	root.SetOut(os.Stdout)
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				named, rest, err := root.Find(args)
+				if err == nil && named.HasSubCommands() {
+					return noSuchCommand(named, rest)
+				}
+				return err
+			}
+		case "completion":
+			c.Use, c.DisableFlagsInUseLine = "completion SHELL", true
+			c.Args, c.RunE = noSuchCommand, func(c *cobra.Command, _ []string) error {
+				return badInput(fmt.Errorf("name a shell: %s --help lists them", c.CommandPath()))
+			}
+		}
+	}
+}
+
+// outputOf is the output that a command has when something is printed, for those that would keep the one that it has now.
+type outputOf struct{ c *cobra.Command }
+
+// Write implements io.Writer.
+func (o outputOf) Write(text []byte) (int, error) { return o.c.OutOrStdout().Write(text) }
 
 // noSuchCommand refuses a word in the place of a command, and names those that it may be meant to be.
 func noSuchCommand(root *cobra.Command, args []string) error {

@@ -37,6 +37,8 @@ With --resume such a run goes on. Blocks that were complete are kept; an incompl
 are compared with each other, and what was measured of it stays in the folder and out of the report. FILE, its scripts and the CPUs must be what they
 were. A run that is complete is reported again; where nothing was begun, the run begins.
 
+The file - is standard input, whose relative paths begin in the current folder.
+
 Several runs are led one after the other, since two at a time would disturb each other. All files are checked before the first run begins. A run that
 fails does not keep the next one from beginning; Ctrl-C does. --out and --resume are for one run.
 
@@ -71,17 +73,18 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 			if err := here.refuseFlags(files); err != nil {
 				return err
 			}
+			here.in, remote.in = c.InOrStdin(), c.InOrStdin()
 			if !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags())) {
 				if err := remote.refuseFlags(); err != nil {
 					return err
 				}
-				return runAll(c, files, here.prepare)
+				return runAll(c, files, here.output, here.prepare)
 			}
 			if here.resume {
 				return badInput(errors.New("--resume goes on with a run on this machine: a run on the cluster goes on without it, so remove --resume"))
 			}
 			remote.out, remote.output, remote.open = cmp.Or(here.out, reportFolder), here.output, here.open
-			return runAll(c, files, remote.prepare)
+			return runAll(c, files, here.output, remote.prepare)
 		},
 	}
 	f := c.Flags()
@@ -97,6 +100,8 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 
 // localRun is how a run is led on this machine.
 type localRun struct {
+	// in is where the file "-" is read.
+	in                   io.Reader
 	out                  string
 	resume, images, open bool
 	output               outputFormat
@@ -121,9 +126,9 @@ func (h localRun) refuseFlags(files []string) error {
 
 // prepare makes a run on this machine ready.
 func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
-	f, err := runfile.Open(ctx, file)
+	f, err := openRun(ctx, h.in, file)
 	if err != nil {
-		return readyRun{}, badInput(err)
+		return readyRun{}, err
 	}
 	told := screen.NewTeller(out, h.output == jsonOutput)
 	o := runOptions(f.Run, file, h.out, told)
@@ -138,12 +143,24 @@ func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (read
 	lead := func(ctx context.Context) error {
 		ending, err := r.Lead(ctx)
 		if err != nil {
-			told.Clear()
-			return err
+			return unled(told, err)
 		}
 		return ended(ctx, told, ending, h.open)
 	}
 	return readyRun{file: file, name: f.Run.Name, told: told, lead: lead, abandon: r.Abandon}, nil
+}
+
+// openRun reads the run of a file, or of in if it is called "-".
+func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, error) {
+	name, text, err := readFile(in, path)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	f, err := runfile.Named(ctx, name, text)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return f, nil
 }
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, told screen.Teller) local.Options {
@@ -185,15 +202,18 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 	return errors.Join(statusOf(e), openPage(ctx, e.Report))
 }
 
+// goOn is the way on after an interruption.
+const goOn = "go on with loadstone run FILE --resume, and with --out if it was given"
+
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e progress.Ending) error {
 	switch {
 	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs, e.Reason == v1alpha1.ReasonNotEnoughMemory:
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
 	case e.Interrupted && e.Report == "":
-		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete: there is nothing to report")}
+		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete, so there is nothing to report: " + goOn)}
 	case e.Interrupted:
-		return &statusError{statusInterrupted, errors.New("interrupted: the report holds the complete blocks")}
+		return &statusError{statusInterrupted, errors.New("interrupted: the report holds the complete blocks; " + goOn)}
 	case e.Reason == v1alpha1.ReasonObjectivesMissed:
 		return &statusError{statusMissed, errors.New(e.Message)}
 	case e.Reason == v1alpha1.ReasonObjectivesUndecided:

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/screen"
 )
 
@@ -24,13 +26,13 @@ type readyRun struct {
 // prepareRun checks the run of a file, and makes it ready.
 type prepareRun func(ctx context.Context, out io.Writer, file string) (readyRun, error)
 
-// runAll leads the runs of some files, one after the other, once all of them are ready.
-func runAll(c *cobra.Command, files []string, prepare prepareRun) error {
+// runAll leads the runs of some files, one after the other, once all of them are ready. If they are not, programs read the end of all at once.
+func runAll(c *cobra.Command, files []string, output outputFormat, prepare prepareRun) error {
 	ctx := c.Context()
 	runs, err := prepareAll(ctx, c.OutOrStdout(), files, prepare)
 	if err != nil {
 		abandonAll(runs)
-		return err
+		return unled(screen.NewTeller(c.OutOrStdout(), output == jsonOutput), err)
 	}
 	if len(runs) == 1 {
 		return runs[0].lead(ctx)
@@ -76,6 +78,19 @@ func prepareAll(ctx context.Context, out io.Writer, files []string, prepare prep
 		return runs, wrong
 	}
 	return runs, nil
+}
+
+// unled tells programs why a run was not led, or not to its end. People read it as the error of the command.
+func unled(told screen.Teller, err error) error {
+	e := progress.Ending{}
+	e.Message = err.Error()
+	if status(err) == statusBadInput {
+		e.Reason = v1alpha1.ReasonInvalidSpec
+	}
+	if printed := told.Unreported(e); printed != nil {
+		return printed
+	}
+	return err
 }
 
 func abandonAll(runs []readyRun) {

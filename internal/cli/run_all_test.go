@@ -62,7 +62,7 @@ func TestSeveralRunsEndWithTheGravestCode(t *testing.T) {
 			var out, printed bytes.Buffer
 			c.SetOut(&out)
 			c.SetErr(&printed)
-			err := runAll(c, strings.Fields(tc.files), prepare)
+			err := runAll(c, strings.Fields(tc.files), textOutput, prepare)
 			code, text := 0, ""
 			if err != nil {
 				code, text = status(err), err.Error()

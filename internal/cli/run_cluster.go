@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/runfile"
 	"loadstone.dev/loadstone/internal/screen"
 )
 
@@ -24,6 +23,8 @@ const deleteDeadline = time.Minute
 // clusterRun is what a run on a cluster is led with.
 type clusterRun struct {
 	kube *kube.Flags
+	// in is where the file "-" is read.
+	in io.Reader
 	// out is the folder for the report.
 	out                      string
 	output                   outputFormat
@@ -53,9 +54,9 @@ func (o *clusterRun) refuseFlags() error {
 
 // prepare makes a run on the cluster ready.
 func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
-	f, err := runfile.Open(ctx, file)
+	f, err := openRun(ctx, o.in, file)
 	if err != nil {
-		return readyRun{}, badInput(err)
+		return readyRun{}, err
 	}
 	if _, err := plan.Compile(f.Run.Spec, plan.Options{Name: f.Run.Name}); err != nil {
 		return readyRun{}, f.Explain(err)

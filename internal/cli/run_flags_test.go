@@ -12,7 +12,7 @@ import (
 
 func TestFlagsOfARunStandAnywhere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "no-run.yaml")
-	const read = "reading a run"
+	const read = "there is no such file"
 	for name, tc := range map[string]struct {
 		args []string
 		err  string
@@ -24,7 +24,7 @@ func TestFlagsOfARunStandAnywhere(t *testing.T) {
 		"before the command":        {[]string{"--out", "here", "run", file}, read},
 		"a file like a flag":        {[]string{"run", "--", "-run.yaml"}, read},
 		"no file":                   {[]string{"run", "--out", "here"}, "name the file of a run: loadstone run FILE..."},
-		"two files":                 {[]string{"run", "other.yaml", file}, "stat other.yaml: no such file or directory; reading a run"},
+		"two files":                 {[]string{"run", "other.yaml", file}, "other.yaml: there is no such file: correct its name; " + file + ": there is no such file"},
 		"two files in one folder":   {[]string{"run", file, "--out", "here", "other.yaml"}, "--out is for one run, and 2 files are given: remove --out, or give one file"},
 		"two files to a folder":     {[]string{"run", file, "--out", "here", "other.yaml", "--cluster"}, "--out is for one run"},
 		"two that are resumed":      {[]string{"run", file, "other.yaml", "--resume"}, "--resume is for one run, and 2 files are given"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/screen/screentest"
 )
 
@@ -95,5 +96,34 @@ func TestARunTellsProgramsInObjects(t *testing.T) {
 	}
 	if seen["note"] == 0 || seen["progress"] == 0 || seen["trial"] < 2 || last.Event != "end" || last.Report == "" {
 		t.Errorf("it tells %v and ends with %+v", seen, last)
+	}
+}
+
+func TestARunThatIsRefusedTellsProgramsItsEnd(t *testing.T) {
+	for name, tc := range map[string]struct{ old, instead, want string }{
+		"by the schema":  {"port: 8080", "port: 0", "spec.implementations[0].port: 0 is too small"},
+		"by the machine": {"./plain", "./nothing", "implementations[plain].command: there is no program"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := written(t, "run.yaml", tc.old, tc.instead)
+			out, err := execute(t, "run", file, "--output", "json", "--out", filepath.Join(t.TempDir(), "results"))
+			var end struct{ Event, Reason, Message string }
+			if errRead := json.Unmarshal([]byte(out), &end); errRead != nil || status(err) != statusBadInput {
+				t.Fatalf("it prints %q, %v, and ends with %v", out, errRead, err)
+			}
+			if end.Event != "end" || end.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(end.Message, tc.want) {
+				t.Errorf("it tells %+v, want %q", end, tc.want)
+			}
+		})
+	}
+}
+
+func TestARunIsReadFromStandardInput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"run", "-"}, {"run", "-", "--cluster"}} {
+		_, err := executeOn(t, strings.NewReader(strings.Replace(sound, "port: 8080", "port: 0", 1)), args...)
+		if err == nil || !strings.HasPrefix(said(err), "stdin:6: spec.implementations[0].port: 0 is too small") {
+			t.Errorf("%q ends with %v", args, err)
+		}
 	}
 }

@@ -237,7 +237,7 @@ func TestWhatCannotBeRunHereIsRefusedWithASentence(t *testing.T) {
 		"a port that is taken":      {oldNew: []string{"port: ", "port: " + busy + "} #"}, want: "listens on port " + busy},
 		"too many CPUs":             {oldNew: []string{"Preferred", "Required", "name: plain,", "name: plain, cpus: 1000,"}, want: "need at least 1001 CPUs"},
 		"another kind":              {oldNew: []string{"kind: BenchmarkRun", "kind: Pod"}, want: "only a BenchmarkRun can be run"},
-		"another tool":              {oldNew: []string{"tool: wrk", "tool: hammer"}, want: "Unsupported value"},
+		"another tool":              {oldNew: []string{"tool: wrk", "tool: hammer"}, want: "is not one of its values"},
 		"a folder below a file":     {args: []string{"--out", filepath.Join(file, "results")}, want: "the folder cannot be written"},
 		"a script that is missing":  {oldNew: []string{"tool: wrk,", "tool: wrk, script: {configMap: scripts, key: post.lua},"}, want: "there is no script in scripts/post.lua or post.lua"},
 		"an unknown flag":           {args: []string{"--contexts", "here"}, want: "unknown flag: --contexts"},

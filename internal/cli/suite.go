@@ -42,6 +42,7 @@ func suiteCommand(k *kube.Flags) *cobra.Command {
 		Example: "  loadstone suite list\n" +
 			"  loadstone suite run checkout\n" +
 			"  loadstone suite history checkout",
+		Args: noSuchCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return badInput(fmt.Errorf("name what to do: %s --help lists it", c.CommandPath()))
 		},

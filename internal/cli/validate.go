@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -55,19 +56,31 @@ func validateAll(ctx context.Context, out io.Writer, in io.Reader, files []strin
 			fmt.Fprintln(out, one.Text)
 		}
 	}
-	if bad > 0 {
-		return badInput(fmt.Errorf("%d of %d files are not valid", bad, len(files)))
+	return notValid(bad, len(files))
+}
+
+// notValid is the error of some of all files; nil if there are none.
+func notValid(bad, all int) error {
+	switch {
+	case bad == 0:
+		return nil
+	case all == 1:
+		return badInput(errors.New("the file is not valid"))
+	case bad == 1:
+		return badInput(fmt.Errorf("1 of %d files is not valid", all))
 	}
-	return nil
+	return badInput(fmt.Errorf("%d of %d files are not valid", bad, all))
 }
 
 // validateFile checks one file, or in if it is called "-".
 func validateFile(ctx context.Context, in io.Reader, path string) (validate.Result, error) {
 	name, text, err := readFile(in, path)
-	if err != nil {
-		return validate.Result{}, badInput(err)
+	var r validate.Result
+	if err == nil {
+		r, err = validate.File(ctx, name, text, time.Now())
+	} else {
+		r, err = validate.Refused(name, err)
 	}
-	r, err := validate.File(ctx, name, text, time.Now())
 	if err != nil {
 		return r, badInput(err)
 	}

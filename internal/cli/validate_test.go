@@ -47,11 +47,11 @@ func TestValidateSaysEverythingAtOnceWithItsLine(t *testing.T) {
 		want         []string
 		status       int
 	}{
-		"a file of commands":     {"", "", []string{": valid: 14 trials of 1 cells, about ", ", on this machine; a cluster asks for images\n"}, 0},
+		"a file of commands":     {"", "", []string{": valid: 14 trials of 1 cell, about ", ", on this machine; a cluster asks for images\n"}, 0},
 		"a file of images":       {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, port: 8080}\n  - {name: costly, image: b", []string{", on a cluster or on this machine\n"}, 0},
 		"both":                   {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, command: [./plain], port: 8080}\n  - {name: costly, image: b, command: [./costly]", []string{", on a cluster or on this machine\n"}, 0},
-		"three faults":           {"command: [./plain], port: 8080", "command: ./plain, prot: 8080", []string{":6: spec.implementations[0].prot: there is no such field: did you mean port?\n", ":6: spec.implementations[0].command: it must be of type array, and string is given\n"}, 2},
-		"tabs":                   {"  baseline", "\tbaseline", []string{":8: it is indented with a tab, which YAML does not allow: use spaces\n"}, 2},
+		"three faults":           {"command: [./plain], port: 8080", "command: ./plain, prot: 8080", []string{":6: spec.implementations[0].prot: there is no such field: did you mean port?\n", ":6: spec.implementations[0].command: it must be of type array, and string is given\n", ": not every rule that spans fields was checked: correct these first\n"}, 2},
+		"tabs":                   {"  baseline", "\tbaseline", []string{":8: it is indented with a tab, which YAML does not allow: use spaces\n", ": its fields were not checked: correct this first\n"}, 2},
 		"a second document":      {"spec:", "spec: {}\n---\nspec:", []string{":6: a second document begins here: keep each run in a file of its own\n"}, 2},
 		"another kind":           {"kind: BenchmarkRun", "kind: Pod", []string{`:2: kind is "Pod": only a BenchmarkRun can be run`}, 2},
 		"another version":        {"v1alpha1", "v2", []string{`:1: apiVersion is "loadstone.dev/v2": this version of Loadstone reads`}, 2},
@@ -64,7 +64,7 @@ func TestValidateSaysEverythingAtOnceWithItsLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := written(t, "run.yaml", tc.old, tc.instead)
 			out, err := execute(t, "validate", path)
-			if tc.status == 0 && err != nil || tc.status != 0 && (err == nil || status(err) != tc.status || err.Error() != "1 of 1 files are not valid") {
+			if tc.status == 0 && err != nil || tc.status != 0 && (err == nil || status(err) != tc.status || err.Error() != "the file is not valid") {
 				t.Errorf("it ends with %v, want status %d", err, tc.status)
 			}
 			for _, want := range tc.want {
@@ -90,7 +90,7 @@ func forBoth(t *testing.T, part string) string {
 func TestValidateChecksAndCountsProfiles(t *testing.T) {
 	const profiles = "  profiles:\n  - {name: costs, tool: callgrind}\n"
 	out, err := execute(t, "validate", forBoth(t, profiles))
-	if err != nil || !strings.Contains(out, ": valid: 14 trials of 1 cells, and 2 that follow the blocks, about ") {
+	if err != nil || !strings.Contains(out, ": valid: 14 trials of 1 cell, and 2 that follow the blocks, about ") {
 		t.Errorf("it prints %q, %v", out, err)
 	}
 	var with, without []validate.Result
@@ -138,7 +138,7 @@ func TestValidateSaysWhatAClusterRefusesOfAFileWithImages(t *testing.T) {
 func TestValidateLooksAtEveryFile(t *testing.T) {
 	good, bad := written(t, "good.yaml", "", ""), written(t, "bad.yaml", "port: 8080", "port: 0")
 	out, err := execute(t, "validate", good, bad, "--output", "json")
-	if err == nil || status(err) != statusBadInput || err.Error() != "1 of 2 files are not valid" {
+	if err == nil || status(err) != statusBadInput || err.Error() != "1 of 2 files is not valid" {
 		t.Errorf("it ends with %v", err)
 	}
 	var found []validate.Result
@@ -148,8 +148,20 @@ func TestValidateLooksAtEveryFile(t *testing.T) {
 	if len(found) != 2 || !found[0].Valid || !found[0].Here || found[0].OnCluster || found[1].Valid || found[1].Problems[0].Line != 6 {
 		t.Errorf("it finds %+v", found)
 	}
-	if _, err := execute(t, "validate", good, filepath.Join(t.TempDir(), "none.yaml")); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "none.yaml") {
-		t.Errorf("a missing file ends with %v", err)
+	dir := t.TempDir()
+	none := filepath.Join(dir, "none.yaml")
+	out, err = execute(t, "validate", none, good, bad, dir)
+	if err == nil || status(err) != statusBadInput || err.Error() != "3 of 4 files are not valid" {
+		t.Errorf("with a missing file it ends with %v", err)
+	}
+	for _, want := range []string{none + ": there is no such file: correct its name\n", good + ": valid: ", bad + ":6: ", dir + ": it is no file of at most "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("with a missing file it prints %q, want %q", out, want)
+		}
+	}
+	out, err = execute(t, "validate", none, good, "--output", "json")
+	if json.Unmarshal([]byte(out), &found) != nil || len(found) != 2 || found[0].Valid || found[0].File != none || len(found[0].Problems) != 1 || !found[1].Valid || err == nil {
+		t.Errorf("for programs it prints %q, %v", out, err)
 	}
 	if out, err := executeOn(t, strings.NewReader(strings.Replace(sound, "port: 8080", "port: 0", 1)), "validate", "-"); err == nil || !strings.HasPrefix(out, "stdin:6: spec.implementations[0].port: ") {
 		t.Errorf("standard input prints %q and ends with %v", out, err)
@@ -197,15 +209,15 @@ func TestValidateReadsSuitesAndTheirTemplates(t *testing.T) {
 		old, instead string
 		want         []string
 	}{
-		"a sound one": {"", "", []string{": valid: 14 trials of 1 cells (small), 14 trials of 1 cells (large), about ", " a round, on a cluster\n"}},
+		"a sound one": {"", "", []string{": valid: 14 trials of 1 cell (small), 14 trials of 1 cell (large), about ", " a round, on a cluster\n"}},
 		"a sound one that compares its rounds": {
-			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, anchor: anchor}}]\n", []string{": valid: 14 trials of 1 cells (small), "},
+			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, anchor: anchor}}]\n", []string{": valid: 14 trials of 1 cell (small), "},
 		},
 		"good rounds and runs": {
 			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, runs: [a], anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against: against needs either runs or lastGood"},
 		},
 		"more good rounds than are known": {
-			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 50, anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against.lastGood: 50 should be less than or equal to 20\n"},
+			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 50, anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against.lastGood: 50 is too large: give at most 20\n"},
 		},
 		"another anchor": {
 			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, anchor: other}}]\n", []string{":15: runs[small].template: spec.objectives[0].against.anchor is other, which is not in spec.implementations"},
@@ -215,11 +227,11 @@ func TestValidateReadsSuitesAndTheirTemplates(t *testing.T) {
 			":17: spec.runs[0].template.spec.bloks: there is no such field: did you mean blocks?\n",
 			":27: spec.runs[1].template.spec.bloks: there is no such field: did you mean blocks?\n",
 		}},
-		"a value out of bounds":         {"port: 8081", "port: 0", []string{":23: spec.runs[1].template.spec.implementations[1].port: 0 should be greater than or equal to 1\n"}},
+		"a value out of bounds":         {"port: 8081", "port: 0", []string{":23: spec.runs[1].template.spec.implementations[1].port: 0 is too small: give at least 1\n"}},
 		"a rule between fields":         {"baseline: anchor", "baseline: other", []string{":14: spec.runs[0].template.spec: baseline must be the name of one of the implementations\n"}},
 		"a field of the suite":          {"  triggers:", "  trigger:", []string{":28: spec.trigger: there is no such field: did you mean triggers?\n"}},
 		"what the plan refuses":         {", port: 8080}", "}", []string{":12: runs[small].template: spec.implementations[0].port is not set: name the port", ":22: runs[large].template: spec.implementations[0].port is not set"}},
-		"a parameter that is none":      {"$(image)", "$(imag)", []string{":8: runs[small]: the image $(imag) names a parameter that the suite does not have\n"}},
+		"a parameter that is none":      {"$(image)", "$(imag)", []string{":8: runs[small]: the image $(imag) names a parameter that the suite does not have\n", ": not every rule that spans fields was checked: correct these first\n"}},
 		"a pattern":                     {"default:", "pattern: \"[a-z]+\", default:", []string{`:6: parameters[image].default is "shop/checkout:main", which does not match its pattern`}},
 		"an image that is no reference": {"shop/checkout:main", "Shop/Checkout:main:2", []string{`:10: runs[small].template.spec: the image "Shop/Checkout:main:2" is no reference: `}},
 		"a schedule":                    {"0 3 * * *", "0 25 * * *", []string{`:31: triggers.schedules[0].cron "0 25 * * *" is no schedule: `}},

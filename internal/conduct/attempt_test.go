@@ -170,6 +170,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		want string
 	}{
 		"agents start":                        {silent, conduct.PrepareDeadline, nil, "transient AgentLost: the agent is not responding: connection refused"},
+		"agents of a patient run start":       {silent, conduct.PrepareDeadline, []func(*conduct.Attempt){func(a *conduct.Attempt) { a.Patience = 3 * time.Hour }}, "transient AgentLost: the agent is not responding"},
 		"agents end":                          {silent, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent is not responding"},
 		"agents of a slow server start":       {silent, conduct.PrepareDeadline + 90*time.Second, []func(*conduct.Attempt){patient}, "transient AgentLost: the agent is not responding"},
 		"the server is ready":                 {unready, 90 * time.Second, nil, "permanent ServerNotListening: implementations[go] did not answer GET /ready on port 8080 with a status of 2xx within 1m30s of its start: check readiness, port and command"},
@@ -218,19 +219,27 @@ func TestAStoreThatIsSlowIsLookedAtSeldom(t *testing.T) {
 	}
 }
 
-func TestMembersHaveThreeMinutesToRun(t *testing.T) {
-	if left := attemptAt(time.Minute).PrepareLeft(); left != 2*time.Minute {
-		t.Errorf("after a minute %s are left", left)
-	}
-	if left := attemptAt(conduct.PrepareDeadline).PrepareLeft(); left > 0 {
-		t.Errorf("after the deadline %s are left", left)
-	}
+func TestMembersHaveThreeMinutesToRunAndThePatienceOfTheRun(t *testing.T) {
+	patience := func(d time.Duration) func(*conduct.Attempt) { return func(a *conduct.Attempt) { a.Patience = d } }
 	database := func(a *conduct.Attempt) {
 		slow := record.Dependency{Name: "db", Port: 5432, Container: record.Container{Readiness: record.Readiness{Seconds: 90}}}
 		a.Work = sweep.Sweep{Implementations: []record.Implementation{{Name: "go", Dependencies: []record.Dependency{slow}}}}
 	}
-	if left := attemptAt(time.Minute, database).PrepareLeft(); left != 2*time.Minute+90*time.Second {
-		t.Errorf("a server whose database may take 90 s has %s left after a minute", left)
+	for name, tc := range map[string]struct {
+		after  time.Duration
+		deltas []func(*conduct.Attempt)
+		left   time.Duration
+	}{
+		"after a minute":                       {time.Minute, nil, 2 * time.Minute},
+		"after three":                          {conduct.PrepareDeadline, nil, 0},
+		"of a run that has little patience":    {time.Minute, []func(*conduct.Attempt){patience(time.Second)}, 2 * time.Minute},
+		"of a run that has more":               {time.Minute, []func(*conduct.Attempt){patience(20 * time.Minute)}, 19 * time.Minute},
+		"with a database that may take 90 s":   {time.Minute, []func(*conduct.Attempt){database}, 2*time.Minute + 90*time.Second},
+		"with such a database, and a patience": {time.Minute, []func(*conduct.Attempt){database, patience(20 * time.Minute)}, 19*time.Minute + 90*time.Second},
+	} {
+		if left := attemptAt(tc.after, tc.deltas...).PrepareLeft(); left != tc.left {
+			t.Errorf("%s: %s are left, want %s", name, left, tc.left)
+		}
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 const (
 	// ScanPatience is how long it may be away when what was measured is to be scanned.
 	ScanPatience = 10 * time.Minute
-	// ReportPatience is how long it may be away when the report is due: long, since nothing is measured meanwhile that could be lost, and
-	// other runs go on.
+	// ReportPatience is how long it may at least be away when the report is due: long, since nothing is measured meanwhile, and other runs go on. All
+	// that was measured is lost without a report.
 	ReportPatience = 6 * time.Hour
 )
 
@@ -68,7 +68,7 @@ func (r Run) NotAnalysed(err error, forGood bool) *Ending {
 
 // NotReported ends a run whose report cannot be made; nil while it is worth another try.
 func (r Run) NotReported(err error, forGood bool) *Ending {
-	if forGood || r.waited(ReportPatience) {
+	if forGood || r.waited(max(ReportPatience, r.Kept)) {
 		return &Ending{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
 	}
 	return nil

@@ -19,6 +19,8 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 	away := errors.New("away")
 	begins := func(r *conduct.Run) { r.Started = noon }
 	lately := waiting(0)
+	const week = 7 * 24 * time.Hour
+	kept := func(r *conduct.Run) { r.Kept = week }
 	for name, tc := range map[string]struct {
 		ask     func(conduct.Run, bool) *conduct.Ending
 		deltas  []func(*conduct.Run)
@@ -30,6 +32,8 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 		"at the interim, for good":                        {notAnalysed(away), []func(*conduct.Run){begins}, true, &conduct.Ending{Condition: "Executed", Reason: "StoreUnavailable", Message: "away"}},
 		"at the report":                                   {notReported(away), []func(*conduct.Run){measured(0), waiting(conduct.ReportPatience)}, false, nil},
 		"at the report, for too long":                     {notReported(away), []func(*conduct.Run){measured(0), waiting(conduct.ReportPatience + 1)}, false, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
+		"at the report of a run that is kept":             {notReported(away), []func(*conduct.Run){measured(0), kept, waiting(week)}, false, nil},
+		"at the report of one that was kept":              {notReported(away), []func(*conduct.Run){measured(0), kept, waiting(week + 1)}, false, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
 		"at the report of a part":                         {notReported(away), []func(*conduct.Run){measured(0), open(1), left(-time.Hour)}, false, nil},
 		"at the report, for good":                         {notReported(away), []func(*conduct.Run){measured(0)}, true, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
 	} {

@@ -26,6 +26,8 @@ type Run struct {
 	Absence Absence
 	// Waiting is since when the run has waited for its store without a break; zero if it does not.
 	Waiting time.Time
+	// Kept is how long what was made for it is kept after its end: its store is waited for at least as long with a report.
+	Kept time.Duration
 	// Now is the instant of the question.
 	Now time.Time
 }
@@ -180,7 +182,7 @@ func (r Run) Left() time.Duration {
 	}
 	left := r.Plan.Estimate(open)
 	if stored > 0 {
-		left = time.Duration(open) * (taken/time.Duration(stored) + plan.TrialOverhead)
+		left = time.Duration(open) * (taken/time.Duration(stored) + r.Plan.Overhead())
 	}
 	if open > 0 {
 		spent = min(spent, left/time.Duration(open)) // The trials after the current one take their own time.

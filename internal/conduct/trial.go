@@ -16,6 +16,8 @@ type Trial struct {
 	record.PlannedTrial
 	// Work is what it does.
 	Work kind.Work
+	// Begun is true once its turn has come.
+	Begun bool
 	// Started is the instant at which its agents were told to start the first cell; zero before.
 	Started time.Time
 	// Ended is when it ended, for whatever reason; zero while it goes on.

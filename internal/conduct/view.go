@@ -41,9 +41,10 @@ func (v View) GiveUp(t Trial) *Failure {
 	return v.Trials.shown(t)
 }
 
-// Awaits returns what a trial waits for before it is prepared, in words; empty if its turn has come.
+// Awaits returns what a trial waits for before it is prepared, in words; empty if its turn has come. One that has begun goes on, also if an earlier
+// one was deleted meanwhile and made again.
 func (v View) Awaits(t Trial) string {
-	if first := v.Trials.before(t); first != nil {
+	if first := v.Trials.before(t); first != nil && !t.Begun {
 		return fmt.Sprintf("waiting for trial %s", first.Name)
 	}
 	if v.Interim.awaited(t.Block, v.Blocks) {

@@ -108,8 +108,13 @@ func TestTrialsComeOneAfterTheOther(t *testing.T) {
 		"the first of those is named":  {conduct.Trials{trialOf(2, "go"), trialOf(1, "go"), trialOf(0, "go")}, "waiting for trial quick-000-go"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (conduct.View{Trials: tc.trials}).Awaits(trialOf(2, "go")); got != tc.want {
+			trial := trialOf(2, "go")
+			if got := (conduct.View{Trials: tc.trials}).Awaits(trial); got != tc.want {
 				t.Errorf("it awaits %q, want %q", got, tc.want)
+			}
+			trial.Begun = true
+			if got := (conduct.View{Trials: tc.trials}).Awaits(trial); got != "" {
+				t.Errorf("it has begun, and awaits %q", got)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 
 // Deadlines of a trial. Each is reckoned from an instant that its backend has written down.
 const (
-	// PrepareDeadline bounds the time from an attempt's begin until its members run and its agents answer.
+	// PrepareDeadline bounds the time from an attempt's begin until its agents answer, and until its members run where the run has no more patience.
 	PrepareDeadline = 3 * time.Minute
 	// ListenDeadline bounds the time from the start of the server until its port accepts connections.
 	ListenDeadline = 30 * time.Second
@@ -31,18 +31,23 @@ const (
 // PrepareLeft is how long the attempt may still take until its members run; not positive if it has taken too long.
 func (a Attempt) PrepareLeft() time.Duration { return a.Begun.Add(a.PrepareLimit()).Sub(a.Now) }
 
-// PrepareLimit is how long the members of an attempt may take until they run: the dependencies of a server get ready before it does.
+// PrepareLimit is how long the members of an attempt may take until they run: a pull may be long, and nobody says of it how far it is.
 func (a Attempt) PrepareLimit() time.Duration {
+	return max(PrepareDeadline, a.Patience) + a.dependencies()
+}
+
+// dependencies is the longest that those of a server of the attempt may take to get ready, before it is started.
+func (a Attempt) dependencies() time.Duration {
 	var most int32
 	for _, s := range a.Work.Servers() {
 		most = max(most, s.DependencySeconds())
 	}
-	return PrepareDeadline + time.Duration(most)*time.Second
+	return time.Duration(most) * time.Second
 }
 
 // AgentSilent is the failure of an agent that does not answer; nil while it may yet.
 func (a Attempt) AgentSilent(agent string, err error) *Failure {
-	deadline := a.Begun.Add(a.PrepareLimit() + a.readiness())
+	deadline := a.Begun.Add(PrepareDeadline + a.dependencies() + a.readiness())
 	if end := a.End(); !end.IsZero() {
 		deadline = end.Add(AgentGrace)
 	}

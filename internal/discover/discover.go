@@ -32,6 +32,12 @@ type Installation struct {
 	Close func()
 }
 
+// queries is how many requests a second a client sends that has sent burst of them at once: as many as kubectl.
+const (
+	queries = 50
+	burst   = 300
+)
+
 // Connect makes a client of a cluster, and checks that the cluster answers and serves BenchmarkRuns. Its errors, and those of its client by
 // Explain, are sentences that name the way out.
 func Connect(ctx context.Context, config *rest.Config) (client.Client, error) {
@@ -42,7 +48,9 @@ func Connect(ctx context.Context, config *rest.Config) (client.Client, error) {
 	if err := serves(ctx, config); err != nil {
 		return nil, Explain(config.Host, err)
 	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
+	eager := rest.CopyConfig(config)
+	eager.QPS, eager.Burst = cmp.Or(config.QPS, queries), cmp.Or(config.Burst, burst)
+	c, err := client.New(eager, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", Explain(config.Host, err))
 	}

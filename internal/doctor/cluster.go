@@ -103,7 +103,7 @@ func (c Cluster) roles() Finding {
 	case servers == 0 && generators == 0:
 		return say(check, Note, fix, "no node has the label %s: the scheduler chooses among all", v1alpha1.LabelRole)
 	case servers == 0 || generators == 0:
-		return say(check, Note, fix, "%d nodes are labelled for servers and %d for generators: the others are chosen among all", servers, generators)
+		return say(check, Note, fix, "%d nodes are labelled for servers and %d for generators: runs that need the others wait for them", servers, generators)
 	}
 	return say(check, Good, "", "%d nodes for servers, %d for generators", servers, generators)
 }

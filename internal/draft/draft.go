@@ -76,7 +76,7 @@ var plainScalar = regexp.MustCompile(`^[./A-Za-z][-._/:A-Za-z0-9]*[A-Za-z0-9/]$|
 
 // scalar is a text as YAML reads it.
 func scalar(text string) string {
-	if plainScalar.MatchString(text) && !slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "null"}, strings.ToLower(text)) {
+	if plainScalar.MatchString(text) && !slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}, strings.ToLower(text)) {
 		return text
 	}
 	return strconv.Quote(text)

@@ -17,10 +17,11 @@ func TestADraftIsReadAsItWasMeant(t *testing.T) {
 		images map[string]string
 		want   []string
 	}{
-		"an example":            {nil, nil, []string{"old", "new"}},
-		"commands":              {[]string{"a=./a --name=x:y", "b=true on"}, nil, []string{"a", "b"}},
-		"images, by their name": {nil, map[string]string{"b": "r.io/b:2", "a": "r.io/a:1"}, []string{"a", "b"}},
-		"both of one":           {[]string{"a=./a"}, map[string]string{"a": "r.io/a:1", "b": "r.io/b:2"}, []string{"a", "b"}},
+		"an example":                 {nil, nil, []string{"old", "new"}},
+		"commands":                   {[]string{"a=./a --name=x:y", "b=true on"}, nil, []string{"a", "b"}},
+		"names that may be booleans": {[]string{"x=./a y", "y=./b n", "n=./c N"}, nil, []string{"x", "y", "n"}},
+		"images, by their name":      {nil, map[string]string{"b": "r.io/b:2", "a": "r.io/a:1"}, []string{"a", "b"}},
+		"both of one":                {[]string{"a=./a"}, map[string]string{"a": "r.io/a:1", "b": "r.io/b:2"}, []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := Draft{Name: "no", Tool: "wrk", Path: "/", Port: 80, Connections: []int32{1}, Seconds: 1, Blocks: 7, Images: tc.images}

@@ -38,6 +38,7 @@ func Trial(t *v1alpha1.Trial) conduct.Trial {
 	f := conduct.Trial{
 		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)},
 		Work:         Work(t),
+		Begun:        t.Status.AttemptTime != nil,
 	}
 	for _, i := range t.Spec.Servers {
 		f.Servers = append(f.Servers, i.Name)
@@ -56,6 +57,15 @@ func Trial(t *v1alpha1.Trial) conduct.Trial {
 		f.Nodes = append(f.Nodes, record.BoundNode{Member: n.Member, Node: n.Node})
 	}
 	return f
+}
+
+// MeasuredOn are the nodes of a trial that was stored.
+func MeasuredOn(m record.TrialManifest) []v1alpha1.MemberNode {
+	var list []v1alpha1.MemberNode
+	for _, p := range m.Pods {
+		list = append(list, v1alpha1.MemberNode{Member: p.Member, Node: p.Node})
+	}
+	return list
 }
 
 // Work is what a trial does. The phase follow ends a trial that cannot be read, with the error that is left out here.
@@ -121,11 +131,18 @@ func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time
 	case owner == nil && goes.IsZero():
 		return false
 	case !goes.IsZero():
-		return ofTrial(p) && !Unreachable(p, nodes) && now.Sub(goes.Time) < releasePatience
+		return Goes(p, nodes, now)
 	case owner.Status.CompletionTime != nil:
 		return now.Sub(owner.Status.CompletionTime.Time) < releasePatience
 	}
 	return true
+}
+
+// Goes reports whether a pod that a trial has made, and that is or will be deleted, can be expected to be gone soon: its node is there, and it is not long
+// since it should have gone.
+func Goes(p *corev1.Pod, nodes []plan.Node, now time.Time) bool {
+	late := !p.DeletionTimestamp.IsZero() && now.Sub(p.DeletionTimestamp.Time) >= releasePatience
+	return ofTrial(p) && !late && !Unreachable(p, nodes)
 }
 
 // ofTrial reports whether a pod says that a trial has made it.

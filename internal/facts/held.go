@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,29 +17,35 @@ import (
 type Owed struct {
 	// Trial is its name; empty if the trial whose turn it is was released.
 	Trial string
+	// Made is when it was created, which is after its workflow of a trial that somebody has deleted.
+	Made time.Time
 	// After is the trial before it in its workflow, whose result its step has to wait for, and Since when that ended; both are empty of the first.
 	After string
 	Since time.Time
 }
 
-// Release is the trial that a workflow is to release next.
+// Release is the trial that a workflow is to release next: one that has begun, or else the first that has not ended.
 func Release(trials []v1alpha1.Trial, p plan.Plan) Owed {
-	var last *v1alpha1.Trial
-	part := func(t *v1alpha1.Trial) plan.Part { return p.PartOf(record.PlannedTrial{Block: t.Spec.Block}) }
-	for i := range trials {
-		t := &trials[i]
-		switch {
-		case t.Status.CompletionTime != nil:
-			last = t
-			continue
-		case t.Spec.Start != v1alpha1.StartHeld:
-			return Owed{}
-		case last == nil || part(last) != part(t):
-			return Owed{Trial: t.Name}
-		}
-		return Owed{Trial: t.Name, After: last.Name, Since: last.Status.CompletionTime.Time}
+	begun := func(t v1alpha1.Trial) bool { return t.Status.CompletionTime == nil && t.Status.AttemptTime != nil }
+	next := slices.IndexFunc(trials, begun)
+	if next < 0 {
+		next = slices.IndexFunc(trials, func(t v1alpha1.Trial) bool { return t.Status.CompletionTime == nil })
 	}
-	return Owed{}
+	if next < 0 || trials[next].Spec.Start != v1alpha1.StartHeld {
+		return Owed{}
+	}
+	t := &trials[next]
+	owed := Owed{Trial: t.Name, Made: t.CreationTimestamp.Time}
+	part := func(t *v1alpha1.Trial) plan.Part { return p.PartOf(record.PlannedTrial{Block: t.Spec.Block}) }
+	for i := next - 1; i >= 0; i-- {
+		if last := &trials[i]; last.Status.CompletionTime != nil {
+			if part(last) == part(t) {
+				owed.After, owed.Since = last.Name, last.Status.CompletionTime.Time
+			}
+			break
+		}
+	}
+	return owed
 }
 
 // HeldUpAfter is how long a trial may be prepared, or its files may be stored, before its run says for what it waits. Most trials take less, and need no word.

@@ -84,6 +84,14 @@ func TestATrialIsOwedItsReleaseWhenTheOneBeforeHasEnded(t *testing.T) {
 		t.Status.CompletionTime = &metav1.MicroTime{Time: noon}
 		return t
 	}
+	begun := func(t v1alpha1.Trial) v1alpha1.Trial {
+		t.Status.AttemptTime = &metav1.Time{Time: noon}
+		return t
+	}
+	made := func(t v1alpha1.Trial) v1alpha1.Trial {
+		t.CreationTimestamp = metav1.Time{Time: noon}
+		return t
+	}
 	const held, released = v1alpha1.StartHeld, v1alpha1.StartReleased
 	for name, tc := range map[string]struct {
 		trials []v1alpha1.Trial
@@ -98,7 +106,9 @@ func TestATrialIsOwedItsReleaseWhenTheOneBeforeHasEnded(t *testing.T) {
 		"the next is of another workflow":        {[]v1alpha1.Trial{ended(trial("a", 2, released)), trial("b", 3, held)}, Owed{Trial: "b"}},
 		"the next follows the blocks":            {[]v1alpha1.Trial{ended(trial("a", 2, released)), trial("p", 0, held)}, Owed{Trial: "p"}},
 		"all have ended":                         {[]v1alpha1.Trial{ended(trial("a", 1, released))}, Owed{}},
-		"a later one was released, and no other": {[]v1alpha1.Trial{trial("a", 1, held), trial("b", 1, released)}, Owed{Trial: "a"}},
+		"a later one has begun, and waits":       {[]v1alpha1.Trial{made(trial("a", 1, held)), begun(trial("b", 1, held))}, Owed{Trial: "b"}},
+		"a later one has begun, and is measured": {[]v1alpha1.Trial{made(trial("a", 1, held)), begun(trial("b", 1, released))}, Owed{}},
+		"the first was deleted and made again":   {[]v1alpha1.Trial{made(trial("a", 1, held)), ended(trial("b", 1, released))}, Owed{Trial: "a", Made: noon}},
 	} {
 		if got := Release(tc.trials, plan.Plan{Plan: record.Plan{Blocks: 2}}); got != tc.want {
 			t.Errorf("%s: %+v is owed its release, want %+v", name, got, tc.want)

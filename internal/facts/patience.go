@@ -22,7 +22,7 @@ func Patience(run *v1alpha1.BenchmarkRun) time.Duration {
 }
 
 // defaultTTL is how long the trials and workflows of a run stay after its end.
-const defaultTTL = 7 * 24 * time.Hour
+const defaultTTL = 24 * time.Hour
 
 // TTL is how long the trials and workflows of a run stay after its end.
 func TTL(run *v1alpha1.BenchmarkRun) time.Duration {

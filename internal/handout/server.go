@@ -105,7 +105,7 @@ func (s *Server) file(w http.ResponseWriter, q *http.Request) {
 	case s.turns <- struct{}{}:
 		defer func() { <-s.turns }()
 	case <-ctx.Done():
-		refuse(w, key, &refusal{http.StatusServiceUnavailable, "too many ask at once: ask again", ctx.Err()})
+		refuse(w, key, &refusal{http.StatusServiceUnavailable, "too many requests at once: try again", ctx.Err()})
 		return
 	}
 	if r := s.review(ctx, q.Header.Get(TokenHeader), key); r != nil {
@@ -180,7 +180,7 @@ func (s *Server) open(ctx context.Context, run client.ObjectKey, file string) (i
 	case errors.Is(err, artifact.ErrNotFound):
 		return nil, 0, missing
 	case err != nil:
-		return nil, 0, &refusal{http.StatusServiceUnavailable, "the operator cannot read the object store: ask again", err}
+		return nil, 0, &refusal{http.StatusServiceUnavailable, "the operator cannot read the object store: try again", err}
 	case size > artifact.MaxObject:
 		return nil, 0, &refusal{http.StatusBadGateway, fmt.Sprintf("the file is larger than the %d bytes that a file of Loadstone's may have", artifact.MaxObject), body.Close()}
 	}
@@ -189,7 +189,7 @@ func (s *Server) open(ctx context.Context, run client.ObjectKey, file string) (i
 
 // away is the answer where the API server cannot be asked.
 func away(err error) *refusal {
-	return &refusal{http.StatusServiceUnavailable, "the operator cannot ask the API server: ask again", err}
+	return &refusal{http.StatusServiceUnavailable, "the operator cannot reach the API server: try again", err}
 }
 
 func refuse(w http.ResponseWriter, run client.ObjectKey, r *refusal) {

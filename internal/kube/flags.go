@@ -92,11 +92,14 @@ func (k *Flags) Config() (*rest.Config, error) {
 	return config, nil
 }
 
+// ErrNoCluster is the error of a machine that knows of no cluster.
+var ErrNoCluster = errors.New("no kubeconfig names a cluster: set KUBECONFIG, or give --kubeconfig FILE")
+
 // explain says what is wrong with a kubeconfig, and the way out.
 func (k *Flags) explain(err error) error {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		err = errors.New("no kubeconfig names a cluster: set KUBECONFIG, or give --kubeconfig FILE")
+		err = ErrNoCluster
 	case clientcmd.IsContextNotFound(err):
 		err = fmt.Errorf("the kubeconfig has no context %q: kubectl config get-contexts lists those that it has", k.overrides.CurrentContext)
 	default:

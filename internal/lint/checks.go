@@ -81,7 +81,7 @@ func checkLabel(s printout.Sample) []Finding {
 			continue
 		}
 		f := one(validity.WrongLabel, validity.Suspect, ScopeSample, fmt.Sprintf("%q says %s %s, and %s ran %s.", c.Where, number(c.Value), c.What, s.Tool, number(told)),
-			"Take the number from the tool's own output; under the other label this result belongs to nobody.").with(told, c.Value)
+			"Take the number from the tool's own output; the label describes another measurement.").with(told, c.Value)
 		out = append(out, f...)
 	}
 	return out

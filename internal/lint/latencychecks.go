@@ -52,7 +52,7 @@ func checkLittle(s printout.Sample) []Finding {
 		return one(Inflated, validity.Suspect, validity.ScopeLatency,
 			fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: latencies are printed that nobody measured. wrk adds them after each request of twice the average time or more (its correction for coordinated omission); what made requests slow is most likely the server, or the machine under it. The throughput stands.",
 				number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")),
-			"Quote no mean and no tail of this run; read wrk's histogram and take the correction out, or measure latency at a fixed rate.").with(low, littleLimit)
+			"Do not report the mean or the tail of this run; read wrk's histogram and take the correction out, or measure latency at a fixed rate.").with(low, littleLimit)
 	case low > littleLimit:
 		return impossible(low, fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: one of the numbers is wrong.",
 			number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")))

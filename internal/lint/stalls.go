@@ -11,9 +11,9 @@ import (
 
 const (
 	watch        = "Confirm it: load it again with while sleep 0.1; do curl -so /dev/null -w '%{time_total} ' URL; done and vmstat 1 beside it. "
-	confirmStall = watch + "curl waits as long as a stall lasts; steal (st) or a run queue (r) then lay it on the machine. Quote no latency before that."
+	confirmStall = watch + "curl waits as long as a stall lasts; steal (st) or a run queue (r) then lay it on the machine. Do not report latencies before that."
 	confirmGap   = watch + "If curl waits too, the server stalls, or with steal (st) or a run queue (r) the machine; if it never does, look with ss -tni for " +
-		"connections whose lastrcv only grows. Quote no latency before that."
+		"connections whose lastrcv only grows. Do not report latencies before that."
 	confirmUnanswered = "Confirm it with ss -tni while it runs again: a connection whose lastrcv only grows waits for an answer that does not come."
 )
 

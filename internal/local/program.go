@@ -88,14 +88,15 @@ func checkPort(i record.Implementation) error {
 	return fmt.Errorf("implementations[%s].port: another process of this machine listens on port %d already: end it, or choose another port and tell it to the server by its command", i.Name, i.Port)
 }
 
-// checkNeeds says in a sentence which program of a kind of work is not installed.
-func checkNeeds(p record.Plan) error {
+// checkNeeds says in a sentence each which programs of a kind of work are not installed.
+func checkNeeds(p record.Plan) []error {
+	var missing []error
 	for _, n := range kinds.Needs(p) {
 		if _, err := exec.LookPath(n.Program); err != nil {
-			return fmt.Errorf("%s: %s is not installed on this machine: install it (%s), or %s", n.Field, n.Program, n.Install, n.Otherwise)
+			missing = append(missing, fmt.Errorf("%s: %s is not installed on this machine: install it (%s), or %s", n.Field, n.Program, n.Install, n.Otherwise))
 		}
 	}
-	return nil
+	return missing
 }
 
 // checkImages says in a sentence that an implementation would need a profiler in its image.

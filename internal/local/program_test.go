@@ -3,6 +3,7 @@ package local
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/helper/helpertest"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -102,19 +104,46 @@ func TestALoadGeneratorMustBeInstalled(t *testing.T) {
 	loads := record.Plan{
 		Trials: []record.PlannedTrial{{Type: record.Sweep}}, Cells: []record.Cell{{Load: "sweep", Tool: record.ToolWrk}, {Load: "open", Tool: record.ToolK6}},
 	}
-	err := checkNeeds(loads)
-	if err == nil || !strings.HasPrefix(err.Error(), "loads[sweep].tool: wrk is not installed on this machine: install it (") {
-		t.Errorf("without any tool it ends with %v", err)
+	missing := checkNeeds(loads)
+	if len(missing) != 2 || !strings.HasPrefix(missing[0].Error(), "loads[sweep].tool: wrk is not installed on this machine: install it (") {
+		t.Errorf("without any tool it ends with %v", missing)
 	}
 	helpertest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
-	if err := checkNeeds(loads); err == nil || !strings.HasPrefix(err.Error(), "loads[open].tool: k6 is not installed") {
-		t.Errorf("without k6 it ends with %v", err)
+	if missing := checkNeeds(loads); len(missing) != 1 || !strings.HasPrefix(missing[0].Error(), "loads[open].tool: k6 is not installed") {
+		t.Errorf("without k6 it ends with %v", missing)
 	}
 	helpertest.Write(t, filepath.Join(path, "k6"), "#!/bin/sh\n", 0o700)
-	if err := checkNeeds(loads); err != nil {
-		t.Errorf("with both it ends with %v", err)
+	if missing := checkNeeds(loads); len(missing) > 0 {
+		t.Errorf("with both it ends with %v", missing)
 	}
-	if err := checkNeeds(record.Plan{Trials: []record.PlannedTrial{{Type: record.Microbenchmark}}}); err != nil {
-		t.Errorf("a run without loads ends with %v", err)
+	if missing := checkNeeds(record.Plan{Trials: []record.PlannedTrial{{Type: record.Microbenchmark}}}); len(missing) > 0 {
+		t.Errorf("a run without loads ends with %v", missing)
+	}
+}
+
+func TestEverythingThatTheMachineLacksIsSaidAtOnce(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	r := led(t, quick())
+	r.options.Folder = t.TempDir()
+	own := r.facts.Plan.Implementations
+	own[0].Command, own[0].Image = []string{"./nothing"}, "shop/plain:1"
+	own[1].Command, own[1].Image = []string{"nowhere"}, ""
+	v := (*kind.Violation)(nil)
+	if err := r.checkMachine(t.Context()); !errors.As(err, &v) {
+		t.Fatalf("it ends with %v", err)
+	}
+	var said []string
+	for _, one := range v.All() {
+		said = append(said, one.Message)
+	}
+	wrong := strings.Join(said, "\n")
+	for _, want := range []string{
+		"implementations[" + own[0].Name + "].command: there is no program " + r.options.Folder + "/nothing: ", ", or run it in its image: --images\n",
+		"implementations[" + own[1].Name + `].command: there is no program "nowhere" in PATH: install it, or name its path, such as ./nowhere` + "\n",
+		"wrk is not installed on this machine",
+	} {
+		if !strings.Contains(wrong, want) {
+			t.Errorf("it says %s\nwant %q", wrong, want)
+		}
 	}
 }

@@ -90,7 +90,7 @@ func (r *Run) claimFolder(dir string) error {
 	}
 	if err != nil {
 		own.End()
-		return refuse(v1alpha1.ReasonInvalidSpec, err)
+		return &FolderError{err}
 	}
 	r.claim = own
 	return nil

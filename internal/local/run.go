@@ -23,6 +23,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/progress"
@@ -106,6 +107,9 @@ func (r *Run) Abandon() {
 }
 
 func (r *Run) prepare(ctx context.Context) error {
+	if info, err := os.Stat(r.options.Out); err == nil && !info.IsDir() {
+		return &FolderError{fmt.Errorf("%s is a file: name another one with --out", r.options.Out)}
+	}
 	if err := r.recall(ctx); err != nil {
 		return err
 	}
@@ -136,23 +140,23 @@ func refuse(reason string, err error) error {
 	return &plan.Violation{Reason: reason, Message: err.Error()}
 }
 
-// checkMachine asks for what the run needs of this machine: programs, free ports, profilers, load generators.
+// checkMachine asks for what the run needs of this machine: programs, free ports, profilers, load generators. The error holds all that it lacks.
 func (r *Run) checkMachine(ctx context.Context) error {
+	var found []error
 	for _, i := range r.facts.Plan.Implementations {
-		if err := r.checkProgram(ctx, i); err != nil {
-			return refuse(v1alpha1.ReasonInvalidSpec, err)
+		found = append(found, r.checkProgram(ctx, i), checkPort(i))
+	}
+	found = append(found, r.checkImages(), r.checkDuetPorts())
+	var wrong []*plan.Violation
+	for _, err := range append(found, checkNeeds(r.facts.Plan.Plan)...) {
+		if err != nil {
+			wrong = append(wrong, kind.Invalid("%s", err))
 		}
-		if err := checkPort(i); err != nil {
-			return refuse(v1alpha1.ReasonInvalidSpec, err)
-		}
 	}
-	if err := r.checkImages(); err != nil {
-		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	if len(wrong) == 0 {
+		return nil
 	}
-	if err := r.checkDuetPorts(); err != nil {
-		return refuse(v1alpha1.ReasonInvalidSpec, err)
-	}
-	return refuse(v1alpha1.ReasonInvalidSpec, checkNeeds(r.facts.Plan.Plan))
+	return kind.Join(wrong...)
 }
 
 // checkProgram finds an implementation's program, in its image if it runs there.
@@ -167,6 +171,9 @@ func (r *Run) checkProgram(ctx context.Context, i record.Implementation) error {
 		return fmt.Errorf("implementations[%s].scratch is of an image: on this machine a command writes where its user may: remove it, or run it in its image (--images)", i.Name)
 	}
 	_, err := findProgram(r.options.Folder, i)
+	if err != nil && i.Image != "" {
+		return fmt.Errorf("%w, or run it in its image: --images", err)
+	}
 	return err
 }
 
@@ -437,7 +444,7 @@ func (r *Run) tell(e progress.Event) {
 	}
 	r.facts.Now = time.Now()
 	e.Done, e.All = r.facts.Progress()
-	e.WholeTrials = len(r.facts.Plan.Cells) == 0
+	e.WholeTrials = r.facts.Plan.WholeTrials()
 	e.Troubles = r.troubles
 	e.Blocks, e.Repeats, e.Left = r.facts.Plan.Blocks, r.facts.Repeated(), r.facts.Left()
 	r.options.Tell(e)

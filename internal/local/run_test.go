@@ -161,6 +161,27 @@ func TestResultsAreNotMixedWithThoseOfAnotherRun(t *testing.T) {
 	}
 }
 
+func TestAFileInThePlaceOfTheFolderOfTheResultsIsNamedFirst(t *testing.T) {
+	file := helpertest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600)
+	for name, tc := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"a new run":                 {Options{Out: file}, "the folder of the results: " + file + " is a file: name another one with --out"},
+		"one that goes on":          {Options{Out: file, Resume: true}, "the folder of the results: " + file + " is a file: name another one with --out"},
+		"one that goes on below it": {Options{Out: filepath.Join(file, "results"), Resume: true}, "the folder of the results: claiming the folder of the run: open " + file + "/results: not a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.options.Run = &v1alpha1.BenchmarkRun{}
+			r := &Run{options: tc.options}
+			f := (*FolderError)(nil)
+			if err := r.prepare(t.Context()); !errors.As(err, &f) || err.Error() != tc.want {
+				t.Errorf("it ends with %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
 func TestADiskWithoutRoomIsNamedBeforeTheRunAndInIt(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=3m"); err != nil {
@@ -215,12 +236,12 @@ func TestAProfilerMustBeInstalled(t *testing.T) {
 	spec.Profiles = []v1alpha1.Profile{{Name: "counters", Tool: v1alpha1.ToolPerfStat, Implementations: []string{"plain"}}, {Name: "costs", Tool: v1alpha1.ToolCallgrind, Implementations: []string{"costly"}}}
 	r := led(t, spec)
 	helpertest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
-	if err := checkNeeds(r.facts.Plan.Plan); err == nil || !strings.HasPrefix(err.Error(), "profiles[costs].tool: valgrind is not installed on this machine: install it (") {
-		t.Errorf("without valgrind it ends with %v", err)
+	if missing := checkNeeds(r.facts.Plan.Plan); len(missing) != 1 || !strings.HasPrefix(missing[0].Error(), "profiles[costs].tool: valgrind is not installed on this machine: install it (") {
+		t.Errorf("without valgrind it ends with %v", missing)
 	}
 	helpertest.Write(t, filepath.Join(path, "valgrind"), "#!/bin/sh\n", 0o700)
-	if err := checkNeeds(r.facts.Plan.Plan); err != nil {
-		t.Errorf("with valgrind it ends with %v", err)
+	if missing := checkNeeds(r.facts.Plan.Plan); len(missing) > 0 {
+		t.Errorf("with valgrind it ends with %v", missing)
 	}
 	r.images = map[string]imaged{"other": {}}
 	if err := r.checkImages(); err != nil {
@@ -312,7 +333,10 @@ func TestARunIsLedByOneProcess(t *testing.T) {
 		t.Errorf("a second process claims it as %v, %v", second, err)
 	}
 	r := &Run{options: Options{Out: dir}}
-	refused(t, r.openFolder(t.Context()), "another loadstone run is at work in the folder "+dir)
+	f := (*FolderError)(nil)
+	if err := r.openFolder(t.Context()); !errors.As(err, &f) || !strings.Contains(err.Error(), "another loadstone run is at work in the folder "+dir) {
+		t.Errorf("while the first leads it, it ends with %v", err)
+	}
 	first.End()
 	if err := r.openFolder(t.Context()); err != nil {
 		t.Errorf("a run that has ended is still claimed: %v", err)

@@ -58,9 +58,9 @@ func openRun(o client.Object) []string {
 	return []string{"true"}
 }
 
-// TrialsOf are the trials of a run, which its UID names, in their order.
+// TrialsOf are the trials of a run, which its UID names, in their order, to be read only: they are the cache's own.
 func TrialsOf(ctx context.Context, c client.Reader, namespace, run string) ([]v1alpha1.Trial, error) {
-	trials, err := listTrials(ctx, c, client.InNamespace(namespace), client.MatchingFields{byRun: run})
+	trials, err := listTrials(ctx, c, client.InNamespace(namespace), client.MatchingFields{byRun: run}, client.UnsafeDisableDeepCopy)
 	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
 	return trials, err
 }
@@ -68,6 +68,19 @@ func TrialsOf(ctx context.Context, c client.Reader, namespace, run string) ([]v1
 // OpenTrials are all trials that have not ended, to be read only: they are the cache's own.
 func OpenTrials(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) {
 	return listTrials(ctx, c, isOpen, client.UnsafeDisableDeepCopy)
+}
+
+// Turns are the trials whose turn it is: of each run the first that has not ended. They are to be read only.
+func Turns(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) {
+	trials, err := OpenTrials(ctx, c)
+	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool {
+		run := t.Labels[v1alpha1.LabelRunUID]
+		later := seen[run]
+		seen[run] = true
+		return later
+	}), err
 }
 
 func listTrials(ctx context.Context, c client.Reader, which ...client.ListOption) ([]v1alpha1.Trial, error) {

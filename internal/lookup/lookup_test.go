@@ -74,6 +74,7 @@ func TestRunsAndTrialsAreFoundByTheirIndexes(t *testing.T) {
 		"the trials of a run, in their order":  {trials(TrialsOf(t.Context(), c, "a", "uid-of-measures")), []string{"c-first", "b-second", "a-third"}},
 		"no trials of a run that nobody knows": {trials(TrialsOf(t.Context(), c, "a", "uid-of-nobody")), nil},
 		"the trials that have not ended":       {trials(OpenTrials(t.Context(), c)), []string{"a-third", "b-second"}},
+		"the trials whose turn it is":          {trials(Turns(t.Context(), c)), []string{"b-second"}},
 		"the runs that have not ended":         {runs(OpenRuns(t.Context(), c)), []string{"measures", "waits"}},
 		"the run of a UID":                     {runs(RunOf(t.Context(), c, "uid-of-old")), []string{"old"}},
 		"no run of an object of nobody's":      {runs(RunOf(t.Context(), c, "")), nil},

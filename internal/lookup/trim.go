@@ -2,16 +2,34 @@ package lookup
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+	"sync"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// TrimTrial is what the operator's cache keeps of a trial. One that has ended is not measured again: of its spec only the timetable is kept and who
-// was measured, since a thousand runs leave twenty thousand trials.
-func TrimTrial(o any) (any, error) {
+// Trials trims the trials that the operator's cache keeps. A thousand runs leave twenty thousand of them, of which those of a run have most in common.
+type Trials struct {
+	mu sync.Mutex
+	// recent is what was kept of the last trials, by their run and implementations.
+	recent map[string]common
+}
+
+// common is what trials of one run and of the same implementations have in common after they have ended.
+type common struct {
+	servers []v1alpha1.Implementation
+	sweep   v1alpha1.Sweep
+}
+
+// remembered is how many kinds of trials are remembered: those of a run follow each other, in a list and in time.
+const remembered = 64
+
+// Trim is what the cache keeps of a trial. One that has ended is not measured again: of its spec only the timetable is kept and who was measured.
+func (k *Trials) Trim(o any) (any, error) {
 	t, ok := o.(*v1alpha1.Trial)
 	if !ok {
 		return o, nil
@@ -20,13 +38,36 @@ func TrimTrial(o any) (any, error) {
 	if t.Status.CompletionTime == nil {
 		return t, nil
 	}
-	for i, s := range t.Spec.Servers {
-		t.Spec.Servers[i] = v1alpha1.Implementation{Name: s.Name, CPUs: s.CPUs}
+	own := common{sweep: t.Spec.Sweep}
+	key := t.Labels[v1alpha1.LabelRunUID]
+	for _, s := range t.Spec.Servers {
+		own.servers = append(own.servers, v1alpha1.Implementation{Name: s.Name, CPUs: s.CPUs})
+		key += "/" + s.Name
 	}
-	for i := range t.Spec.Sweep.Cells {
-		t.Spec.Sweep.Cells[i].Request = v1alpha1.Request{}
+	for i := range own.sweep.Cells {
+		own.sweep.Cells[i].Request = v1alpha1.Request{}
+	}
+	own = k.share(key, own)
+	t.Spec.Servers, t.Spec.Sweep = own.servers, own.sweep
+	for i := range t.Status.Conditions {
+		c := &t.Status.Conditions[i]
+		c.Type, c.Reason = unique.Make(c.Type).Value(), unique.Make(c.Reason).Value()
 	}
 	return t, nil
+}
+
+// share returns what another trial has kept, if it is the same.
+func (k *Trials) share(key string, own common) common {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if other, known := k.recent[key]; known && reflect.DeepEqual(other, own) {
+		return other
+	}
+	if k.recent == nil || len(k.recent) >= remembered {
+		k.recent = map[string]common{}
+	}
+	k.recent[key] = own
+	return own
 }
 
 // TrimWorkflow is what the operator's cache keeps of a workflow: whose it is, how far it is, and whether somebody holds or ends it. What Argo notes

@@ -50,7 +50,8 @@ func TestATrialThatHasEndedKeepsWhatItsRunAsksOfIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			trial.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "x"}}
 			open := trial.DeepCopy()
-			if _, err := TrimTrial(open); err != nil {
+			var trials Trials
+			if _, err := trials.Trim(open); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(trial.Spec, open.Spec); diff != "" || open.ManagedFields != nil {
@@ -58,7 +59,7 @@ func TestATrialThatHasEndedKeepsWhatItsRunAsksOfIt(t *testing.T) {
 			}
 			ended := trial.DeepCopy()
 			ended.Status.CompletionTime = &metav1.MicroTime{Time: time.Unix(1, 0)}
-			if _, err := TrimTrial(ended); err != nil {
+			if _, err := trials.Trim(ended); err != nil {
 				t.Fatal(err)
 			}
 			if cmp.Equal(trial.Spec, ended.Spec) {
@@ -78,6 +79,38 @@ func TestATrialThatHasEndedKeepsWhatItsRunAsksOfIt(t *testing.T) {
 			if full.EndsItself() != kept.EndsItself() || len(full.Servers()) != len(kept.Servers()) || kinds.Item(trial.Spec) != kinds.Item(ended.Spec) {
 				t.Error("what its run asks of it has changed")
 			}
+		})
+	}
+}
+
+func TestTrialsOfARunShareWhatTheyHaveInCommon(t *testing.T) {
+	var trials Trials
+	trim := func(change func(*v1alpha1.Trial)) *v1alpha1.Trial {
+		trial := trialsOf(t)["a sweep"]
+		trial.Status.CompletionTime = &metav1.MicroTime{Time: time.Unix(1, 0)}
+		change(trial)
+		if _, err := trials.Trim(trial); err != nil {
+			t.Fatal(err)
+		}
+		return trial
+	}
+	first := trim(func(*v1alpha1.Trial) {})
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.Trial)
+		shares bool
+	}{
+		"another trial of the same run":      {func(trial *v1alpha1.Trial) { trial.Name = "another" }, true},
+		"a trial of another run":             {func(trial *v1alpha1.Trial) { trial.Labels[v1alpha1.LabelRunUID] = "another" }, false},
+		"a trial of another implementation":  {func(trial *v1alpha1.Trial) { trial.Spec.Servers[0].Name = "another" }, false},
+		"a trial that is measured otherwise": {func(trial *v1alpha1.Trial) { trial.Spec.Sweep.Cells[0].DurationSeconds++ }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := trim(tc.change)
+			if shares := &other.Spec.Sweep.Cells[0] == &first.Spec.Sweep.Cells[0]; shares != tc.shares {
+				t.Errorf("it shares its cells with the first: %v, want %v", shares, tc.shares)
+			}
+			trim(func(*v1alpha1.Trial) {})
+			first = trim(func(*v1alpha1.Trial) {})
 		})
 	}
 }

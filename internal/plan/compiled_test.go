@@ -72,12 +72,27 @@ func TestAPlanFindsItsImplementationsByName(t *testing.T) {
 }
 
 func TestAnEstimateGrowsWithTheTrials(t *testing.T) {
-	p := Plan{record.Plan{TrialSeconds: 10.5}}
+	p := Plan{Plan: record.Plan{TrialSeconds: 10.5}}
 	if none := p.Estimate(0); none != 0 {
 		t.Errorf("no trial takes %s", none)
 	}
 	if one, ten := p.Estimate(1), p.Estimate(10); ten != 10*one || one < 10500*time.Millisecond {
 		t.Errorf("one trial takes %s, ten take %s", one, ten)
+	}
+}
+
+func TestATrialOnOneMachineIsReckonedToCostLess(t *testing.T) {
+	for name, tc := range map[string]struct {
+		local bool
+		want  time.Duration
+	}{
+		"on a cluster":   {false, 10*time.Second + 4*TrialOverhead},
+		"on one machine": {true, 10*time.Second + 4*LocalTrialOverhead},
+	} {
+		p := Plan{Local: tc.local, Plan: record.Plan{TrialSeconds: 2.5}}
+		if got := p.Estimate(4); got != tc.want {
+			t.Errorf("four trials %s take %s, want %s", name, got, tc.want)
+		}
 	}
 }
 

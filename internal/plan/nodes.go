@@ -27,10 +27,10 @@ type Node struct {
 	NotReady bool
 }
 
-// Selector is the node label that pods of a role need: the role itself if any node carries it, else none. A node that is away counts: a run
-// waits for it, and does not go where nobody meant it to.
+// Selector is the node label that pods of a role need: the role itself if any node carries a role, else none. A node that is away counts, and those of
+// a role may all be gone for a while: a run waits for them, and does not go where nobody meant it to.
 func Selector(nodes []Node, role string) map[string]string {
-	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Role == role }) {
+	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Role != "" }) {
 		return map[string]string{v1alpha1.LabelRole: role}
 	}
 	return nil

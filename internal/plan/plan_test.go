@@ -327,6 +327,10 @@ func TestFits(t *testing.T) {
 			want:  "spec.loads[].generators.cpus is 1: its pod needs 1000m",
 		},
 		"no node at all": {want: "label one with loadstone.dev/role=server"},
+		"the servers' nodes are gone": {
+			nodes: []Node{{Name: "g", Role: "generator", MilliCPU: 1000}, {Name: "x", MilliCPU: 64000}},
+			want:  "no node may run a server: label one with loadstone.dev/role=server",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -379,6 +383,26 @@ func TestGeneratorsFitWhereAllFindRoomAtOnce(t *testing.T) {
 				t.Errorf("got %v, want %q", v, tc.want)
 			}
 		})
+	}
+}
+
+func TestPodsKeepToTheNodesOfTheirRoleWhereAnyNodeHasOne(t *testing.T) {
+	server, generator, other := Node{Name: "s", Role: "server"}, Node{Name: "g", Role: "generator"}, Node{Name: "x"}
+	away := server
+	away.Away = true
+	for name, tc := range map[string]struct {
+		nodes []Node
+		keeps bool
+	}{
+		"nodes of both roles":          {[]Node{server, generator, other}, true},
+		"the server's is away":         {[]Node{away, generator, other}, true},
+		"the server's is gone":         {[]Node{generator, other}, true},
+		"nobody has a role":            {[]Node{other}, false},
+		"there is no node, or no more": {nil, false},
+	} {
+		if got := Selector(tc.nodes, v1alpha1.RoleServer)[v1alpha1.LabelRole]; (got == v1alpha1.RoleServer) != tc.keeps {
+			t.Errorf("%s: a server runs on nodes of the role %q", name, got)
+		}
 	}
 }
 

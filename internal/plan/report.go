@@ -15,19 +15,21 @@ const (
 )
 
 // Reportable says whether an operator that has so much memory can make the report of a run, which it does from the whole of it; nil if it can, or if nothing
-// bounds its memory, which is 0 then. What repeat blocks add is left to the room that the figures leave.
+// bounds its memory, which is 0 then. A machine that is never quiet has all blocks repeated that may be.
 func Reportable(p Plan, memory int64) *Violation {
-	cells := 0
+	planned := 0
 	for _, line := range p.Trials {
-		cells += len(p.Slots(line))
+		planned += len(p.Slots(line))
 	}
+	blocks := p.Blocks + RepeatBlocks(p.Blocks)
+	trials, cells := len(p.Trials)*int(blocks)/int(p.Blocks), planned*int(blocks)/int(p.Blocks)
 	needed := int64(cells)*(cellBytes+generatorCellBytes*int64(p.Generators.Pods)) + idleBytes
 	if needed <= memory || memory == 0 {
 		return nil
 	}
 	return &Violation{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(
-		"the report of %d trials of %d cells altogether takes about %s of the operator's memory, which has %s: "+
+		"the report of %d trials of %d cells altogether, repeat blocks among them, takes about %s of the operator's memory, which has %s: "+
 			"lower spec.blocks, or spread levels and implementations over several runs, or raise the operator's memory (chart values operator.goMemoryLimit and operator.resources)",
-		len(p.Trials), cells, mebibytes(needed), mebibytes(memory),
+		trials, cells, mebibytes(needed), mebibytes(memory),
 	)}
 }

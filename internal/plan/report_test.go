@@ -24,10 +24,12 @@ func TestARunWhoseReportDoesNotFitIntoTheOperatorIsRefused(t *testing.T) {
 		want   string
 	}{
 		"a run of ten blocks":                              {large(10, 1), chart, ""},
-		"a run of as many blocks as there may be":          {large(100, 1), chart, ""},
-		"the same, loaded by sixteen generators":           {large(100, 16), chart, "the report of 200 trials of 3200 cells altogether takes about 482Mi of the operator's memory, which has 200Mi: "},
+		"a run of eighty blocks":                           {large(80, 1), chart, ""},
+		"a run of as many blocks as there may be":          {large(100, 1), chart, "the report of 400 trials of 6400 cells altogether, repeat blocks among them, takes about 218Mi of the operator's memory, which has 200Mi: "},
+		"the same, loaded by sixteen generators":           {large(100, 16), chart, "the report of 400 trials of 6400 cells altogether, repeat blocks among them, takes about 905Mi of the operator's memory, which has 200Mi: "},
 		"the same, where nothing bounds its memory":        {large(100, 16), 0, ""},
-		"the same, where the operator's memory was raised": {large(100, 16), 512 << 20, ""},
+		"the same, where the operator's memory was raised": {large(100, 16), 1 << 30, ""},
+		"a single block, of which two may be repeated":     {large(1, 1), 61 << 20, "the report of 6 trials of 96 cells altogether, repeat blocks among them, takes about 62Mi of the operator's memory, which has 61Mi: "},
 	} {
 		got := ""
 		if v := Reportable(tc.plan, tc.memory); v != nil {

@@ -89,7 +89,7 @@ func Of(m record.RunManifest) (Run, error) {
 	plan := m.Plan
 	p := Run{
 		Baseline: plan.Baseline, Blocks: m.Blocks + m.RepeatBlocks, Latencies: plan.LatencyPercentiles, Analyses: len(plan.Interim) + 1,
-		Duet: plan.Order == record.OrderSlicedDuet, WholeTrials: len(plan.Cells) == 0, Weights: map[string]float64{},
+		Duet: plan.Order == record.OrderSlicedDuet, WholeTrials: plan.WholeTrials(), Weights: map[string]float64{},
 	}
 	if len(plan.Implementations) == 0 || len(plan.Cells)+len(plan.Trials) == 0 {
 		return p, fmt.Errorf("reading the plan of run %s: it names no implementation or no trial", m.Run.Name)

@@ -21,6 +21,8 @@ const (
 	PullDeadline = 20 * time.Second
 	// ScheduleDeadline is how long a pod may at least find no node.
 	ScheduleDeadline = 45 * time.Second
+	// StartDeadline is how long a container may at least fail to be started, and at most where an object that it names is missing.
+	StartDeadline = 45 * time.Second
 )
 
 // maxLastWords bounds what is quoted of a container that has ended.
@@ -29,7 +31,7 @@ const maxLastWords = 300
 // Fault returns why the pods of an attempt can no longer be measured; nil if they can, or may yet.
 func (a Attempt) Fault() *conduct.Failure {
 	for _, p := range a.Pods {
-		for _, check := range []func(Attempt, *corev1.Pod) *conduct.Failure{lost, exited, unpullable, unmountable, unschedulable} {
+		for _, check := range []func(Attempt, *corev1.Pod) *conduct.Failure{lost, exited, unpullable, unstartable, unmountable, unschedulable} {
 			if f := check(a, p); f != nil {
 				return f
 			}
@@ -114,6 +116,9 @@ func exited(a Attempt, p *corev1.Pod) *conduct.Failure {
 		if t == nil || c.Name == render.Bringer && t.ExitCode == 0 {
 			continue
 		}
+		if neverRan(t) && stumbled(t.Message) {
+			return unstarted(p, c.Name, t.Message)
+		}
 		if a.isAgent(p, c.Name) {
 			return conduct.AgentExited(fmt.Sprintf("container %s of pod %s", c.Name, p.Name), exitOf(t))
 		}
@@ -133,6 +138,11 @@ func terminated(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 		return c.State.Terminated
 	}
 	return c.LastTerminationState.Terminated
+}
+
+// neverRan reports whether a container was given up before its process ran, as containerd and Docker say it.
+func neverRan(t *corev1.ContainerStateTerminated) bool {
+	return t.Reason == "StartError" || t.Reason == "ContainerCannotRun"
 }
 
 // begun reports whether a container has been started.
@@ -184,11 +194,6 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 				continue
 			}
 		case "InvalidImageName", "ErrImageNeverPull":
-		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-			if a.isAgent(p, c.Name) {
-				return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "container %s of pod %s cannot be started: %s", c.Name, p.Name, w.Message)
-			}
-			return unstartable(a, p, c.Name, c.Image, *w)
 		default:
 			continue
 		}
@@ -210,8 +215,35 @@ func (a Attempt) field(p *corev1.Pod, container string) string {
 	return field
 }
 
-// unstartable is a container that its kubelet cannot make of what the spec gives.
-func unstartable(a Attempt, p *corev1.Pod, name, image string, why corev1.ContainerStateWaiting) *conduct.Failure {
+// unstartable containers are the spec's fault or the image's, unless the node says that it is in trouble, which gets the run's patience.
+func unstartable(a Attempt, p *corev1.Pod) *conduct.Failure {
+	for _, c := range containers(p) {
+		w := c.State.Waiting
+		switch {
+		case !unmade(w) || a.Now.Sub(pullingSince(p)) < a.startDeadline(w.Message):
+			continue
+		case a.isAgent(p, c.Name):
+			return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "container %s of pod %s cannot be started: %s", c.Name, p.Name, w.Message)
+		case stumbled(w.Message):
+			return unstarted(p, c.Name, w.Message)
+		}
+		return misconfigured(a, p, c.Name, c.Image, *w)
+	}
+	return nil
+}
+
+// unmade reports whether a container waits because its kubelet could not make or start it.
+func unmade(w *corev1.ContainerStateWaiting) bool {
+	return w != nil && slices.Contains([]string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}, w.Reason)
+}
+
+// unstarted is the failure of a node that is too troubled to start a container.
+func unstarted(p *corev1.Pod, name, said string) *conduct.Failure {
+	return conduct.TransientFailure(v1alpha1.ReasonPodLost, "node %s did not start container %s of pod %s: %s", p.Spec.NodeName, name, p.Name, said)
+}
+
+// misconfigured is a container that its kubelet cannot make of what the spec gives.
+func misconfigured(a Attempt, p *corev1.Pod, name, image string, why corev1.ContainerStateWaiting) *conduct.Failure {
 	fields := "command"
 	if why.Reason == "CreateContainerConfigError" {
 		fields = "env, envFrom and user"

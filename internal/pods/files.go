@@ -2,8 +2,6 @@ package pods
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,11 +9,8 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 )
 
-// filesDeadline is how long a ConfigMap or Secret may be missing: whoever applies it with the run may do so after it.
-const filesDeadline = 45 * time.Second
-
 // absences are words of a kubelet for what it looks for in vain: an object, and a key of one.
-var absences = []string{"not found", "non-existent"}
+var absences = []string{"not found", "non-existent", "couldn't find"}
 
 // AwaitFiles returns the pods that wait for ConfigMaps or Secrets whose files they shall hold.
 func (a Attempt) AwaitFiles() []*corev1.Pod {
@@ -49,10 +44,10 @@ func (a Attempt) Starting() string {
 	return "pods are starting"
 }
 
-// unmountable pods shall hold files of an object that is not there.
+// unmountable pods shall hold files of an object that is not there: whoever applies it with the run may do so after it.
 func unmountable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	said := a.Unmounted[p.Name]
-	if !slices.ContainsFunc(absences, func(word string) bool { return strings.Contains(said, word) }) || a.Now.Sub(scheduledAt(p)) < filesDeadline {
+	if !says(said, absences) || a.Now.Sub(scheduledAt(p)) < StartDeadline {
 		return nil
 	}
 	reason, own := v1alpha1.ReasonServerExited, Implementation(a.Work, p)

@@ -18,6 +18,33 @@ var refusals = []string{
 // ownTrouble is what a node says of its own files and sockets, which no registry has refused.
 const ownTrouble = "permission denied"
 
+// lacks are words of a container runtime for what an image itself lacks, which no waiting changes.
+var lacks = []string{"executable file not found", "no such file or directory", "exec format error", "permission denied"}
+
+// stumbles are words of a kubelet or a container runtime that is in trouble itself: it is slow, restarts, or waits for the API server.
+var stumbles = []string{"failed to sync", "deadline exceeded", "deadlineexceeded", "timed out", "failed to reserve", "code = unavailable"}
+
+// startDeadline is how long a container may fail to be started of which its node says something.
+func (a Attempt) startDeadline(said string) time.Duration {
+	switch {
+	case stumbled(said):
+	case says(said, lacks):
+		return 0
+	case says(said, absences):
+		return StartDeadline
+	}
+	return max(StartDeadline, a.Patience)
+}
+
+// stumbled reports whether a node is in trouble, by what it says of a container that it cannot start.
+func stumbled(said string) bool { return says(said, stumbles) }
+
+// says reports whether one of some words, in small letters, is in a text.
+func says(text string, words []string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
+
 // pullDeadline is how long the pull of an image may fail of which the runtime says something.
 func (a Attempt) pullDeadline(image, said string) time.Duration {
 	if refused(image, said) {
@@ -28,8 +55,7 @@ func (a Attempt) pullDeadline(image, said string) time.Duration {
 
 // refused reports whether a registry does not know an image or does not give it, by what the runtime says. The image's own name says nothing.
 func refused(image, said string) bool {
-	said = strings.NewReplacer(repository(image), "", ownTrouble, "").Replace(strings.ToLower(said))
-	return slices.ContainsFunc(refusals, func(word string) bool { return strings.Contains(said, word) })
+	return says(strings.NewReplacer(repository(image), "", ownTrouble, "").Replace(strings.ToLower(said)), refusals)
 }
 
 // repository is an image's name without its registry, tag and digest, as it stands in messages and addresses.
@@ -60,8 +86,11 @@ func (a Attempt) atMost(d time.Duration) string {
 func (a Attempt) Awaited() string {
 	for _, p := range a.Pods {
 		for _, c := range containers(p) {
-			if w := c.State.Waiting; w != nil && (w.Reason == "ErrImagePull" || w.Reason == "ImagePullBackOff") {
+			switch w := c.State.Waiting; {
+			case w != nil && (w.Reason == "ErrImagePull" || w.Reason == "ImagePullBackOff"):
 				return fmt.Sprintf("waiting for %s for image %q on node %s: %s", a.atMost(a.pullDeadline(c.Image, w.Message)), c.Image, p.Spec.NodeName, w.Message)
+			case unmade(w):
+				return fmt.Sprintf("waiting for %s for node %s to start container %s of pod %s: %s", a.atMost(a.startDeadline(w.Message)), p.Spec.NodeName, c.Name, p.Name, w.Message)
 			}
 		}
 		for _, c := range p.Status.Conditions {

@@ -43,3 +43,43 @@ func TestWhatMayComeBackIsWaitedForAsLongAsTheRunHasPatience(t *testing.T) {
 		})
 	}
 }
+
+func TestAContainerThatANodeCannotStartIsWaitedForUnlessItsImageLacksSomething(t *testing.T) {
+	const patience = 10 * time.Minute
+	const cri = "rpc error: code = Unknown desc = "
+	for name, tc := range map[string]struct {
+		reason, said string
+		since        time.Duration
+		// want is "" as long as the attempt goes on.
+		want string
+	}{
+		"an API server that is slow":           {"CreateContainerConfigError", "failed to sync secret cache: timed out waiting for the condition", patience - time.Second, ""},
+		"an API server that stays slow":        {"CreateContainerConfigError", "failed to sync secret cache: timed out waiting for the condition", patience, "PodLost transient: node n1 did not start container server of pod " + serverPod + ": failed to sync"},
+		"containerd that is slow":              {"CreateContainerError", "context deadline exceeded", patience - time.Second, ""},
+		"containerd that stays slow":           {"CreateContainerError", "context deadline exceeded", patience, "PodLost transient: "},
+		"a name that its last try still holds": {"CreateContainerError", cri + `failed to reserve container name "server_0": name is reserved for "00"`, patience, "PodLost transient: "},
+		"containerd that restarts":             {"RunContainerError", `rpc error: code = Unavailable desc = dial unix /run/containerd/containerd.sock: connect: no such file or directory`, 0, ""},
+		"something unknown":                    {"CreateContainerError", cri + "no command specified", patience - time.Second, ""},
+		"something unknown that stays":         {"CreateContainerError", cri + "no command specified", patience, "ServerExited permanent: "},
+		"a program that is not in the image":   {"RunContainerError", cri + `exec: "srv": executable file not found in $PATH`, 0, "ServerExited permanent: "},
+		"a path that is not in the image":      {"RunContainerError", cri + "exec: /srv: no such file or directory", 0, "ServerExited permanent: "},
+		"a program for another processor":      {"RunContainerError", cri + "exec /srv: exec format error", 0, "ServerExited permanent: "},
+		"a program that may not be run":        {"RunContainerError", cri + `exec: "/srv": permission denied`, 0, "ServerExited permanent: "},
+		"a Secret that may yet come":           {"CreateContainerConfigError", `secret "db" not found`, pods.StartDeadline - time.Second, ""},
+		"a Secret that is not there":           {"CreateContainerConfigError", `secret "db" not found`, pods.StartDeadline, "ServerExited permanent: "},
+		"a key that is not there":              {"CreateContainerConfigError", "couldn't find key x in Secret bench/db", pods.StartDeadline, "ServerExited permanent: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := attempt()
+			a.Patience = patience
+			server(&a).Status.Conditions = condOf(corev1.ConditionTrue, tc.since, "")
+			waitingFor(server(&a), 0, tc.reason, tc.said)
+			if got := describe(a.Fault()); !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
+				t.Errorf("the attempt ends with %q, want %q", got, tc.want)
+			}
+			if got := a.Awaited(); !strings.Contains(got, "for node n1 to start container server of pod "+serverPod+": "+tc.said) {
+				t.Errorf("the attempt waits for %q", got)
+			}
+		})
+	}
+}

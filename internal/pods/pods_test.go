@@ -110,6 +110,16 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 		"the observer ends":       {change: func(a *pods.Attempt) { ended(server(a), 1, 1, "Error", "x") }, want: "AgentLost transient: container observer of pod quick-000-go-1-s0 exited (exit code 1, Error"},
 		"the generator ends":      {change: func(a *pods.Attempt) { ended(generator(a), 0, 137, "OOMKilled", "") }, want: "AgentLost transient: container generator of pod quick-000-go-1-g0 exited"},
 		"last words are many":     {change: func(a *pods.Attempt) { ended(server(a), 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited permanent: " + `implementations[go] exited (exit code 2, Error, last output: "` + strings.Repeat("x", 297) + `...")`},
+		"a node is too slow to start the server": {
+			change: func(a *pods.Attempt) {
+				ended(server(a), 0, 128, "StartError", "failed to start containerd task: context deadline exceeded")
+			},
+			want: "PodLost transient: node n1 did not start container server of pod quick-000-go-1-s0: failed to start containerd task: context deadline exceeded",
+		},
+		"the server's image lacks its program": {
+			change: func(a *pods.Attempt) { ended(server(a), 0, 128, "StartError", "exec: /srv: no such file or directory") },
+			want:   "ServerExited permanent: implementations[go] exited (exit code 128, StartError",
+		},
 		"an image is slow to come": {change: func(a *pods.Attempt) {
 			waitingFor(server(a), 0, "ErrImagePull", "timeout")
 			server(a).Status.Conditions = condOf("True", pods.PullDeadline-time.Second, "")

@@ -60,6 +60,14 @@ func bringerEnded(code int32, why, message string) func(*pods.Attempt) {
 	}
 }
 
+// long lets something be so for as long as a container may fail to be started.
+func long(change func(*pods.Attempt)) func(*pods.Attempt) {
+	return func(a *pods.Attempt) {
+		change(a)
+		a.Now = a.Now.Add(pods.StartDeadline)
+	}
+}
+
 func TestWhatBecomesOfThePodOfAProgramIsAFaultOrNot(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*pods.Attempt)
@@ -71,7 +79,7 @@ func TestWhatBecomesOfThePodOfAProgramIsAFaultOrNot(t *testing.T) {
 		"the agent cannot be brought":         {bringerEnded(1, "Error", "no space left on device"), `AgentLost transient: container bring of pod parsers-000-old-1-s0 exited (exit code 1, Error, last output: "no space left on device")`},
 		"the agent is too large to bring":     {bringerEnded(137, "OOMKilled", ""), "AgentLost transient: container bring of pod"},
 		"the agent's image does not come":     {bringerWaits("ErrImageNeverPull", "absent"), `ImagePull permanent: the operator's agent image (chart value images.agent): "agent:1" cannot be pulled on node n1: absent`},
-		"what brings it cannot be made":       {bringerWaits("CreateContainerError", "no room"), "AgentFailed transient: container bring of pod parsers-000-old-1-s0 cannot be started: no room"},
+		"what brings it cannot be made":       {long(bringerWaits("CreateContainerError", "no room")), "AgentFailed transient: container bring of pod parsers-000-old-1-s0 cannot be started: no room"},
 		"the program's container cannot run":  {func(a *pods.Attempt) { waitingFor(a.Pods[0], 0, "RunContainerError", "exec format error") }, "ProgramFailed permanent: "},
 		"the program has done its work":       {func(a *pods.Attempt) { ended(a.Pods[0], 0, 0, "Completed", "") }, ""},
 		"the program fails":                   {func(a *pods.Attempt) { ended(a.Pods[0], 0, 3, "Error", "panic: oh\n") }, `ProgramFailed permanent: implementations[old] exited (exit code 3, Error, last output: "panic: oh")`},

@@ -162,6 +162,26 @@ func Plan(ctx context.Context, store Store, runPrefix string) (plan.Plan, error)
 	return p, nil
 }
 
+// Trial reads the manifest of a trial.
+func Trial(ctx context.Context, store interface {
+	Keeper
+	Store
+}, key string) (record.TrialManifest, record.Artifact, error) {
+	var m record.TrialManifest
+	stored, err := store.Find(ctx, key)
+	if err != nil {
+		return m, stored, err
+	}
+	raw, err := store.Get(ctx, key, stored.SHA256)
+	if err != nil {
+		return m, stored, err
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, stored, fmt.Errorf("reading %s: %w: %w", key, artifact.ErrMalformed, err)
+	}
+	return m, stored, nil
+}
+
 // Read reads all that a report is made from.
 func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, error) {
 	data, err := store.Load(ctx, runPrefix)

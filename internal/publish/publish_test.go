@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/artifact/artifacttest"
 	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/publish"
@@ -93,6 +95,46 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 				t.Errorf("objective %+v, %d files", got, len(o.Files))
 			}
 		})
+	}
+}
+
+// Somebody changes the record of a server of an earlier run.
+func TestARunOfWhichARecordIsCorruptIsReportedInPartAndComparedWithNoLaterOne(t *testing.T) {
+	store, err := artifact.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	then, now := small(), against("then")
+	for prefix, d := range map[string]record.RunData{"then": then, "now": now} {
+		if err := artifacttest.Keep(t.Context(), store, prefix, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reported := func(prefix string) publish.Outcome {
+		t.Helper()
+		o, err := publish.Make(t.Context(), store, prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	const partial = "this record is partial"
+	if o := reported("now"); o.Table.Objectives[0].Outcome != objectives.Met {
+		t.Errorf("before, the later run is compared: %+v", o.Table.Objectives[0])
+	}
+	if page := reported("then").Files[0].Body; strings.Contains(string(page), partial) {
+		t.Error("before, the report says that the record is partial")
+	}
+	spoilt := then.Trials[0].Manifest
+	if err := os.WriteFile(store.URI(spoilt.Artifacts[0].Key), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := reported("then")
+	if page := string(o.Files[0].Body); !strings.Contains(page, partial) || !strings.Contains(page, spoilt.Name) {
+		t.Error("the report does not say that the record is partial, or of which trial")
+	}
+	if got := reported("now").Table.Objectives[0]; got.Reason != objectives.NoEarlierRun || !strings.Contains(got.Detail, partial) {
+		t.Errorf("the later run is compared with it: %+v", got)
 	}
 }
 

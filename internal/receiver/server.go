@@ -126,7 +126,7 @@ func (s *Server) trigger(w http.ResponseWriter, q *http.Request) {
 
 // crowded is the answer to one request too many at the same time.
 func crowded(cause error) *answer {
-	return &answer{status: http.StatusServiceUnavailable, says: "too many ask at once: ask again", cause: cause}
+	return &answer{status: http.StatusServiceUnavailable, says: "too many requests at once: try again", cause: cause}
 }
 
 // await answers a request when its turn comes.
@@ -166,7 +166,7 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, q *http.Reques
 		return err
 	})
 	if err != nil {
-		return &answer{status: http.StatusServiceUnavailable, says: "the request cannot be written down now: ask again", cause: err}
+		return &answer{status: http.StatusServiceUnavailable, says: "the request cannot be recorded now: try again", cause: err}
 	}
 	return a
 }
@@ -189,7 +189,7 @@ func (s *Server) ask(ctx context.Context, name client.ObjectKey, signed webhook.
 	}
 	if !*admitted {
 		if wait := s.limits.wait(name, now); wait > 0 {
-			return &answer{status: http.StatusTooManyRequests, says: "the suite has had too many requests: ask again later", after: wait}, nil
+			return &answer{status: http.StatusTooManyRequests, says: "the suite has had too many requests: try again later", after: wait}, nil
 		}
 		*admitted = true
 	}

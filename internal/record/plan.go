@@ -99,6 +99,9 @@ type Plan struct {
 	TimeoutSeconds int32   `json:"timeoutSeconds"`
 }
 
+// WholeTrials reports whether the trials of the blocks have no cells, so that each counts as one.
+func (p Plan) WholeTrials() bool { return len(p.Cells) == 0 }
+
 // Note adds a default or a decision, in a sentence.
 func (p *Plan) Note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,15 +16,16 @@ import (
 	"loadstone.dev/loadstone/internal/pass"
 )
 
-// Clear removes the pods and the trials of a run, and returns how many were there; pods on a node that is away go when it is back, or with it. A
-// refusal of one does not keep the others, and what is going already is not removed again. What is there is asked of the API server itself.
-func Clear(ctx context.Context, c client.Client, live client.Reader, run *v1alpha1.BenchmarkRun) (left int, err error) {
+// Clear removes the pods and the trials of a run. It returns how many were there to wait for, and the names of the trials' pods that are not worth a wait:
+// their node is away, or they should have gone long ago. A refusal of one does not keep the others, and what is going already is not removed again. What
+// is there is asked of the API server itself.
+func Clear(ctx context.Context, c client.Client, live client.Reader, run *v1alpha1.BenchmarkRun, now time.Time) (left int, stuck []string, err error) {
 	var pods corev1.PodList
 	var trials v1alpha1.TrialList
 	here, mine := client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}
 	for _, list := range []client.ObjectList{&pods, &trials} {
 		if err := pass.Insist(func() error { return live.List(ctx, list, here, mine) }); err != nil {
-			return 0, fmt.Errorf("looking for what is left: %w", err)
+			return 0, nil, fmt.Errorf("looking for what is left: %w", err)
 		}
 	}
 	var refused []error
@@ -41,8 +43,16 @@ func Clear(ctx context.Context, c client.Client, live client.Reader, run *v1alph
 	}
 	nodes, err := Nodes(ctx, c)
 	if err != nil {
-		return 0, errors.Join(append(refused, err)...)
+		return 0, nil, errors.Join(append(refused, err)...)
 	}
-	away := func(p corev1.Pod) bool { return facts.Unreachable(&p, nodes) }
-	return len(slices.DeleteFunc(pods.Items, away)) + len(trials.Items), errors.Join(refused...)
+	left = len(trials.Items)
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if facts.Goes(p, nodes, now) {
+			left++
+		} else if name, _ := facts.TrialOf(p); name != "" {
+			stuck = append(stuck, p.Name)
+		}
+	}
+	return left, stuck, errors.Join(refused...)
 }

@@ -42,6 +42,21 @@ func Measured(ctx context.Context, c client.Reader) ([]corev1.Pod, error) {
 	return pods.Items, nil
 }
 
+// Tidy removes the pods of a trial that has ended.
+func Tidy(ctx context.Context, c client.Client, trial types.UID) error {
+	pods, err := Measured(ctx, c)
+	if err != nil {
+		return err
+	}
+	var left []*corev1.Pod
+	for i := range pods {
+		if _, uid := facts.TrialOf(&pods[i]); uid == trial {
+			left = append(left, &pods[i])
+		}
+	}
+	return Delete(ctx, c, left)
+}
+
 // Nodes are those of the cluster.
 func Nodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
 	var list corev1.NodeList

@@ -1,24 +1,35 @@
 package room
 
 import (
+	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+func newScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return scheme
+}
+
+func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
 	yes := true
 	pod := func(name, owner string, uid types.UID) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -28,7 +39,7 @@ func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
 	}
 	pods := []corev1.Pod{pod("a", "there", "1"), pod("b", "there", "of-one-before"), pod("c", "gone", "2"), {ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "nobodys"}}}
 	trial := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "there", UID: "1"}}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(trial, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, &pods[0], &pods[3]).Build()
+	c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(trial, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, &pods[0], &pods[3]).Build()
 	owners, err := Owners(t.Context(), c, pods)
 	if err != nil || len(owners) != 1 || owners["1"].Name != "there" {
 		t.Errorf("got %v, %v", owners, err)
@@ -38,5 +49,66 @@ func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
 	}
 	if nodes, err := Nodes(t.Context(), c); err != nil || len(nodes) != 1 || nodes[0].Name != "n" {
 		t.Errorf("nodes are %v, %v", nodes, err)
+	}
+}
+
+func TestWhatIsLeftOfARunIsWaitedForUnlessItIsStuck(t *testing.T) {
+	yes := true
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "u"}}
+	mine := map[string]string{v1alpha1.LabelRunUID: "u"}
+	trial := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "t", Labels: mine}}
+	pod := func(node string, deltas ...func(*corev1.Pod)) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "bench", Name: "p", Labels: mine,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: "t", UID: "1", Controller: &yes}},
+		}, Spec: corev1.PodSpec{NodeName: node}}
+		for _, d := range deltas {
+			d(p)
+		}
+		return p
+	}
+	goes := func(since time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: noon.Add(-since)}, []string{"example.com/keep"}
+		}
+	}
+	nobodys := func(p *corev1.Pod) { p.OwnerReferences = nil }
+	anothers := func(p *corev1.Pod) { p.Labels = map[string]string{v1alpha1.LabelRunUID: "v"} }
+	for name, tc := range map[string]struct {
+		there []client.Object
+		left  int
+		stuck []string
+		// stays is true of a pod that is still there afterwards.
+		stays bool
+	}{
+		"nothing":                                {},
+		"a trial":                                {there: []client.Object{trial}, left: 1},
+		"a pod":                                  {there: []client.Object{pod("n")}, left: 1},
+		"a pod that goes":                        {there: []client.Object{pod("n", goes(9*time.Minute))}, left: 1, stays: true},
+		"a pod that should have gone":            {there: []client.Object{pod("n", goes(10*time.Minute))}, stuck: []string{"p"}, stays: true},
+		"a pod that goes on a node that is away": {there: []client.Object{pod("away", goes(time.Minute))}, stuck: []string{"p"}, stays: true},
+		"a pod that is no trial's":               {there: []client.Object{pod("n", nobodys)}},
+		"one that is no trial's, and goes":       {there: []client.Object{pod("n", nobodys, goes(time.Minute))}, stays: true},
+		"a pod of another run":                   {there: []client.Object{pod("n", anothers)}, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nodes := []client.Object{
+				&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
+				&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "away"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}},
+			}
+			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(append(nodes, tc.there...)...).Build()
+			left, stuck, err := Clear(t.Context(), c, c, run, noon)
+			if err != nil || left != tc.left || !slices.Equal(stuck, tc.stuck) {
+				t.Errorf("%d are waited for and %v are stuck, %v; want %d and %v", left, stuck, err, tc.left, tc.stuck)
+			}
+			var trials v1alpha1.TrialList
+			var pods corev1.PodList
+			if err := errors.Join(c.List(t.Context(), &trials), c.List(t.Context(), &pods)); err != nil {
+				t.Fatal(err)
+			}
+			if len(trials.Items) > 0 || len(pods.Items) > 0 != tc.stays {
+				t.Errorf("%d trials and %d pods are there afterwards", len(trials.Items), len(pods.Items))
+			}
+		})
 	}
 }

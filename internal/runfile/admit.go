@@ -3,7 +3,8 @@ package runfile
 import (
 	"context"
 	"fmt"
-	"regexp"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -13,22 +14,30 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	names "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
 )
 
 // admit holds an object against the schema and the rules of its form, as an API server does when one is created. It returns a problem for each
-// thing that is wrong, with its line.
+// thing that is wrong, with its line. Unlike there, a fault keeps only the rules of what holds it from being checked.
 func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]Problem, error) {
 	internal, structural, err := of.schema()
 	if err != nil {
 		return nil, err
 	}
 	var problems []Problem
+	var faults []string
 	for _, path := range pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
 		line, _ := lines.line(path)
 		problems = append(problems, Problem{line, fmt.Sprintf("%s: there is no such field: %s", path, instead(structural, path))})
+		faults = append(faults, path)
+	}
+	if text := checkName(object); text != "" {
+		line, _ := lines.line("metadata.name")
+		problems = append(problems, Problem{line, text})
+		faults = append(faults, "metadata.name")
 	}
 	validator, _, err := validation.NewSchemaValidator(internal)
 	if err != nil {
@@ -36,15 +45,71 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 	}
 	wrong := validation.ValidateCustomResource(nil, object, validator)
 	wrong = append(wrong, listtype.ValidateListSetsAndMaps(nil, structural, object)...)
-	if len(wrong) == 0 { // Rules take a valid object for granted.
-		rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
-		wrong, _ = rules.Validate(ctx, nil, structural, object, nil, celconfig.RuntimeCELCostBudget)
-	}
 	for _, e := range wrong {
+		if e.Type != field.ErrorTypeInvalid && e.Type != field.ErrorTypeDuplicate { // Rules can be asked about a value out of bounds.
+			faults = append(faults, pathOf(e))
+		}
+	}
+	for _, e := range append(wrong, brokenRules(ctx, nil, structural, object, faults)...) {
 		path := pathOf(e)
 		problems = append(problems, Problem{lines.lineOf(path, e.Detail), sentence(path, e)})
 	}
 	return problems, nil
+}
+
+// checkName says in a sentence that the object's name is none; it is empty if the name is one.
+func checkName(object map[string]any) string {
+	metadata, _ := object["metadata"].(map[string]any)
+	switch name := metadata["name"].(type) {
+	case nil:
+		return "metadata.name is missing: give it a value"
+	case string:
+		if len(names.NameIsDNSSubdomain(name, false)) > 0 {
+			return fmt.Sprintf("metadata.name is %q: use lower-case letters, digits and dashes, and begin and end with a letter or a digit", name)
+		}
+	default:
+		return fmt.Sprintf("metadata.name: %v is no text as YAML reads it: put it in quotes", name)
+	}
+	return ""
+}
+
+// brokenRules holds a value against the rules of its schema. Rules take a valid value for granted: those of a value with a fault in it are left out.
+// But the rules of the whole object are about its name, and hold whatever its spec is.
+func brokenRules(ctx context.Context, at *field.Path, own *schema.Structural, value any, faults []string) field.ErrorList {
+	if !slices.ContainsFunc(faults, func(fault string) bool { return within(at, fault) }) {
+		wrong, _ := cel.NewValidator(own, at == nil, celconfig.PerCallLimit).Validate(ctx, at, own, value, nil, celconfig.RuntimeCELCostBudget)
+		return wrong
+	}
+	var wrong field.ErrorList
+	if at == nil && !slices.Contains(faults, "metadata.name") {
+		named := *own
+		named.Properties = map[string]schema.Structural{"metadata": own.Properties["metadata"]}
+		wrong, _ = cel.NewValidator(&named, true, celconfig.PerCallLimit).Validate(ctx, nil, &named, value, nil, celconfig.RuntimeCELCostBudget)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if below, ok := own.Properties[name]; ok {
+				wrong = append(wrong, brokenRules(ctx, at.Child(name), &below, value[name], faults)...)
+			}
+		}
+	case []any:
+		for i := range value {
+			if own.Items != nil {
+				wrong = append(wrong, brokenRules(ctx, at.Index(i), own.Items, value[i], faults)...)
+			}
+		}
+	}
+	return wrong
+}
+
+// within reports whether a path is that of a field, or of one below it.
+func within(at *field.Path, path string) bool {
+	if at == nil {
+		return true
+	}
+	rest, found := strings.CutPrefix(path, at.String())
+	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // schema is that of a form, in the two shapes that checks need.
@@ -70,30 +135,4 @@ func pathOf(e *field.Error) string {
 		return ""
 	}
 	return e.Field
-}
-
-// otherType is how the schema refuses a value of another type.
-var otherType = regexp.MustCompile(`^must be of type (\w+): "(\w+)"$`)
-
-// sentence says what is wrong with a field.
-func sentence(path string, e *field.Error) string {
-	detail := strings.TrimPrefix(e.Detail, path+" in body ")
-	var text string
-	switch e.Type {
-	case field.ErrorTypeRequired:
-		text = "it is missing: give it a value"
-	case field.ErrorTypeInvalid, field.ErrorTypeTypeInvalid:
-		text = otherType.ReplaceAllString(detail, "it must be of type $1, and $2 is given")
-		switch e.BadValue {
-		case "object", "array", "string", "number", "integer", "boolean": // The name of a type, in the place of a value.
-		default:
-			text = fmt.Sprintf("%v %s", e.BadValue, detail)
-		}
-	default:
-		text = e.ErrorBody()
-	}
-	if path == "" {
-		return text
-	}
-	return path + ": " + text
 }

@@ -89,7 +89,8 @@ func TestProblemsAreListedByLine(t *testing.T) {
 	}
 	e.Path = "run.yaml"
 	want := "run.yaml:4: spce: there is no such field: did you mean spec?\n" +
-		"run.yaml:10: spec.implementations[1].port: 0 should be greater than or equal to 1"
+		"run.yaml:10: spec.implementations[1].port: 0 is too small: give at least 1\n" +
+		"run.yaml: not every rule that spans fields was checked: correct these first"
 	if diff := cmp.Diff(want, e.Lines()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}

@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,6 +64,20 @@ func invalid(problems []Problem) error {
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return &Invalid{Problems: slices.Compact(problems)}
+}
+
+// What was not checked of a file, since what was checked before is wrong.
+const (
+	notAll    = "not every rule that spans fields was checked: correct these first"
+	notFields = "its fields were not checked: correct this first"
+)
+
+// partly ends an error of some problems with the sentence that says what was not checked because of them. Without an error there is none.
+func partly(err error, unchecked string) error {
+	if e := (*Invalid)(nil); errors.As(err, &e) {
+		e.Problems = append(e.Problems, Problem{Message: unchecked})
+	}
+	return err
 }
 
 // at is the error of a single problem.

@@ -71,7 +71,16 @@ func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"a rate that wrk cannot hold": {
 			"levels: [{connections: 10}]", "levels: [{connections: 10, requestsPerSecond: 5}]", []string{"levels[].requestsPerSecond is for k6 and vegeta only"},
 		},
-		"one level twice": {"levels: [{connections: 10}]", "levels: [{connections: 10}, {connections: 10}]", []string{"two levels have the same connections"}},
+		"a rule beside a field of another type": {
+			"baseline: plain", "blocks: many\n  objectives: [{metric: Regression, of: Throughput, min: \"1\", against: {lastGood: 5, runs: [a], anchor: plain}}]",
+			[]string{"spec.blocks", "spec.objectives[0].against: against needs either runs or lastGood"},
+		},
+		"a rule beside a value out of bounds": {"port: 8081}\n  baseline: plain", "port: 0}\n  baseline: other", []string{"spec.implementations[1].port", "; line 10: spec: baseline must be the name of"}},
+		"a name and a field":                  {"name: quick\nspec:\n", "name: Quick_1\nspec:\n  blcks: 2\n", []string{`line 5: metadata.name is "Quick_1": use lower-case letters, digits and dashes`, "; line 7: spec.blcks"}},
+		"a long name and a field":             {"name: quick\nspec:\n", "name: quick-" + strings.Repeat("q", 29) + "\nspec:\n  blcks: 2\n", []string{"at most 28 characters", "line 7: spec.blcks"}},
+		"a name that YAML takes for a number": {"name: quick", "name: 7", []string{"line 5: metadata.name: 7 is no text as YAML reads it: put it in quotes"}},
+		"no name":                             {"  name: quick", "  labels: {}", []string{"metadata.name is missing: give it a value"}},
+		"one level twice":                     {"levels: [{connections: 10}]", "levels: [{connections: 10}, {connections: 10}]", []string{"two levels have the same connections"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse(t.Context(), changed(t, tc.old, tc.instead))
@@ -83,8 +92,35 @@ func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
 					t.Errorf("it ends with %v\nwant %q", err, want)
 				}
 			}
+			if !strings.HasSuffix(err.Error(), "; "+notAll) {
+				t.Errorf("it does not end with what was not checked: %v", err)
+			}
 			if sentences := strings.Split(err.Error(), "; "); len(sentences) > 1 && sentences[0] == sentences[1] {
 				t.Errorf("it says one thing twice: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatTheSchemaRefusesIsSaidInPlainWords(t *testing.T) {
+	for name, tc := range map[string]struct{ old, instead, want string }{
+		"a number that is too large":     {"port: 8081", "port: 80800", "spec.implementations[1].port: 80800 is too large: give at most 65535;"},
+		"a number that is too small":     {"port: 8081", "port: -1", "spec.implementations[1].port: -1 is too small: give at least 1;"},
+		"a name that YAML reads as true": {"name: costly", "name: y", "spec.implementations[1].name: it must be of type string, and boolean is given: put it in quotes;"},
+		"a number for a text":            {"baseline: plain", "baseline: 5", "spec.baseline: it must be of type string, and integer is given: put it in quotes;"},
+		"a field without a value":        {"command: [./plain]", "command: null", "spec.implementations[0].command: it has no value: give it one, or remove it;"},
+		"a spec without a value":         {good[strings.Index(good, "spec:"):], "spec:\n", "spec: it has no value: give it one, or remove it;"},
+		"an empty text":                  {"baseline: plain", `baseline: ""`, "spec.baseline: it is empty: give it a value, or remove it;"},
+		"an empty list":                  {"command: [./plain]", "command: []", "spec.implementations[0].command: it has 0 items: give at least 1;"},
+		"a list that is too long":        {"command: [./plain]", "command: [" + strings.Repeat("a, ", 200) + "a]", "spec.implementations[0].command: it has 201 items: give at most "},
+		"a text that is too long":        {"name: costly", "name: " + strings.Repeat("c", 30), "spec.implementations[1].name: it is too long: use at most 20 characters;"},
+		"a word that is none of several": {"baseline: plain", "baseline: plain\n  order: Chaos", `spec.order: "Chaos" is not one of its values: choose from Blocks, SlicedDuet;`},
+		"an amount that is none":         {"port: 8081", "port: 8081, memory: much", `spec.implementations[1].memory: "much" is no quantity: write one such as 256Mi or 0.5;`},
+		"a name that is there twice":     {"name: costly", "name: plain", `spec.implementations[1]: an earlier one has the name "plain" too: change or remove one;`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Parse(t.Context(), changed(t, tc.old, tc.instead)); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("it ends with %v\nwant %q", err, tc.want)
 			}
 		})
 	}

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -53,20 +53,20 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return Named(ctx, path, text)
 }
 
-// Read returns the text of a file that may hold an object.
+// Read returns the text of a file that may hold an object. That it cannot be read is a problem of the file.
 func Read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading a run: %w", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, called(path, at(0, "there is no such file: correct its name"))
 	}
-	if info.IsDir() || info.Size() > maxFile {
-		return nil, fmt.Errorf("reading a run: %s is no file of at most %d bytes: name the YAML file of a BenchmarkRun", path, maxFile)
+	if err == nil && (info.IsDir() || info.Size() > maxFile) {
+		return nil, called(path, at(0, "it is no file of at most %d bytes: name the YAML file of a BenchmarkRun", maxFile))
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading a run: %w", err)
+	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {
+		return nil, called(path, at(0, "it cannot be read: %v", wrong.Err))
 	}
-	return text, nil
+	return text, err
 }
 
 // Named is Open for a text that was read already, under the name by which errors know it.
@@ -115,15 +115,11 @@ func parse(ctx context.Context, text []byte, of form, into metav1.Object) (tree,
 	if err != nil {
 		return tree{}, err
 	}
-	if err := invalid(problems); err != nil {
+	if err := partly(invalid(problems), notAll); err != nil {
 		return tree{}, err
 	}
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		return tree{}, at(0, "it is no %s: %v", of.kind, err)
-	}
-	if wrong := validation.NameIsDNSSubdomain(into.GetName(), false); len(wrong) > 0 {
-		line, _ := lines.line("metadata.name")
-		return tree{}, at(line, "metadata.name is %q: %s", into.GetName(), wrong[0])
 	}
 	return lines, nil
 }
@@ -165,7 +161,7 @@ func checkDocuments(text []byte, of form) error {
 	if documents == 0 {
 		return at(0, "the file is empty: write a BenchmarkRun, such as loadstone init prints")
 	}
-	return invalid(problems)
+	return partly(invalid(problems), notFields)
 }
 
 // yamlLine is how YAML's errors name a line.
@@ -175,7 +171,7 @@ var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 func decode(text []byte) (map[string]any, error) {
 	body, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return nil, invalid(notYAML(err))
+		return nil, partly(invalid(notYAML(err)), notFields)
 	}
 	var object map[string]any
 	if err := json.Unmarshal(body, &object); err != nil {
@@ -210,22 +206,19 @@ func notYAML(err error) []Problem {
 
 // checkKind refuses objects of another kind or version.
 func checkKind(object map[string]any, of form, lines tree) error {
-	want := v1alpha1.GroupVersion.String()
-	switch kind, version := object["kind"], object["apiVersion"]; {
-	case kind != of.kind:
-		line, _ := lines.line("kind")
-		return at(line, "kind is %q: %s", written(kind), of.limit)
-	case version != want:
-		line, _ := lines.line("apiVersion")
-		return at(line, "apiVersion is %q: this version of Loadstone reads %q", written(version), want)
+	var problems []Problem
+	for _, own := range []struct{ field, want, limit string }{
+		{"kind", of.kind, of.limit},
+		{"apiVersion", v1alpha1.GroupVersion.String(), fmt.Sprintf("this version of Loadstone reads %q", v1alpha1.GroupVersion)},
+	} {
+		line, _ := lines.line(own.field)
+		switch value := object[own.field]; value {
+		case own.want:
+		case nil:
+			problems = append(problems, Problem{line, fmt.Sprintf("%s is missing: write %s: %s", own.field, own.field, own.want)})
+		default:
+			problems = append(problems, Problem{line, fmt.Sprintf("%s is %q: %s", own.field, fmt.Sprint(value), own.limit)})
+		}
 	}
-	return nil
-}
-
-// written is a value as it was written; empty if it is missing.
-func written(value any) string {
-	if value == nil {
-		return ""
-	}
-	return fmt.Sprint(value)
+	return invalid(problems)
 }

@@ -63,8 +63,11 @@ func (s *Suite) Admit(ctx context.Context, specs []encoding.RawMessage) error {
 			problems = append(problems, Problem{p.Line, "spec." + template(i) + "." + p.Message})
 		}
 	}
-	return s.Wrong(problems)
+	return s.Unfinished(problems)
 }
+
+// Unfinished is Wrong where not everything could be checked because of the problems, which the error says.
+func (s *Suite) Unfinished(problems []Problem) error { return partly(s.Wrong(problems), notAll) }
 
 // Wrong is the error of some problems of the file; nil if there is none.
 func (s *Suite) Wrong(problems []Problem) error {

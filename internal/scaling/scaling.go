@@ -25,7 +25,7 @@ const (
 	SaturatesBetween Outcome = "SaturatesBetween"
 	// GeneratorLimited means that the generator was the bottleneck before the server was.
 	GeneratorLimited Outcome = "GeneratorLimited"
-	// Unclear means that too few blocks or too much noise hide where the throughput ends to rise.
+	// Unclear means that too few blocks or too much noise hide where the throughput stops rising.
 	Unclear Outcome = "Unclear"
 )
 
@@ -38,7 +38,7 @@ type Result struct {
 	Reason verdict.Reason `json:"reason,omitempty"`
 	// Points are the levels in ascending order of their connections.
 	Points []Point `json:"points"`
-	// From and To are the levels, in connections, between which the throughput ends to rise; 0 if unknown. Of NotReached, From is
+	// From and To are the levels, in connections, between which the throughput stops rising; 0 if unknown. Of NotReached, From is
 	// the last level.
 	From int32 `json:"fromConnections,omitempty"`
 	To   int32 `json:"toConnections,omitempty"`
@@ -76,7 +76,7 @@ type Estimate struct {
 
 const (
 	// leastElasticity is what a rise must come to: an added share of connections that brings less than a twentieth of that share is
-	// no rise worth the name, however little noise there is.
+	// no rise that matters, however little noise there is.
 	leastElasticity = 0.05
 	// flatElasticity is what the end of a rise may hide: where noise cannot rule out half of what the added connections could
 	// bring, it is unclear whether the throughput still rises.
@@ -149,7 +149,7 @@ func (s *sweep) add(g *validity.Group) {
 	}
 }
 
-// conclude decides where the throughput ends to rise. A level has reached the limit if none after it rises over it; a lower bound
+// conclude decides where the throughput stops rising. A level has reached the limit if none after it rises over it; a lower bound
 // may rise over a level, and cannot reach the limit.
 func (s *sweep) conclude() {
 	s.perConnection()

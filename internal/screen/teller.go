@@ -48,12 +48,17 @@ func (t Teller) End(e progress.Ending) error {
 
 // Left tells programs that the run is followed no more, and why. People read it as the error of the command.
 func (t Teller) Left(reason error) error {
+	e := progress.Ending{Interrupted: true}
+	e.Message = reason.Error()
+	return t.Unreported(e)
+}
+
+// Unreported tells programs of an end that people read as the error of the command.
+func (t Teller) Unreported(e progress.Ending) error {
 	t.Clear()
 	if !t.json {
 		return nil
 	}
-	e := progress.Ending{Interrupted: true}
-	e.Message = reason.Error()
 	return NewJSON(t.out).End(e)
 }
 

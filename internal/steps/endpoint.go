@@ -29,7 +29,7 @@ import (
 //	POST /v1/trials/NAMESPACE/NAME   Authorization: the run's token
 //
 // It releases the trial and answers when the trial has ended: 200 with its outcome, also for one that failed for good, so
-// that the others go on. 503 means "ask again": the operator is about to end. The trial's name makes the call idempotent.
+// that the others go on. A request has no body. 503 means "ask again": the operator is about to end. The trial's name makes the call idempotent.
 type Endpoint struct {
 	client.Client
 	Key  ed25519.PrivateKey
@@ -100,6 +100,13 @@ func (e *Endpoint) handler() http.Handler {
 }
 
 func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
+	if q.ContentLength != 0 {
+		// Nobody reads it, be it without an end; and while it is not read, nobody sees that its caller has gone.
+		w.Header().Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+		http.Error(w, "a step has no body", http.StatusRequestEntityTooLarge)
+		return
+	}
 	key := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
 	log := ctrl.Log.WithName("endpoint").WithValues("trial", key)
 	var released types.UID

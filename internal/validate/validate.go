@@ -36,18 +36,19 @@ func File(ctx context.Context, name string, text []byte, now time.Time) (Result,
 		check = rounds
 	}
 	out, err := check(ctx, name, text, now)
-	out.File = name
-	var wrong *runfile.Invalid
-	switch {
-	case err == nil:
-		out.Valid = true
-		out.Text = name + ": valid: " + out.Text
-	case errors.As(err, &wrong):
-		out.Problems, out.Text = wrong.Problems, wrong.Lines()
-	default:
-		return out, err
+	if err != nil {
+		return Refused(name, err)
 	}
+	out.File, out.Valid, out.Text = name, true, name+": valid: "+out.Text
 	return out, nil
+}
+
+// Refused is what was found of a file by an error that says what is wrong with it. Another error stays one.
+func Refused(name string, err error) (Result, error) {
+	if wrong := (*runfile.Invalid)(nil); errors.As(err, &wrong) {
+		return Result{File: name, Problems: wrong.Problems, Text: wrong.Lines()}, nil
+	}
+	return Result{File: name}, err
 }
 
 func run(ctx context.Context, name string, text []byte, _ time.Time) (Result, error) {
@@ -88,22 +89,22 @@ func rounds(ctx context.Context, name string, text []byte, now time.Time) (out R
 	if err != nil {
 		return out, err
 	}
-	explained := func(faults []suite.Fault) error {
+	explained := func(faults []suite.Fault) []runfile.Problem {
 		var problems []runfile.Problem
 		for _, f := range faults {
 			problems = append(problems, file.Explain(f.Run, f.Message))
 		}
-		return file.Wrong(problems)
+		return problems
 	}
 	specs, faults := suite.Filled(file.Suite.Spec)
-	if err := explained(faults); err != nil {
+	if err := file.Unfinished(explained(faults)); err != nil {
 		return out, err
 	}
 	if err := file.Admit(ctx, specs); err != nil {
 		return out, err
 	}
 	plans, faults := suite.Check(file.Suite, nil, now)
-	if err := explained(faults); err != nil {
+	if err := file.Wrong(explained(faults)); err != nil {
 		return out, err
 	}
 	var sizes []string

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/pods"
@@ -107,15 +108,36 @@ func (e Engine) RemoveTokens(ctx context.Context, run *v1alpha1.BenchmarkRun) er
 	return pass.Insist(func() error { return client.IgnoreNotFound(steps.RemoveTokens(ctx, e.Client, e.Namespace, names...)) })
 }
 
-// ReplaceAgentPods deletes the pods of a workflow that have failed, which Argo never mends, and, if it has not collected a result, those that should
-// have done so. Argo then makes another, which asks again for every open step.
-func (e Engine) ReplaceAgentPods(ctx context.Context, workflow string, unanswered bool, now time.Time) error {
+// Follow tells how a workflow gets on, as Stands does, and replaces those of its agent pods from which nothing can be expected any more.
+func (e Engine) Follow(ctx context.Context, w *unstructured.Unstructured, owed facts.Owed, led, now time.Time) (Standing, error) {
+	var agents []corev1.Pod
+	if owed.Trial != "" {
+		var err error
+		if agents, err = e.AgentPods(ctx, w.GetName()); err != nil {
+			return Standing{}, err
+		}
+	}
+	s := Stands(w, agents, owed, led, now)
+	if s.Suspended {
+		return s, nil
+	}
+	return s, e.ReplaceAgentPods(ctx, agents, s.Unanswered, now)
+}
+
+// AgentPods are the pods that Argo has made for a workflow.
+func (e Engine) AgentPods(ctx context.Context, workflow string) ([]corev1.Pod, error) {
 	var list corev1.PodList
 	if err := e.Live.List(ctx, &list, client.InNamespace(e.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": workflow}); err != nil {
-		return fmt.Errorf("listing pods of workflow %s: %w", workflow, err)
+		return nil, fmt.Errorf("listing pods of workflow %s: %w", workflow, err)
 	}
-	for i := range list.Items {
-		p := &list.Items[i]
+	return list.Items, nil
+}
+
+// ReplaceAgentPods deletes those pods of a workflow that have failed, which Argo never mends, and, if it has not collected a result, those that should
+// have done so. Argo then makes another, which asks again for every open step.
+func (e Engine) ReplaceAgentPods(ctx context.Context, agents []corev1.Pod, unanswered bool, now time.Time) error {
+	for i := range agents {
+		p := &agents[i]
 		lost := p.Status.Phase == corev1.PodFailed || unanswered && overdue(p, now)
 		if !lost || !p.DeletionTimestamp.IsZero() {
 			continue

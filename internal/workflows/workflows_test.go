@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -60,7 +61,9 @@ func TestPodsThatArgoDoesNotMendAreReplaced(t *testing.T) {
 			pod("pulling", "w", Patience, corev1.PodPending), pod("hung", "w", Patience+time.Second, corev1.PodPending),
 			pod("failed", "w", 0, corev1.PodFailed), pod("other", "x", Patience, corev1.PodFailed),
 		).Build()
-		if err := (Engine{Client: c, Live: c, Namespace: "own"}).ReplaceAgentPods(t.Context(), "w", tc.unanswered, noon); err != nil {
+		e := Engine{Client: c, Live: c, Namespace: "own"}
+		agents, err := e.AgentPods(t.Context(), "w")
+		if err := errors.Join(err, e.ReplaceAgentPods(t.Context(), agents, tc.unanswered, noon)); err != nil {
 			t.Fatal(err)
 		}
 		var pods corev1.PodList

@@ -55,6 +55,7 @@ var ends = map[string]end{
 	"bin/loadstone suite history checkout --namespace perf":                                                 {0, "has no values yet"},
 	"bin/loadstone suite history checkout --fail-within 5":                                                  {3, "round 12: +"},
 	"bin/loadstone doctor":                                                                                  {anyEnd, "CPUs"},
+	"bin/loadstone doctor --cluster":                                                                        {1, "object store   it answers"},
 	"bin/loadstone doctor --context kind-bench":                                                             {1, "object store   it answers"},
 	"bin/loadstone report quick":                                                                            {0, "reports/default/quick/report.html"},
 	"bin/loadstone report quick --open":                                                                     {0, "reports/default/quick/report.html"},
@@ -150,7 +151,8 @@ func (r *reader) edit(t *testing.T, lines map[string]bool) {
 // steps are the beginnings of the commands by which an installation comes, is tried and changed, and goes, and by which another one with a store of the
 // reader's comes and stays.
 var steps = []string{
-	"helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace", "helm test loadstone ", "helm upgrade ", "helm uninstall loadstone ",
+	"helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace", "helm test loadstone ", "helm upgrade ",
+	"kubectl --namespace loadstone-system patch secret loadstone-s3 ", "helm uninstall loadstone ",
 	"kubectl --namespace loadstone-system create secret ", "helm install loadstone charts/loadstone --namespace loadstone-system --set minio.enabled=false",
 	"kubectl --namespace default create serviceaccount ", "kubectl --namespace default create rolebinding ",
 }
@@ -181,6 +183,7 @@ func (r *reader) installs(t *testing.T, lines map[string]bool) {
 var named = map[string]string{
 	"kubectl wait":                    "kubectl wait --help",
 	"kubectl create configmap":        "kubectl create configmap --help",
+	"kubectl port-forward":            "kubectl port-forward --help",
 	"helm test":                       "helm test --help",
 	"helm uninstall":                  "helm uninstall --help",
 	"helm uninstall --no-hooks":       "helm uninstall --no-hooks --help",

@@ -30,7 +30,7 @@ var elsewhere = map[string]runner{
 	"make generate":               {"Makefile", "verify: generate"},
 	"make build":                  {tests, "make -s build"},
 	"make fuzz":                   {"hack/workloads.sh", "set -- fuzz"},
-	"make demo":                   {"test/docs/demo_test.go", "demo.yaml"},
+	"make demo":                   {"test/docs/demo_test.go", `"hack", "demo.sh"`},
 	"make demo-cluster":           {endToEnd, `"run", file, "--cluster"`},
 	"make cluster-up":             {tests, "hack/cluster/up.sh"},
 	"make cluster-down":           {tests, "hack/cluster/down.sh"},

@@ -10,9 +10,9 @@ import (
 
 // placeholders are what readers put something of theirs for.
 var placeholders = strings.NewReplacer(
-	"node NODE ", "node node-1 ", "YOUR_REGISTRY", "registry.example", "YOUR_TAG", "v1", "NEW_TAG", "v2", "access-key=NAME", "access-key="+storeUser,
-	"secret-key=SECRET", "secret-key="+storePassword, "--namespace NAMESPACE", "--namespace default", "loadstone.dev NAME ", "loadstone.dev quick ", "/NAME", "/quick",
-	"/proc/PID/", "/proc/self/", " [NAME...]", "",
+	"node NODE ", "node node-1 ", "cordon NODE ", "cordon node-1 ", "YOUR_REGISTRY", "registry.example", "YOUR_TAG", "v1", "NEW_TAG", "v2",
+	"access-key=NAME", "access-key="+storeUser, "secret-key=SECRET", "secret-key="+storePassword, "--namespace NAMESPACE", "--namespace default",
+	"loadstone.dev NAME ", "loadstone.dev quick ", "/NAME", "/quick", "/proc/PID/", "/proc/self/", " [NAME...]", "",
 )
 
 var (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -197,6 +198,33 @@ func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 		t.Logf("outside disturbances leave %d blocks: no verdict is asked for", n)
 	}
 	return n
+}
+
+// neverTwice measures once more what a run has told apart though it is equal. By its own budget one run of a hundred may (inference.Alpha), and this
+// machine runs more of them; two in a row are a defect.
+func neverTwice(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table, toldApart func(analysis.Table) []string) {
+	t.Helper()
+	first := toldApart(table)
+	if len(first) == 0 {
+		return
+	}
+	t.Logf("equals are told apart, and measured again: %s", first)
+	again := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name + "-again", Namespace: run.Namespace}, Spec: *run.Spec.DeepCopy()}
+	if _, table = measure(t, again, 15*time.Minute); len(toldApart(table)) > 0 {
+		t.Errorf("equals are told apart twice: %s, and then %s", first, toldApart(table))
+	}
+}
+
+// winners are the comparisons with a baseline that names a winner, of the implementations given, which are equal to it.
+func winners(equal ...string) func(analysis.Table) []string {
+	return func(table analysis.Table) (list []string) {
+		for _, c := range table.Comparisons {
+			if slices.Contains(equal, c.Implementation) && (c.Verdict == verdict.Better || c.Verdict == verdict.Worse) {
+				list = append(list, fmt.Sprintf("%s is %s by %s", c.Implementation, c.Verdict, c.Metric))
+			}
+		}
+		return list
+	}
 }
 
 func analyse(t *testing.T, data record.RunData) analysis.Table {

@@ -102,7 +102,7 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 		want   string
 	}{
 		"more CPUs than any node has": {
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 512 },
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs, s.PatienceSeconds = 512, 1 },
 			v1alpha1.ReasonNotEnoughCPUs, "spec.implementations[0].cpus is 512",
 		},
 		"an image that cannot be pulled": {

@@ -47,24 +47,11 @@ const (
 //
 //	LOADSTONE_FAULTS       how long faults begin, such as 20m; 80 seconds unless it is set, and then there are neither faults that take long to get
 //	                       over nor runs with blocks enough for a verdict
-//	LOADSTONE_FAULTS_SEED  the seed; 1 unless it is set
+//	LOADSTONE_FAULTS_SEED  the seed; 1 unless it is set, so that continuous integration asks the same of each change, and one of the clock in a long storm
 func TestRandomFaultsLoseNothingAndBlameNobody(t *testing.T) {
-	length, seed := 80*time.Second, uint64(1)
-	own := os.Getenv("LOADSTONE_FAULTS")
-	if own != "" {
-		var err error
-		if length, err = time.ParseDuration(own); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if own := os.Getenv("LOADSTONE_FAULTS_SEED"); own != "" {
-		var err error
-		if seed, err = strconv.ParseUint(own, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := &storm{t: t, chance: rand.New(rand.NewPCG(seed, 0)), long: own != "", begun: map[string]int{}, ended: map[string]int{}}
-	t.Logf("faults for %s, seed %d", length, seed)
+	length, seed, long := asked(t)
+	s := &storm{t: t, chance: rand.New(rand.NewPCG(seed, 0)), length: length, long: long, begun: map[string]int{}, ended: map[string]int{}}
+	t.Logf("faults for %s, seed %d; the same again: %s", length, seed, again(length, seed, long))
 	for until := time.Now().Add(length); time.Now().Before(until); {
 		next := time.Now().Add(faultEvery)
 		s.feed()
@@ -82,10 +69,42 @@ func TestRandomFaultsLoseNothingAndBlameNobody(t *testing.T) {
 	s.tell()
 }
 
+// asked is for how long faults are to begin, in an order that follows from which seed, and whether the storm is a long one.
+func asked(t *testing.T) (length time.Duration, seed uint64, long bool) {
+	t.Helper()
+	length, seed = 80*time.Second, 1
+	own := os.Getenv("LOADSTONE_FAULTS")
+	if own != "" {
+		seed = uint64(time.Now().UnixMilli())
+		var err error
+		if length, err = time.ParseDuration(own); err != nil {
+			t.Fatalf("LOADSTONE_FAULTS: %s", err)
+		}
+	}
+	if own := os.Getenv("LOADSTONE_FAULTS_SEED"); own != "" {
+		var err error
+		if seed, err = strconv.ParseUint(own, 10, 64); err != nil {
+			t.Fatalf("LOADSTONE_FAULTS_SEED: %s", err)
+		}
+	}
+	return length, seed, own != ""
+}
+
+// again is the command that lets the faults of a storm befall runs once more, on a cluster that is named by the exports of make -s kubeconfig.
+func again(length time.Duration, seed uint64, long bool) string {
+	command := fmt.Sprintf("LOADSTONE_FAULTS_SEED=%d go test -count=1 -timeout 60m -v ./test/e2e -run TestRandomFaults", seed)
+	if long {
+		return fmt.Sprintf("LOADSTONE_FAULTS=%s %s", length, command)
+	}
+	return command
+}
+
 // storm is a queue of runs under faults.
 type storm struct {
 	t      *testing.T
 	chance *rand.Rand
+	// length is how long faults begin.
+	length time.Duration
 	// long is true of a storm with time for faults that take long to get over, and for runs with blocks enough for a verdict.
 	long bool
 	// bag are the faults that have not been drawn since all of them were, and rounds is how often all were.
@@ -300,8 +319,8 @@ func (s *storm) tell() {
 	if s.stored == 0 {
 		s.t.Error("no trial was stored: nothing was tested")
 	}
-	if s.rounds == 0 {
-		return
+	if s.rounds == 0 && s.length < 2*faultEvery*time.Duration(len(faults())) {
+		return // It had no time for all of them.
 	}
 	for _, f := range faults() {
 		if s.begun[f.name] == 0 && (s.long || !f.long) {

@@ -98,7 +98,7 @@ func TestTheSuitesRun(t *testing.T) {
 			shortened(run)
 			run.Spec.Blocks = 1
 			for i := range run.Spec.Loads {
-				run.Spec.Loads[i].Levels = run.Spec.Loads[i].Levels[:1]
+				run.Spec.Loads[i].Levels, run.Spec.Loads[i].WarmupSeconds = run.Spec.Loads[i].Levels[:1], new(int32(0))
 			}
 			for i := range run.Spec.Profiles {
 				run.Spec.Profiles[i].Requests, run.Spec.Profiles[i].Repeats = 500, 1

@@ -53,6 +53,7 @@ func connect(ctx context.Context) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster (is KUBECONFIG set?): %w", err)
 	}
+	config.QPS = -1 // What is measured waits for the API server, and for nothing of the client's own.
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme.Scheme})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)

@@ -352,7 +352,7 @@ func TestFactsOfObjects(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := facts(tc.kind, tc.object)
+			got := happened(tc.kind, tc.object)
 			if diff := cmp.Diff(tc.want, got, cmpopts.SortSlices(func(a, b string) bool { return a < b })); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -39,8 +39,8 @@ func runFact(run, what string) string     { return "run " + run + " " + what }
 // agentFact is about the pod from which Argo calls the steps of a workflow.
 func agentFact(workflow, what string) string { return "agent " + workflow + " " + what }
 
-// facts are what an object shows, as it is told by a watch.
-func facts(kind watch.EventType, o client.Object) []string {
+// happened is what an object shows, as it is told by a watch.
+func happened(kind watch.EventType, o client.Object) []string {
 	switch o := o.(type) {
 	case *v1alpha1.BenchmarkRun:
 		return collect(runFact, o.Name, map[string]bool{
@@ -144,7 +144,7 @@ func (j *journal) watchAll(ctx context.Context, c client.WithWatch, list client.
 		defer w.Stop()
 		for e := range w.ResultChan() {
 			if o, ok := e.Object.(client.Object); ok {
-				j.note(time.Now(), facts(e.Type, o))
+				j.note(time.Now(), happened(e.Type, o))
 			}
 		}
 	}()

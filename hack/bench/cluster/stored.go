@@ -13,10 +13,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -31,11 +33,12 @@ const (
 	// storedPatience bounds each wait for the operator to end, to start, and to become quiet.
 	storedPatience = 3 * time.Minute
 	// storedTakes is about how long it takes to make what is left of a run, and to remove it.
-	storedTakes = 150 * time.Millisecond
+	storedTakes = 40 * time.Millisecond
 )
 
 // Stored measures what runs cost an operator that have ended long ago: its memory, what it uses until it is quiet after it was started anew, and how
-// much later a run's first request comes. The runs are objects alone, with their trials and workflows as an operator leaves them.
+// much later a run's first request comes. The runs are objects alone, as an operator leaves them that has measured one after the other until now: their
+// trials and workflows are there until they are collected (facts.TTL).
 func (b *Bench) Stored(ctx context.Context) (list []figures.Figure, err error) {
 	without, err := b.starts(ctx)
 	if err != nil {
@@ -67,7 +70,7 @@ func (b *Bench) Stored(ctx context.Context) (list []figures.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	note := fmt.Sprintf("%d runs of %d trials have ended", b.sizes.stored, len(b.trialsOf(b.storedRun(0))))
+	note := fmt.Sprintf("%d runs of %d trials have ended, the last %d within the time for which their trials are kept", b.sizes.stored, len(b.trialsOf(b.storedRun(0))), b.kept())
 	added := figures.Median(with) - figures.Median(without)
 	return []figures.Figure{
 		figures.Of("operator-memory-with-stored-runs", float64(resident)/megabyte, "MB", figures.AtMost(100), "VmRSS after another "+fmt.Sprint(b.sizes.starts)+" runs; "+note),
@@ -83,6 +86,22 @@ func (b *Bench) storedRun(i int) *v1alpha1.BenchmarkRun {
 	run := benchmarkRun(fmt.Sprintf("stored-%04d", i), 2, 10, 10, []int32{10, 50, 100, 500}, "gohttp", "epoll")
 	run.Namespace = storedNamespace
 	return run
+}
+
+// endedAgo is how long ago the i-th of them has ended.
+func (b *Bench) endedAgo(i int) time.Duration {
+	return time.Duration(b.sizes.stored-1-i) * reckoned(b.storedRun(i))
+}
+
+// kept is how many of them have trials and a workflow.
+func (b *Bench) kept() int {
+	n := 0
+	for i := range b.sizes.stored {
+		if b.endedAgo(i) < facts.TTL(b.storedRun(i)) {
+			n++
+		}
+	}
+	return n
 }
 
 // trialsOf are the trials of a run as its operator makes them.
@@ -103,7 +122,7 @@ func (b *Bench) scale(ctx context.Context, replicas int32) error {
 	ctx, cancel := context.WithTimeout(ctx, storedPatience)
 	defer cancel()
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "loadstone"}}
-	if err := b.cluster.Patch(ctx, d, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))); err != nil {
+	if err := b.cluster.Patch(ctx, d, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))); err != nil {
 		return fmt.Errorf("scaling the operator to %d: %w", replicas, err)
 	}
 	for {
@@ -135,7 +154,7 @@ func (b *Bench) storeRuns(ctx context.Context) error {
 	for worker := range storing {
 		all.Go(func() {
 			for i := range next {
-				failed[worker] = errors.Join(failed[worker], b.storeRun(ctx, b.storedRun(i)))
+				failed[worker] = errors.Join(failed[worker], b.storeRun(ctx, b.storedRun(i), b.endedAgo(i)))
 			}
 		})
 	}
@@ -150,31 +169,51 @@ func (b *Bench) storeRuns(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// storeRun makes a run with all that is left of one that has ended.
-func (b *Bench) storeRun(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	now := metav1.Now()
+// storeRun makes a run that has ended so long ago, with all that is left of it.
+func (b *Bench) storeRun(ctx context.Context, run *v1alpha1.BenchmarkRun, ago time.Duration) error {
+	ended := metav1.NewTime(time.Now().Add(-ago))
+	kept := ago < facts.TTL(run)
+	if kept {
+		run.Finalizers = []string{v1alpha1.Finalizer}
+	}
 	if err := b.cluster.Create(ctx, run); err != nil {
 		return fmt.Errorf("creating run %s: %w", run.Name, err)
 	}
-	run.Status.StartTime, run.Status.CompletionTime = &now, &now
-	run.Status.Conditions = doneConditions(now, v1alpha1.ConditionPlanned, v1alpha1.ConditionExecuted, v1alpha1.ConditionReported, v1alpha1.ConditionSucceeded)
+	run.Status.StartTime, run.Status.CompletionTime = &ended, &ended
+	run.Status.Conditions = doneConditions(ended, v1alpha1.ConditionPlanned, v1alpha1.ConditionExecuted, v1alpha1.ConditionReported, v1alpha1.ConditionSucceeded)
 	if err := b.cluster.Status().Update(ctx, run); err != nil {
 		return fmt.Errorf("ending run %s: %w", run.Name, err)
 	}
-	micro := metav1.NowMicro()
+	if !kept {
+		return nil
+	}
 	for _, t := range b.trialsOf(run) {
-		if err := b.cluster.Create(ctx, t); err != nil {
-			return fmt.Errorf("creating trial %s: %w", t.Name, err)
-		}
-		t.Status = v1alpha1.TrialStatus{
-			Attempt: 1, AttemptTime: &now, StartTime: &micro, CompletionTime: &micro, Progress: "4/4", ManifestKey: "runs/" + t.Name + "/manifest.json",
-			Nodes:      []v1alpha1.MemberNode{{Member: "server-0", Node: "server"}, {Member: "generator-0", Node: "loadgen"}},
-			Conditions: doneConditions(now, v1alpha1.ConditionPrepared, v1alpha1.ConditionMeasured, v1alpha1.ConditionStored, v1alpha1.ConditionSucceeded),
-		}
-		if err := b.cluster.Status().Update(ctx, t); err != nil {
-			return fmt.Errorf("ending trial %s: %w", t.Name, err)
+		if err := b.storeTrial(ctx, t, ended); err != nil {
+			return err
 		}
 	}
+	return b.storeWorkflow(ctx, run)
+}
+
+// storeTrial makes a trial that has ended.
+func (b *Bench) storeTrial(ctx context.Context, t *v1alpha1.Trial, ended metav1.Time) error {
+	if err := b.cluster.Create(ctx, t); err != nil {
+		return fmt.Errorf("creating trial %s: %w", t.Name, err)
+	}
+	micro := metav1.NewMicroTime(ended.Time)
+	t.Status = v1alpha1.TrialStatus{
+		Attempt: 1, AttemptTime: &ended, StartTime: &micro, CompletionTime: &micro, Progress: "4/4", ManifestKey: "runs/" + t.Name + "/manifest.json",
+		Nodes:      []v1alpha1.MemberNode{{Member: "server-0", Node: "server"}, {Member: "generator-0", Node: "loadgen"}},
+		Conditions: doneConditions(ended, v1alpha1.ConditionPrepared, v1alpha1.ConditionMeasured, v1alpha1.ConditionStored, v1alpha1.ConditionSucceeded),
+	}
+	if err := b.cluster.Status().Update(ctx, t); err != nil {
+		return fmt.Errorf("ending trial %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// storeWorkflow makes the workflow of a run, which has succeeded.
+func (b *Bench) storeWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	p, err := plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID)})
 	if err != nil {
 		return fmt.Errorf("compiling run %s: %w", run.Name, err)
@@ -236,13 +275,28 @@ func (b *Bench) removeAll(ctx context.Context, of client.Object, which ...client
 	}
 }
 
+// letGo takes the finalizers of the stored runs, for which there is no operator now.
+func (b *Bench) letGo(ctx context.Context) error {
+	var runs v1alpha1.BenchmarkRunList
+	if err := b.cluster.List(ctx, &runs, client.InNamespace(storedNamespace)); err != nil {
+		return fmt.Errorf("listing stored runs: %w", err)
+	}
+	none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	for i := range runs.Items {
+		if err := b.cluster.Patch(ctx, &runs.Items[i], none); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("taking the finalizer of %s: %w", runs.Items[i].Name, err)
+		}
+	}
+	return nil
+}
+
 // unstore removes what was stored while there is no operator, and starts one again. It works also after ctx has ended.
 func (b *Bench) unstore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*storedPatience)
 	defer cancel()
 	workflow := &unstructured.Unstructured{}
 	workflow.SetGroupVersionKind(render.WorkflowKind)
-	err := b.scale(ctx, 0)
+	err := errors.Join(b.scale(ctx, 0), b.letGo(ctx))
 	for _, what := range []struct {
 		of    client.Object
 		which []client.DeleteAllOfOption

@@ -26,10 +26,18 @@ func cells(p *record.Plan, loads []v1alpha1.Load) {
 	}
 }
 
+// sized is a load with the defaults of its generators and its duration, which the check asks for, too.
+func sized(l v1alpha1.Load) v1alpha1.Load {
+	l.Generators.Pods, l.Generators.CPUs = max(l.Generators.Pods, DefaultGeneratorPods), max(l.Generators.CPUs, DefaultGeneratorCPUs)
+	l.DurationSeconds = cmp.Or(l.DurationSeconds, DefaultDurationSeconds)
+	return l
+}
+
 // commonCell is what all cells of a load have in common.
-func commonCell(p *record.Plan, l v1alpha1.Load) record.Cell {
+func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
+	l := sized(spec)
 	c := record.Cell{
-		Load: l.Name, Tool: record.Tool(l.Tool), Generators: max(l.Generators.Pods, DefaultGeneratorPods), Threads: max(l.Generators.CPUs, DefaultGeneratorCPUs),
+		Load: l.Name, Tool: record.Tool(l.Tool), Generators: l.Generators.Pods, Threads: l.Generators.CPUs,
 		Connection: cmp.Or(record.ConnectionUse(l.Connection), record.KeepAlive), Request: requestOf(l.Request), Script: scriptOf(l.Script),
 		WarmupSeconds: DefaultWarmupSeconds, DurationSeconds: l.DurationSeconds,
 	}
@@ -41,8 +49,7 @@ func commonCell(p *record.Plan, l v1alpha1.Load) record.Cell {
 	} else {
 		c.WarmupSeconds = *l.WarmupSeconds
 	}
-	if c.DurationSeconds == 0 {
-		c.DurationSeconds = DefaultDurationSeconds
+	if spec.DurationSeconds == 0 {
 		p.Note("loads[%s].durationSeconds defaults to %d", l.Name, c.DurationSeconds)
 	}
 	if defaultContentType(&c.Request) {

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"cmp"
 	"fmt"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -39,7 +38,8 @@ func checkLevels(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 // checkDivision repeats what the API's rules say of shares, for specs that come another way.
 func checkDivision(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
-		pods, threads := max(l.Generators.Pods, DefaultGeneratorPods), max(l.Generators.CPUs, DefaultGeneratorCPUs)
+		own := sized(l).Generators
+		pods, threads := own.Pods, own.CPUs
 		traits := tools.Traits(record.Tool(l.Tool))
 		if traits.OneThread && threads != 1 {
 			return kind.Invalid("spec.loads[%d].generators.cpus is %d, but %s has one thread: make it 1, and raise spec.loads[%d].generators.pods instead", i, threads, l.Tool, i)
@@ -62,17 +62,18 @@ func checkDivision(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 // checkRatesOnly repeats what the API's rules say of tools that keep constant rates only, and refuses more requests than such a tool may leave records of.
 func checkRatesOnly(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
+		l = sized(l)
 		traits := tools.Traits(record.Tool(l.Tool))
 		for j, level := range l.Levels {
 			if traits.RatesOnly && l.Search.IsZero() && (level.RequestsPerSecond == 0 || level.RampToRequestsPerSecond > 0) {
 				return kind.Invalid("spec.loads[%d].levels[%d] has no constant rate, and %s keeps nothing else: set requestsPerSecond without rampToRequestsPerSecond, or use k6", i, j, l.Tool)
 			}
-			pods, cpus := int64(max(l.Generators.Pods, DefaultGeneratorPods)), int64(max(l.Generators.CPUs, DefaultGeneratorCPUs))
+			pods, cpus := int64(l.Generators.Pods), int64(l.Generators.CPUs)
 			rate := int64(level.RequestsPerSecond) / pods
 			if !l.Search.IsZero() {
 				rate = cpus * int64(traits.MaxRatePerCPU)
 			}
-			seconds := int64(cmp.Or(l.DurationSeconds, DefaultDurationSeconds))
+			seconds := int64(l.DurationSeconds)
 			if traits.MaxRequests > 0 && rate*seconds > traits.MaxRequests {
 				return kind.Invalid("spec.loads[%d].durationSeconds is %d, in which a generator makes up to %d requests of levels[%d], and %s leaves a record of each, which must be no more than %d: make it %d at most, or use k6",
 					i, seconds, rate*seconds, j, l.Tool, traits.MaxRequests, traits.MaxRequests/rate)
@@ -89,7 +90,8 @@ func checkRates(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		if perCPU == 0 {
 			return nil // The API's rules give no rates to a tool that keeps none.
 		}
-		pods, cpus := max(l.Generators.Pods, DefaultGeneratorPods), max(l.Generators.CPUs, DefaultGeneratorCPUs)
+		own := sized(l).Generators
+		pods, cpus := own.Pods, own.CPUs
 		most := int64(pods) * int64(cpus) * int64(perCPU)
 		tooFast := func(field string, rate int32, out string) *kind.Violation {
 			return kind.Invalid("spec.loads[%d].%s is %d, but %s has never sent more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to at most %d, or raise %s",

@@ -1,0 +1,112 @@
+package runfile
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// How the schema refuses a value: another type, one out of bounds, what is too short or has too few items, and another form.
+var (
+	otherType   = regexp.MustCompile(`^must be of type (\w+): "(\w+)"$`)
+	outOfBounds = regexp.MustCompile(`^should be (less|greater) than or equal to (\S+)$`)
+	tooShort    = regexp.MustCompile(`^should be at least (\d+) chars long$`)
+	tooFew      = regexp.MustCompile(`^should have at least (\d+) items$`)
+	tooMuch     = regexp.MustCompile(`^(?:may not be more than|must have at most) (\d+) (?:bytes|items)$`)
+	otherForm   = regexp.MustCompile(`^should match '(.*)'$`)
+)
+
+// sentence says what is wrong with a field, and the way out.
+func sentence(path string, e *field.Error) string {
+	text := fault(e, strings.TrimPrefix(e.Detail, path+" in body "))
+	if path == "" {
+		return text
+	}
+	return path + ": " + text
+}
+
+// fault is the sentence without the field.
+func fault(e *field.Error, detail string) string {
+	switch e.Type {
+	case field.ErrorTypeRequired:
+		return "it is missing: give it a value"
+	case field.ErrorTypeNotSupported:
+		return fmt.Sprintf("%q is not one of its values: choose from %s", fmt.Sprint(e.BadValue), strings.ReplaceAll(strings.TrimPrefix(detail, "supported values: "), `"`, ""))
+	case field.ErrorTypeDuplicate:
+		return duplicate(e.BadValue)
+	case field.ErrorTypeTooLong:
+		if found := tooMuch.FindStringSubmatch(detail); found != nil {
+			return "it is too long: use at most " + found[1] + " characters"
+		}
+	case field.ErrorTypeTooMany:
+		if found := tooMuch.FindStringSubmatch(detail); found != nil {
+			return fmt.Sprintf("it has %v items: give at most %s", e.BadValue, found[1])
+		}
+	case field.ErrorTypeInvalid, field.ErrorTypeTypeInvalid:
+		return refused(e.BadValue, detail)
+	default:
+	}
+	return e.ErrorBody()
+}
+
+// duplicate says which item of a list is there twice.
+func duplicate(item any) string {
+	keys, ok := item.(map[string]any)
+	if !ok {
+		return fmt.Sprintf("%q is there twice: remove one", fmt.Sprint(item))
+	}
+	var same []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		same = append(same, fmt.Sprintf("%s %q", key, fmt.Sprint(keys[key])))
+	}
+	return "an earlier one has the " + strings.Join(same, " and ") + " too: change or remove one"
+}
+
+// refused says why a value cannot be taken.
+func refused(value any, detail string) string {
+	if found := otherType.FindStringSubmatch(detail); found != nil {
+		return mistyped(found[1], found[2])
+	}
+	if found := outOfBounds.FindStringSubmatch(detail); found != nil {
+		if found[1] == "less" {
+			return fmt.Sprintf("%v is too large: give at most %s", value, found[2])
+		}
+		return fmt.Sprintf("%v is too small: give at least %s", value, found[2])
+	}
+	if found := tooShort.FindStringSubmatch(detail); found != nil {
+		if value == "" {
+			return "it is empty: give it a value, or remove it"
+		}
+		return "it is too short: use at least " + found[1] + " characters"
+	}
+	if found := tooFew.FindStringSubmatch(detail); found != nil {
+		return fmt.Sprintf("it has %v items: give at least %s", value, found[1])
+	}
+	if found := otherForm.FindStringSubmatch(detail); found != nil {
+		if strings.Contains(found[1], "[KMGTPE]i") {
+			return fmt.Sprintf("%q is no quantity: write one such as 256Mi or 0.5", fmt.Sprint(value))
+		}
+		return fmt.Sprintf("%q does not have the form %s", fmt.Sprint(value), found[1])
+	}
+	switch value {
+	case "object", "array", "string", "number", "integer", "boolean": // The name of a type, in the place of a value: it is a rule that is broken.
+		return detail
+	}
+	return fmt.Sprintf("%v %s", value, detail)
+}
+
+// mistyped says that a value has another type than it must have.
+func mistyped(must, is string) string {
+	text := fmt.Sprintf("it must be of type %s, and %s is given", must, is)
+	switch {
+	case is == "null":
+		return "it has no value: give it one, or remove it"
+	case must == "string" && (is == "boolean" || is == "integer" || is == "number"): // YAML reads y, n, on and off as booleans.
+		return text + ": put it in quotes"
+	}
+	return text
+}
