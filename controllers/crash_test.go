@@ -21,23 +21,27 @@ import (
 // crashDeadline is far beyond what a run with an operator that ends at each write takes.
 const crashDeadline = 8 * time.Minute
 
-// TestAnOperatorMayEndAtAnyWrite leads a whole run, its deletion, and that of a run that measures, with operators of which each ends at another
-// write: what is measured, and what is left, is as if one had done it all, as it has of the same run before. Of that one everything stays as it was stored.
+// TestAnOperatorMayEndAtAnyWrite leads a whole run with a script and a block that is repeated, its deletion, and that of a run that measures, with
+// operators of which each ends at another write: what is measured, and what is left, is as if one had done it all, as it has of the same run before. Of
+// that one everything stays as it was stored.
 func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]bool{"instead of it": false, "before it learns that it was done": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			w.scripts(map[string]string{"a.lua": "-- a script"})
 			asked := func(s *v1alpha1.BenchmarkRunSpec) { s.Seed = 7 }
-			alive := w.awaitEnd(w.apply("alive", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), asked))
+			w.agents.disturb("alive-000-")
+			alive := w.awaitEnd(w.apply("alive", asked, scripted("mine", "a.lua")))
 			kept := w.recorded(alive)
 			w.must(w.c.Delete(t.Context(), alive))
 			w.within("nothing to be left of the run before", func() bool { return w.left(t.Context()) == "" })
 			w.stop()
 			w.reaper = newReaper(after)
 			w.startManager()
-			run := w.apply("mortal", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), asked)
+			w.agents.disturb("mortal-000-")
+			run := w.apply("mortal", asked, scripted("mine", "a.lua"))
 			w.outlive("the run's end", func() bool {
 				w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
 				return run.Status.CompletionTime != nil
@@ -47,6 +51,9 @@ func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
 			inTheirTurn(t, w, run)
 			artifactsOf(t, w, run)
 			asBefore(t, w, alive, run)
+			if diff := cmp.Diff([]int32{1}, run.Status.Repeats.DisturbedBlocks); diff != "" || len(w.trials(run)) != 2 {
+				t.Errorf("%d trials, disturbed blocks (-want +got):\n%s", len(w.trials(run)), diff)
+			}
 			w.must(w.c.Delete(t.Context(), run))
 			w.outlive("nothing to be left", func() bool { return w.left(t.Context()) == "" })
 			// Another is deleted while it measures, and has pods.
@@ -141,7 +148,7 @@ func startedOnce(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 func everyKindOfWrite(t *testing.T, ends []string) {
 	t.Helper()
 	for _, kind := range []string{
-		"patch *v1alpha1.BenchmarkRun", "status *v1alpha1.BenchmarkRun", "store plan.json", "create *v1alpha1.Trial", "patch *v1.Secret",
+		"patch *v1alpha1.BenchmarkRun", "status *v1alpha1.BenchmarkRun", "store plan.json", "store sweep", "create *v1alpha1.Trial", "patch *v1.Secret",
 		"create *v1.NetworkPolicy", "create *unstructured.Unstructured", "create *v1.Pod", "patch *v1alpha1.Trial", "status *v1alpha1.Trial", "store manifest.json",
 		"delete *v1.Pod", "delete all *v1alpha1.Trial", "delete all *v1.NetworkPolicy",
 	} {
