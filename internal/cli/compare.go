@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/compare"
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/results"
 )
 
 const compareHelp = `Compares a run with earlier ones, manifest against manifest: levels under load, and cases of programs that measure
@@ -156,11 +154,15 @@ func (l *loader) close() {
 // load reads a run by its folder, its manifest or its name.
 func (l *loader) load(ctx context.Context, name string) (record.RunData, error) {
 	dir := strings.TrimSuffix(name, string(filepath.Separator)+"manifest.json")
-	if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err == nil {
-		return loadFolder(ctx, dir)
+	if results.Holds(dir) {
+		data, err := results.Load(ctx, dir)
+		if errors.Is(err, results.ErrNone) {
+			err = badInput(err)
+		}
+		return data, err
 	}
-	if err := noRunIn(name, strings.ContainsRune(name, filepath.Separator) && strings.Count(name, "/") != 1); err != nil {
-		return record.RunData{}, err
+	if err := results.Check(name, strings.ContainsRune(name, filepath.Separator) && strings.Count(name, "/") != 1); err != nil {
+		return record.RunData{}, badInput(err)
 	}
 	if l.in == nil {
 		in, err := l.kube.Stored(ctx)
@@ -174,28 +176,4 @@ func (l *loader) load(ctx context.Context, name string) (record.RunData, error) 
 		key = client.ObjectKey{Namespace: namespace, Name: rest}
 	}
 	return l.in.LoadRun(ctx, key)
-}
-
-// noRunIn refuses a folder without the record of a run, and a path that leads to none; nil if the name may be that of a run on the cluster.
-func noRunIn(name string, path bool) error {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return badInput(fmt.Errorf("the folder %s holds no manifest.json: the run was interrupted, or is none", name))
-	}
-	if path {
-		return badInput(fmt.Errorf("there is no run in %s: name the folder of a run, or a run on the cluster", name))
-	}
-	return nil
-}
-
-// loadFolder reads the records of a run on this machine.
-func loadFolder(ctx context.Context, dir string) (record.RunData, error) {
-	whole, err := filepath.Abs(dir)
-	if err != nil {
-		return record.RunData{}, fmt.Errorf("naming the folder %s: %w", dir, err)
-	}
-	data, err := artifact.ReadFolder(filepath.Dir(whole)).Load(ctx, filepath.Base(whole))
-	if errors.Is(err, artifact.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return data, badInput(fmt.Errorf("the folder %s is not whole, or was renamed, and its manifest names files by their old place: %w", dir, err))
-	}
-	return data, err
 }

@@ -3,13 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -23,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/results"
 )
 
 const listHelp = `Lists the runs of a namespace of the cluster, the newest first: how far each is, how long it still takes, and its verdict. With --here it lists the
@@ -116,39 +112,17 @@ func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]listed,
 
 // listFolder lists the runs whose results lie below a folder.
 func listFolder(folder string) ([]listed, error) {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return []listed{}, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listing results: %w", err)
-	}
+	runs, err := results.List(folder)
 	out := []listed{}
-	for _, e := range entries {
-		path := filepath.Join(folder, e.Name())
-		info, err := os.Stat(filepath.Join(path, "plan.json"))
-		if err != nil {
-			continue // It is no run.
-		}
-		one := listed{Name: e.Name(), State: "Interrupted", Created: info.ModTime(), Folder: path}
-		var m record.RunManifest
-		if text, err := os.ReadFile(filepath.Join(path, "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
-			one.Name, one.State, one.Progress = m.Run.Name, "Ended", fmt.Sprintf("%d trials", len(m.Trials))
-			one.Verdict = verdictIn(path)
+	for _, r := range runs {
+		one := listed{Name: r.Name, State: "Interrupted", Created: r.Begun, Folder: r.Folder, Verdict: r.Verdict}
+		if r.Ended {
+			one.State, one.Progress = "Ended", fmt.Sprintf("%d trials", r.Trials)
 		}
 		out = append(out, one)
 	}
 	slices.SortFunc(out, newestFirst)
-	return out, nil
-}
-
-// verdictIn is what the newest report in the folder of a run says; empty without one.
-func verdictIn(folder string) string {
-	var report struct{ Verdict string }
-	if text, err := os.ReadFile(newestReport(folder, 1)); err != nil || json.Unmarshal(text, &report) != nil {
-		return ""
-	}
-	return report.Verdict
+	return out, err
 }
 
 func newestFirst(a, b listed) int {

@@ -3,20 +3,16 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/publish"
-	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/results"
 )
 
 const fetchDeadline = 2 * time.Minute
@@ -58,11 +54,11 @@ func reportCommand(k *kube.Flags) *cobra.Command {
 
 // findReport is the path of the page of a run, by the folder of its results or by its name on the cluster.
 func findReport(ctx context.Context, k *kube.Flags, name, dir string, again bool) (string, error) {
-	if _, err := os.Stat(filepath.Join(name, "manifest.json")); err == nil {
-		return reportIn(ctx, name, again)
+	if results.Holds(name) {
+		return results.Report(ctx, name, again)
 	}
-	if err := noRunIn(name, strings.ContainsRune(name, filepath.Separator)); err != nil {
-		return "", err
+	if err := results.Check(name, strings.ContainsRune(name, filepath.Separator)); err != nil {
+		return "", badInput(err)
 	}
 	namespace, err := k.Namespace()
 	if err != nil {
@@ -70,46 +66,6 @@ func findReport(ctx context.Context, k *kube.Flags, name, dir string, again bool
 	}
 	page, err := kube.FetchReport(ctx, k, client.ObjectKey{Namespace: namespace, Name: name}, dir, again)
 	return page, orHere(err)
-}
-
-// reportIn is the path of the newest report of a run on this machine, which is made again first if asked for.
-func reportIn(ctx context.Context, folder string, again bool) (string, error) {
-	whole, err := filepath.Abs(folder)
-	if err != nil {
-		return "", fmt.Errorf("naming the folder %s: %w", folder, err)
-	}
-	store, prefix := artifact.ReadFolder(filepath.Dir(whole)), filepath.Base(whole)
-	if again {
-		o, err := publish.Make(ctx, store, prefix)
-		if err != nil {
-			return "", fmt.Errorf("reporting %s again: %w", folder, err)
-		}
-		page, err := publish.Put(ctx, store, prefix, o.Files)
-		return store.URI(page.Key), err
-	}
-	page := newestReport(whole, 0)
-	if page == "" {
-		return "", fmt.Errorf("the folder %s holds no report: loadstone report %s --again makes one", folder, folder)
-	}
-	return page, nil
-}
-
-// newestReport is the path of the newest report in the folder of a run, in one of its forms; empty without one.
-func newestReport(folder string, form int) string {
-	found, err := filepath.Glob(filepath.Join(folder, "reports", "*", report.FileNames()[form]))
-	if err != nil || len(found) == 0 {
-		return ""
-	}
-	return slices.MaxFunc(found, func(a, b string) int { return modified(a).Compare(modified(b)) })
-}
-
-// modified is when a file was written; the beginning of time if nobody knows.
-func modified(path string) time.Time {
-	info, err := os.Stat(path)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 // openPage opens a page in the browser of this machine.

@@ -162,11 +162,14 @@ func Plan(ctx context.Context, store Store, runPrefix string) (plan.Plan, error)
 	return p, nil
 }
 
+// Found is a store in which an object can be found and read.
+type Found interface {
+	Find(ctx context.Context, key string) (record.Artifact, error)
+	Get(ctx context.Context, key, sha256 string) ([]byte, error)
+}
+
 // Trial reads the manifest of a trial.
-func Trial(ctx context.Context, store interface {
-	Keeper
-	Store
-}, key string) (record.TrialManifest, record.Artifact, error) {
+func Trial(ctx context.Context, store Found, key string) (record.TrialManifest, record.Artifact, error) {
 	var m record.TrialManifest
 	stored, err := store.Find(ctx, key)
 	if err != nil {
