@@ -80,7 +80,7 @@ func partly(err error, unchecked string) error {
 	return err
 }
 
-// at is the error of a single problem.
-func at(line int, format string, args ...any) error {
-	return &Invalid{Problems: []Problem{{line, fmt.Sprintf(format, args...)}}}
+// whole is the error of a single problem of a whole file.
+func whole(format string, args ...any) error {
+	return &Invalid{Problems: []Problem{{Message: fmt.Sprintf(format, args...)}}}
 }

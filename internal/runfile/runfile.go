@@ -57,14 +57,14 @@ func Open(ctx context.Context, path string) (*File, error) {
 func Read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, called(path, at(0, "there is no such file: correct its name"))
+		return nil, called(path, whole("there is no such file: correct its name"))
 	}
 	if err == nil && (info.IsDir() || info.Size() > maxFile) {
-		return nil, called(path, at(0, "it is no file of at most %d bytes: name the YAML file of a BenchmarkRun", maxFile))
+		return nil, called(path, whole("it is no file of at most %d bytes: name the YAML file of a BenchmarkRun", maxFile))
 	}
 	text, err := os.ReadFile(path)
 	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {
-		return nil, called(path, at(0, "it cannot be read: %v", wrong.Err))
+		return nil, called(path, whole("it cannot be read: %v", wrong.Err))
 	}
 	return text, err
 }
@@ -119,7 +119,7 @@ func parse(ctx context.Context, text []byte, of form, into metav1.Object) (tree,
 		return tree{}, err
 	}
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
-		return tree{}, at(0, "it is no %s: %v", of.kind, err)
+		return tree{}, whole("it is no %s: %v", of.kind, err)
 	}
 	return lines, nil
 }
@@ -159,7 +159,7 @@ func checkDocuments(text []byte, of form) error {
 		}
 	}
 	if documents == 0 {
-		return at(0, "the file is empty: write a BenchmarkRun, such as loadstone init prints")
+		return whole("the file is empty: write a BenchmarkRun, such as loadstone init prints")
 	}
 	return partly(invalid(problems), notFields)
 }
@@ -175,7 +175,7 @@ func decode(text []byte) (map[string]any, error) {
 	}
 	var object map[string]any
 	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, at(0, "it holds no BenchmarkRun: write one, such as loadstone init prints")
+		return nil, whole("it holds no BenchmarkRun: write one, such as loadstone init prints")
 	}
 	return object, nil
 }
