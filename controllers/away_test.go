@@ -55,6 +55,7 @@ func TestAnAPIServerThatIsFarAwayCostsNoRun(t *testing.T) {
 func TestAnAPIServerThatIsBehindLetsEachTrialStartOnce(t *testing.T) {
 	t.Parallel()
 	leadsTo(t, behind, func(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
+		t.Helper()
 		startedOnce(t, w, run)
 		oneAtATime(t, w)
 	})

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,9 +14,8 @@ import (
 	"loadstone.dev/loadstone/internal/compare"
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/results"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 const compareHelp = `Compares a run with earlier ones, manifest against manifest: levels under load, and cases of programs that measure
@@ -75,67 +72,16 @@ func compareRuns(ctx context.Context, out io.Writer, k *kube.Flags, names []stri
 	if output == jsonOutput {
 		err = printJSON(out, r)
 	} else {
-		err = printChanges(out, r)
+		err = screen.Changes(out, r)
 	}
 	if ok, reason, detail := r.Comparable(); !ok && err == nil {
-		return notComparable(because(string(reason), detail))
+		return notComparable(screen.Because(string(reason), detail))
 	}
 	return err
 }
 
 func notComparable(why string) error {
 	return &statusError{statusInconclusive, fmt.Errorf("not comparable: %s", why)}
-}
-
-// because says a reason in words, with its detail.
-func because(reason, detail string) string {
-	text := phrase.English.Say("why." + reason)
-	if detail != "" {
-		text += ": " + detail
-	}
-	return text
-}
-
-// printChanges prints a table of what has changed.
-func printChanges(out io.Writer, r compare.Result) error {
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	place := "LEVEL"
-	if slices.ContainsFunc(r.Changes, func(c compare.Change) bool { return c.Case != "" }) {
-		place = "CASE"
-	}
-	fmt.Fprintf(w, "IMPLEMENTATION\t%s\tVALUE\tCHANGE\t%.0f %% INTERVAL\tBLOCKS\tFOUND\n", place, 100*r.Confidence)
-	for _, c := range r.Changes {
-		change, interval, blocks := "-", "-", "-"
-		if c.Value != nil {
-			change, blocks = format.Change(*c.Value), fmt.Sprintf("%d and %d", c.EarlierN, c.N)
-		}
-		if c.Value != nil && c.Low != nil && c.High != nil {
-			interval = phrase.English.ChangeInterval(*c.Value, *c.Low, *c.High)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Implementation, c.At(), phrase.English.Metric(c.Of), change, interval, blocks, saying(c))
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("printing changes: %w", err)
-	}
-	note := fmt.Sprintf("Each value is related to that of %s, and each interval stands by itself.", r.Anchor)
-	if r.WithinRuns {
-		note += " The variation between runs is unknown, and most changes from one run to the next are nothing else: name at least three earlier runs before you believe one."
-	}
-	_, err := fmt.Fprintln(out, note)
-	return err
-}
-
-// saying is what can be said of a change.
-func saying(c compare.Change) string {
-	switch {
-	case c.More():
-		return "more"
-	case c.Less():
-		return "less"
-	case c.Known:
-		return "no change shown"
-	}
-	return "not comparable: " + because(string(c.Reason), c.Detail)
 }
 
 // loader reads the records of runs, from folders and from the cluster.

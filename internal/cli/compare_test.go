@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/compare"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/screen"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -71,7 +72,7 @@ func TestChangesArePrintedWithWhatCanBeSaidOfThem(t *testing.T) {
 		{Result: lost, Of: verdict.LatencyAt("50")},
 	}}
 	var out bytes.Buffer
-	if err := printChanges(&out, r); err != nil {
+	if err := screen.Changes(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	want := `IMPLEMENTATION  LEVEL     VALUE                        CHANGE   99 % INTERVAL       BLOCKS    FOUND
@@ -92,7 +93,7 @@ func TestChangesOfCasesArePrintedByTheirOwnNames(t *testing.T) {
 		{Result: objectives.Result{Case: "parse/size:16", Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 30}, Of: "Least time", Known: true},
 	}}
 	var out bytes.Buffer
-	if err := printChanges(&out, r); err != nil {
+	if err := screen.Changes(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	want := `IMPLEMENTATION  CASE           VALUE       CHANGE   99 % INTERVAL       BLOCKS    FOUND
