@@ -47,6 +47,7 @@ var byChance = []absence{
 	{"server cell error", marked},
 	{"report groups.cells.reasons*", marked},
 	{"report groups.cells.throughputIsDiluted", marked},
+	{"report groups.cells.observations.*", "what a cell shows over its time takes more of its samples than a busy machine may leave"},
 	{"report groups.findings.*", marked},
 	{"section care", marked},
 	{"generator cell stealNanos", "a hypervisor may steal time"},
