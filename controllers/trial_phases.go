@@ -83,7 +83,7 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.S
 		return pass.Again(retryStore), nil
 	}
 	if m, stored, err := publish.Trial(ctx, r.Store, s.manifestKey()); err == nil {
-		// It was measured before: somebody has deleted it since, and its run has made it again.
+		// It was measured before: somebody has deleted it since, and its run has made it again. Where that cannot be read, it is measured.
 		s.manifest, s.startTime, s.measuredOn = &stored, &m.Start, facts.MeasuredOn(m)
 		return pass.Halt, nil
 	}

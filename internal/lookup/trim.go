@@ -3,6 +3,7 @@ package lookup
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unique"
@@ -39,6 +40,7 @@ func (k *Trials) Trim(o any) (any, error) {
 		return t, nil
 	}
 	own := common{sweep: t.Spec.Sweep}
+	own.sweep.Cells = slices.Clone(own.sweep.Cells) // A trial may come twice, and then its cells are shared already with those in the cache.
 	key := t.Labels[v1alpha1.LabelRunUID]
 	for _, s := range t.Spec.Servers {
 		own.servers = append(own.servers, v1alpha1.Implementation{Name: s.Name, CPUs: s.CPUs})

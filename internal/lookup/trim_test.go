@@ -95,6 +95,12 @@ func TestTrialsOfARunShareWhatTheyHaveInCommon(t *testing.T) {
 		return trial
 	}
 	first := trim(func(*v1alpha1.Trial) {})
+	again := *first
+	again.Spec.Sweep.Cells[0].Request.Path = "/written" // So that a write to what is shared would show.
+	if _, err := trials.Trim(&again); err != nil || first.Spec.Sweep.Cells[0].Request.Path != "/written" {
+		t.Errorf("a trial that comes twice changes what others share: %v", err)
+	}
+	first = trim(func(*v1alpha1.Trial) {})
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.Trial)
 		shares bool

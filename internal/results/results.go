@@ -52,13 +52,13 @@ func List(folder string) ([]Run, error) {
 	var out []Run
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
-		info, err := os.Stat(filepath.Join(path, "plan.json"))
+		info, err := os.Stat(artifact.PlanKey(path))
 		if err != nil {
 			continue // It is no run.
 		}
 		one := Run{Name: e.Name(), Folder: path, Begun: info.ModTime()}
 		var m record.RunManifest
-		if text, err := os.ReadFile(manifest(path)); err == nil && json.Unmarshal(text, &m) == nil {
+		if text, err := os.ReadFile(artifact.ManifestKey(path)); err == nil && json.Unmarshal(text, &m) == nil {
 			one.Name, one.Ended, one.Trials, one.Verdict = m.Run.Name, true, len(m.Trials), verdict(path)
 		}
 		out = append(out, one)
@@ -68,7 +68,7 @@ func List(folder string) ([]Run, error) {
 
 // Holds reports whether a folder holds the record of a run.
 func Holds(folder string) bool {
-	_, err := os.Stat(manifest(folder))
+	_, err := os.Stat(artifact.ManifestKey(folder))
 	return err == nil
 }
 
@@ -117,8 +117,6 @@ func Report(ctx context.Context, folder string, again bool) (string, error) {
 	}
 	return page, nil
 }
-
-func manifest(folder string) string { return filepath.Join(folder, "manifest.json") }
 
 // verdict is what the newest report of a run says; empty without one.
 func verdict(folder string) string {
