@@ -112,7 +112,7 @@ const (
 	ReasonRunDenied = "RunDenied"
 	// ReasonImageNotFound surfaces when a registry does not have an image.
 	ReasonImageNotFound = "ImageNotFound"
-	// ReasonRegistryUnavailable surfaces when a registry cannot be reached, or does not answer anybody without a password.
+	// ReasonRegistryUnavailable surfaces when a registry cannot be reached, or does not answer without a password, or with the one that the operator has.
 	ReasonRegistryUnavailable = "RegistryUnavailable"
 )
 

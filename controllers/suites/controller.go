@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,8 +31,8 @@ type Reconciler struct {
 	// Live reads from the API server itself, where a cache could be too old.
 	Live     client.Reader
 	Recorder record.EventRecorder
-	// Registry returns the digest behind an image's tag.
-	Registry func(ctx context.Context, image string) suite.Resolution
+	// Registry returns the digest behind an image's tag, asked with the password that a keychain has for its registry.
+	Registry func(ctx context.Context, image string, keys authn.Keychain) suite.Resolution
 	// Reports is where the reports of rounds are read from.
 	Reports publish.Store
 	Now     func() time.Time

@@ -61,7 +61,9 @@ func owned(ctx context.Context, c client.Reader, s *v1alpha1.BenchmarkSuite) ([]
 
 // resolve asks registries for the digests behind tags, unless they were asked a short time ago.
 func (r *Reconciler) resolve(ctx context.Context, s *scope) (pass.Step, error) {
-	s.facts.Images = r.answers.of(ctx, s.facts.Suite, s.facts.Runs, s.facts.Now, r.Registry)
+	s.facts.Images = r.answers.of(ctx, s.facts.Suite, s.facts.Runs, s.facts.Now, func(ctx context.Context, images []string) map[string]suite.Resolution {
+		return r.ask(ctx, s.facts.Suite, images)
+	})
 	return pass.GoOn, nil
 }
 

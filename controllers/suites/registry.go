@@ -10,27 +10,33 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/authn/kubernetes"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/suite"
 )
 
+// wayIn is what to do where a registry does not answer for want of a password, or for a wrong one.
+const wayIn = ": name the image's pull Secret in imagePullSecrets and let the operator read it, name the image by its digest, or set triggers.change.images to AsWritten"
+
 // registryPatience is how long a registry may take to answer.
 const registryPatience = 10 * time.Second
 
-// AskRegistry asks an image's registry for the digest behind its tag.
-func AskRegistry(ctx context.Context, image string) suite.Resolution {
+// AskRegistry asks an image's registry for the digest behind its tag, with the password that a keychain has for it.
+func AskRegistry(ctx context.Context, image string, keys authn.Keychain) suite.Resolution {
 	ref, err := name.ParseReference(image)
 	if err != nil {
 		return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: err.Error()}
 	}
 	ctx, cancel := context.WithTimeout(ctx, registryPatience)
 	defer cancel()
-	head, err := remote.Head(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	head, err := remote.Head(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys))
 	if err == nil {
 		return suite.Resolution{Digest: head.Digest.String()}
 	}
@@ -42,7 +48,7 @@ func AskRegistry(ctx context.Context, image string) suite.Resolution {
 		return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: fmt.Sprintf("%s does not have %s", ref.Context().RegistryStr(), image)}
 	case said.StatusCode == http.StatusUnauthorized, said.StatusCode == http.StatusForbidden:
 		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(
-			"%s does not tell anybody of %s without a password: name the image by its digest, or set triggers.change.images to AsWritten", ref.Context().RegistryStr(), image)}
+			"%s does not tell the operator of %s%s", ref.Context().RegistryStr(), image, wayIn)}
 	}
 	return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf("asking for the digest of %s: %s answers %d", image, ref.Context().RegistryStr(), said.StatusCode)}
 }
@@ -69,7 +75,7 @@ type question struct {
 }
 
 // of returns what registries say of the images of a suite, and of its runs.
-func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, now time.Time, ask func(context.Context, string) suite.Resolution) map[string]suite.Resolution {
+func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, now time.Time, ask func(ctx context.Context, images []string) map[string]suite.Resolution) map[string]suite.Resolution {
 	key := types.NamespacedName{Namespace: s.Namespace, Name: s.Name}
 	wanted := suite.Images(s, runs)
 	asked := question{
@@ -82,7 +88,7 @@ func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1a
 	if last.asked == asked && now.Before(last.until) {
 		return last.images
 	}
-	images := askAll(ctx, wanted, ask)
+	images := ask(ctx, wanted)
 	valid := suite.Interval(s.Spec)
 	for _, r := range images {
 		if r.Digest == "" {
@@ -99,17 +105,48 @@ func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1a
 	return images
 }
 
-// askAll asks for all images at the same time.
-func askAll(ctx context.Context, images []string, ask func(context.Context, string) suite.Resolution) map[string]suite.Resolution {
+// ask asks for all images of a suite at the same time, with the passwords of its pull Secrets.
+func (r *Reconciler) ask(ctx context.Context, s *v1alpha1.BenchmarkSuite, images []string) map[string]suite.Resolution {
+	if len(images) == 0 {
+		return nil
+	}
+	keys, unread := r.keychain(ctx, s)
 	said := make([]suite.Resolution, len(images))
 	var all sync.WaitGroup
 	for i, image := range images {
-		all.Go(func() { said[i] = ask(ctx, image) })
+		all.Go(func() { said[i] = r.Registry(ctx, image, keys) })
 	}
 	all.Wait()
 	byImage := map[string]suite.Resolution{}
 	for i, image := range images {
+		if said[i].Digest == "" && unread != "" {
+			said[i].Message += "; " + unread
+		}
 		byImage[image] = said[i]
 	}
 	return byImage
+}
+
+// keychain has the passwords of the Secrets that the suite's runs pull their images with, of those that their namespace lets the operator read. What it could
+// not read is said.
+func (r *Reconciler) keychain(ctx context.Context, s *v1alpha1.BenchmarkSuite) (keys authn.Keychain, unread string) {
+	var secrets []corev1.Secret
+	var problems []string
+	for _, name := range suite.PullSecrets(s.Spec) {
+		var secret corev1.Secret
+		switch err := r.Live.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: name}, &secret); {
+		case apierrors.IsForbidden(err):
+			problems = append(problems, fmt.Sprintf("the operator may not read the Secret %s, unless a Role of this namespace lets it", name))
+		case err != nil:
+			problems = append(problems, fmt.Sprintf("reading the Secret %s: %v", name, err))
+		default:
+			secrets = append(secrets, secret)
+		}
+	}
+	keys, err := kubernetes.NewFromPullSecrets(ctx, secrets)
+	if err != nil {
+		// The error may quote what is in a Secret.
+		return authn.NewMultiKeychain(), strings.Join(append(problems, "a pull Secret of the suite's runs does not hold what docker login writes"), "; ")
+	}
+	return keys, strings.Join(problems, "; ")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -25,14 +26,14 @@ func TestWhatARegistrySays(t *testing.T) {
 		return strings.TrimPrefix(server.URL, "http://")
 	}
 	for name, tc := range map[string]struct{ image, reason, said string }{
-		"it wants a password":        {registry(http.StatusUnauthorized) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "without a password"},
-		"it refuses":                 {registry(http.StatusForbidden) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "without a password"},
+		"it wants a password":        {registry(http.StatusUnauthorized) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "does not tell the operator of"},
+		"it refuses":                 {registry(http.StatusForbidden) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "name the image's pull Secret"},
 		"it does not have the image": {registry(http.StatusNotFound) + "/a:1", v1alpha1.ReasonImageNotFound, "does not have"},
 		"it is asked too often":      {registry(http.StatusTeapot) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "answers 418"},
 		"nobody is there":            {"127.0.0.1:1/a:1", v1alpha1.ReasonRegistryUnavailable, "refused"},
 		"that is no image":           {"A:1", v1alpha1.ReasonImageNotFound, "could not parse"},
 	} {
-		got := AskRegistry(t.Context(), tc.image)
+		got := AskRegistry(t.Context(), tc.image, authn.NewMultiKeychain())
 		if got.Digest != "" || got.Reason != tc.reason || !strings.Contains(got.Message, tc.said) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -66,7 +67,10 @@ func TestARegistryIsAskedAsOftenAsItIsNeeded(t *testing.T) {
 	} {
 		step.change()
 		before := asked
-		said := a.of(t.Context(), s, nil, now, func(context.Context, string) suite.Resolution { asked++; return answer })
+		said := a.of(t.Context(), s, nil, now, func(_ context.Context, images []string) map[string]suite.Resolution {
+			asked += len(images)
+			return map[string]suite.Resolution{"a:1": answer}
+		})
 		if said["a:1"] != answer || (asked > before) != step.asks {
 			t.Errorf("%s: it was asked %d times, and said %+v", step.name, asked-before, said)
 		}

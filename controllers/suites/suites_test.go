@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/random"
@@ -131,13 +133,13 @@ func (w *world) start() {
 }
 
 // push puts a new image behind a tag of the registry.
-func (w *world) push() {
+func (w *world) push(options ...remote.Option) {
 	w.t.Helper()
 	image, err := random.Image(16, 1)
 	w.must(err)
 	ref, err := name.ParseReference(w.address + "/shop/checkout:main")
 	w.must(err)
-	w.must(remote.Write(ref, image))
+	w.must(remote.Write(ref, image, options...))
 }
 
 const template = `{"implementations": [{"name": "a", "image": "$(image)", "port": 8080}], "loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": %d}]}]}`
@@ -351,6 +353,82 @@ func TestNothingStartsWithoutTheRegistry(t *testing.T) {
 	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
 	w.await("a round without the registry", measures(1))
 	w.wantRuns(1)
+}
+
+func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *testing.T) {
+	const user, password = "puller", "open sesame"
+	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if u, p, _ := r.BasicAuth(); u != user || p != password {
+			rw.Header().Set("WWW-Authenticate", `Basic realm="images"`)
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		images.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(server.Close)
+	w := newWorld(t)
+	w.address = strings.TrimPrefix(server.URL, "http://")
+	w.push(remote.WithAuth(&authn.Basic{Username: user, Password: password}))
+	config := fmt.Sprintf(`{"auths": {%q: {"username": %q, "password": %q}}}`, w.address, user, password)
+	for name, text := range map[string]string{"images": config, "others": `{"auths": {"elsewhere.example": {"username": "a", "password": "b"}}}`} {
+		w.must(w.c.Create(t.Context(), &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
+			Type:       corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(text)},
+		}))
+	}
+	says := func(text string) func(*v1alpha1.BenchmarkSuite) bool {
+		return func(s *v1alpha1.BenchmarkSuite) bool {
+			c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionImagesResolved)
+			return is(v1alpha1.ConditionImagesResolved, metav1.ConditionFalse, v1alpha1.ReasonRegistryUnavailable)(s) && strings.Contains(c.Message, text)
+		}
+	}
+	secret := func(name string) string {
+		return strings.Replace(fmt.Sprintf(template, 10), `"port": 8080`, `"port": 8080, "imagePullSecrets": [{"name": "`+name+`"}]`, 1)
+	}
+
+	w.apply(v1alpha1.ImagesResolve, fmt.Sprintf(template, 10))
+	w.await("that the registry tells nobody", says("name the image's pull Secret"))
+	w.apply(v1alpha1.ImagesResolve, secret("images"))
+	w.await("that the Secret may not be read", says("the operator may not read the Secret images"))
+	w.permit("images", "others", "absent")
+	w.apply(v1alpha1.ImagesResolve, secret("absent"))
+	w.await("that there is no such Secret", says(`"absent" not found`))
+	w.apply(v1alpha1.ImagesResolve, secret("others"))
+	w.await("that the registry gets the password of no other", says("does not tell the operator of"))
+	w.wantRuns(0)
+	w.apply(v1alpha1.ImagesResolve, secret("images"))
+	w.await("a round of what the tag names", measures(1))
+	if image := w.runs()[0].Spec.Implementations[0].Image; !strings.HasPrefix(image, w.address+"/shop/checkout:main@sha256:") {
+		t.Errorf("the run measures %s", image)
+	}
+}
+
+// permit lets the operator read some Secrets of the suite's namespace by the sample, and waits until the API server has learned of it.
+func (w *world) permit(secrets ...string) {
+	w.t.Helper()
+	text, err := os.ReadFile("../../config/gitops/pull-secret.yaml")
+	w.must(err)
+	documents := strings.Split(strings.Replace(string(text), "[registry]", "["+strings.Join(secrets, ", ")+"]", 1), "\n---\n")
+	role, binding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
+	for i, o := range []client.Object{role, binding} {
+		w.must(yaml.Unmarshal([]byte(documents[i]), o))
+		o.SetNamespace(w.namespace)
+	}
+	binding.Subjects = []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator}}
+	for _, o := range []client.Object{role, binding} {
+		w.must(w.c.Create(w.t.Context(), o))
+	}
+	access := rest.CopyConfig(testbed.Cluster(w.t, "../.."))
+	access.Impersonate.UserName = operator
+	c, err := client.New(access, client.Options{Scheme: w.scheme})
+	w.must(err)
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if err := c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: secrets[0]}, &corev1.Secret{}); err == nil || time.Now().After(deadline) {
+			w.must(err)
+			return
+		}
+	}
 }
 
 func TestAChangeReplacesARound(t *testing.T) {

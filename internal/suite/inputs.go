@@ -109,6 +109,52 @@ func write(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([
 	return values, runs, nil
 }
 
+// PullSecrets returns the names of the Secrets with which the suite's runs pull their images, sorted.
+func PullSecrets(spec v1alpha1.BenchmarkSuiteSpec) []string {
+	var names []string
+	for _, r := range spec.Runs {
+		var template any
+		if json.Unmarshal(r.Template.Spec.Raw, &template) != nil {
+			continue // It is refused where its inputs are read.
+		}
+		names = append(names, pullSecrets(template)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// pullSecrets are the names below all fields imagePullSecrets of a template.
+func pullSecrets(node any) []string {
+	var names []string
+	switch node := node.(type) {
+	case []any:
+		for _, item := range node {
+			names = append(names, pullSecrets(item)...)
+		}
+	case map[string]any:
+		for field, value := range node {
+			if list, ok := value.([]any); ok && field == "imagePullSecrets" {
+				names = append(names, namesOf(list)...)
+				continue
+			}
+			names = append(names, pullSecrets(value)...)
+		}
+	}
+	return names
+}
+
+// namesOf are the names of a list of references.
+func namesOf(references []any) []string {
+	var names []string
+	for _, r := range references {
+		reference, _ := r.(map[string]any)
+		if name, ok := reference["name"].(string); ok && name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // tagged are the images of some runs that are not named by a digest, each once.
 func tagged(runs []written) []string {
 	var images []string
