@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -201,6 +203,22 @@ func TestArgoThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
 	w.clock.Forward(workflows.Patience + 2*time.Second)
 	w.poke(run)
 	await(w, run, "a word about Argo", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonWorkflowEngineDown, ""))
+	// A quota keeps Argo from making its agent pod, which then is as silent as if it were away.
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: w.system, Name: "full"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}}}
+	w.must(w.c.Create(t.Context(), quota))
+	quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}}
+	w.must(w.c.Status().Update(t.Context(), quota))
+	w.within("a word about the quota", func() bool {
+		w.poke(run)
+		w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
+		return saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonTrialWaiting, "exceeded quota: full")(run)
+	})
+	w.must(w.c.Delete(t.Context(), quota))
+	w.within("a word about Argo again", func() bool {
+		w.poke(run)
+		w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
+		return saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonWorkflowEngineDown, "")(run)
+	})
 	w.clock.Forward(10 * time.Minute)
 	w.argo.away.Store(false)
 	run = w.awaitEnd(run)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -67,20 +66,7 @@ func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.Benc
 	case !done:
 		return pass.Again(collectEvery), nil // Nobody tells of a pod that goes.
 	}
-	return pass.Halt, r.letGo(ctx, run)
-}
-
-// letGo removes the finalizer, if nobody has changed the run meanwhile.
-func (r *BenchmarkRunReconciler) letGo(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	before := run.DeepCopy()
-	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)
-	let := func() error {
-		return r.Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	}
-	if err := pass.Insist(let); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("removing finalizer: %w", err)
-	}
-	return nil
+	return pass.Halt, room.LetGo(ctx, r.Client, run)
 }
 
 // cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left that is worth a wait.

@@ -26,6 +26,8 @@ import (
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/queue"
+	"loadstone.dev/loadstone/internal/room"
+	"loadstone.dev/loadstone/internal/tries"
 	"loadstone.dev/loadstone/internal/workflows"
 )
 
@@ -51,6 +53,9 @@ type BenchmarkRunReconciler struct {
 	Absence func() (from, to time.Time)
 	Version string
 	Now     func() time.Time
+
+	// tries are used by the one worker.
+	tries tries.Tries
 }
 
 // Reconcile does one pass over a run: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
@@ -91,7 +96,7 @@ func (r *BenchmarkRunReconciler) finalize(ctx context.Context, run *v1alpha1.Ben
 	if !done {
 		return ctrl.Result{RequeueAfter: 500 * time.Millisecond}, nil
 	}
-	return ctrl.Result{}, r.letGo(ctx, run)
+	return ctrl.Result{}, room.LetGo(ctx, r.Client, run)
 }
 
 // observe reads all that the phases decide upon.

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -23,19 +24,19 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (pass
 	if next.Act != conduct.ActAnalyse {
 		return pass.GoOn, nil
 	}
-	data, err := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), next.Block))
-	if err != nil {
-		if s.end = run.NotAnalysed(err, s.forGood(err)); s.end != nil {
+	data, unread := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), next.Block))
+	if unread != nil && !artifact.Unreadable(unread) {
+		if s.end = run.NotAnalysed(unread, s.forGood(unread)); s.end != nil {
 			return r.conclude(ctx, s)
 		}
-		return s.awaitStore(err)
+		return s.awaitStore(unread)
 	}
 	width, err := strconv.ParseFloat(run.Interim.MaxWidth, 64)
 	if err != nil {
 		return pass.Halt, fmt.Errorf("reading spec.stop.maxWidth: %w", err)
 	}
 	table, err := publish.Analyse(data)
-	if err != nil {
+	if err = errors.Join(unread, err); err != nil {
 		// What is measured is worth its time all the same, and a report can be made of it by a version that can: all blocks are.
 		ctrl.LoggerFrom(ctx).Error(err, "Making an interim analysis", "block", next.Block)
 	}

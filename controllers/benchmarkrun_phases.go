@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/room"
+	"loadstone.dev/loadstone/internal/tries"
 	"loadstone.dev/loadstone/internal/workflows"
 )
 
@@ -36,7 +37,7 @@ const (
 // phases are what a pass does, each of which may end it. From createTrials on their order is that of conduct.Run.Next.
 func (r *BenchmarkRunReconciler) phases() []pass.Phase[*runScope] {
 	return []pass.Phase[*runScope]{
-		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
+		r.hold, r.stop, r.compile, r.finish, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
 	}
 }
 
@@ -83,8 +84,9 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *plan.Violation) (pass.Step, error) {
 	p, err := publish.Plan(ctx, r.Store, s.prefix())
 	if err != nil {
-		end := runFacts(s).NotReported(err, artifact.Unreadable(err))
+		end := runFacts(s).NotReported(err, artifact.Unreadable(err), false)
 		if end == nil {
+			s.over = conduct.Outgrown(v)
 			return s.awaitStore(err)
 		}
 		s.end = conduct.Outgrown(v)
@@ -113,7 +115,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 		s.why, s.waiting = v1alpha1.ReasonQueued, queue.Ahead(first)
 		return pass.Step{Stop: true, After: queue.TakeLeft(first, s.absence.Until, s.now)}, nil
 	}
-	if err := r.putPlan(ctx, s); err != nil && !s.forGood(err) {
+	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil && !s.forGood(err) {
 		return s.awaitStore(err) // The time of a run does not begin while there is no store.
 	}
 	s.begins = true
@@ -125,19 +127,10 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (pa
 	if len(s.trials) > 0 {
 		return pass.GoOn, nil
 	}
-	if err := r.putPlan(ctx, s); err != nil {
+	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil {
 		return r.storeAway(s, err)
 	}
 	return pass.GoOn, nil
-}
-
-// putPlan stores the plan and looks it up, as all that is stored will be: not every store can say what it holds.
-func (r *BenchmarkRunReconciler) putPlan(ctx context.Context, s *runScope) error {
-	stored, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON())
-	if err != nil {
-		return err
-	}
-	return r.Store.Verify(ctx, stored)
 }
 
 // storeAway waits for a store that may come back, as long as the run has time, and for none that refuses: that it has done for long, or begins to.
@@ -203,7 +196,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		return r.replaceWorkflow(ctx, s, fmt.Sprintf("it ended (%s) before its trials did: %s", phase, message))
 	}
 	owed := facts.Release(s.trials, *s.plan)
-	if owed.Made.After(s.workflow.GetCreationTimestamp().Time) {
+	if owed.Remade.After(s.workflow.GetCreationTimestamp().Time) {
 		return r.replaceWorkflow(ctx, s, "trial "+owed.Trial+" was deleted, and made again after its step")
 	}
 	stands, err := r.engine().Follow(ctx, s.workflow, owed, s.absence.Until, s.now)
@@ -212,6 +205,13 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	}
 	if s.why, s.waiting = stands.Why, stands.Waiting; s.waiting == "" {
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
+	}
+	if s.why == v1alpha1.ReasonTrialWaiting && facts.Impatient(s.run, s.absence, s.why, s.now) {
+		if s.end, err = room.GiveWay(ctx, r.Client, r.Live, s.run, facts.Trials(s.trials)); err != nil {
+			return pass.Halt, err
+		} else if s.end != nil {
+			return r.conclude(ctx, s)
+		}
 	}
 	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, workflows.AnswerPatience)), nil
 }
@@ -240,13 +240,22 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		return pass.Halt, nil
 	}
 	// A refusal that somebody can mend is waited for like an absence: everything is measured, and nobody else is held up.
-	if end := runFacts(s).NotReported(err, artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport)); end != nil {
+	forGood := artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport) || errors.Is(err, tries.ErrTooMany)
+	if end := runFacts(s).NotReported(err, forGood, artifact.Unreadable(err)); end != nil {
 		s.unreported(end)
 		return pass.Halt, nil
 	}
-	s.end = nil // It ends when that is stored for which it waits.
+	s.over, s.end = s.end, nil // It ends when that is stored for which it waits, and measures no more until then.
 	s.waitForStore(err)
 	return pass.Again(retryReport), nil
+}
+
+// finish goes on with the early end of a run that an earlier pass has written down.
+func (r *BenchmarkRunReconciler) finish(ctx context.Context, s *runScope) (pass.Step, error) {
+	if s.end = facts.Over(s.run); s.end == nil {
+		return pass.GoOn, nil
+	}
+	return r.conclude(ctx, s)
 }
 
 // conclude ends a run before everything was measured, with a report of what was.
@@ -260,6 +269,9 @@ func (r *BenchmarkRunReconciler) conclude(ctx context.Context, s *runScope) (pas
 func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*reported, error) {
 	manifest, err := publish.Once(ctx, r.Store, artifact.ManifestKey(s.prefix()), runFacts(s).Manifest(s.record(r.Version)))
 	if err != nil {
+		return nil, err
+	}
+	if err := r.tries.Begin(ctx, r.Client, s.run); err != nil {
 		return nil, err
 	}
 	made, err := publish.Report(ctx, r.Store, s.prefix(), string(s.run.UID))

@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
@@ -58,6 +62,58 @@ func ran(least string) record.RunData {
 	return d
 }
 
+// stored is an API server that has the run of a scope.
+func stored(t *testing.T, s *runScope) client.Client {
+	t.Helper()
+	c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(s.run.DeepCopy()).WithStatusSubresource(s.run).Build()
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(s.run), s.run); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestARunThatEndsEarlyMeasuresNoMoreWhileItsReportWaits(t *testing.T) {
+	late := func(s *runScope) {
+		s.trials[1].Status = v1alpha1.TrialStatus{}
+		s.now = s.run.Status.StartTime.Add(time.Duration(s.plan.TimeoutSeconds)*time.Second + time.Second)
+	}
+	s := runScopeOf(t, endTrials(), late)
+	if _, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: brokenStore{err: artifact.ErrUnreachable}}).awaitTurn(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	s.run.Status = runStatus(s)
+	condition(t, s.run.Status.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTimedOut)
+	condition(t, s.run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable)
+	if s.run.Status.CompletionTime != nil || queue.HoldsUp(s.run) {
+		t.Errorf("it has ended, or holds others up: %+v", s.run.Status)
+	}
+	trial := &trialScope{trial: &s.trials[1], run: s.run, siblings: facts.Trials(s.trials)}
+	if f := viewFacts(trial).GiveUp(facts.Trial(trial.trial)); f == nil || f.Reason != v1alpha1.ReasonTimedOut {
+		t.Errorf("its open trial goes on: %+v", f)
+	}
+
+	// The store is back, and the trial was given up: the run has ended as it had to.
+	again := runScopeOf(t, endTrials(1), func(a *runScope) { a.run.Status, a.now = s.run.Status, s.now })
+	next, err := (&BenchmarkRunReconciler{Client: stored(t, again), Store: shelf{data: ran("1"), written: map[string][]byte{}}}).finish(t.Context(), again)
+	if err != nil || !next.Stop || again.reported == nil {
+		t.Fatalf("the phase ends with %+v, %v, a report %+v", next, err, again.reported)
+	}
+	st := runStatus(again)
+	condition(t, st.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTimedOut)
+	condition(t, st.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTimedOut)
+}
+
+func TestAReportOverWhichOperatorsHaveEndedIsGivenUp(t *testing.T) {
+	s := runScopeOf(t, endTrials())
+	s.run.Status.Report.Tries = 3
+	next, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: shelf{data: ran("1"), written: map[string][]byte{}}}).report(t.Context(), s)
+	if err != nil || !next.Stop || s.reported != nil {
+		t.Fatalf("the phase ends with %+v, %v, a report %+v", next, err, s.reported)
+	}
+	condition(t, runStatus(s).Conditions, v1alpha1.ConditionReported, metav1.ConditionFalse, v1alpha1.ReasonReportFailed, "want of memory")
+}
+
 func TestAReportSaysWhetherObjectivesAreMet(t *testing.T) {
 	for name, tc := range map[string]struct{ least, unmet, says string }{
 		"met":       {"1", "", ""},
@@ -65,8 +121,9 @@ func TestAReportSaysWhetherObjectivesAreMet(t *testing.T) {
 		"undecided": {"86000", v1alpha1.ReasonObjectivesUndecided, "objectives undecided; throughput of "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &BenchmarkRunReconciler{Store: shelf{data: ran(tc.least), written: map[string][]byte{}}}
-			made, err := r.makeReport(t.Context(), runScopeOf(t, endTrials()))
+			s := runScopeOf(t, endTrials())
+			r := &BenchmarkRunReconciler{Client: stored(t, s), Store: shelf{data: ran(tc.least), written: map[string][]byte{}}}
+			made, err := r.makeReport(t.Context(), s)
 			if err != nil || made.Unmet != tc.unmet || !strings.Contains(made.Objectives, tc.says) {
 				t.Errorf("made %+v, %v", made, err)
 			}
@@ -82,7 +139,8 @@ func TestAnAARunLeavesItsNoiseFloorForOthers(t *testing.T) {
 				d.Manifest.Plan.Implementations[1].Image = d.Manifest.Plan.Implementations[0].Image
 			}
 			store := shelf{data: d, written: map[string][]byte{}}
-			if _, err := (&BenchmarkRunReconciler{Store: store}).makeReport(t.Context(), runScopeOf(t, endTrials())); err != nil {
+			s := runScopeOf(t, endTrials())
+			if _, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: store}).makeReport(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 			found := 0
@@ -127,7 +185,7 @@ func TestARunWhoseSpecIsRefusedLaterIsReportedByTheStoredPlan(t *testing.T) {
 					s.trials = nil
 				}
 			})
-			next, err := (&BenchmarkRunReconciler{Client: fake.NewClientBuilder().WithScheme(newScheme(t)).Build(), Store: tc.store}).compile(t.Context(), s)
+			next, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: tc.store}).compile(t.Context(), s)
 			if err != nil || !next.Stop || (next.After > 0) != tc.waits || (s.end == nil) != tc.waits || (s.reported != nil) != tc.reported {
 				t.Fatalf("the phase ends with %+v, %v, %+v, a report %+v", next, err, s.end, s.reported)
 			}

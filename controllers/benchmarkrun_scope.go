@@ -41,8 +41,8 @@ type runScope struct {
 	scan *conduct.Scan
 	// reported is set when the report is stored.
 	reported *reported
-	// end is set when the run is over before it was measured and reported as planned.
-	end *conduct.Ending
+	// end is set when the run is over before it was measured and reported as planned, and over while such an end waits for its report.
+	end, over *conduct.Ending
 }
 
 // reported is a stored report and what it says.

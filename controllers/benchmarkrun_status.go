@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -72,11 +74,12 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 	if s.plan != nil {
 		steps[0].done, steps[1].done = s.plan.Size(), runFacts(s).WithoutResult()
 	}
+	end := cmp.Or(s.end, s.over)
 	pending := false
 	for _, step := range steps {
 		switch {
-		case s.end != nil && s.end.Condition == step.kind:
-			c.Set(step.kind, metav1.ConditionFalse, s.end.Reason, s.end.Message)
+		case end != nil && end.Condition == step.kind:
+			c.Set(step.kind, metav1.ConditionFalse, end.Reason, end.Message)
 			pending = true
 		case step.reached:
 			c.Set(step.kind, metav1.ConditionTrue, v1alpha1.ReasonDone, step.done)
@@ -87,7 +90,7 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 			pending = true
 		}
 	}
-	if failures := runFacts(s).Failures(); s.executed() && failures != "" {
+	if failures := runFacts(s).Failures(); end == nil && s.executed() && failures != "" {
 		c.Set(v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, failures)
 	}
 	switch {

@@ -36,9 +36,7 @@ func viewFacts(s *trialScope) conduct.View {
 		return v
 	}
 	v.Blocks, v.Interim = plan.BlocksOf(s.run.Spec), facts.Interim(s.run)
-	if s.run.Status.CompletionTime != nil {
-		v.Ended = facts.EndReason(s.run)
-	}
+	v.Ended = facts.EndReason(s.run)
 	return v
 }
 

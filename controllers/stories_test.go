@@ -184,7 +184,9 @@ func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("taken", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
+	run := w.apply("taken", warm, func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
+	w.awaitMeasuring("taken-000-go", 1)
+	deletePod(w, render.PodName("taken-000-go", 1, record.MemberServer(0))) // It is measured at its second attempt.
 	w.awaitMeasuring("taken-001-go", 1)
 	w.must(w.c.Delete(t.Context(), &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "taken-000-go"}}))
 	run = w.awaitEnd(run)

@@ -92,11 +92,9 @@ func TestAStoreThatRefusesWhileATrialMeasuresCostsThatTrial(t *testing.T) {
 		of   func(*http.Request) bool
 		code int
 		says string
-		// holds is true of a store that keeps the next trial from its start, too.
-		holds bool
 	}{
-		"it rejects the key": {everything, http.StatusForbidden, "AccessDenied", true},
-		"it is full":         {uploads, http.StatusInsufficientStorage, "XMinioStorageFull", false},
+		"it rejects the key": {everything, http.StatusForbidden, "AccessDenied"},
+		"it is full":         {uploads, http.StatusInsufficientStorage, "XMinioStorageFull"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,18 +107,14 @@ func TestAStoreThatRefusesWhileATrialMeasuresCostsThatTrial(t *testing.T) {
 			first := w.awaitFirst("refused")
 			refuses.lasts.Store(true)
 			await(w, first, "a word about its store", waitsForStore)
-			pods := w.kubelet.pods()
 			w.clock.Forward(conduct.StoreDeadline)
 			w.poke(first)
 			await(w, first, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 			condition(t, first.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonUploadFailed, fmt.Sprintf("the object store answered %d", tc.code))
-			if tc.holds {
-				w.within("the next trial to wait for its store", func() bool {
-					return slices.ContainsFunc(w.trials(run), func(t v1alpha1.Trial) bool { return *t.Spec.Index == 1 && waitsForStore(&t) })
-				})
-				pods = w.kubelet.pods()
-			}
-			if len(pods) != 2 {
+			w.within("the next trial to wait for its store", func() bool {
+				return slices.ContainsFunc(w.trials(run), func(t v1alpha1.Trial) bool { return *t.Spec.Index == 1 && waitsForStore(&t) })
+			})
+			if pods := w.kubelet.pods(); len(pods) != 2 {
 				t.Errorf("others were started meanwhile: pods %v", pods)
 			}
 			refuses.lasts.Store(false)

@@ -127,7 +127,7 @@ func (r *TrialReconciler) next(ctx context.Context, _ client.Object) []reconcile
 // ofRun are the open trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
 func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcile.Request {
 	run, ok := o.(*v1alpha1.BenchmarkRun)
-	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil && run.Status.Interim.AnalysedBlocks == 0 {
+	if !ok || run.DeletionTimestamp.IsZero() && facts.EndReason(run) == "" && run.Status.Interim.AnalysedBlocks == 0 {
 		return nil
 	}
 	trials, err := lookup.OpenTrials(ctx, r.Client)

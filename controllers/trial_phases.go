@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/mounts"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/render"
@@ -73,19 +74,21 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.St
 	return pass.Again(retryPods), room.Delete(ctx, r.Client, s.stalePods())
 }
 
-// awaitStore waits for a store that is away before anything is started of which nothing could be stored.
+// awaitStore waits for a store that is away or takes nothing before anything is started of which nothing could be stored. A store that is full, or whose
+// key may only read, still answers whoever reads.
 func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.Step, error) {
 	if len(s.pods()) > 0 || s.trial.Status.StartTime != nil {
 		return pass.GoOn, nil
 	}
-	if _, err := r.Store.Find(ctx, artifact.PlanKey(s.runPrefix())); err != nil && !artifact.Unreadable(err) {
-		s.await(err.Error())
-		return pass.Again(retryStore), nil
-	}
-	if m, stored, err := publish.Trial(ctx, r.Store, s.manifestKey()); err == nil {
+	if m, stored, err := publish.TrialIn(ctx, r.Store, s.runPrefix(), s.trial.Name, s.attempt, plan.Attempts); err == nil {
 		// It was measured before: somebody has deleted it since, and its run has made it again. Where that cannot be read, it is measured.
 		s.manifest, s.startTime, s.measuredOn = &stored, &m.Start, facts.MeasuredOn(m)
 		return pass.Halt, nil
+	}
+	text := fmt.Appendf(nil, "attempt %d at trial %s begins\n", s.attempt, s.trial.Name)
+	if _, err := r.Store.Put(ctx, artifact.BegunKey(s.prefix()), "text/plain", text); err != nil {
+		s.await(err.Error())
+		return pass.Again(retryStore), nil
 	}
 	return pass.GoOn, nil
 }

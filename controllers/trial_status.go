@@ -94,11 +94,14 @@ func milestone(c *pass.Conditions, kind string, reached bool, s *trialScope) {
 
 // key is where a file of this attempt lies in the store.
 func (s *trialScope) key(member, file string) string {
-	return artifact.TrialPrefix(s.runPrefix(), s.trial.Name, s.attempt) + "/" + member + "/" + file
+	return s.prefix() + "/" + member + "/" + file
 }
 
-func (s *trialScope) manifestKey() string {
-	return artifact.ManifestKey(artifact.TrialPrefix(s.runPrefix(), s.trial.Name, s.attempt))
+func (s *trialScope) manifestKey() string { return artifact.ManifestKey(s.prefix()) }
+
+// prefix is where the files of this attempt lie.
+func (s *trialScope) prefix() string {
+	return artifact.TrialPrefix(s.runPrefix(), s.trial.Name, s.attempt)
 }
 
 func (s *trialScope) runPrefix() string {

@@ -24,6 +24,12 @@ type ReportRef struct {
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
+
+	// tries counts the operators that have begun to make the report. A run ends without one if three have ended over it, as for want of memory.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Tries int32 `json:"tries,omitempty"`
 }
 
 // FrozenScript is the copy of a load's script that the operator stores when the run starts. The generators run this copy.

@@ -17,6 +17,9 @@ func TrialPrefix(runPrefix, trial string, attempt int32) string {
 	return path.Join(runPrefix, "trials", trial, fmt.Sprintf("attempt-%d", attempt))
 }
 
+// BegunKey is the key of what is written before an attempt at a trial begins, which shows that the store takes files.
+func BegunKey(trialPrefix string) string { return path.Join(trialPrefix, "begun.txt") }
+
 // PlanKey is the key of the compiled plan of a run.
 func PlanKey(runPrefix string) string { return path.Join(runPrefix, "plan.json") }
 

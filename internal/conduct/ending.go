@@ -40,6 +40,22 @@ func ShutDown(message string) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonWorkflowFailed, message}
 }
 
+// GaveWay ends a run whose nodes have been away for longer than its spec has patience, while other runs wait. It could go on with none but those: what it
+// has measured there can be compared with nothing from elsewhere.
+func GaveWay(nodes []string, others int) *Ending {
+	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonUnschedulable, fmt.Sprintf(
+		"the run has waited for spec.patienceSeconds, is bound to %s, where no pods are taken, and %s for a turn: what it had measured is reported", strings.Join(nodes, " and "), waiting(others),
+	)}
+}
+
+// waiting counts other runs in words.
+func waiting(others int) string {
+	if others == 1 {
+		return "another run waits"
+	}
+	return fmt.Sprintf("%d others wait", others)
+}
+
 // NotLed ends a run at which the operator itself fails.
 func NotLed(err error) *Ending {
 	return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonOperatorFailed, fmt.Sprintf("%s: report it with the spec of the run; another version of the operator may know the way out", err)}
@@ -66,9 +82,14 @@ func (r Run) NotAnalysed(err error, forGood bool) *Ending {
 	return nil
 }
 
-// NotReported ends a run whose report cannot be made; nil while it is worth another try.
-func (r Run) NotReported(err error, forGood bool) *Ending {
-	if forGood || r.waited(max(ReportPatience, r.Kept)) {
+// NotReported ends a run whose report cannot be made; nil while it is worth another try. What a store says that it does not have, or that is not what it
+// was, is worth fewer.
+func (r Run) NotReported(err error, forGood, unreadable bool) *Ending {
+	patience := max(ReportPatience, r.Kept)
+	if unreadable {
+		patience = ScanPatience
+	}
+	if forGood || r.waited(patience) {
 		return &Ending{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
 	}
 	return nil

@@ -74,12 +74,28 @@ func Work(t *v1alpha1.Trial) kind.Work {
 	return w
 }
 
-// EndReason is why a run has ended.
+// EndReason is why a run measures nothing more; empty while it does.
 func EndReason(run *v1alpha1.BenchmarkRun) string {
+	if over := Over(run); over != nil {
+		return over.Reason
+	}
+	if run.Status.CompletionTime == nil {
+		return ""
+	}
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
 		return c.Reason
 	}
 	return v1alpha1.ReasonDone
+}
+
+// Over is why a run's measuring has ended early, as an operator has written it down while the report waits for its store; nil if it goes on, or if all was
+// measured.
+func Over(run *v1alpha1.BenchmarkRun) *conduct.Ending {
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionExecuted)
+	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonTrialsFailed {
+		return nil
+	}
+	return &conduct.Ending{Condition: c.Type, Reason: c.Reason, Message: c.Message}
 }
 
 // Run identifies a run in records.

@@ -17,8 +17,8 @@ import (
 type Owed struct {
 	// Trial is its name; empty if the trial whose turn it is was released.
 	Trial string
-	// Made is when it was created, which is after its workflow of a trial that somebody has deleted.
-	Made time.Time
+	// Remade is when it was created, if somebody has deleted it after its turn, so that it was made again; zero otherwise. Its workflow may be younger.
+	Remade time.Time
 	// After is the trial before it in its workflow, whose result its step has to wait for, and Since when that ended; both are empty of the first.
 	After string
 	Since time.Time
@@ -35,7 +35,7 @@ func Release(trials []v1alpha1.Trial, p plan.Plan) Owed {
 		return Owed{}
 	}
 	t := &trials[next]
-	owed := Owed{Trial: t.Name, Made: t.CreationTimestamp.Time}
+	owed := Owed{Trial: t.Name}
 	part := func(t *v1alpha1.Trial) plan.Part { return p.PartOf(record.PlannedTrial{Block: t.Spec.Block}) }
 	for i := next - 1; i >= 0; i-- {
 		if last := &trials[i]; last.Status.CompletionTime != nil {
@@ -45,7 +45,18 @@ func Release(trials []v1alpha1.Trial, p plan.Plan) Owed {
 			break
 		}
 	}
+	for i := range trials {
+		if other := &trials[i]; part(other) == part(t) && overtook(other, i > next, t) {
+			owed.Remade = t.CreationTimestamp.Time
+		}
+	}
 	return owed
+}
+
+// overtook reports whether another trial of a workflow has begun though its turn is later, or had ended before one was made.
+func overtook(other *v1alpha1.Trial, later bool, t *v1alpha1.Trial) bool {
+	ended := other.Status.CompletionTime
+	return later && (other.Status.AttemptTime != nil || ended != nil) || ended != nil && ended.Time.Before(t.CreationTimestamp.Time)
 }
 
 // HeldUpAfter is how long a trial may be prepared, or its files may be stored, before its run says for what it waits. Most trials take less, and need no word.

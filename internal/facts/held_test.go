@@ -92,6 +92,10 @@ func TestATrialIsOwedItsReleaseWhenTheOneBeforeHasEnded(t *testing.T) {
 		t.CreationTimestamp = metav1.Time{Time: noon}
 		return t
 	}
+	later := func(t v1alpha1.Trial) v1alpha1.Trial {
+		t.CreationTimestamp = metav1.Time{Time: noon.Add(time.Second)}
+		return t
+	}
 	const held, released = v1alpha1.StartHeld, v1alpha1.StartReleased
 	for name, tc := range map[string]struct {
 		trials []v1alpha1.Trial
@@ -108,7 +112,10 @@ func TestATrialIsOwedItsReleaseWhenTheOneBeforeHasEnded(t *testing.T) {
 		"all have ended":                         {[]v1alpha1.Trial{ended(trial("a", 1, released))}, Owed{}},
 		"a later one has begun, and waits":       {[]v1alpha1.Trial{made(trial("a", 1, held)), begun(trial("b", 1, held))}, Owed{Trial: "b"}},
 		"a later one has begun, and is measured": {[]v1alpha1.Trial{made(trial("a", 1, held)), begun(trial("b", 1, released))}, Owed{}},
-		"the first was deleted and made again":   {[]v1alpha1.Trial{made(trial("a", 1, held)), ended(trial("b", 1, released))}, Owed{Trial: "a", Made: noon}},
+		"the first was deleted and made again":   {[]v1alpha1.Trial{made(trial("a", 1, held)), ended(trial("b", 1, released))}, Owed{Trial: "a", Remade: noon}},
+		"the last was deleted and made again":    {[]v1alpha1.Trial{ended(trial("a", 1, released)), later(trial("b", 1, held))}, Owed{Trial: "b", After: "a", Since: noon, Remade: noon.Add(time.Second)}},
+		"the trials are made one after another":  {[]v1alpha1.Trial{made(trial("a", 1, held)), later(trial("b", 1, held))}, Owed{Trial: "a"}},
+		"an earlier workflow had trials":         {[]v1alpha1.Trial{ended(trial("a", 2, released)), later(trial("b", 3, held))}, Owed{Trial: "b"}},
 	} {
 		if got := Release(tc.trials, plan.Plan{Plan: record.Plan{Blocks: 2}}); got != tc.want {
 			t.Errorf("%s: %+v is owed its release, want %+v", name, got, tc.want)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestARunWhoseReportDoesNotFitIntoTheOperatorIsRefused(t *testing.T) {
@@ -18,6 +19,12 @@ func TestARunWhoseReportDoesNotFitIntoTheOperatorIsRefused(t *testing.T) {
 			}
 		}))
 	}
+	against := func(p Plan, runs ...string) Plan {
+		for _, of := range []string{"a", "b"} {
+			p.Objectives = append(p.Objectives, record.Objective{Implementations: []string{of}, Against: &record.Reference{Runs: runs}})
+		}
+		return p
+	}
 	for name, tc := range map[string]struct {
 		plan   Plan
 		memory int64
@@ -30,6 +37,8 @@ func TestARunWhoseReportDoesNotFitIntoTheOperatorIsRefused(t *testing.T) {
 		"the same, where nothing bounds its memory":        {large(100, 16), 0, ""},
 		"the same, where the operator's memory was raised": {large(100, 16), 1 << 30, ""},
 		"a single block, of which two may be repeated":     {large(1, 1), 61 << 20, "the report of 6 trials of 96 cells altogether, repeat blocks among them, takes about 62Mi of the operator's memory, which has 61Mi: "},
+		"a run that is compared with two others, twice":    {against(large(40, 1), "x", "y"), chart, ""},
+		"a run that is compared with five others":          {against(large(40, 1), "v", "w", "x", "y", "z"), chart, "the report of 160 trials of 2560 cells altogether, repeat blocks among them, beside 5 earlier runs of 1280 cells each, takes about 282Mi of the operator's memory, which has 200Mi: compare with fewer earlier runs, "},
 	} {
 		got := ""
 		if v := Reportable(tc.plan, tc.memory); v != nil {

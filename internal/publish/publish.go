@@ -148,6 +148,21 @@ func Once(ctx context.Context, store Keeper, key string, manifest any) (record.A
 	return stored, err
 }
 
+// Planner is a store that a plan is written to.
+type Planner interface {
+	Putter
+	Verify(ctx context.Context, a record.Artifact) error
+}
+
+// PutPlan stores the plan of a run and looks it up, as all that is stored will be: not every store can say what it holds.
+func PutPlan(ctx context.Context, store Planner, runPrefix string, p plan.Plan) error {
+	stored, err := store.Put(ctx, artifact.PlanKey(runPrefix), "application/json", p.JSON())
+	if err != nil {
+		return err
+	}
+	return store.Verify(ctx, stored)
+}
+
 // Plan reads the plan that a run has stored when it began.
 func Plan(ctx context.Context, store Store, runPrefix string) (plan.Plan, error) {
 	key := artifact.PlanKey(runPrefix)
@@ -185,6 +200,16 @@ func Trial(ctx context.Context, store Found, key string) (record.TrialManifest, 
 	return m, stored, nil
 }
 
+// TrialIn reads the manifest of a trial from the first of some attempts that has one. What cannot be read of one is passed over; a store that is away is not.
+func TrialIn(ctx context.Context, store Found, runPrefix, trial string, from, attempts int32) (m record.TrialManifest, stored record.Artifact, err error) {
+	for attempt := from; attempt < from+attempts; attempt++ {
+		if m, stored, err = Trial(ctx, store, artifact.ManifestKey(artifact.TrialPrefix(runPrefix, trial, attempt))); err == nil || !artifact.Unreadable(err) {
+			return m, stored, err
+		}
+	}
+	return m, stored, err
+}
+
 // Read reads all that a report is made from.
 func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, error) {
 	data, err := store.Load(ctx, runPrefix)
@@ -194,7 +219,12 @@ func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, e
 	if data.Earlier, err = earlier(ctx, store, data); err != nil {
 		return data, err
 	}
-	data.Calibration, err = calibration(ctx, store, environment.Fingerprint(data))
+	floor, err := calibration(ctx, store, environment.Fingerprint(data))
+	if errors.Is(err, artifact.ErrMalformed) {
+		// It belongs to the machine, and may be of another version: no run fails for it.
+		data.Manifest.Notes, err = append(slices.Clone(data.Manifest.Notes), "no noise floor is known: "+err.Error()), nil
+	}
+	data.Calibration = floor
 	return data, err
 }
 
@@ -252,7 +282,7 @@ func calibration(ctx context.Context, store Store, fingerprint string) (*record.
 	}
 	var c record.Calibration
 	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, fmt.Errorf("decoding %s (remove it if it is of no use): %w", objects[0].Key, err)
+		return nil, fmt.Errorf("reading %s (remove it if it is of no use): %w: %w", objects[0].Key, artifact.ErrMalformed, err)
 	}
 	return &c, nil
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/facts"
@@ -55,4 +56,17 @@ func Clear(ctx context.Context, c client.Client, live client.Reader, run *v1alph
 		}
 	}
 	return left, stuck, errors.Join(refused...)
+}
+
+// LetGo removes the finalizer from a run of which nothing is left to clean up, if nobody has changed the run meanwhile.
+func LetGo(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
+	before := run.DeepCopy()
+	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)
+	let := func() error {
+		return c.Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	}
+	if err := pass.Insist(let); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing finalizer: %w", err)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -66,7 +67,15 @@ func (e Engine) Make(ctx context.Context, run *v1alpha1.BenchmarkRun, p plan.Pla
 	if err := steps.SetToken(ctx, e.Client, e.Namespace, w.GetName(), token); err != nil {
 		return nil, err
 	}
-	if err := e.Create(ctx, w); err != nil && !apierrors.IsAlreadyExists(err) {
+	err := e.Create(ctx, w)
+	if apierrors.IsAlreadyExists(err) {
+		// A cache did not know it yet: its age and its state are those of the one that is there.
+		if err := e.Live.Get(ctx, client.ObjectKeyFromObject(w), w); err != nil {
+			return nil, fmt.Errorf("reading Workflow %s: %w", w.GetName(), err)
+		}
+		return w, nil
+	}
+	if err != nil {
 		return nil, fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
 	}
 	return w, nil
@@ -91,9 +100,14 @@ func (e Engine) RemoveAll(ctx context.Context, run *v1alpha1.BenchmarkRun) error
 	return errors.Join(refused...)
 }
 
-// Remove removes a workflow.
+// Remove removes a workflow, and none that has taken its name since.
 func (e Engine) Remove(ctx context.Context, w *unstructured.Unstructured) error {
-	if err := e.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+	uid := w.GetUID()
+	err := e.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting Workflow %s: %w", w.GetName(), err)
 	}
 	return nil
@@ -118,10 +132,38 @@ func (e Engine) Follow(ctx context.Context, w *unstructured.Unstructured, owed f
 		}
 	}
 	s := Stands(w, agents, owed, led, now)
-	if s.Suspended {
+	switch phase, _ := Phase(w); {
+	case s.Suspended:
+		return s, nil
+	case s.Why != v1alpha1.ReasonWorkflowEngineDown || phase == "":
+	case len(agents) > 0:
+		// If Argo is there, it makes another that does what this one does not; if it is away, it does so when it is back.
+		return s, e.ReplaceAgentPods(ctx, agents, Patience, now)
+	default:
+		if err := e.agentPodRefused(ctx, w.GetName()); err != nil {
+			s.Why = v1alpha1.ReasonTrialWaiting
+			s.Waiting = fmt.Sprintf("Argo cannot make the agent pod of workflow %s, which releases trial %s, and the time of the run goes on: %s", w.GetName(), owed.Trial, err)
+		}
 		return s, nil
 	}
-	return s, e.ReplaceAgentPods(ctx, agents, s.Unanswered, now)
+	patience := never
+	if s.Unanswered {
+		patience = AnswerPatience
+	}
+	return s, e.ReplaceAgentPods(ctx, agents, patience, now)
+}
+
+// never is longer than any pod lives.
+const never = time.Duration(math.MaxInt64)
+
+// agentPodRefused is why the API server would take no agent pod of Argo's in the operator's namespace, such as a quota; nil if it would, or does not say.
+// Argo tries again without a word, as it does when it is not there.
+func (e Engine) agentPodRefused(ctx context.Context, workflow string) error {
+	err := e.Create(ctx, render.AgentPod(e.Namespace, workflow, e.ServiceAccount), client.DryRunAll)
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
+		return err
+	}
+	return nil
 }
 
 // AgentPods are the pods that Argo has made for a workflow.
@@ -133,12 +175,12 @@ func (e Engine) AgentPods(ctx context.Context, workflow string) ([]corev1.Pod, e
 	return list.Items, nil
 }
 
-// ReplaceAgentPods deletes those pods of a workflow that have failed, which Argo never mends, and, if it has not collected a result, those that should
-// have done so. Argo then makes another, which asks again for every open step.
-func (e Engine) ReplaceAgentPods(ctx context.Context, agents []corev1.Pod, unanswered bool, now time.Time) error {
+// ReplaceAgentPods deletes those pods of a workflow that have failed, which Argo never mends, and those that have had their time to do what they should
+// have done. Argo then makes another, which asks again for every open step.
+func (e Engine) ReplaceAgentPods(ctx context.Context, agents []corev1.Pod, patience time.Duration, now time.Time) error {
 	for i := range agents {
 		p := &agents[i]
-		lost := p.Status.Phase == corev1.PodFailed || unanswered && overdue(p, now)
+		lost := p.Status.Phase == corev1.PodFailed || overdue(p, patience, now)
 		if !lost || !p.DeletionTimestamp.IsZero() {
 			continue
 		}
@@ -149,12 +191,12 @@ func (e Engine) ReplaceAgentPods(ctx context.Context, agents []corev1.Pod, unans
 	return nil
 }
 
-// overdue reports whether an agent pod has had its time to collect a result. One that starts may still pull its image, and another would, too.
-func overdue(p *corev1.Pod, now time.Time) bool {
+// overdue reports whether an agent pod has had its time. One that starts may still pull its image, and another would, too.
+func overdue(p *corev1.Pod, patience time.Duration, now time.Time) bool {
 	if p.Status.Phase == corev1.PodPending {
-		return now.Sub(p.CreationTimestamp.Time) > Patience
+		return now.Sub(p.CreationTimestamp.Time) > max(patience, Patience)
 	}
-	return now.Sub(pods.Settled([]*corev1.Pod{p})) > AnswerPatience
+	return now.Sub(pods.Settled([]*corev1.Pod{p})) > patience
 }
 
 // Phase is how far Argo says that a workflow is, and what it says of it; empty before it has looked at it.

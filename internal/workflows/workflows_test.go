@@ -50,11 +50,11 @@ func TestPodsThatArgoDoesNotMendAreReplaced(t *testing.T) {
 	pulled := pod("pulled", "w", Patience, corev1.PodRunning)
 	pulled.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(AnswerPatience)}}}}
 	for name, tc := range map[string]struct {
-		unanswered bool
-		left       []string
+		patience time.Duration
+		left     []string
 	}{
-		"those that have failed":                    {false, []string{"hung", "new", "old", "other", "pulled", "pulling"}},
-		"those that should have collected a result": {true, []string{"new", "other", "pulled", "pulling"}},
+		"those that have failed":                    {never, []string{"hung", "new", "old", "other", "pulled", "pulling"}},
+		"those that should have collected a result": {AnswerPatience, []string{"new", "other", "pulled", "pulling"}},
 	} {
 		c := fake.NewClientBuilder().WithObjects(
 			pod("old", "w", AnswerPatience+time.Second, corev1.PodRunning), pod("new", "w", AnswerPatience, corev1.PodRunning), pulled.DeepCopy(),
@@ -63,7 +63,7 @@ func TestPodsThatArgoDoesNotMendAreReplaced(t *testing.T) {
 		).Build()
 		e := Engine{Client: c, Live: c, Namespace: "own"}
 		agents, err := e.AgentPods(t.Context(), "w")
-		if err := errors.Join(err, e.ReplaceAgentPods(t.Context(), agents, tc.unanswered, noon)); err != nil {
+		if err := errors.Join(err, e.ReplaceAgentPods(t.Context(), agents, tc.patience, noon)); err != nil {
 			t.Fatal(err)
 		}
 		var pods corev1.PodList

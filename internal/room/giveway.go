@@ -1,0 +1,48 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/queue"
+)
+
+// GiveWay ends a run that is bound to nodes which are away, if other runs wait for their turns; nil if it may go on waiting. Live reads from the API server
+// itself, and c from a cache.
+func GiveWay(ctx context.Context, c, live client.Reader, run *v1alpha1.BenchmarkRun, trials conduct.Trials) (*conduct.Ending, error) {
+	nodes, err := Nodes(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	away := missing(nodes, trials.Bound(false))
+	if len(away) == 0 {
+		return nil, nil
+	}
+	var runs v1alpha1.BenchmarkRunList
+	if err := live.List(ctx, &runs); err != nil {
+		return nil, fmt.Errorf("listing BenchmarkRuns: %w", err)
+	}
+	behind := slices.DeleteFunc(queue.Order(runs.Items), func(r v1alpha1.BenchmarkRun) bool { return r.UID == run.UID || r.Status.StartTime != nil })
+	if len(behind) == 0 {
+		return nil, nil
+	}
+	return conduct.GaveWay(away, len(behind)), nil
+}
+
+// missing are those nodes to which members are bound that take no pods now, or are not there, each once.
+func missing(nodes []plan.Node, bound map[string]string) []string {
+	var away []string
+	for _, name := range bound {
+		if !slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == name && !n.Away }) {
+			away = append(away, name)
+		}
+	}
+	slices.Sort(away)
+	return slices.Compact(away)
+}

@@ -1,0 +1,67 @@
+package room
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+func TestARunWhoseNodeIsAwayGivesWayToThoseThatWait(t *testing.T) {
+	node := func(name string, deltas ...func(*corev1.Node)) corev1.Node {
+		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+		for _, d := range deltas {
+			d(&n)
+		}
+		return n
+	}
+	cordoned := func(n *corev1.Node) { n.Spec.Unschedulable = true }
+	dead := func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }
+	run := func(name string, started bool) v1alpha1.BenchmarkRun {
+		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, UID: types.UID(name), Finalizers: []string{v1alpha1.Finalizer}}}
+		if started {
+			r.Status.StartTime = &metav1.Time{Time: noon}
+		}
+		return r
+	}
+	me, other, ended := run("me", true), run("other", false), run("ended", false)
+	ended.Status.CompletionTime = &metav1.Time{Time: noon}
+	bound := conduct.Trials{{
+		PlannedTrial: record.PlannedTrial{Name: "me-000", Block: 1, Index: 0}, Stored: &record.Artifact{}, Ended: noon.Add(-time.Hour),
+		Nodes: []record.BoundNode{{Member: "server", Node: "a"}, {Member: "generator-0", Node: "b"}},
+	}}
+	for name, tc := range map[string]struct {
+		nodes  []corev1.Node
+		trials conduct.Trials
+		runs   []v1alpha1.BenchmarkRun
+		want   string
+	}{
+		"its nodes are well":             {[]corev1.Node{node("a"), node("b")}, bound, []v1alpha1.BenchmarkRun{me, other}, ""},
+		"another node is dead":           {[]corev1.Node{node("a"), node("b"), node("c", dead)}, bound, []v1alpha1.BenchmarkRun{me, other}, ""},
+		"one of its nodes is dead":       {[]corev1.Node{node("a", dead), node("b")}, bound, []v1alpha1.BenchmarkRun{me, other}, "is bound to a, where"},
+		"one is gone, one is cordoned":   {[]corev1.Node{node("b", cordoned)}, bound, []v1alpha1.BenchmarkRun{me, other}, "is bound to a and b, where"},
+		"nobody waits":                   {[]corev1.Node{node("a", dead), node("b")}, bound, []v1alpha1.BenchmarkRun{me, ended}, ""},
+		"it is bound to none, and waits": {[]corev1.Node{node("a", dead), node("b")}, nil, []v1alpha1.BenchmarkRun{me, other}, ""},
+	} {
+		b := fake.NewClientBuilder().WithScheme(newScheme(t))
+		for i := range tc.nodes {
+			b = b.WithObjects(&tc.nodes[i])
+		}
+		for i := range tc.runs {
+			b = b.WithObjects(&tc.runs[i])
+		}
+		c := b.Build()
+		end, err := GiveWay(t.Context(), c, c, &me, tc.trials)
+		if err != nil || (end != nil) != (tc.want != "") || end != nil && !strings.Contains(end.Message, tc.want) {
+			t.Errorf("%s: %+v, %v", name, end, err)
+		}
+	}
+}

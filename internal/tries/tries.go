@@ -1,0 +1,44 @@
+// Package tries counts the operators that begin to make the report of a run. One that ends over it, as for want of memory, would otherwise begin again for
+// ever, and lead no other run.
+package tries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// most is how many operators may end over one report.
+const most = 3
+
+// ErrTooMany is why a report is not begun once more.
+var ErrTooMany = errors.New("operators have ended while they made the report")
+
+// Tries are those of one operator. Its zero value is ready; one goroutine uses it at a time.
+type Tries struct{ begun map[types.UID]bool }
+
+// Begin writes into the status of a run that this operator begins to make its report, once; ErrTooMany if as many have ended over it as may.
+func (t *Tries) Begin(ctx context.Context, c client.StatusClient, run *v1alpha1.BenchmarkRun) error {
+	if t.begun[run.UID] {
+		return nil
+	}
+	if run.Status.Report.Tries >= most {
+		return fmt.Errorf("%d %w, maybe for want of memory: raise it (chart values operator.goMemoryLimit and operator.resources), or make the report elsewhere with loadstone report --again",
+			most, ErrTooMany)
+	}
+	before := run.DeepCopy()
+	run.Status.Report.Tries++
+	if err := c.Status().Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("counting the tries at a report: %w", err)
+	}
+	if t.begun == nil {
+		t.begun = map[types.UID]bool{}
+	}
+	t.begun[run.UID] = true
+	return nil
+}
