@@ -78,7 +78,7 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 		"its collector is silent while it runs": {r.askAgents, scopeOf(ofProgram, later(time.Second)), pass.Again(pollEvery), ""},
 		"its parent is not ready":               {r.prepare, scopeOf(ofProgram, collects(protocol.Idle)), pass.Again(pollEvery), ""},
 		"nobody is there to be checked":         {r.prepare, scopeOf(ofProgram, up), pass.GoOn, ""},
-		"it runs":                               {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Running), later(time.Second)), pass.Again(time.Second), ""},
+		"it runs":                               {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Running), later(time.Second)), pass.Again(250 * time.Millisecond), ""},
 		"it has ended before its limit":         {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Measured), later(time.Second)), pass.GoOn, ""},
 		"it has failed":                         {r.awaitEnd, scopeOf(ofProgram, holds(protocol.Measured), later(time.Second)), pass.GoOn, ""},
 		"its output is stored":                  {r.store, scopeOf(ofProgram, holds(protocol.Stored), later(time.Second)), pass.Halt, "ProgramFailed permanent: implementations[go]: exit code 3; what it printed is stored as "},

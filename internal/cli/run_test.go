@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,19 +34,48 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" || helper.Is(os.Args[1:]) {
 		os.Exit(Main(os.Args))
 	}
-	os.Exit(testbed.Main(m))
+	code, err := inFolder(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
+
+// serverFolder is where the reference server lies, which is built once.
+var serverFolder string
+
+// inFolder runs the tests while the folder is there.
+func inFolder(m *testing.M) (code int, err error) {
+	if serverFolder, err = os.MkdirTemp("", "loadstone-cli-"); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(serverFolder)) }()
+	return testbed.Main(m), nil
+}
+
+var buildServer = sync.OnceValue(func() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", serverFolder, "../../workloads/gohttp").CombinedOutput(); err != nil {
+		return fmt.Errorf("building the server: %w: %s", err, out)
+	}
+	return nil
+})
 
 // patience bounds how long a run of a test may take on a machine that is busy.
 const patience = 3 * time.Minute
 
-// servers builds the reference server into a folder, where the files of runs lie too.
+// servers puts the reference server into a folder, where the files of runs lie too.
 func servers(t *testing.T) string {
 	t.Helper()
 	testbed.Programs(t, "wrk")
+	if err := buildServer(); err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", dir, "../../workloads/gohttp").CombinedOutput(); err != nil {
-		t.Fatalf("building the server: %v: %s", err, out)
+	if err := os.Link(filepath.Join(serverFolder, "gohttp"), filepath.Join(dir, "gohttp")); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -289,7 +319,7 @@ func TestARunOnOneCPUMarksEveryCell(t *testing.T) {
 	testbed.Programs(t, "taskset")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := loadstone(ctx, "run", comparison(t, dir, oneLevel...), "--out", filepath.Join(dir, "results"))
+	cmd := loadstone(ctx, "run", comparison(t, dir, oneCell...), "--out", filepath.Join(dir, "results"))
 	taskset, err := exec.LookPath("taskset")
 	if err != nil {
 		t.Fatal(err)

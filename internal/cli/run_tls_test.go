@@ -23,7 +23,7 @@ func encryptedSample(t *testing.T, dir string, oldNew ...string) string {
 		t.Fatal(err)
 	}
 	all := append([]string{
-		"18080", freePort(t), "18443", freePort(t), "../../bin/gohttp", "./gohttp", "durationSeconds: 2", "durationSeconds: 1", "blocks: 7", "blocks: 1\n  placement: {pinning: Preferred}",
+		"18080", freePort(t), "18443", freePort(t), "../../bin/gohttp", "./gohttp", "durationSeconds: 2", "durationSeconds: 1", "warmupSeconds: 1", "warmupSeconds: 0", "blocks: 7", "blocks: 1\n  placement: {pinning: Preferred}",
 	}, oldNew...)
 	for i := 0; i < len(all); i += 2 {
 		if !bytes.Contains(text, []byte(all[i])) {

@@ -76,13 +76,15 @@ func TestTheEndOfAProgramIsAwaitedAsLongAsItRunsAndNoLonger(t *testing.T) {
 		phases []protocol.Phase
 		want   time.Duration
 	}{
-		"it runs":                              {time.Second, []protocol.Phase{protocol.Running}, time.Second},
-		"it has not begun":                     {0, []protocol.Phase{protocol.Idle}, time.Second},
+		"it runs":                              {2 * time.Second, []protocol.Phase{protocol.Running}, 500 * time.Millisecond},
+		"it has run for long":                  {programEnd / 2, []protocol.Phase{protocol.Running}, time.Second},
+		"its start is yet to come":             {-200 * time.Millisecond, []protocol.Phase{protocol.Idle}, 300 * time.Millisecond},
+		"it has only begun":                    {0, []protocol.Phase{protocol.Idle}, 100 * time.Millisecond},
 		"its time is nearly over":              {programEnd - 300*time.Millisecond, []protocol.Phase{protocol.Running}, 300 * time.Millisecond},
 		"it has ended long before its limit":   {time.Second, []protocol.Phase{protocol.Measured}, 0},
 		"its files are stored":                 {time.Second, []protocol.Phase{protocol.Stored}, 0},
 		"it has failed":                        {time.Second, []protocol.Phase{protocol.Failed}, 0},
-		"one of two runs":                      {time.Second, []protocol.Phase{protocol.Measured, protocol.Running}, time.Second},
+		"one of two runs":                      {time.Second, []protocol.Phase{protocol.Measured, protocol.Running}, 250 * time.Millisecond},
 		"both of two have ended":               {time.Second, []protocol.Phase{protocol.Measured, protocol.Stored}, 0},
 		"its slot is over and it still runs":   {programEnd, []protocol.Phase{protocol.Running}, 0},
 		"its slot is long over and it is busy": {programEnd + time.Minute, []protocol.Phase{protocol.Running}, -time.Minute},

@@ -124,8 +124,22 @@ func idle(states []protocol.State) bool {
 	return len(states) > 0 && !slices.ContainsFunc(states, func(s protocol.State) bool { return s.Phase != protocol.Idle })
 }
 
-// endPoll is the pause between two looks for the end of work that ends by itself. Who is asked is not on the measured CPUs.
-const endPoll = time.Second
+const (
+	// leastEndPause is the shortest pause between two looks for the end of work that ends by itself. Who is asked is not on the measured CPUs.
+	leastEndPause = 100 * time.Millisecond
+	// endLooks is how many times longer such work has run than the next look at it takes to come.
+	endLooks = 4
+)
+
+// endPause is the pause before the next look for the end of work that ends by itself: short at first, since it may take no time, and the next trial
+// waits for it.
+func (a Attempt) endPause() time.Duration {
+	ran := a.Now.Sub(a.Started)
+	if ran < 0 {
+		return leastEndPause - ran
+	}
+	return min(max(ran/endLooks, leastEndPause), time.Second)
+}
 
 // AwaitEnd is how long to wait before the agents, which are in some states, are looked at again for the end of the last cell; not positive if
 // it has come.
@@ -141,7 +155,7 @@ func (a Attempt) AwaitEnd(states ...protocol.State) time.Duration {
 	if !running {
 		return 0
 	}
-	return min(left, endPoll)
+	return min(left, a.endPause())
 }
 
 // AgentsBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long. The states

@@ -15,7 +15,7 @@ import (
 func TestTheAblationSampleSaysWhatEachFlagCosts(t *testing.T) {
 	run := sample(t, "ablation.yaml")
 	shortened(run)
-	run.Spec.Blocks = 1
+	run.Spec.Blocks, run.Spec.Loads[0].WarmupSeconds = 1, new(int32(0))
 	_, table := measure(t, run, 10*time.Minute)
 	if len(table.Comparisons) != len(run.Spec.Implementations)-1 {
 		t.Fatalf("%d builds are compared with the baseline, want %d", len(table.Comparisons), len(run.Spec.Implementations)-1)

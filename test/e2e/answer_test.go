@@ -16,7 +16,7 @@ import (
 // The known answer: a cost of two thirds or more, planted in one of three otherwise equal servers, is found and is of that size; between the two
 // equal ones no difference is claimed. Two wrk make the load together. The run may stop after ten of its twelve blocks, and does.
 func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
-	body, warm := "helloworld", int32(1)
+	body := "helloworld"
 	server := func(name string, args ...string) v1alpha1.Implementation {
 		return v1alpha1.Implementation{Name: name, Image: image("gohttp"), Port: 8080, Command: append([]string{"/usr/local/bin/gohttp", "--port=8080"}, args...)}
 	}
@@ -26,7 +26,7 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 			Implementations: []v1alpha1.Implementation{server("plain"), server("same"), server("slow", "--burn="+burn)},
 			Baseline:        "plain",
 			Loads: []v1alpha1.Load{{
-				Name: "steady", Tool: v1alpha1.ToolWrk, WarmupSeconds: &warm, DurationSeconds: 1,
+				Name: "steady", Tool: v1alpha1.ToolWrk, WarmupSeconds: new(int32(0)), DurationSeconds: 1,
 				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}}, Generators: v1alpha1.Generators{Pods: 2},
 				Levels: []v1alpha1.Level{{Connections: 50}},
 			}},

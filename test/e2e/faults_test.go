@@ -165,7 +165,7 @@ func TestARunDeletedWhileItMeasuresLeavesNothingAndTheNextOneGoesOn(t *testing.T
 
 // An operator that is killed while a trial measures is followed by one that finds the trial measured, and measures it not again.
 func TestTheOperatorIsKilledWhileATrialMeasuresAndTheTrialIsMeasuredOnce(t *testing.T) {
-	run := small("killed", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 10; s.Blocks = 2 })
+	run := small("killed", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 5; s.Blocks = 2 })
 	mustApply(t, run)
 	await(t, run, time.Minute, "measuring", measuring(t))
 	kill(t)

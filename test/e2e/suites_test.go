@@ -23,24 +23,26 @@ var suites = []string{"s0-zco.yaml", "s1-uvhttp.yaml"}
 
 // Every server of the suites answers from its image, in a container as restricted as a measured one, what it answers as a program.
 func TestServersAnswerAlikeFromTheirImages(t *testing.T) {
-	seen := map[string]bool{}
+	// All start at once: a pod takes longer to start than its server to be checked.
+	pods := map[string]*corev1.Pod{}
 	for _, name := range suites {
 		for _, i := range suite(t, name).Spec.Implementations {
-			if seen[i.Name] {
-				continue
+			if pods[i.Name] == nil {
+				pods[i.Name] = serve(t, i)
 			}
-			seen[i.Name] = true
-			var but []string
-			if i.Name == "nginx" {
-				but = conformance.Other
-			}
-			t.Run(i.Name, func(t *testing.T) { conformance.Check(t, serve(t, i), but...) })
 		}
+	}
+	for name, pod := range pods {
+		var but []string
+		if name == "nginx" {
+			but = conformance.Other
+		}
+		t.Run(name, func(t *testing.T) { conformance.Check(t, listening(t, pod), but...) })
 	}
 }
 
-// serve runs a server in the cluster until the test is over, and returns its address.
-func serve(t *testing.T, i v1alpha1.Implementation) string {
+// serve runs a server in the cluster until the test is over.
+func serve(t *testing.T, i v1alpha1.Implementation) *corev1.Pod {
 	t.Helper()
 	yes, no := true, false
 	pod := &corev1.Pod{
@@ -73,6 +75,12 @@ func serve(t *testing.T, i v1alpha1.Implementation) string {
 			t.Error(err)
 		}
 	})
+	return pod
+}
+
+// listening waits until the server of a pod listens, and returns its address.
+func listening(t *testing.T, pod *corev1.Pod) string {
+	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if err := loadstone.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
 			t.Fatal(err)
