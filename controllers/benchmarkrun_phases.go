@@ -271,7 +271,7 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := r.tries.Begin(ctx, r.Client, s.run); err != nil {
+	if err := r.tries.Begin(ctx, r.Client, r.Store, s.run, s.prefix()); err != nil {
 		return nil, err
 	}
 	made, err := publish.Report(ctx, r.Store, s.prefix(), string(s.run.UID))

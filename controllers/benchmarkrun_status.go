@@ -90,7 +90,7 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 			pending = true
 		}
 	}
-	if failures := runFacts(s).Failures(); end == nil && s.executed() && failures != "" {
+	if failures := runFacts(s).Failures(); (end == nil || end.Condition != v1alpha1.ConditionExecuted) && s.executed() && failures != "" {
 		c.Set(v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, failures)
 	}
 	switch {

@@ -188,10 +188,13 @@ func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
 	w.awaitMeasuring("taken-000-go", 1)
 	deletePod(w, render.PodName("taken-000-go", 1, record.MemberServer(0))) // It is measured at its second attempt.
 	w.awaitMeasuring("taken-001-go", 1)
+	before := w.agents.started()
 	w.must(w.c.Delete(t.Context(), &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "taken-000-go"}}))
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	measuredOnce(t, w, run, 2)
+	if diff := cmp.Diff(before, w.agents.started()); diff != "" {
+		t.Errorf("who was told to start, before and after:\n%s", diff)
+	}
 	var again v1alpha1.Trial
 	w.must(w.c.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "taken-000-go"}, &again))
 	if again.Status.StartTime == nil || len(again.Status.Nodes) != 2 {

@@ -25,7 +25,7 @@ type ReportRef struct {
 	// +kubebuilder:validation:MaxLength=64
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 
-	// tries counts the operators that have begun to make the report. A run ends without one if three have ended over it, as for want of memory.
+	// tries counts the operators that have begun to make the report. A run ends without one if five have ended over it, as for want of memory.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100

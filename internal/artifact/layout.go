@@ -29,6 +29,9 @@ func ScriptKey(runPrefix, load string) string { return path.Join(runPrefix, "scr
 // ManifestKey is the key of the manifest below a run's or a trial's prefix.
 func ManifestKey(prefix string) string { return path.Join(prefix, "manifest.json") }
 
+// MadeKey is the key of what is written when the report of a run has been made for the first time, before its files are.
+func MadeKey(runPrefix string) string { return path.Join(runPrefix, "reports", "made.txt") }
+
 // ReportKey is the key of a report file. The digest of the report is part of it, so that a report made again by a newer version lies
 // beside the older one.
 func ReportKey(runPrefix, sha, file string) string {

@@ -115,6 +115,9 @@ func Report(ctx context.Context, store Shelf, runPrefix, uid string) (Reported, 
 	if err != nil {
 		return Reported{}, err
 	}
+	if _, err := store.Put(ctx, artifact.MadeKey(runPrefix), "text/plain", []byte("the report was made\n")); err != nil {
+		return Reported{}, err
+	}
 	if o.Table.Calibrates() {
 		key := artifact.CalibrationKey(o.Table.Fingerprint, uid)
 		if _, err := store.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {

@@ -11,10 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/record"
 )
 
-// most is how many operators may end over one report.
-const most = 3
+// most is how many operators may end over one report. With the pauses between the starts of a pod they take some minutes.
+const most = 5
 
 // ErrTooMany is why a report is not begun once more.
 var ErrTooMany = errors.New("operators have ended while they made the report")
@@ -22,12 +24,23 @@ var ErrTooMany = errors.New("operators have ended while they made the report")
 // Tries are those of one operator. Its zero value is ready; one goroutine uses it at a time.
 type Tries struct{ begun map[types.UID]bool }
 
-// Begin writes into the status of a run that this operator begins to make its report, once; ErrTooMany if as many have ended over it as may.
-func (t *Tries) Begin(ctx context.Context, c client.StatusClient, run *v1alpha1.BenchmarkRun) error {
+// Finder is a store in which an object can be found.
+type Finder interface {
+	Find(ctx context.Context, key string) (record.Artifact, error)
+}
+
+// Begin writes into the status of a run, which lies at a prefix, that this operator begins to make its report, once; ErrTooMany if as many have ended over it
+// as may. It counts none once the report has been made: what is left is to store it.
+func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store Finder, run *v1alpha1.BenchmarkRun, prefix string) error {
 	if t.begun[run.UID] {
 		return nil
 	}
-	if run.Status.Report.Tries >= most {
+	switch _, err := store.Find(ctx, artifact.MadeKey(prefix)); {
+	case err == nil:
+		return nil
+	case !artifact.Unreadable(err):
+		return err
+	case run.Status.Report.Tries >= most:
 		return fmt.Errorf("%d %w, maybe for want of memory: raise it (chart values operator.goMemoryLimit and operator.resources), or make the report elsewhere with loadstone report --again",
 			most, ErrTooMany)
 	}

@@ -1,6 +1,7 @@
 package tries
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -10,9 +11,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/record"
 )
 
-func TestAReportIsBegunByThreeOperators(t *testing.T) {
+// shelf is a store that answers as it is told.
+type shelf struct{ err error }
+
+func (s shelf) Find(_ context.Context, key string) (record.Artifact, error) { return record.Artifact{Key: key}, s.err }
+
+func TestAReportIsBegunByFiveOperators(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -25,7 +33,7 @@ func TestAReportIsBegunByThreeOperators(t *testing.T) {
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(run), run); err != nil {
 				t.Fatal(err)
 			}
-			err := tries.Begin(t.Context(), c, run)
+			err := tries.Begin(t.Context(), c, shelf{artifact.ErrNotFound}, run, "large-a")
 			if refused := operator > most; errors.Is(err, ErrTooMany) != refused || (err != nil) != refused {
 				t.Errorf("operator %d: %v", operator, err)
 			}
@@ -33,5 +41,11 @@ func TestAReportIsBegunByThreeOperators(t *testing.T) {
 				t.Errorf("operator %d: %d tries are written, want %d", operator, run.Status.Report.Tries, want)
 			}
 		}
+	}
+	if err := new(Tries).Begin(t.Context(), c, shelf{}, run, "large-a"); err != nil {
+		t.Errorf("when it was made: %v", err)
+	}
+	if err := new(Tries).Begin(t.Context(), c, shelf{artifact.ErrUnreachable}, run, "large-a"); !errors.Is(err, artifact.ErrUnreachable) {
+		t.Errorf("while the store is away: %v", err)
 	}
 }
