@@ -132,6 +132,7 @@ const patience = 10 * time.Minute
 
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Live: theseAre{pod(v1alpha1.RoleGenerator), pod(v1alpha1.RoleServer)}, Now: func() time.Time { return noon.Add(time.Hour) }}
+	deleted := &TrialReconciler{Live: theseAre{pod(v1alpha1.RoleGenerator)}}
 	refused := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrDenied}}
 	full := &TrialReconciler{Agents: punctual{}, Store: brokenStore{err: artifact.ErrFull}}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
@@ -172,6 +173,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the server has what is forbidden":        {r.prepare, scopeOf(expecting, agentsIn(counting, idle), at(0)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
 		"the check cannot be sent":                {r.prepare, scopeOf(agentsIn(ready, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
 		"the server answers wrongly":              {r.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
+		"the server was deleted in its check":     {deleted.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}})), "PodLost transient: pod quick-000-go-1-s0 was deleted by another client", "", 0},
 		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agentsIn(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agentsIn(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
