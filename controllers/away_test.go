@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,12 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/workflows"
 )
@@ -263,6 +266,47 @@ func TestARunThatIsDeletedAndMadeAgainIsAnother(t *testing.T) {
 		if m := w.manifestOf(second, &trial); m.Key == before.Key || m.SHA256 == before.SHA256 {
 			t.Errorf("both have stored %s", m.Key)
 		}
+	}
+}
+
+// A pod of the first stays, on a node that is dead, or for a finalizer of somebody's: the second, whose trials and pods have the names of the first's, is
+// measured beside it.
+func TestARunIsMadeAgainBesideAPodThatDoesNotGo(t *testing.T) {
+	for name, dead := range map[string]bool{"its node is dead": true, "somebody keeps it": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(w *world) {
+				w.kubelet.place = func(p *corev1.Pod) string {
+					return map[string]string{"1": w.namespace + "-"}[p.Labels[v1alpha1.LabelAttempt]] + p.Labels[v1alpha1.LabelRole]
+				}
+			})
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + v1alpha1.RoleServer}}
+			w.must(w.c.Create(t.Context(), node))
+			defer func() { w.must(w.c.Delete(context.Background(), node)) }()
+			first := w.apply("phoenix", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
+			w.awaitFirst("phoenix")
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.PodName("phoenix-000-go", 1, record.MemberServer(0))}}
+			keep := func(finalizers string) {
+				w.must(w.c.Patch(context.Background(), pod, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": `+finalizers+`}}`))))
+			}
+			keep(`["example.com/keep"]`)
+			defer keep("null")
+			if dead {
+				node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}
+				w.must(w.c.Status().Update(t.Context(), node))
+			}
+			w.must(w.c.Delete(t.Context(), first))
+			if !dead {
+				await(w, pod, "its deletion", func(p *corev1.Pod) bool { return !p.DeletionTimestamp.IsZero() })
+				w.clock.Forward(10 * time.Minute)
+			}
+			w.within("the end of the first", func() bool { return !w.exists(&v1alpha1.BenchmarkRun{}, first.Name) })
+			second := w.awaitEnd(w.apply("phoenix"))
+			condition(t, second.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+			if trial := w.trials(second)[0]; strings.Contains(strings.Join(trial.Status.Failures, "\n"), v1alpha1.ReasonPodRejected) {
+				t.Errorf("a name that is taken has cost attempts: %q", trial.Status.Failures)
+			}
+			w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(pod), pod))
+		})
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/recheck"
 	"loadstone.dev/loadstone/internal/scripts"
 )
 
@@ -84,14 +85,15 @@ func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
 // prepare waits until every server is ready, and then lets every generator check what it will measure.
-func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (_ pass.Step, err error) {
 	for !s.prepared {
 		var next conduct.Preparation
 		var k int
 		next, k, s.fault = attemptFacts(s).Prepare(facts.Trial(s.trial), seen(s.servers()), seen(s.generators()))
 		switch {
 		case s.fault != nil:
-			return pass.Halt, nil
+			s.fault, err = recheck.Failure(ctx, r.Live, podFacts(s), s.fault)
+			return pass.Halt, err
 		case next == conduct.AwaitServer:
 			s.waiting = fmt.Sprintf("implementations[%s] is not ready yet", s.work().Servers()[k].Name)
 			return pass.Again(pollEvery), nil

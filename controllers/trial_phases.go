@@ -116,23 +116,23 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.S
 			return pass.Halt, nil
 		}
 		if err := r.Create(ctx, pod); err != nil {
-			return r.refused(s, pod, err)
+			return r.refused(ctx, s, pod, err)
 		}
 		m.pod = pod
 	}
 	return pass.GoOn, nil
 }
 
-func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
+func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		// The cache has not seen it yet, or a pod of another owner has the name; either way the next event, or the deadline, tells.
+		// The cache has not seen it yet, or it is another's, such as one of an earlier trial of this name that does not go. An event tells of ours.
 		s.waiting = fmt.Sprintf("a pod named %s exists already", pod.Name)
-		if attemptFacts(s).PrepareLeft() < 0 {
-			s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "a pod named %s exists and does not belong to this trial: delete it", pod.Name)
-			return pass.Halt, nil
+		taken, err := room.Taken(ctx, r.Live, pod)
+		if taken {
+			s.fault = conduct.NameTaken("pod " + pod.Name)
 		}
-		return pass.Again(pollEvery), nil
+		return pass.Again(retryPods), err
 	case pass.OverQuota(err):
 		s.await(fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err))
 		return pass.Again(retryPods), nil

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agents"
@@ -130,7 +131,8 @@ func TestOneLostAnswerCostsNoTrial(t *testing.T) {
 const patience = 10 * time.Minute
 
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
-	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
+	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Live: theseAre{pod(v1alpha1.RoleGenerator), pod(v1alpha1.RoleServer)}, Now: func() time.Time { return noon.Add(time.Hour) }}
+	deleted := &TrialReconciler{Live: theseAre{pod(v1alpha1.RoleGenerator)}}
 	refused := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrDenied}}
 	full := &TrialReconciler{Agents: punctual{}, Store: brokenStore{err: artifact.ErrFull}}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
@@ -164,13 +166,14 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"agents never start":                      {r.askAgents, scopeOf(at(conduct.PrepareDeadline + 1)), "AgentLost transient: the agent in pod quick-000-go-1-g0 is not responding: connection refused", "", 0},
 		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + tool.LeastGap},
 		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
-		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + conduct.AgentGrace)), "", "the agent in pod", pollEvery},
-		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.AgentGrace + 1)), "AgentLost transient", "", 0},
+		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + conduct.StoreDeadline)), "", "the agent in pod", pollEvery},
+		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.StoreDeadline + 1)), "AgentLost transient", "", 0},
 		"the server is starting":                  {r.prepare, scopeOf(deaf, at(conduct.ListenDeadline)), "", "implementations[go] is not ready yet", pollEvery},
 		"the server never listens":                {r.prepare, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
 		"the server has what is forbidden":        {r.prepare, scopeOf(expecting, agentsIn(counting, idle), at(0)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
 		"the check cannot be sent":                {r.prepare, scopeOf(agentsIn(ready, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
 		"the server answers wrongly":              {r.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
+		"the server was deleted in its check":     {deleted.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}})), "PodLost transient: pod quick-000-go-1-s0 was deleted by another client", "", 0},
 		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agentsIn(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agentsIn(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
@@ -314,6 +317,8 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 	tests := map[string]struct {
 		err   error
 		since time.Duration
+		// taken is true where a pod of the name is that of another trial.
+		taken bool
 		fault string
 		fails bool
 	}{
@@ -323,20 +328,40 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 		"by a policy, for a while":     {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", field.ErrorList{field.Forbidden(nil, `ValidatingAdmissionPolicy "hours" with binding "all" denied request: not at this hour`)}), since: patience - time.Second},
 		"by a webhook, for too long":   {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: patience, fault: "PodRejected permanent"},
 		"since its namespace goes":     {err: terminating(), fault: "PodRejected permanent: namespace bench is being deleted, and takes no pod any more: create the run in another"},
+		"by a limit, for a while":      {err: apierrors.NewForbidden(pods, "x", errors.New("maximum cpu usage per Container is 500m, but limit is 1")), since: patience - time.Second},
+		"by a limit, for too long":     {err: apierrors.NewForbidden(pods, "x", errors.New("maximum cpu usage per Container is 500m, but limit is 1")), since: patience, fault: `PodRejected permanent: the API server rejected pod quick-000-go-1-s0: pods "x" is forbidden: maximum cpu usage`},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
-		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: patience},
-		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: patience + 1, fault: "PodRejected permanent: a pod named quick-000-go-1-s0 exists and does not belong to this trial: delete it"},
+		"since it is there already":    {err: apierrors.NewAlreadyExists(pods, "x"), since: 24 * time.Hour},
+		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), taken: true, fault: "PodRejected transient: the name of pod quick-000-go-1-s0 is that of another, which is left alone"},
 		"for a reason that may change": {err: apierrors.NewInternalError(errors.New("etcd")), fails: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := scopeOf(func(s *trialScope) { s.now = noon.Add(tc.since) })
-			_, err := (&TrialReconciler{}).refused(s, s.servers()[0].pod, tc.err)
+			there := s.servers()[0].pod.DeepCopy()
+			if tc.taken {
+				there.OwnerReferences[0].UID = "one-before"
+			}
+			_, err := (&TrialReconciler{Live: theseAre{there}}).refused(t.Context(), s, s.servers()[0].pod, tc.err)
 			if got := describe(s.fault); (err != nil) != tc.fails || tc.fault == "" && got != "" || !strings.HasPrefix(got, tc.fault) {
 				t.Errorf("got %q, %v, want %q", got, err, tc.fault)
 			}
 		})
 	}
+}
+
+// theseAre are the pods that an API server has.
+type theseAre []*corev1.Pod
+
+func (theseAre) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("no right to get a pod")
+}
+
+func (p theseAre) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	for _, pod := range p {
+		list.(*corev1.PodList).Items = append(list.(*corev1.PodList).Items, *pod)
+	}
+	return nil
 }
 
 // terminating is the answer of an API server that is asked for a pod in a namespace that is being deleted.

@@ -6,6 +6,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,6 +72,30 @@ func TestATrialWaitsForAQuota(t *testing.T) {
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if failures := strings.Join(w.trials(run)[0].Status.Failures, "\n"); strings.Contains(failures, "quota") || strings.Contains(failures, v1alpha1.ReasonPodLost) {
+		t.Errorf("it did not wait: %s", failures)
+	}
+}
+
+func TestATrialWaitsForALimitOfItsNamespace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	limit := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "small"}, Spec: corev1.LimitRangeSpec{
+		Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}},
+	}}
+	w.must(w.c.Create(t.Context(), limit))
+	w.within("a limit that is in force", func() bool {
+		small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "any"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "x", Image: "x", Resources: corev1.ResourceRequirements{Limits: small},
+		}}}}
+		return apierrors.IsForbidden(w.c.Create(t.Context(), p, client.DryRunAll))
+	})
+	run := w.apply("small")
+	await(w, run, "a word about its trial", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonTrialWaiting, "is denied admission, for up to 10m0s (spec.patienceSeconds): pods"))
+	w.must(w.c.Delete(t.Context(), limit))
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	if failures := w.trials(run)[0].Status.Failures; strings.Contains(strings.Join(failures, "\n"), v1alpha1.ReasonPodRejected) {
 		t.Errorf("it did not wait: %s", failures)
 	}
 }

@@ -128,6 +128,13 @@ func Outwaited(member string) *Failure {
 	return f
 }
 
+// NameTaken is the failure of an attempt of which a member cannot be made, because another has its name. That of the next attempt is another one.
+func NameTaken(member string) *Failure {
+	f := TransientFailure(v1alpha1.ReasonPodRejected, "the name of %s is that of another, which is left alone", member)
+	f.Waited = true
+	return f
+}
+
 // Note returns a sentence about why the attempt was given up.
 func (a Attempt) Note(f *Failure) string {
 	return fmt.Sprintf("attempt %d: %s: %s", a.Number, f.Reason, f.Message)

@@ -29,7 +29,7 @@ type Failure struct {
 	Reason, Message string
 	// Unstarted is true if no agent had begun to work, however late that was seen: nothing was measured that another attempt would repeat.
 	Unstarted bool
-	// Waited is true if the attempt has only waited for too long: it counts as none.
+	// Waited is true if the attempt has only waited, for too long or for a name that another has: it counts as none.
 	Waited bool
 }
 

@@ -183,7 +183,7 @@ func TestWhatFollowsTheEndOfAProgramIsAwaitedFromItsEnd(t *testing.T) {
 		ask      func(conduct.Attempt) *conduct.Failure
 		patience time.Duration
 	}{
-		"the collector": {func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the collector", away) }, conduct.AgentGrace},
+		"the collector": {func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the collector", away) }, conduct.StoreDeadline},
 		"the store":     {func(a conduct.Attempt) *conduct.Failure { return a.StoreAway(away) }, conduct.StoreDeadline},
 		"the store that a collector tries": {func(a conduct.Attempt) *conduct.Failure {
 			return a.NotUploaded("server-0", protocol.State{StoreError: "503"})
@@ -218,7 +218,7 @@ func TestAnAgentOfAProgramIsAwaitedBeyondTheProgramsLimit(t *testing.T) {
 			t.Errorf("after %s: busy %v, %q; want %q", after, busy, describe(f), want)
 		}
 		f := attemptAt(after, told, ofProgram).AgentSilent("the collector", errors.New("connection refused"))
-		if (f == nil) != (want == "") {
+		if lost := after > programEnd+conduct.StoreDeadline; (f != nil) != lost {
 			t.Errorf("after %s: a silent collector gives %q", after, describe(f))
 		}
 	}

@@ -22,7 +22,7 @@ const (
 	StartLead     = 250 * time.Millisecond
 	leadPerMember = 50 * time.Millisecond
 	leadGrowth    = 4
-	// AgentGrace is how long after the last cell an agent may still be busy or silent.
+	// AgentGrace is how long after the last cell an agent may still be busy.
 	AgentGrace = 30 * time.Second
 	// StoreDeadline bounds the time from the last cell until everything is stored, of a run that has no more patience.
 	StoreDeadline = 10 * time.Minute
@@ -45,11 +45,12 @@ func (a Attempt) dependencies() time.Duration {
 	return time.Duration(most) * time.Second
 }
 
-// AgentSilent is the failure of an agent that does not answer; nil while it may yet.
+// AgentSilent is the failure of an agent that does not answer, and of whose pod nothing else is known than that it runs; nil while it may yet. After the
+// last cell it holds files, and has the time of their store: what cuts off the one often cuts off the other.
 func (a Attempt) AgentSilent(agent string, err error) *Failure {
 	deadline := a.Begun.Add(PrepareDeadline + a.dependencies() + a.readiness())
 	if end := a.End(); !end.IsZero() {
-		deadline = end.Add(AgentGrace)
+		deadline = end.Add(a.storeLimit())
 	}
 	if !a.Now.After(deadline) {
 		return nil

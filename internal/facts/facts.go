@@ -137,8 +137,12 @@ func ofRound(run *v1alpha1.BenchmarkRun) bool {
 	return owner != nil && owner.Kind == "BenchmarkSuite" && owner.APIVersion == v1alpha1.GroupVersion.String()
 }
 
-// releasePatience is how long a pod may hold CPUs after it should have gone.
-const releasePatience = 10 * time.Minute
+const (
+	// releasePatience is how long a pod may hold CPUs after it was told to go.
+	releasePatience = 10 * time.Minute
+	// orphanPatience is the same of a pod whose trial is gone: one of ours has gone by then, or its node is known to be away.
+	orphanPatience = time.Minute
+)
 
 // HoldsCPUs reports whether a pod that another trial has made may still use its CPUs. The owner is the Trial that controls it, nil if there is none
 // with that UID. Anybody may give a pod our labels, and name a trial as its owner: it holds up nobody for longer than the trial and some minutes.
@@ -146,6 +150,8 @@ func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time
 	switch goes := p.DeletionTimestamp; {
 	case owner == nil && goes.IsZero():
 		return false
+	case owner == nil:
+		return Goes(p, nodes, now) && now.Sub(toldToGo(p)) < orphanPatience
 	case !goes.IsZero():
 		return Goes(p, nodes, now)
 	case owner.Status.CompletionTime != nil:
@@ -155,10 +161,20 @@ func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time
 }
 
 // Goes reports whether a pod that a trial has made, and that is or will be deleted, can be expected to be gone soon: its node is there, and it is not long
-// since it should have gone.
+// since it was told to go.
 func Goes(p *corev1.Pod, nodes []plan.Node, now time.Time) bool {
-	late := !p.DeletionTimestamp.IsZero() && now.Sub(p.DeletionTimestamp.Time) >= releasePatience
+	late := !p.DeletionTimestamp.IsZero() && now.Sub(toldToGo(p)) >= releasePatience
 	return ofTrial(p) && !late && !Unreachable(p, nodes)
+}
+
+// toldToGo is when a pod that is being deleted was told so. Its deletion timestamp lies later by its grace period, which may be a year, as whoever makes
+// a pod chooses; that of ours is two seconds.
+func toldToGo(p *corev1.Pod) time.Time {
+	var grace int64
+	if p.DeletionGracePeriodSeconds != nil {
+		grace = *p.DeletionGracePeriodSeconds
+	}
+	return p.DeletionTimestamp.Add(-time.Duration(grace) * time.Second)
 }
 
 // ofTrial reports whether a pod says that a trial has made it.

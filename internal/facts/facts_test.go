@@ -88,6 +88,7 @@ func TestAPodHoldsNoCPUWhereItsNodeIsAway(t *testing.T) {
 }
 
 func TestAPodHoldsOthersUpForAsLongAsItsTrialAndSomeMinutes(t *testing.T) {
+	const year = 365 * 24 * time.Hour
 	now := time.Unix(100_000, 0)
 	micro := func(d time.Duration) *metav1.MicroTime { return &metav1.MicroTime{Time: now.Add(-d)} }
 	ago := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(-d)} }
@@ -96,20 +97,26 @@ func TestAPodHoldsOthersUpForAsLongAsItsTrialAndSomeMinutes(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		goes  *metav1.Time
+		grace int64
 		owner *v1alpha1.Trial
 		want  bool
 	}{
-		"of a trial that goes on":                   {nil, trial(nil), true},
-		"of a trial that has just ended":            {nil, trial(micro(time.Second)), true},
-		"of a trial that ended long ago":            {nil, trial(micro(releasePatience)), false},
-		"of a trial that there is not":              {nil, nil, false},
-		"of one that is gone, and goes, too":        {ago(time.Second), nil, true},
-		"that should have gone long ago":            {ago(releasePatience), trial(nil), false},
-		"that goes, of a trial that ended long ago": {ago(0), trial(micro(time.Hour)), true},
+		"of a trial that goes on":                     {nil, 0, trial(nil), true},
+		"of a trial that has just ended":              {nil, 0, trial(micro(time.Second)), true},
+		"of a trial that ended long ago":              {nil, 0, trial(micro(releasePatience)), false},
+		"of a trial that there is not":                {nil, 0, nil, false},
+		"of one that is gone, and goes, too":          {ago(time.Second), 2, nil, true},
+		"of one that is gone, and does not go":        {ago(orphanPatience), 0, nil, false},
+		"of one that is gone, and takes its leave":    {ago(-year), 365 * 24 * 3600, nil, true},
+		"of one that is gone, and takes a year to go": {ago(orphanPatience - year), 365 * 24 * 3600, nil, false},
+		"that goes":                    {ago(releasePatience - 3*time.Second), 2, trial(nil), true},
+		"that was told to go long ago": {ago(releasePatience - 2*time.Second), 2, trial(nil), false},
+		"that was told to go long ago, and takes a year": {ago(releasePatience - year), 365 * 24 * 3600, trial(nil), false},
+		"that goes, of a trial that ended long ago":      {ago(0), 2, trial(micro(time.Hour)), true},
 	} {
 		t.Run("a pod "+name, func(t *testing.T) {
 			yes := true
-			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.goes, OwnerReferences: []metav1.OwnerReference{{
+			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.goes, DeletionGracePeriodSeconds: &tc.grace, OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: "t", Controller: &yes,
 			}}}}
 			if got := HoldsCPUs(p, tc.owner, nil, now); got != tc.want {

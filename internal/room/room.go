@@ -3,8 +3,10 @@ package room
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,6 +33,20 @@ func Owners(ctx context.Context, c client.Reader, pods []corev1.Pod) (map[types.
 		}
 	}
 	return owners, nil
+}
+
+// Taken reports whether a pod that a trial would make cannot be made because there is another of its name that is not the trial's. It wants a reader of
+// the API server itself.
+func Taken(ctx context.Context, live client.Reader, pod *corev1.Pod) (bool, error) {
+	var there corev1.PodList
+	if err := live.List(ctx, &there, client.InNamespace(pod.Namespace), client.MatchingFields{metav1.ObjectNameField: pod.Name}); err != nil {
+		return false, fmt.Errorf("looking for pod %s: %w", pod.Name, err)
+	}
+	_, mine := facts.TrialOf(pod)
+	return slices.ContainsFunc(there.Items, func(p corev1.Pod) bool {
+		_, uid := facts.TrialOf(&p)
+		return uid != mine
+	}), nil
 }
 
 // Measured are the measured pods of the installation.

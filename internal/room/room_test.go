@@ -52,6 +52,26 @@ func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
 	}
 }
 
+func TestTheNameOfAPodIsTakenByWhoeverIsNotTheTrialThatWantsIt(t *testing.T) {
+	yes := true
+	pod := func(name string, of types.UID) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "bench", Name: name,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: "quick-000-go", UID: of, Controller: &yes}},
+		}}
+	}
+	stranger := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "stranger"}}
+	elsewhere := pod("elsewhere", "another")
+	elsewhere.Namespace = "other"
+	c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(pod("mine", "mine"), pod("another", "another"), stranger, elsewhere).
+		WithIndex(&corev1.Pod{}, metav1.ObjectNameField, func(o client.Object) []string { return []string{o.GetName()} }).Build()
+	for name, want := range map[string]bool{"mine": false, "another": true, "stranger": true, "elsewhere": false, "gone": false} {
+		if taken, err := Taken(t.Context(), c, pod(name, "mine")); err != nil || taken != want {
+			t.Errorf("the name of %s is taken: %v, %v", name, taken, err)
+		}
+	}
+}
+
 func TestWhatIsLeftOfARunIsWaitedForUnlessItIsStuck(t *testing.T) {
 	yes := true
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "u"}}
@@ -72,6 +92,10 @@ func TestWhatIsLeftOfARunIsWaitedForUnlessItIsStuck(t *testing.T) {
 			p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: noon.Add(-since)}, []string{"example.com/keep"}
 		}
 	}
+	slowly := func(p *corev1.Pod) {
+		p.DeletionGracePeriodSeconds = new(int64(365 * 24 * 3600))
+		p.DeletionTimestamp = &metav1.Time{Time: p.DeletionTimestamp.Add(365 * 24 * time.Hour)}
+	}
 	nobodys := func(p *corev1.Pod) { p.OwnerReferences = nil }
 	anothers := func(p *corev1.Pod) { p.Labels = map[string]string{v1alpha1.LabelRunUID: "v"} }
 	for name, tc := range map[string]struct {
@@ -86,6 +110,7 @@ func TestWhatIsLeftOfARunIsWaitedForUnlessItIsStuck(t *testing.T) {
 		"a pod":                                  {there: []client.Object{pod("n")}, left: 1},
 		"a pod that goes":                        {there: []client.Object{pod("n", goes(9*time.Minute))}, left: 1, stays: true},
 		"a pod that should have gone":            {there: []client.Object{pod("n", goes(10*time.Minute))}, stuck: []string{"p"}, stays: true},
+		"a pod that takes a year to go":          {there: []client.Object{pod("n", goes(10*time.Minute), slowly)}, stuck: []string{"p"}, stays: true},
 		"a pod that goes on a node that is away": {there: []client.Object{pod("away", goes(time.Minute))}, stuck: []string{"p"}, stays: true},
 		"a pod that is no trial's":               {there: []client.Object{pod("n", nobodys)}},
 		"one that is no trial's, and goes":       {there: []client.Object{pod("n", nobodys, goes(time.Minute))}, stays: true},
