@@ -49,14 +49,14 @@ pub const Server = struct {
         const s = &server.scheduler;
         var taken: usize = 0;
         while (true) : (taken += 1) {
-            if (taken % accept_max == accept_max - 1) s.sleep(0); // until all that are ready have had a turn
+            if (taken % accept_max == accept_max - 1) s.sleep(0) catch return; // until all that are ready have had a turn
             const fd = server.poller.accept(s, &server.listener) catch |err| switch (err) {
-                error.Closed => return,
+                error.Closed, error.Canceled => return,
                 error.TooManyFiles => {
                     // With the reserved descriptor the client can be told; else it would wait for ever, and be reported for ever.
                     if (reserve >= 0) _ = linux.close(reserve);
                     const fd = linux.accept4(server.listener.fd, null, null, linux.SOCK.CLOEXEC);
-                    if (linux.E.init(fd) == .SUCCESS) server.refuse(@intCast(fd)) else s.sleep(10 * std.time.ns_per_ms);
+                    if (linux.E.init(fd) == .SUCCESS) server.refuse(@intCast(fd)) else s.sleep(10 * std.time.ns_per_ms) catch return;
                     reserve = duplicate(server.listener.fd);
                     continue;
                 },
@@ -78,7 +78,7 @@ pub const Server = struct {
     fn count(server: *Server) void {
         const s = &server.scheduler;
         while (true) {
-            s.sleep(server.patience.tick_nanoseconds);
+            s.sleep(server.patience.tick_nanoseconds) catch return;
             s.enter();
             server.ticks += 1;
             var next = server.connections;
@@ -104,7 +104,7 @@ pub const Server = struct {
         s.leave();
         const limit = zco.now() + drain_nanoseconds;
         // By what lives, for a connection that is accepted may not be open yet.
-        while (s.live > 1 and zco.now() < limit) s.sleep(5 * std.time.ns_per_ms);
+        while (s.live > 1 and zco.now() < limit) s.sleep(5 * std.time.ns_per_ms) catch return;
         if (s.live > 1) std.process.exit(0); // clients that do not read
     }
 
