@@ -104,7 +104,7 @@ pub const Connection = struct {
         server.answered(owed);
         c.allow(server.patience.answers);
         if (kind.stats) {
-            var text: [1024]u8 = undefined;
+            var text: [http.stats_max]u8 = undefined;
             for (0..owed) |_| try server.poller.write(&server.scheduler, &c.source, server.statsAnswer(&text, kind));
             return;
         }
@@ -118,9 +118,10 @@ pub const Connection = struct {
 
     /// payLast writes the connection's last answer.
     fn payLast(c: *Connection, kind: http.Request, more: bool) Error!void {
-        var text: [1024]u8 = undefined;
         if (kind.status == .ok) c.server.answered(1);
-        return c.finish(if (kind.stats) c.server.statsAnswer(&text, kind) else http.answer(kind), more or kind.status != .ok);
+        if (!kind.stats) return c.finish(http.answer(kind), more or kind.status != .ok);
+        var text: [http.stats_max]u8 = undefined;
+        return c.finish(c.server.statsAnswer(&text, kind), more);
     }
 
     /// finish writes the last answer. Closing with unread input would reset the connection and might take the answer away from the

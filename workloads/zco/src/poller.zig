@@ -55,6 +55,13 @@ pub const Poller = union(Backend) {
         return .{ .epoll = try Epoll.init() };
     }
 
+    /// allowed is the backend that init uses here.
+    pub fn allowed(wanted: Backend) error{Poll}!Backend {
+        var p = try init(wanted);
+        defer p.deinit();
+        return p;
+    }
+
     pub fn deinit(p: *Poller) void {
         switch (p.*) {
             inline else => |*backend| backend.deinit(),
