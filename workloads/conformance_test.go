@@ -139,6 +139,13 @@ func TestConformance(t *testing.T) {
 			conformance.Check(t, server.address)
 		})
 	}
+	if path := programs["zco"]; path != "" {
+		t.Run("zco with several threads", func(t *testing.T) {
+			server := start(t, path, "--threads=3")
+			defer server.stop(t)
+			conformance.Check(t, server.address)
+		})
+	}
 	t.Run("late clients", func(t *testing.T) { timeouts(t, programs) })
 }
 

@@ -49,6 +49,7 @@ func zco() []comparison {
 		value("zco-jain-1000", under("zco-fair", "zco", "keepalive", 1000, fairness), "index", theLowest, atLeast(0.95)),
 		value("zco-unanswered-1000", under("zco-fair", "zco", "keepalive", 1000, unanswered), "connections", theHighest, atMost(0)),
 	)
+	all = append(all, levels("zco-threads-cpu-to-one", "zco-threads", "zco-2", "zco", "keepalive", cpuPerRequest, []int32{100, 1000}, atMost(1.1))...)
 	all = append(all, levels("zco-close-cpu-to-gohttp", "zco-close", "zco", "gohttp", "per-request", cpuPerRequest, four, atMost(0.85))...)
 	all = append(all, levels("zco-close-throughput-to-gohttp", "zco-close", "zco", "gohttp", "per-request", throughput, four, atLeast(0.95))...)
 	// A switch is two turns through the scheduler; a swap is what of it are the two stacks.

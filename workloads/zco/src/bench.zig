@@ -133,7 +133,7 @@ const Values = struct {
     }
 
     fn receive(case: *Values) void {
-        while (case.channel.receive()) |value| {
+        while (case.channel.receive() catch null) |value| {
             case.received += 1;
             case.sum +%= value;
         }

@@ -1,7 +1,9 @@
 //! Channels between the coroutines of a scheduler.
-const Scheduler = @import("scheduler.zig").Scheduler;
-const Coroutine = @import("scheduler.zig").Coroutine;
-const Fifo = @import("queue.zig").Fifo;
+const scheduler = @import("scheduler.zig");
+const Scheduler = scheduler.Scheduler;
+const Wait = scheduler.Wait;
+const List = @import("queue.zig").List;
+const select = @import("select.zig");
 
 /// Channel carries values in the order in which they were sent. It takes as many as its buffer has room for before a sender waits;
 /// with no buffer at all a sender waits for a receiver. Senders and receivers that wait are served in the order they came.
@@ -12,26 +14,33 @@ pub fn Channel(comptime T: type) type {
         head: usize = 0,
         len: usize = 0,
         closed: bool = false,
-        senders: Fifo(Waiter) = .{},
-        receivers: Fifo(Waiter) = .{},
+        senders: List(Waiter) = .{},
+        receivers: List(Waiter) = .{},
 
         const Self = @This();
-        const Waiter = struct { coroutine: *Coroutine, value: ?T, next: *Waiter = undefined };
+        const Waiter = struct {
+            wait: *Wait = undefined,
+            value: ?T = null,
+            state: enum { waits, served, closed } = .waits,
+            before: ?*Waiter = null,
+            after: ?*Waiter = null,
+        };
 
-        pub fn init(scheduler: *Scheduler, buffer: []T) Self {
-            return .{ .scheduler = scheduler, .buffer = buffer };
+        pub fn init(s: *Scheduler, buffer: []T) Self {
+            return .{ .scheduler = s, .buffer = buffer };
         }
 
-        /// send waits while the buffer is full. Closed means that the value was not taken.
-        pub fn send(c: *Self, value: T) error{Closed}!void {
+        /// send waits while the buffer is full. Closed and Canceled mean that the value was not taken.
+        pub fn send(c: *Self, value: T) error{ Closed, Canceled }!void {
             const s = c.scheduler;
             s.enter();
             defer s.leave();
-            if (try c.offer(value)) return;
-            var waiter: Waiter = .{ .coroutine = s.current.?, .value = value };
-            c.senders.push(&waiter);
-            s.park();
-            if (waiter.value != null) return error.Closed;
+            try s.check();
+            if (!try c.offer(value)) return c.waitToSend(value);
+        }
+
+        noinline fn waitToSend(c: *Self, value: T) error{ Closed, Canceled }!void {
+            return (try select.select(c.scheduler, .{ .sent = c.sending(value) })).sent;
         }
 
         /// trySend is false where send would wait.
@@ -42,16 +51,16 @@ pub fn Channel(comptime T: type) type {
         }
 
         /// receive waits for a value. It returns null when the channel is closed and empty.
-        pub fn receive(c: *Self) ?T {
+        pub fn receive(c: *Self) error{Canceled}!?T {
             const s = c.scheduler;
             s.enter();
             defer s.leave();
-            if (c.take()) |value| return value;
-            if (c.closed) return null;
-            var waiter: Waiter = .{ .coroutine = s.current.?, .value = null };
-            c.receivers.push(&waiter);
-            s.park();
-            return waiter.value;
+            try s.check();
+            return c.take() orelse c.waitToReceive();
+        }
+
+        noinline fn waitToReceive(c: *Self) error{Canceled}!?T {
+            return (try select.select(c.scheduler, .{ .received = c.receiving() })).received;
         }
 
         /// tryReceive is null where receive would wait.
@@ -66,15 +75,80 @@ pub fn Channel(comptime T: type) type {
             c.scheduler.enter();
             defer c.scheduler.leave();
             c.closed = true;
-            while (c.senders.pop()) |waiter| c.scheduler.wake(waiter.coroutine);
-            while (c.receivers.pop()) |waiter| c.scheduler.wake(waiter.coroutine);
+            while (c.senders.first) |waiter| c.end(waiter, .closed);
+            while (c.receivers.first) |waiter| c.end(waiter, .closed);
         }
 
-        fn offer(c: *Self, value: T) error{Closed}!bool {
+        /// sending is send as a case of select.
+        pub fn sending(c: *Self, value: T) Sending {
+            return .{ .channel = c, .waiter = .{ .value = value } };
+        }
+
+        /// receiving is receive as a case of select.
+        pub fn receiving(c: *Self) Receiving {
+            return .{ .channel = c };
+        }
+
+        pub const Sending = struct {
+            channel: *Self,
+            waiter: Waiter,
+
+            pub const Result = error{Closed}!void;
+
+            pub fn attempt(case: *Sending) ?Result {
+                const taken = case.channel.offer(case.waiter.value.?) catch |err| return @as(Result, err);
+                return if (taken) @as(Result, {}) else null;
+            }
+
+            pub fn join(case: *Sending, wait: *Wait, _: *Scheduler) void {
+                case.waiter.wait = wait;
+                case.channel.senders.push(&case.waiter);
+            }
+
+            pub fn leave(case: *Sending, _: *Scheduler) void {
+                case.channel.senders.remove(&case.waiter);
+            }
+
+            pub fn result(case: *Sending) ?Result {
+                return switch (case.waiter.state) {
+                    .waits => null,
+                    .served => @as(Result, {}),
+                    .closed => @as(Result, error.Closed),
+                };
+            }
+        };
+
+        pub const Receiving = struct {
+            channel: *Self,
+            waiter: Waiter = .{},
+
+            pub const Result = ?T;
+
+            pub fn attempt(case: *Receiving) ?Result {
+                const c = case.channel;
+                if (c.take()) |value| return @as(Result, value);
+                return if (c.closed) @as(Result, null) else null;
+            }
+
+            pub fn join(case: *Receiving, wait: *Wait, _: *Scheduler) void {
+                case.waiter.wait = wait;
+                case.channel.receivers.push(&case.waiter);
+            }
+
+            pub fn leave(case: *Receiving, _: *Scheduler) void {
+                case.channel.receivers.remove(&case.waiter);
+            }
+
+            pub fn result(case: *Receiving) ?Result {
+                return if (case.waiter.state == .waits) null else case.waiter.value;
+            }
+        };
+
+        inline fn offer(c: *Self, value: T) error{Closed}!bool {
             if (c.closed) return error.Closed;
-            if (c.receivers.pop()) |waiter| {
+            if (c.receivers.first) |waiter| {
                 waiter.value = value;
-                c.scheduler.wake(waiter.coroutine);
+                c.end(waiter, .served);
                 return true;
             }
             if (c.len == c.buffer.len) return false;
@@ -84,7 +158,7 @@ pub fn Channel(comptime T: type) type {
             return true;
         }
 
-        fn take(c: *Self) ?T {
+        inline fn take(c: *Self) ?T {
             if (c.len == 0) return c.takeFromSender();
             const value = c.buffer[c.head];
             c.head = if (c.head + 1 < c.buffer.len) c.head + 1 else 0;
@@ -98,11 +172,15 @@ pub fn Channel(comptime T: type) type {
         }
 
         fn takeFromSender(c: *Self) ?T {
-            const waiter = c.senders.pop() orelse return null;
-            const value = waiter.value;
-            waiter.value = null;
-            c.scheduler.wake(waiter.coroutine);
-            return value;
+            const waiter = c.senders.first orelse return null;
+            c.end(waiter, .served);
+            return waiter.value;
+        }
+
+        /// end lets a waiter go on, out of all queues in which it waits.
+        fn end(c: *Self, waiter: *Waiter, state: @FieldType(Waiter, "state")) void {
+            waiter.state = state;
+            waiter.wait.end(waiter.wait, c.scheduler);
         }
     };
 }

@@ -10,6 +10,9 @@ const batch = 64;
 /// Bytes read and thrown away after the last answer.
 const drain_max = 1024 * 1024;
 
+/// Nobody cancels a connection: its descriptor is shut down, so that what has come is answered.
+const Error = error{ Broken, Canceled };
+
 pub const Connection = struct {
     server: *Server,
     source: zco.Source,
@@ -42,14 +45,14 @@ pub const Connection = struct {
         c.late = true;
     }
 
-    fn converse(c: *Connection) error{Broken}!void {
+    fn converse(c: *Connection) Error!void {
         @setRuntimeSafety(false); // or 8 KiB would be filled with a pattern for each connection; all slicing is in what it calls
         var head: [http.head_max]u8 = undefined;
         return c.exchange(&head);
     }
 
     /// exchange reads only when everything before is answered: neither input nor output can grow.
-    noinline fn exchange(c: *Connection, head: []u8) error{Broken}!void {
+    noinline fn exchange(c: *Connection, head: []u8) Error!void {
         const s = &c.server.scheduler;
         var used: usize = 0;
         while (true) {
@@ -72,7 +75,7 @@ pub const Connection = struct {
 
     /// answerAll answers the complete requests in data and returns how many bytes they have; null when the connection is over.
     /// Equal answers are gathered and written at once.
-    fn answerAll(c: *Connection, data: []const u8, seen_before: usize) error{Broken}!?usize {
+    fn answerAll(c: *Connection, data: []const u8, seen_before: usize) Error!?usize {
         var begin: usize = 0;
         var seen = seen_before;
         var kind: http.Request = .{};
@@ -96,12 +99,12 @@ pub const Connection = struct {
         return begin;
     }
 
-    fn pay(c: *Connection, kind: http.Request, owed: usize) error{Broken}!void {
+    fn pay(c: *Connection, kind: http.Request, owed: usize) Error!void {
         const server = c.server;
         server.answered(owed);
         c.allow(server.patience.answers);
         if (kind.stats) {
-            var text: [1024]u8 = undefined;
+            var text: [http.stats_max]u8 = undefined;
             for (0..owed) |_| try server.poller.write(&server.scheduler, &c.source, server.statsAnswer(&text, kind));
             return;
         }
@@ -114,15 +117,16 @@ pub const Connection = struct {
     }
 
     /// payLast writes the connection's last answer.
-    fn payLast(c: *Connection, kind: http.Request, more: bool) error{Broken}!void {
-        var text: [1024]u8 = undefined;
+    fn payLast(c: *Connection, kind: http.Request, more: bool) Error!void {
         if (kind.status == .ok) c.server.answered(1);
-        return c.finish(if (kind.stats) c.server.statsAnswer(&text, kind) else http.answer(kind), more or kind.status != .ok);
+        if (!kind.stats) return c.finish(http.answer(kind), more or kind.status != .ok);
+        var text: [http.stats_max]u8 = undefined;
+        return c.finish(c.server.statsAnswer(&text, kind), more);
     }
 
     /// finish writes the last answer. Closing with unread input would reset the connection and might take the answer away from the
     /// client: where there may be more, it is read until the client has closed too.
-    fn finish(c: *Connection, last: []const u8, more: bool) error{Broken}!void {
+    fn finish(c: *Connection, last: []const u8, more: bool) Error!void {
         const s = &c.server.scheduler;
         c.allow(c.server.patience.answers);
         try c.server.poller.write(s, &c.source, last);

@@ -3,6 +3,7 @@ const std = @import("std");
 const linux = std.os.linux;
 const E = linux.E;
 const Scheduler = @import("scheduler.zig").Scheduler;
+const Wait = @import("scheduler.zig").Wait;
 const Source = @import("poller.zig").Source;
 
 /// Reads and writes that a coroutine may do without a wait before the others have their turn.
@@ -26,8 +27,8 @@ pub const Epoll = struct {
     }
 
     /// read tries before it waits. A short read has emptied the socket, so the next read waits before it tries.
-    pub fn read(p: *Epoll, s: *Scheduler, source: *Source, buffer: []u8) error{Broken}!usize {
-        spend(s);
+    pub fn read(p: *Epoll, s: *Scheduler, source: *Source, buffer: []u8) error{ Broken, Canceled }!usize {
+        try spend(s);
         while (true) {
             if (source.readable) {
                 const n = linux.recvfrom(source.fd, buffer.ptr, buffer.len, 0, null, null);
@@ -36,38 +37,45 @@ pub const Epoll = struct {
                         if (n < buffer.len and !source.ended) source.readable = false;
                         return n;
                     },
-                    .AGAIN => source.readable = false,
+                    .AGAIN => {
+                        source.readable = false;
+                        try s.check();
+                    },
                     .INTR => continue,
                     else => return error.Broken,
                 }
             }
-            try p.waitReadable(s, source);
+            try p.want(source, source.interest | reading);
+            p.pause(s, &source.reader);
         }
     }
 
     /// write writes at least a byte.
-    pub fn write(p: *Epoll, s: *Scheduler, source: *Source, bytes: []const u8) error{Broken}!usize {
-        spend(s);
+    pub fn write(p: *Epoll, s: *Scheduler, source: *Source, bytes: []const u8) error{ Broken, Canceled }!usize {
+        try spend(s);
         while (true) {
             if (source.writable) {
                 const n = linux.sendto(source.fd, bytes.ptr, bytes.len, linux.MSG.NOSIGNAL, null, 0);
                 switch (E.init(n)) {
                     .SUCCESS => return n,
-                    .AGAIN => source.writable = false,
+                    .AGAIN => {
+                        source.writable = false;
+                        try s.check();
+                    },
                     .INTR => continue,
                     else => return error.Broken,
                 }
             }
             try p.want(source, source.interest | reading | linux.EPOLL.OUT);
-            source.writer = s.current;
-            p.pause(s);
+            p.pause(s, &source.writer);
         }
     }
 
-    pub fn waitReadable(p: *Epoll, s: *Scheduler, source: *Source) error{Broken}!void {
+    pub fn waitReadable(p: *Epoll, s: *Scheduler, source: *Source) error{ Broken, Canceled }!void {
+        try s.check();
         try p.want(source, source.interest | reading);
-        source.reader = s.current;
-        p.pause(s);
+        p.pause(s, &source.reader);
+        try s.check();
     }
 
     /// want adds what epoll is to tell. It tells at once what is so already.
@@ -79,21 +87,23 @@ pub const Epoll = struct {
         source.interest = interest;
     }
 
-    fn pause(p: *Epoll, s: *Scheduler) void {
+    fn pause(p: *Epoll, s: *Scheduler, wait: *Wait) void {
         s.current.?.credit = credit;
         p.waiters += 1;
-        s.park();
+        s.park(wait);
         p.waiters -= 1;
     }
 
-    fn spend(s: *Scheduler) void {
+    fn spend(s: *Scheduler) error{Canceled}!void {
         const co = s.current.?;
         if (co.credit > 0) {
             co.credit -= 1;
             return;
         }
+        try s.check(); // cancel leaves no credit
         co.credit = credit;
         s.requeueAndPark();
+        try s.check();
     }
 
     pub fn poll(p: *Epoll, s: *Scheduler, patience: ?u64) error{Poll}!void {
@@ -112,13 +122,13 @@ pub const Epoll = struct {
             if (over) source.ended = true;
             if (over or event.events & linux.EPOLL.IN != 0) {
                 source.readable = true;
-                if (source.reader) |co| s.wake(co);
-                source.reader = null;
+                if (source.reader.coroutine) |co| s.wake(co);
+                source.reader.coroutine = null;
             }
             if (over or event.events & linux.EPOLL.OUT != 0) {
                 source.writable = true;
-                if (source.writer) |co| s.wake(co);
-                source.writer = null;
+                if (source.writer.coroutine) |co| s.wake(co);
+                source.writer.coroutine = null;
             }
         }
     }

@@ -3,6 +3,7 @@ const std = @import("std");
 const linux = std.os.linux;
 const scheduler = @import("scheduler.zig");
 const Scheduler = scheduler.Scheduler;
+const Wait = scheduler.Wait;
 const Epoll = @import("epoll.zig").Epoll;
 const Uring = @import("uring.zig").Uring;
 
@@ -17,8 +18,24 @@ pub const Source = struct {
     writable: bool = true,
     /// The other side has ended, or there is an error: epoll tells it once, so from then on each read is a try.
     ended: bool = false,
-    reader: ?*scheduler.Coroutine = null,
-    writer: ?*scheduler.Coroutine = null,
+    reader: Wait = .{ .end = endReading },
+    writer: Wait = .{ .end = endWriting },
+
+    // With epoll a wait that ends is followed by a try, which finds nothing and then asks whether the coroutine was cancelled.
+
+    fn endReading(wait: *Wait, s: *Scheduler) void {
+        const source: *Source = @fieldParentPtr("reader", wait);
+        source.readable = true;
+        s.wake(wait.coroutine.?);
+        wait.coroutine = null;
+    }
+
+    fn endWriting(wait: *Wait, s: *Scheduler) void {
+        const source: *Source = @fieldParentPtr("writer", wait);
+        source.writable = true;
+        s.wake(wait.coroutine.?);
+        wait.coroutine = null;
+    }
 };
 
 pub const Backend = enum { epoll, io_uring };
@@ -28,7 +45,7 @@ pub const Poller = union(Backend) {
     io_uring: Uring,
 
     pub const Error = error{Poll};
-    pub const AcceptError = error{ TooManyFiles, Closed };
+    pub const AcceptError = error{ TooManyFiles, Closed, Canceled };
 
     /// init uses io_uring only where it is allowed.
     pub fn init(wanted: Backend) error{Poll}!Poller {
@@ -38,6 +55,13 @@ pub const Poller = union(Backend) {
         return .{ .epoll = try Epoll.init() };
     }
 
+    /// allowed is the backend that init uses here.
+    pub fn allowed(wanted: Backend) error{Poll}!Backend {
+        var p = try init(wanted);
+        defer p.deinit();
+        return p;
+    }
+
     pub fn deinit(p: *Poller) void {
         switch (p.*) {
             inline else => |*backend| backend.deinit(),
@@ -45,7 +69,7 @@ pub const Poller = union(Backend) {
     }
 
     /// read waits for something to read from a socket. 0 is the end.
-    pub fn read(p: *Poller, s: *Scheduler, source: *Source, buffer: []u8) error{Broken}!usize {
+    pub fn read(p: *Poller, s: *Scheduler, source: *Source, buffer: []u8) error{ Broken, Canceled }!usize {
         s.enter();
         defer s.leave();
         return switch (p.*) {
@@ -53,8 +77,8 @@ pub const Poller = union(Backend) {
         };
     }
 
-    /// write writes everything to a socket, waiting when it must.
-    pub fn write(p: *Poller, s: *Scheduler, source: *Source, bytes: []const u8) error{Broken}!void {
+    /// write writes everything to a socket, waiting when it must. After an error nobody knows how much of it.
+    pub fn write(p: *Poller, s: *Scheduler, source: *Source, bytes: []const u8) error{ Broken, Canceled }!void {
         s.enter();
         defer s.leave();
         var rest = bytes;
@@ -78,7 +102,7 @@ pub const Poller = union(Backend) {
             const fd = linux.accept4(listener.fd, null, null, mode | linux.SOCK.CLOEXEC);
             switch (linux.E.init(fd)) {
                 .SUCCESS => return @intCast(fd),
-                .AGAIN => p.waitReadable(s, listener) catch return error.Closed,
+                .AGAIN => p.waitReadable(s, listener) catch |err| return if (err == error.Canceled) error.Canceled else error.Closed,
                 .INTR, .CONNABORTED, .PROTO, .NETDOWN, .NOPROTOOPT, .HOSTDOWN, .NONET, .HOSTUNREACH, .OPNOTSUPP, .NETUNREACH => {},
                 .MFILE, .NFILE, .NOBUFS, .NOMEM => return error.TooManyFiles,
                 else => return error.Closed,
@@ -87,7 +111,7 @@ pub const Poller = union(Backend) {
     }
 
     /// waitReadable waits until a read is worth a try; it may be wrong.
-    pub fn waitReadable(p: *Poller, s: *Scheduler, source: *Source) error{Broken}!void {
+    pub fn waitReadable(p: *Poller, s: *Scheduler, source: *Source) error{ Broken, Canceled }!void {
         s.enter();
         defer s.leave();
         return switch (p.*) {

@@ -4,10 +4,10 @@ const posix = std.posix;
 const zco = @import("zco.zig");
 
 /// Pair is two connected sockets, as a backend wants them.
-const Pair = struct {
+pub const Pair = struct {
     ends: [2]zco.Source,
 
-    fn init(backend: zco.Backend) !Pair {
+    pub fn init(backend: zco.Backend) !Pair {
         var fds: [2]i32 = undefined;
         const mode: i32 = if (backend == .epoll) linux.SOCK.NONBLOCK else 0;
         if (linux.E.init(linux.socketpair(linux.AF.UNIX, linux.SOCK.STREAM | mode, 0, &fds)) != .SUCCESS) return error.Unexpected;
@@ -62,7 +62,7 @@ const Case = struct {
     }
 
     fn closeLater(case: *Case, source: *zco.Source) void {
-        case.s.sleep(5 * std.time.ns_per_ms);
+        case.s.sleep(5 * std.time.ns_per_ms) catch return;
         posix.close(source.fd);
     }
 };

@@ -32,6 +32,29 @@ pub fn Fifo(comptime T: type) type {
     };
 }
 
+/// List is a queue out of which any item can be taken. T has fields `before` and `after`, both `?*T`, that belong to the list it is in.
+pub fn List(comptime T: type) type {
+    return struct {
+        first: ?*T = null,
+        last: ?*T = null,
+
+        const Self = @This();
+
+        pub fn push(q: *Self, item: *T) void {
+            item.before = q.last;
+            item.after = null;
+            if (q.last) |last| last.after = item else q.first = item;
+            q.last = item;
+        }
+
+        /// remove takes out an item that is in the list.
+        pub fn remove(q: *Self, item: *T) void {
+            if (item.before) |before| before.after = item.after else q.first = item.after;
+            if (item.after) |after| after.before = item.before else q.last = item.before;
+        }
+    };
+}
+
 pub const Priority = u5;
 
 /// Ready has a Fifo for each of 32 priorities (T has a field `priority`) and a bitmap of those that are not empty. The highest

@@ -80,7 +80,40 @@ test "a batch gives the turns that it has, and none more" {
     try std.testing.expectEqual(3, ready.turn());
 }
 
-const Alarm = struct { deadline: u64, order: u64 = 0, child: ?*Alarm = null, sibling: ?*Alarm = null };
+const Listed = struct { id: usize, in: bool = false, before: ?*Listed = null, after: ?*Listed = null };
+
+test "a list keeps its order, whichever items are taken out of it" {
+    var random = std.Random.DefaultPrng.init(3);
+    const r = random.random();
+    var items: [50]Listed = undefined;
+    for (&items, 0..) |*item, id| item.* = .{ .id = id };
+    var model = std.ArrayList(usize).init(std.testing.allocator);
+    defer model.deinit();
+    var list: queue.List(Listed) = .{};
+    for (0..100_000) |_| {
+        const item = &items[r.uintLessThan(usize, items.len)];
+        if (item.in) {
+            list.remove(item);
+            _ = model.orderedRemove(std.mem.indexOfScalar(usize, model.items, item.id).?);
+        } else {
+            list.push(item);
+            try model.append(item.id);
+        }
+        item.in = !item.in;
+        var next = list.first;
+        var before: ?*Listed = null;
+        for (model.items) |id| {
+            try std.testing.expectEqual(id, next.?.id);
+            try std.testing.expectEqual(before, next.?.before);
+            before = next;
+            next = next.?.after;
+        }
+        try std.testing.expectEqual(null, next);
+        try std.testing.expectEqual(before, list.last);
+    }
+}
+
+const Alarm = struct { deadline: u64, order: u64 = 0, child: ?*Alarm = null, sibling: ?*Alarm = null, link: *?*Alarm = undefined };
 
 test "timers come by deadline, and of equal deadlines as they were added" {
     var random = std.Random.DefaultPrng.init(2);
@@ -113,4 +146,42 @@ test "timers come by deadline, and of equal deadlines as they were added" {
     }
     try std.testing.expect(again > 100);
     try std.testing.expectEqual(alarms.len + again, taken);
+}
+
+test "timers that are taken out are not due, and the others come in their order" {
+    var random = std.Random.DefaultPrng.init(4);
+    const r = random.random();
+    var timers: Timers(Alarm) = .{};
+    var alarms: [300]Alarm = undefined;
+    var waits: [alarms.len]bool = @splat(false);
+    var time: u64 = 0;
+    var removed: usize = 0;
+    for (0..50_000) |_| {
+        const i = r.uintLessThan(usize, alarms.len);
+        switch (r.uintLessThan(u8, 4)) {
+            0 => if (waits[i]) {
+                timers.remove(&alarms[i]);
+                waits[i] = false;
+                removed += 1;
+            },
+            1 => {
+                time += r.uintLessThan(u64, 20);
+                while (timers.takeUntil(time)) |alarm| {
+                    const at = (@intFromPtr(alarm) - @intFromPtr(&alarms)) / @sizeOf(Alarm);
+                    try std.testing.expect(waits[at]);
+                    waits[at] = false;
+                    for (&alarms, waits) |*other, is_waiting| {
+                        if (is_waiting) try std.testing.expect(alarm.deadline < other.deadline or (alarm.deadline == other.deadline and alarm.order < other.order));
+                    }
+                }
+                for (&alarms, waits) |*other, is_waiting| try std.testing.expect(!is_waiting or other.deadline > time);
+            },
+            else => if (!waits[i]) {
+                alarms[i] = .{ .deadline = time + r.uintLessThan(u64, 500) };
+                timers.add(&alarms[i]);
+                waits[i] = true;
+            },
+        }
+    }
+    try std.testing.expect(removed > 1000);
 }

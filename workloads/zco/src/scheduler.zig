@@ -9,6 +9,8 @@ const Timers = @import("timers.zig").Timers;
 const Stacks = @import("stacks.zig").Stacks;
 const Poller = @import("poller.zig").Poller;
 const preempt = @import("preempt.zig");
+const Task = @import("task.zig").Task;
+const select = @import("select.zig");
 
 pub const Coroutine = struct {
     context: context.Context,
@@ -19,6 +21,28 @@ pub const Coroutine = struct {
     /// Reads and writes it may do before the others have their turn.
     credit: u8,
     background: bool,
+    /// Why its waits end with error.Canceled: a task that was cancelled, and deadlines that have passed. None when 0.
+    cancels: u32 = 0,
+    /// What it waits for, where that can be cancelled.
+    wait: ?*Wait = null,
+    task: ?*Task = null,
+};
+
+/// Wait is what a coroutine waits for. It lies where the coroutine leaves it until it goes on.
+pub const Wait = struct {
+    coroutine: ?*Coroutine = null,
+    /// end takes the coroutine out of all that could wake it, and wakes it: at once, or when the kernel lets go of its memory.
+    end: *const fn (wait: *Wait, s: *Scheduler) void,
+};
+
+/// Timer calls due at its deadline, when no coroutine runs.
+pub const Timer = struct {
+    due: *const fn (timer: *Timer, s: *Scheduler) void,
+    deadline: u64 = 0,
+    order: u64 = 0,
+    child: ?*Timer = null,
+    sibling: ?*Timer = null,
+    link: *?*Timer = undefined,
 };
 
 pub const Options = struct {
@@ -26,9 +50,9 @@ pub const Options = struct {
     priority: queue.Priority = 16,
     /// run does not wait for the end of the coroutine, and leaves it where it is.
     background: bool = false,
+    /// A handle to the coroutine.
+    task: ?*Task = null,
 };
-
-const Sleeper = struct { deadline: u64, order: u64 = 0, child: ?*Sleeper = null, sibling: ?*Sleeper = null, coroutine: *Coroutine };
 
 /// What a tick of the time slice adds to `inside`.
 pub const overdue = 1 << 31;
@@ -49,7 +73,9 @@ pub const Scheduler = struct {
     main: context.Context = undefined,
     /// Coroutines that have not ended, but those in the background.
     live: usize = 0,
-    timers: Timers(Sleeper) = .{},
+    timers: Timers(Timer) = .{},
+    /// What pick draws from: the same at each start.
+    seed: u64 = 1,
     stacks: Stacks(Coroutine) = .{},
     poller: ?*Poller = null,
     slice: ?preempt.Slice = null,
@@ -129,7 +155,9 @@ pub const Scheduler = struct {
             .priority = options.priority,
             .credit = 0,
             .background = options.background,
+            .task = options.task,
         };
+        if (options.task) |task| task.begun(co);
         if (!options.background) s.live += 1;
         s.ready.push(co);
     }
@@ -158,18 +186,41 @@ pub const Scheduler = struct {
     }
 
     /// sleep ends the turn and the coroutine is ready again after so many nanoseconds.
-    pub fn sleep(s: *Scheduler, nanoseconds: u64) void {
-        s.enter();
-        defer s.leave();
-        var sleeper: Sleeper = .{ .deadline = now() +| nanoseconds, .coroutine = s.current.? };
-        const first = s.timers.root == null;
-        s.timers.add(&sleeper);
-        if (first) s.beginBatch(); // the one that has begun may be long, for there was no need to look at the clock
-        s.park();
+    pub fn sleep(s: *Scheduler, nanoseconds: u64) error{Canceled}!void {
+        _ = try select.select(s, .{ .over = select.after(nanoseconds) });
     }
 
-    /// wake makes a parked coroutine ready. Only code between enter and leave may call it, and park.
+    /// startTimer makes a timer due after so many nanoseconds. Only code between enter and leave may call it, and what follows here.
+    pub fn startTimer(s: *Scheduler, timer: *Timer, nanoseconds: u64) void {
+        timer.deadline = now() +| nanoseconds;
+        const first = s.timers.root == null;
+        s.timers.add(timer);
+        if (first) s.beginBatch(); // the one that has begun may be long, for there was no need to look at the clock
+    }
+
+    /// check fails for a coroutine that is cancelled. All that may wait calls it first, whether it then waits or not.
+    pub inline fn check(s: *const Scheduler) error{Canceled}!void {
+        if (s.current.?.cancels != 0) return error.Canceled;
+    }
+
+    /// cancel ends the wait of a coroutine, and makes check fail for it until its cancels are taken back.
+    pub fn cancel(s: *Scheduler, co: *Coroutine) void {
+        co.cancels += 1;
+        co.credit = 0; // so that reads and writes, which spend it, need not ask each time
+        const wait = co.wait orelse return;
+        co.wait = null;
+        wait.end(wait, s);
+    }
+
+    /// pick draws one of the numbers below n by lot.
+    pub fn pick(s: *Scheduler, n: u32) u32 {
+        s.seed = s.seed *% 6364136223846793005 +% 1442695040888963407;
+        return @intCast((s.seed >> 32) * n >> 32);
+    }
+
+    /// wake makes a parked coroutine ready.
     pub inline fn wake(s: *Scheduler, co: *Coroutine) void {
+        co.wait = null;
         s.ready.push(co);
     }
 
@@ -181,8 +232,15 @@ pub const Scheduler = struct {
     }
 
     /// park stops the coroutine until somebody wakes it. It switches straight to the next one while the batch lasts.
-    pub inline fn park(s: *Scheduler) void {
+    pub inline fn park(s: *Scheduler, wait: *Wait) void {
+        s.current.?.wait = wait;
+        s.parkUncancelable(wait);
+    }
+
+    /// parkUncancelable is park for a wait that cancelling does not end.
+    pub inline fn parkUncancelable(s: *Scheduler, wait: *Wait) void {
         const me = s.current.?;
+        wait.coroutine = me;
         s.ready.remove(me);
         s.leaveFor(me, s.chooseNext());
     }
@@ -200,6 +258,7 @@ pub const Scheduler = struct {
 
     fn end(s: *Scheduler, me: *Coroutine) noreturn {
         if (!me.background) s.live -= 1;
+        if (me.task) |task| task.ended();
         s.ready.remove(me);
         s.stacks.give(me); // nobody takes it before the switch
         context.swap(&me.context, s.chooseNext());
@@ -214,7 +273,7 @@ pub const Scheduler = struct {
             if (to != &s.main) context.swap(&s.main, to);
             s.inside = 1;
             s.stacks.trim(s.stacks.keep);
-            try s.wait();
+            try s.takeEvents();
         }
     }
 
@@ -223,8 +282,8 @@ pub const Scheduler = struct {
         s.ready.begin(if (alone) batch_max else @intCast(std.math.clamp(s.ready.len, batch_min, batch_max)));
     }
 
-    /// wait takes what has happened from clock and kernel. It blocks only when no coroutine is ready.
-    fn wait(s: *Scheduler) Error!void {
+    /// takeEvents takes what has happened from clock and kernel. It blocks only when no coroutine is ready.
+    fn takeEvents(s: *Scheduler) Error!void {
         var patience: ?u64 = null; // nanoseconds; null for ever
         if (s.timers.root) |first| patience = first.deadline -| now();
         if (s.ready.len > 0 or s.live == 0) patience = 0;
@@ -236,7 +295,7 @@ pub const Scheduler = struct {
         } else return error.Deadlock;
         if (s.timers.root != null) {
             const time = now();
-            while (s.timers.takeUntil(time)) |sleeper| s.wake(sleeper.coroutine);
+            while (s.timers.takeUntil(time)) |timer| timer.due(timer, s);
         }
     }
 

@@ -1,16 +1,19 @@
 //! zco's server: a coroutine accepts, each connection has a coroutine of its own, one counts the time, and one waits for the end.
+//! With several threads there are as many servers, each with a scheduler, a poller and a listener of its own.
 const std = @import("std");
 const linux = std.os.linux;
 const posix = std.posix;
 const zco = @import("zco.zig");
 const http = @import("http.zig");
 const Connection = @import("connection.zig").Connection;
+const counts = @import("counts.zig");
 
 /// How long connections may take to end after SIGTERM.
 const drain_nanoseconds = 500 * std.time.ns_per_ms;
 const backlog = 4096;
 /// Connections taken or refused before those that are open have their turn.
 const accept_max = 64;
+pub const threads_max = 64;
 /// A connection matters less than the coroutine that accepts, and that less than the end.
 const accept_priority = 17;
 const end_priority = 18;
@@ -32,7 +35,10 @@ pub const Server = struct {
     poller: zco.Poller,
     listener: zco.Source,
     signals: zco.Source,
-    patience: Patience = .{},
+    patience: Patience,
+    /// The lines of all servers, and which of them is this one's.
+    lines: []counts.Line,
+    place: usize,
     ticks: u64 = 0,
     connections: ?*Connection = null,
     /// SIGTERM has come.
@@ -49,14 +55,14 @@ pub const Server = struct {
         const s = &server.scheduler;
         var taken: usize = 0;
         while (true) : (taken += 1) {
-            if (taken % accept_max == accept_max - 1) s.sleep(0); // until all that are ready have had a turn
+            if (taken % accept_max == accept_max - 1) s.sleep(0) catch return; // until all that are ready have had a turn
             const fd = server.poller.accept(s, &server.listener) catch |err| switch (err) {
-                error.Closed => return,
+                error.Closed, error.Canceled => return,
                 error.TooManyFiles => {
                     // With the reserved descriptor the client can be told; else it would wait for ever, and be reported for ever.
                     if (reserve >= 0) _ = linux.close(reserve);
                     const fd = linux.accept4(server.listener.fd, null, null, linux.SOCK.CLOEXEC);
-                    if (linux.E.init(fd) == .SUCCESS) server.refuse(@intCast(fd)) else s.sleep(10 * std.time.ns_per_ms);
+                    if (linux.E.init(fd) == .SUCCESS) server.refuse(@intCast(fd)) else s.sleep(10 * std.time.ns_per_ms) catch return;
                     reserve = duplicate(server.listener.fd);
                     continue;
                 },
@@ -78,9 +84,10 @@ pub const Server = struct {
     fn count(server: *Server) void {
         const s = &server.scheduler;
         while (true) {
-            s.sleep(server.patience.tick_nanoseconds);
+            s.sleep(server.patience.tick_nanoseconds) catch return;
             s.enter();
             server.ticks += 1;
+            server.lines[server.place].write(server.counted());
             var next = server.connections;
             while (next) |c| : (next = c.after) {
                 if (c.deadline > server.ticks) continue;
@@ -104,8 +111,16 @@ pub const Server = struct {
         s.leave();
         const limit = zco.now() + drain_nanoseconds;
         // By what lives, for a connection that is accepted may not be open yet.
-        while (s.live > 1 and zco.now() < limit) s.sleep(5 * std.time.ns_per_ms);
-        if (s.live > 1) std.process.exit(0); // clients that do not read
+        while (s.live > 1 and zco.now() < limit) s.sleep(5 * std.time.ns_per_ms) catch return;
+        if (s.live > 1) server.abandon();
+    }
+
+    /// abandon ends the connections of clients that do not read. Other threads may still have some that do.
+    fn abandon(server: *Server) void {
+        server.scheduler.enter();
+        defer server.scheduler.leave();
+        var next = server.connections;
+        while (next) |c| : (next = c.after) _ = linux.shutdown(c.source.fd, linux.SHUT.RDWR);
     }
 
     pub fn opened(server: *Server, c: *Connection) void {
@@ -133,12 +148,9 @@ pub const Server = struct {
         server.requests += n;
     }
 
-    pub fn statsAnswer(server: *Server, out: []u8, request: http.Request) []const u8 {
-        server.scheduler.enter();
-        defer server.scheduler.leave();
+    fn counted(server: *const Server) counts.Counts {
         const s = &server.scheduler;
-        return http.statsAnswer(out, request, .{
-            .backend = @tagName(server.poller),
+        return .{
             .switches = s.switches(),
             .preemptions = s.preemptions,
             .ready = s.ready.len,
@@ -148,7 +160,34 @@ pub const Server = struct {
             .refused = server.refused,
             .timedOut = server.late,
             .requests = server.requests,
-        }) catch unreachable; // nine numbers fit
+        };
+    }
+
+    /// statsAnswer has the sums of all threads: of this one as they are, of the others as they were at their last tick.
+    pub fn statsAnswer(server: *Server, out: []u8, request: http.Request) []const u8 {
+        server.scheduler.enter();
+        defer server.scheduler.leave();
+        server.lines[server.place].write(server.counted());
+        var sum: counts.Counts = .{};
+        var open: [threads_max]u64 = undefined;
+        for (server.lines, open[0..server.lines.len]) |*line, *of_thread| {
+            const counted_there = line.read();
+            of_thread.* = counted_there.connectionsOpen;
+            sum.add(counted_there);
+        }
+        return http.statsAnswer(out, request, .{
+            .backend = @tagName(server.poller),
+            .switches = sum.switches,
+            .preemptions = sum.preemptions,
+            .ready = sum.ready,
+            .stacks = sum.stacks,
+            .connectionsOpen = sum.connectionsOpen,
+            .openByThread = open[0..server.lines.len],
+            .connections = sum.connections,
+            .refused = sum.refused,
+            .timedOut = sum.timedOut,
+            .requests = sum.requests,
+        }) catch unreachable; // the numbers of 64 threads fit
     }
 };
 
@@ -157,10 +196,10 @@ fn duplicate(fd: i32) i32 {
     return if (linux.E.init(copy) == .SUCCESS) @intCast(copy) else -1;
 }
 
-const Options = struct { port: u16 = 8080, backend: zco.Backend = .epoll };
+pub const Options = struct { port: u16 = 8080, backend: zco.Backend = .epoll, threads: u16 = 1 };
 
-/// parseOptions reads "--port N" and "--port=N", and the same of --backend. It returns null when there is anything else.
-fn parseOptions(arguments: []const [*:0]const u8) ?Options {
+/// parseOptions reads "--port N" and "--port=N", and the same of the others. It returns null when there is anything else.
+pub fn parseOptions(arguments: []const [*:0]const u8) ?Options {
     var options: Options = .{};
     var i: usize = 0;
     while (i < arguments.len) : (i += 1) {
@@ -173,9 +212,9 @@ fn parseOptions(arguments: []const [*:0]const u8) ?Options {
             break :value std.mem.span(arguments[i]);
         };
         if (std.mem.eql(u8, name, "--port")) {
-            for (value) |digit| if (!std.ascii.isDigit(digit)) return null;
-            options.port = std.fmt.parseInt(u16, value, 10) catch return null;
-            if (options.port == 0) return null;
+            options.port = parseNumber(value, std.math.maxInt(u16)) orelse return null;
+        } else if (std.mem.eql(u8, name, "--threads")) {
+            options.threads = parseNumber(value, threads_max) orelse return null;
         } else if (std.mem.eql(u8, name, "--backend")) {
             options.backend = std.meta.stringToEnum(zco.Backend, value) orelse return null;
         } else return null;
@@ -183,16 +222,45 @@ fn parseOptions(arguments: []const [*:0]const u8) ?Options {
     return options;
 }
 
-/// listen takes any free port for 0.
-pub fn listen(port: u16) !i32 {
+/// parseNumber reads a number from 1 to max.
+fn parseNumber(text: []const u8, max: u16) ?u16 {
+    for (text) |digit| if (!std.ascii.isDigit(digit)) return null;
+    const number = std.fmt.parseInt(u16, text, 10) catch return null;
+    return if (number >= 1 and number <= max) number else null;
+}
+
+/// listen opens as many listeners as out has room for, on one port: any free one for 0. The kernel chooses for each connection, by its
+/// address, the listener that gets it.
+pub fn listen(port: u16, out: []i32) !void {
+    var taken = port;
+    for (out, 0..) |*fd, i| {
+        fd.* = try bind(taken, i > 0);
+        if (i > 0) continue;
+        // Only now, for a port that another process has would else be shared with it.
+        if (out.len > 1) try posix.setsockopt(fd.*, linux.SOL.SOCKET, linux.SO.REUSEPORT, &one);
+        taken = try portOf(fd.*);
+    }
+    for (out) |fd| try posix.listen(fd, backlog);
+}
+
+const one = std.mem.toBytes(@as(c_int, 1));
+
+fn bind(port: u16, share: bool) !i32 {
     const fd = try posix.socket(linux.AF.INET, linux.SOCK.STREAM | linux.SOCK.NONBLOCK | linux.SOCK.CLOEXEC, 0);
-    const one = std.mem.toBytes(@as(c_int, 1));
+    errdefer posix.close(fd);
     try posix.setsockopt(fd, linux.SOL.SOCKET, linux.SO.REUSEADDR, &one);
+    if (share) try posix.setsockopt(fd, linux.SOL.SOCKET, linux.SO.REUSEPORT, &one);
     try posix.setsockopt(fd, linux.IPPROTO.TCP, linux.TCP.NODELAY, &one); // connections inherit it
     const address = std.net.Address.initIp4(.{ 0, 0, 0, 0 }, port);
     try posix.bind(fd, &address.any, address.getOsSockLen());
-    try posix.listen(fd, backlog);
     return fd;
+}
+
+pub fn portOf(listener: i32) !u16 {
+    var address: std.net.Address = undefined;
+    var size: posix.socklen_t = @sizeOf(posix.sockaddr);
+    try posix.getsockname(listener, &address.any, &size);
+    return address.getPort();
 }
 
 /// catchEnd makes SIGTERM and SIGINT readable instead of deadly.
@@ -210,9 +278,46 @@ pub fn raiseFiles() !void {
     try posix.setrlimit(.NOFILE, files);
 }
 
-/// serve returns after SIGTERM.
-pub fn serve(listener: i32, poller: zco.Poller, patience: Patience) !void {
-    var server: Server = .{ .poller = poller, .listener = .{ .fd = listener }, .signals = .{ .fd = try catchEnd() }, .patience = patience };
+/// Setup is what the servers of all threads have in common.
+pub const Setup = struct {
+    listeners: []const i32,
+    backend: zco.Backend = .epoll,
+    patience: Patience = .{},
+};
+
+/// serve serves with a thread for each listener, this one among them, and returns after SIGTERM, when all are done.
+pub fn serve(setup: Setup) !void {
+    // Before there are threads, so that all of them leave the signals alone.
+    const signals = try catchEnd();
+    var lines: [threads_max]counts.Line = @splat(.{});
+    var others: [threads_max - 1]std.Thread = undefined;
+    const n = setup.listeners.len;
+    for (others[0 .. n - 1], 1..) |*thread, place| {
+        thread.* = try std.Thread.spawn(.{}, serveOrExit, .{ setup, signals, lines[0..n], place });
+    }
+    try serveOne(setup, signals, lines[0..n], 0);
+    for (others[0 .. n - 1]) |thread| thread.join();
+}
+
+fn serveOrExit(setup: Setup, signals: i32, lines: []counts.Line, place: usize) void {
+    serveOne(setup, signals, lines, place) catch |err| {
+        complain("thread {d}: {s}\n", .{ place, @errorName(err) });
+        std.process.exit(1);
+    };
+}
+
+/// serveOne is the server of a thread.
+fn serveOne(setup: Setup, signals: i32, lines: []counts.Line, place: usize) !void {
+    const poller = try zco.Poller.init(setup.backend);
+    if (@as(zco.Backend, poller) != setup.backend) return error.BackendRefused;
+    var server: Server = .{
+        .poller = poller,
+        .listener = .{ .fd = setup.listeners[place] },
+        .signals = .{ .fd = signals },
+        .patience = setup.patience,
+        .lines = lines,
+        .place = place,
+    };
     const s = &server.scheduler;
     s.poller = &server.poller;
     try zco.Slice.start(s);
@@ -222,25 +327,29 @@ pub fn serve(listener: i32, poller: zco.Poller, patience: Patience) !void {
     try s.run();
 }
 
+fn complain(comptime format: []const u8, arguments: anytype) void {
+    var text: [128]u8 = undefined;
+    std.io.getStdErr().writeAll(std.fmt.bufPrint(&text, "zco: " ++ format, arguments) catch "zco: an error\n") catch {};
+}
+
 fn start(options: Options) !void {
     try raiseFiles();
-    const listener = try listen(options.port);
-    const poller = try zco.Poller.init(options.backend);
+    var listeners: [threads_max]i32 = undefined;
+    try listen(options.port, listeners[0..options.threads]);
+    const backend = try zco.Poller.allowed(options.backend);
     var text: [96]u8 = undefined;
-    const greeting = try std.fmt.bufPrint(&text, "zco: port {d}, backend {s}\n", .{ options.port, @tagName(poller) });
+    const greeting = try std.fmt.bufPrint(&text, "zco: port {d}, backend {s}, threads {d}\n", .{ options.port, @tagName(backend), options.threads });
     std.io.getStdOut().writeAll(greeting) catch {}; // nobody has to listen
-    try serve(listener, poller, .{});
+    try serve(.{ .listeners = listeners[0..options.threads], .backend = backend });
 }
 
 pub fn main() u8 {
     const options = parseOptions(std.os.argv[1..]) orelse {
-        std.io.getStdErr().writeAll("usage: zco [--port PORT] [--backend epoll|io_uring]\n") catch {};
+        std.io.getStdErr().writeAll("usage: zco [--port PORT] [--backend epoll|io_uring] [--threads 1..64]\n") catch {};
         return 2;
     };
     start(options) catch |err| {
-        var text: [128]u8 = undefined;
-        const sentence = std.fmt.bufPrint(&text, "zco: port {d}: {s}\n", .{ options.port, @errorName(err) }) catch "zco: an error\n";
-        std.io.getStdErr().writeAll(sentence) catch {};
+        complain("port {d}: {s}\n", .{ options.port, @errorName(err) });
         return 1;
     };
     return 0;

@@ -19,6 +19,7 @@ const Options = struct {
     /// Files that the server may open; as many as this process when null.
     files: ?u64 = null,
     patience: server.Patience = endless,
+    threads: usize = 1,
 };
 
 const Running = struct {
@@ -27,17 +28,18 @@ const Running = struct {
 
     /// start returns when the server answers.
     fn start(backend: zco.Backend, options: Options) !Running {
-        const listener = try server.listen(0);
-        var r: Running = .{ .child = try posix.fork(), .address = undefined };
+        var room: [server.threads_max]i32 = undefined;
+        const listeners = room[0..options.threads];
+        try server.listen(0, listeners);
+        defer for (listeners) |fd| posix.close(fd);
+        const address = std.net.Address.initIp4(.{ 127, 0, 0, 1 }, try server.portOf(listeners[0]));
+        const r: Running = .{ .child = try posix.fork(), .address = address };
         if (r.child == 0) {
             _ = linux.prctl(@intFromEnum(linux.PR.SET_PDEATHSIG), linux.SIG.KILL, 0, 0, 0); // a test that fails leaves nothing
             if (options.files) |n| posix.setrlimit(.NOFILE, .{ .cur = n, .max = n }) catch posix.exit(3);
-            server.serve(listener, zco.Poller.init(backend) catch posix.exit(3), options.patience) catch posix.exit(1);
+            server.serve(.{ .listeners = listeners, .backend = backend, .patience = options.patience }) catch posix.exit(1);
             posix.exit(0);
         }
-        defer posix.close(listener);
-        var size: posix.socklen_t = @sizeOf(posix.sockaddr);
-        try posix.getsockname(listener, &r.address.any, &size);
         const fd = try r.connect();
         defer posix.close(fd);
         try ask(fd);
@@ -295,4 +297,69 @@ test "a flood of connections, served or refused, keeps nobody waiting for his tu
         try r.end();
         try r.expectEnded();
     };
+}
+
+/// statistics returns the body of an answer with the statistics.
+fn statistics(fd: posix.fd_t, text: []u8) ![]const u8 {
+    try send(fd, "GET /stats HTTP/1.1\r\nHost: bench\r\n\r\n");
+    const whole = text[0..try posix.recv(fd, text, 0)];
+    return whole[(std.mem.indexOf(u8, whole, "\r\n\r\n") orelse return error.NoBody) + 4 ..];
+}
+
+const Statistics = struct { connectionsOpen: u64, openByThread: []u64, connections: u64, requests: u64, ready: u64 };
+
+test "several threads share the connections, add up what they have counted, and end together" {
+    const brisk: server.Patience = .{ .tick_nanoseconds = 10 * std.time.ns_per_ms, .request = 1_000_000, .idle = 1_000_000, .answers = 1_000_000 };
+    for (backends()) |backend| {
+        const r = try Running.start(backend, .{ .threads = 3, .patience = brisk });
+        var fds: [90]posix.fd_t = undefined;
+        for (&fds) |*fd| fd.* = try r.connect();
+        defer for (fds) |fd| posix.close(fd);
+        const n = 100;
+        for (fds) |fd| try send(fd, request ** n);
+        var text: [answer.len * n]u8 = undefined;
+        for (fds) |fd| try std.testing.expectEqual(text.len, (try receive(fd, &text)).len);
+
+        // What the others have counted is told with their next tick. The first connection was that of start.
+        var asked: u64 = 0;
+        while (true) {
+            asked += 1;
+            const parsed = try std.json.parseFromSlice(Statistics, std.testing.allocator, try statistics(fds[0], &text), .{ .ignore_unknown_fields = true });
+            defer parsed.deinit();
+            const stats = parsed.value;
+            try std.testing.expectEqual(3, stats.openByThread.len);
+            if (stats.requests == 1 + fds.len * n + asked and stats.connectionsOpen == fds.len and stats.connections == 1 + fds.len) {
+                for (stats.openByThread) |open| try std.testing.expect(open > 0);
+                break;
+            }
+            if (asked == 12_000) return error.NeverTold;
+            std.Thread.sleep(10 * std.time.ns_per_ms);
+        }
+
+        const deaf = fds[17];
+        try sendMuch(deaf);
+        try r.end();
+        for (fds) |fd| if (fd != deaf) try std.testing.expectEqual(0, (try receive(fd, text[0..1])).len);
+        try r.expectEnded();
+    }
+}
+
+test "a port that another server has is refused, however many threads either has" {
+    for ([_]usize{ 1, 3 }) |threads| {
+        const r = try Running.start(.epoll, .{ .threads = threads });
+        for ([_]usize{ 1, 2 }) |more| {
+            var listeners: [2]i32 = undefined;
+            try std.testing.expectError(error.AddressInUse, server.listen(r.address.getPort(), listeners[0..more]));
+        }
+        try r.end();
+        try r.expectEnded();
+    }
+}
+
+test "the number of threads is one that the server can have" {
+    for ([_][*:0]const u8{ "--threads=0", "--threads=65", "--threads=-1", "--threads=", "--threads=2x", "--threads" }) |bad| {
+        try std.testing.expectEqual(null, server.parseOptions(&.{bad}));
+    }
+    try std.testing.expectEqual(64, server.parseOptions(&.{"--threads=64"}).?.threads);
+    try std.testing.expectEqual(1, server.parseOptions(&.{}).?.threads);
 }

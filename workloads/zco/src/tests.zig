@@ -4,6 +4,8 @@ comptime {
     _ = @import("scheduler_test.zig");
     _ = @import("channel_test.zig");
     _ = @import("wait_group_test.zig");
+    _ = @import("select_test.zig");
+    _ = @import("task_test.zig");
     _ = @import("preempt_test.zig");
     _ = @import("poller_test.zig");
     _ = @import("http_test.zig");

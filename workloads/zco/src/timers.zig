@@ -1,12 +1,14 @@
-//! Sleepers by the time they want to wake up at: a pairing heap, linked through the sleepers themselves.
+//! Timers by the time that they wait for: a pairing heap, linked through the timers themselves.
 const std = @import("std");
 
-/// Timers needs of T the fields `deadline: u64`, `order: u64`, `child: ?*T` and `sibling: ?*T`, and sets all but the first.
-/// Of equal deadlines the one added first comes first.
+/// Timers needs of T the fields `deadline: u64`, `order: u64`, `child: ?*T`, `sibling: ?*T` and `link: *?*T`, and sets all but the
+/// first. Of equal deadlines the one added first comes first.
 pub fn Timers(comptime T: type) type {
     return struct {
         root: ?*T = null,
         added: u64 = 0,
+
+        // An item's link is the pointer that leads to it from its parent or from the sibling before it; the root's means nothing.
 
         const Self = @This();
 
@@ -26,6 +28,18 @@ pub fn Timers(comptime T: type) type {
             return first;
         }
 
+        /// remove takes out an item that was added and not taken.
+        pub fn remove(t: *Self, item: *T) void {
+            const below = mergePairs(item.child);
+            if (t.root == item) {
+                t.root = below;
+                return;
+            }
+            item.link.* = item.sibling;
+            if (item.sibling) |sibling| sibling.link = item.link;
+            if (below) |heap| t.root = merge(t.root.?, heap);
+        }
+
         fn before(a: *T, b: *T) bool {
             return a.deadline < b.deadline or (a.deadline == b.deadline and a.order < b.order);
         }
@@ -33,7 +47,9 @@ pub fn Timers(comptime T: type) type {
         fn merge(a: *T, b: *T) *T {
             const parent, const child = if (before(a, b)) .{ a, b } else .{ b, a };
             child.sibling = parent.child;
+            if (parent.child) |sibling| sibling.link = &child.sibling;
             parent.child = child;
+            child.link = &parent.child;
             return parent;
         }
 

@@ -10,11 +10,31 @@ const completions = 16384;
 const taken_at_once = 256;
 
 /// An operation lies on the stack of the coroutine that waits for it.
-const Operation = struct { coroutine: *scheduler.Coroutine, result: i32 = 0 };
+const Operation = struct {
+    wait: scheduler.Wait = .{ .end = end },
+    ring: *Uring,
+    result: i32 = 0,
+
+    /// end asks the kernel to let go of the coroutine's memory; the completion then wakes the coroutine.
+    fn end(wait: *scheduler.Wait, _: *Scheduler) void {
+        const operation: *Operation = @fieldParentPtr("wait", wait);
+        const entry = operation.ring.next() catch {
+            operation.ring.broken = true;
+            return;
+        };
+        entry.prep_cancel(@intFromPtr(operation), 0);
+        entry.user_data = of_nobody;
+    }
+};
+
+/// What completes for no coroutine.
+const of_nobody = 0;
 
 pub const Uring = struct {
     ring: linux.IoUring,
     waiters: usize = 0,
+    /// It takes no more, although somebody is cancelled: the next poll says so.
+    broken: bool = false,
     taken: [taken_at_once]linux.io_uring_cqe = undefined,
 
     /// init fails where the kernel or a container's policy does not allow io_uring.
@@ -30,7 +50,8 @@ pub const Uring = struct {
         p.ring.deinit();
     }
 
-    pub fn read(p: *Uring, s: *Scheduler, source: *Source, buffer: []u8) error{Broken}!usize {
+    pub fn read(p: *Uring, s: *Scheduler, source: *Source, buffer: []u8) error{ Broken, Canceled }!usize {
+        try s.check();
         const entry = try p.next();
         entry.prep_recv(source.fd, buffer, 0);
         entry.ioprio = linux.IORING_RECVSEND_POLL_FIRST;
@@ -38,13 +59,15 @@ pub const Uring = struct {
     }
 
     /// write writes at least a byte.
-    pub fn write(p: *Uring, s: *Scheduler, source: *Source, bytes: []const u8) error{Broken}!usize {
+    pub fn write(p: *Uring, s: *Scheduler, source: *Source, bytes: []const u8) error{ Broken, Canceled }!usize {
+        try s.check();
         const entry = try p.next();
         entry.prep_send(source.fd, bytes, linux.MSG.NOSIGNAL);
         return p.perform(s, entry);
     }
 
-    pub fn waitReadable(p: *Uring, s: *Scheduler, source: *Source) error{Broken}!void {
+    pub fn waitReadable(p: *Uring, s: *Scheduler, source: *Source) error{ Broken, Canceled }!void {
+        try s.check();
         const entry = try p.next();
         entry.prep_poll_add(source.fd, linux.POLL.IN);
         _ = try p.perform(s, entry);
@@ -57,24 +80,26 @@ pub const Uring = struct {
         };
     }
 
-    fn perform(p: *Uring, s: *Scheduler, entry: *linux.io_uring_sqe) error{Broken}!usize {
-        var operation: Operation = .{ .coroutine = s.current.? };
+    fn perform(p: *Uring, s: *Scheduler, entry: *linux.io_uring_sqe) error{ Broken, Canceled }!usize {
+        var operation: Operation = .{ .ring = p };
         entry.user_data = @intFromPtr(&operation);
         p.waiters += 1;
-        s.park();
+        s.park(&operation.wait);
         p.waiters -= 1;
-        if (operation.result < 0) return error.Broken;
+        if (operation.result < 0) return if (operation.result == -@as(i32, @intFromEnum(linux.E.CANCELED))) error.Canceled else error.Broken;
         return @intCast(operation.result);
     }
 
     pub fn poll(p: *Uring, s: *Scheduler, patience: ?u64) error{Poll}!void {
+        if (p.broken) return error.Poll;
         try p.submitAndWait(patience);
         while (true) {
             const n = p.ring.copy_cqes(&p.taken, 0) catch return error.Poll;
             for (p.taken[0..n]) |completion| {
+                if (completion.user_data == of_nobody) continue;
                 const operation: *Operation = @ptrFromInt(completion.user_data);
                 operation.result = completion.res;
-                s.wake(operation.coroutine);
+                s.wake(operation.wait.coroutine.?);
             }
             if (n < p.taken.len) return;
         }

@@ -10,12 +10,12 @@ fn produce(numbers: *Numbers) void {
 }
 
 fn add(numbers: *Numbers, sum: *u64, group: *zco.WaitGroup) void {
-    while (numbers.receive()) |n| sum.* += n;
+    while (numbers.receive() catch null) |n| sum.* += n;
     group.done();
 }
 
 fn print(sums: []const u64, group: *zco.WaitGroup) void {
-    group.wait();
+    group.wait() catch return; // nobody cancels it
     std.io.getStdOut().writer().print("{d}\n", .{sums[0] + sums[1]}) catch {}; // nobody has to read it
 }
 
