@@ -12,9 +12,6 @@ import (
 func TestAtAnImposedRateTheReportSaysWhoNeedsMore(t *testing.T) {
 	run := sample(t, "rate.yaml")
 	shortened(run)
-	for i := range run.Spec.Loads {
-		run.Spec.Loads[i].WarmupSeconds = new(int32(0)) // Of a second k6 spends most on its script.
-	}
 	mustApply(t, run)
 	await(t, run, 15*time.Minute, "ended", ended)
 	data := load(t, run)
