@@ -18,7 +18,9 @@ import (
 // shelf is a store that answers as it is told.
 type shelf struct{ err error }
 
-func (s shelf) Find(_ context.Context, key string) (record.Artifact, error) { return record.Artifact{Key: key}, s.err }
+func (s shelf) Find(_ context.Context, key string) (record.Artifact, error) {
+	return record.Artifact{Key: key}, s.err
+}
 
 func TestAReportIsBegunByFiveOperators(t *testing.T) {
 	scheme := runtime.NewScheme()
