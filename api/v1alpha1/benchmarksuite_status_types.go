@@ -296,7 +296,7 @@ type GoodRound struct {
 // BenchmarkSuiteStatus is the observed state of a suite.
 // +kubebuilder:validation:MinProperties=1
 type BenchmarkSuiteStatus struct {
-	// conditions are Ready, Reconciling and Stalled as kstatus defines them, Measuring and ImagesResolved.
+	// conditions are Ready, Reconciling and Stalled as kstatus defines them, Measuring, ImagesResolved, and Notified if the suite has notifications.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -338,6 +338,14 @@ type BenchmarkSuiteStatus struct {
 	// +listMapKey=round
 	// +kubebuilder:validation:MaxItems=20
 	History []SuiteRound `json:"history,omitempty"`
+
+	// notifications are what the sinks of the suite have been told.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Notifications []NotificationStatus `json:"notifications,omitempty"`
 
 	// nextScheduleTime is the next scheduled time, or one that has passed and waits for the end of the round in progress.
 	// +optional

@@ -252,6 +252,14 @@ type BenchmarkSuiteSpec struct {
 	// history is how many rounds stay in the cluster.
 	// +optional
 	History History `json:"history,omitzero"`
+
+	// notifications are told how each round has ended, by a CloudEvent over HTTP; at most 4.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Notifications []Notification `json:"notifications,omitempty"`
 }
 
 // BenchmarkSuite is a set of benchmarks that lies in Git beside the manifests of what it measures: each change, scheduled time or request starts

@@ -41,3 +41,29 @@ func TestTheGateOfASuite(t *testing.T) {
 		})
 	}
 }
+
+func TestTheSinksOfASuite(t *testing.T) {
+	c := apiServer(t)
+	for name, tc := range map[string]struct {
+		sinks string
+		// want is a part of the refusal; empty if the sinks are accepted.
+		want string
+	}{
+		"a sink":               {sinks: `[{name: events, url: "https://events.example/rounds"}]`},
+		"two sinks of a name":  {sinks: `[{name: a, url: "https://a.example"}, {name: a, url: "https://b.example"}]`, want: "Duplicate value"},
+		"a name of many words": {sinks: `[{name: "Argo Events", url: "https://a.example"}]`, want: "a sink's name must be lower-case letters, digits and '-'"},
+		"a sink without a url": {sinks: "[{name: a}]", want: "url: Required value"},
+		"five sinks":           {sinks: "[{name: a, url: a}, {name: b, url: b}, {name: c, url: c}, {name: d, url: d}, {name: e, url: e}]", want: "must have at most 4 items"},
+		"no sinks":             {sinks: "[]", want: "should have at least 1 items"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.NewReplacer("NAME", strings.ReplaceAll(name, " ", "-"), "gate: GATE", "notifications: "+tc.sinks).Replace(minimalSuite)
+			err := create(t, c, parse(t, []byte(text)))
+			if tc.want != "" {
+				refused(t, err, tc.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

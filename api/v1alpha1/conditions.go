@@ -38,6 +38,8 @@ const (
 	ConditionMeasuring = "Measuring"
 	// ConditionImagesResolved is True when the digest behind each tag is known.
 	ConditionImagesResolved = "ImagesResolved"
+	// ConditionNotified is True when no sink of spec.notifications has failed since it last took a round. It says nothing of the rounds themselves.
+	ConditionNotified = "Notified"
 )
 
 // Reasons that several conditions share.
@@ -114,6 +116,10 @@ const (
 	ReasonImageNotFound = "ImageNotFound"
 	// ReasonRegistryUnavailable surfaces when a registry cannot be reached, or does not answer without a password, or with the one that the operator has.
 	ReasonRegistryUnavailable = "RegistryUnavailable"
+	// ReasonSinkRefused surfaces when a sink answers that it does not take what it is told.
+	ReasonSinkRefused = "SinkRefused"
+	// ReasonSinkUnavailable surfaces when a sink cannot be reached, or does not answer in time.
+	ReasonSinkUnavailable = "SinkUnavailable"
 )
 
 // Reasons of Conclusive.

@@ -33,6 +33,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers"
+	"loadstone.dev/loadstone/controllers/notifications"
 	"loadstone.dev/loadstone/controllers/suites"
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/artifact"
@@ -186,7 +187,7 @@ func handOut(m ctrl.Manager, reviews client.Client, o options) error {
 	return nil
 }
 
-// register gives a manager the reconcilers of trials, runs and suites.
+// register gives a manager the reconcilers of trials, runs, suites and their notifications.
 func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fence) error {
 	store, err := artifact.OpenBehind(o.store, fence.Guard)
 	if err != nil {
@@ -212,6 +213,13 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 	}
 	if err := rounds.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering suites: %w", err)
+	}
+	sinks := &notifications.Reconciler{
+		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"),
+		Post: notifications.Poster(fence.Guard(notifications.Way())), Now: time.Now,
+	}
+	if err := sinks.SetupWithManager(m); err != nil {
+		return fmt.Errorf("registering notifications: %w", err)
 	}
 	return nil
 }

@@ -54,9 +54,13 @@ type world struct {
 	history     v1alpha1.History
 	gate        v1alpha1.Gate
 	webhook     v1alpha1.WebhookTrigger
+	sinks       []v1alpha1.Notification
 	// reports is the operator's object store; nil where no suite asks for it.
 	reports publish.Store
-	stop    func()
+	// ahead is how much the clock of those who tell sinks is ahead, and fails makes them fail to write down what they have told.
+	ahead atomic.Int64
+	fails atomic.Bool
+	stop  func()
 }
 
 // operator is the account of the operator.
@@ -121,6 +125,7 @@ func (w *world) start() {
 	w.must(err)
 	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: AskRegistry, Reports: w.reports, Now: time.Now}
 	w.must(r.SetupWithManager(m))
+	w.must(w.teller(m).SetupWithManager(m))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()
@@ -151,7 +156,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))
 	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: w.address + "/shop/checkout:main"}}
 	s.Spec.Triggers.Change = v1alpha1.ChangeTrigger{Images: images, IntervalSeconds: 10}
-	s.Spec.Concurrency, s.Spec.History, s.Spec.Gate, s.Spec.Triggers.Webhook = w.concurrency, w.history, w.gate, w.webhook
+	s.Spec.Concurrency, s.Spec.History, s.Spec.Gate, s.Spec.Triggers.Webhook, s.Spec.Notifications = w.concurrency, w.history, w.gate, w.webhook, w.sinks
 	for i, text := range templates {
 		run := v1alpha1.SuiteRun{Name: fmt.Sprintf("r%d", i), Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(text)}}}
 		s.Spec.Runs = append(s.Spec.Runs, run)
@@ -166,7 +171,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 func (w *world) await(what string, wanted func(*v1alpha1.BenchmarkSuite) bool) *v1alpha1.BenchmarkSuite {
 	w.t.Helper()
 	s := &v1alpha1.BenchmarkSuite{}
-	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		w.must(w.c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "checkout"}, s))
 		if wanted(s) {
 			return s

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/webhook"
 )
@@ -58,8 +59,10 @@ func Check(s *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, now time
 	if _, problem := timetableAt(s.Spec.Triggers.Schedules, now, now); problem != nil {
 		faults = append(faults, Fault{-1, problem.Message})
 	}
-	if err := webhook.Check(s.Spec); err != nil {
-		faults = append(faults, Fault{-1, err.Error()})
+	for _, err := range []error{webhook.Check(s.Spec), notice.Check(s.Spec)} {
+		if err != nil {
+			faults = append(faults, Fault{-1, err.Error()})
+		}
 	}
 	return plans, faults
 }

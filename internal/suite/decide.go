@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/webhook"
 )
@@ -142,8 +143,10 @@ func (d *decision) readInputs() {
 	if d.problem == nil {
 		d.problem = d.Refused
 	}
-	if err := webhook.Check(d.Suite.Spec); err != nil && d.problem == nil {
-		d.problem = invalid("%v", err)
+	for _, err := range []error{webhook.Check(d.Suite.Spec), notice.Check(d.Suite.Spec)} {
+		if err != nil && d.problem == nil {
+			d.problem = invalid("%v", err)
+		}
 	}
 	if d.problem != nil {
 		return

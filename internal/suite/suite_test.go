@@ -76,6 +76,9 @@ func TestASpecThatIsNotValid(t *testing.T) {
 			hooked(s)
 			s.Triggers.Webhook.Parameters[0].Value = "body.image +"
 		}, "triggers.webhook.parameters[image].value is no CEL expression"},
+		"a sink that is no address": {func(s *v1alpha1.BenchmarkSuiteSpec) {
+			s.Notifications = []v1alpha1.Notification{{Name: "events", URL: "events.example"}}
+		}, "notifications[events].url must begin with http:// or https://"},
 		"an interval": {schedule(v1alpha1.Schedule{Cron: "@every 1h"}), "times instead of @every"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,185 @@
+package notifications
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/suite"
+)
+
+const (
+	// workers is how many suites have their sinks told at a time: a sink that answers slowly holds up no other suite.
+	workers = 16
+	// afterError and longestError bound when a pass is done again that has failed: it may have posted what it could not write down.
+	afterError, longestError = 10 * time.Second, 15 * time.Minute
+)
+
+// conflicts is how often, and when, what sinks were told is written down again that others have written before: a try that is not known is made again.
+var conflicts = wait.Backoff{Steps: 10, Duration: 10 * time.Millisecond, Factor: 2, Jitter: 1}
+
+// Reconciler tells the sinks of suites.
+type Reconciler struct {
+	client.Client
+	// Live reads from the API server itself: a cache that does not know yet what was told would have it told again.
+	Live     client.Reader
+	Recorder record.EventRecorder
+	// Post posts an event to a sink. Its answer has a reason and a message if the sink has not taken it.
+	Post func(ctx context.Context, address string, event []byte) notice.Answer
+	Now  func() time.Time
+}
+
+// Reconcile tells each sink of a suite of one round: 1 observe, 2 post, 3 write down.
+func (r *Reconciler) Reconcile(ctx context.Context, cached *v1alpha1.BenchmarkSuite) (ctrl.Result, error) {
+	if !cached.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	due, after := r.next(cached)
+	if len(due) == 0 && notice.Known(cached) {
+		return ctrl.Result{RequeueAfter: after}, nil
+	}
+	s, err := r.live(ctx, cached)
+	if err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if due, after = r.next(s); len(due) == 0 && notice.Known(s) {
+		return ctrl.Result{RequeueAfter: after}, nil // The cache did not know yet.
+	}
+	answers, err := r.tell(ctx, s, due)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	s, err = r.remember(ctx, s, answers)
+	if err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	due, after = r.next(s)
+	if len(due) > 0 {
+		after = time.Millisecond // The turn is that of another suite first.
+	}
+	return ctrl.Result{RequeueAfter: after}, nil
+}
+
+// next are the rounds that sinks are to be told of now, and when to look again.
+func (r *Reconciler) next(s *v1alpha1.BenchmarkSuite) ([]notice.Due, time.Duration) {
+	now := r.Now()
+	return notice.Next(s, now, func(line v1alpha1.SuiteRound) time.Duration { return suite.Held(s, line, now) })
+}
+
+// live is the suite as the API server has it.
+func (r *Reconciler) live(ctx context.Context, of *v1alpha1.BenchmarkSuite) (*v1alpha1.BenchmarkSuite, error) {
+	s := &v1alpha1.BenchmarkSuite{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(of), s); err != nil {
+		return nil, fmt.Errorf("reading BenchmarkSuite %s: %w", of.Name, err)
+	}
+	return s, nil
+}
+
+// tell posts to all sinks at the same time.
+func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due []notice.Due) ([]notice.Answer, error) {
+	if len(due) == 0 {
+		return nil, nil
+	}
+	var runs v1alpha1.BenchmarkRunList
+	if err := r.List(ctx, &runs, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
+		return nil, fmt.Errorf("listing BenchmarkRuns: %w", err)
+	}
+	answers := make([]notice.Answer, len(due))
+	var all sync.WaitGroup
+	for i, d := range due {
+		event := suite.Told(s, runs.Items, d.Round).Text()
+		all.Go(func() {
+			answers[i] = r.Post(ctx, d.Sink.URL, event)
+			answers[i].Due = d
+		})
+	}
+	all.Wait()
+	return answers, ctx.Err() // A try that was ended with the operator says nothing of its sink.
+}
+
+// remember writes down what became of some tries, and returns the suite with it. Whatever others write meanwhile, no try is made again for it.
+func (r *Reconciler) remember(ctx context.Context, s *v1alpha1.BenchmarkSuite, answers []notice.Answer) (*v1alpha1.BenchmarkSuite, error) {
+	before := s
+	after := s.DeepCopy()
+	err := retry.RetryOnConflict(conflicts, func() error {
+		now, err := r.live(ctx, s)
+		if err != nil {
+			return err
+		}
+		before, after = now, now.DeepCopy()
+		if now.UID != s.UID {
+			return nil // Another suite of that name has nothing to do with the tries.
+		}
+		after.Status = notice.Remember(now, answers, r.Now())
+		if equality.Semantic.DeepEqual(before.Status, after.Status) {
+			return nil
+		}
+		return r.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("writing what the sinks of BenchmarkSuite %s were told: %w", s.Name, err)
+	}
+	r.announce(before, after)
+	return after, nil
+}
+
+// announce tells of sinks that have begun to fail or to answer again, and of rounds that were given up.
+func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
+	c := meta.FindStatusCondition(after.Status.Conditions, v1alpha1.ConditionNotified)
+	old := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionNotified)
+	if c == nil {
+		return
+	}
+	changed := old == nil || old.Status != c.Status || old.Reason != c.Reason
+	failing := c.Status == metav1.ConditionFalse
+	known := givenUp(before)
+	lost := slices.ContainsFunc(givenUp(after), func(round string) bool { return !slices.Contains(known, round) })
+	switch {
+	case failing && (changed || lost):
+		r.Recorder.Event(after, corev1.EventTypeWarning, c.Reason, pick.Clip("Notified is False: "+c.Message, pass.MaxMessage))
+	case changed && old != nil:
+		r.Recorder.Event(after, corev1.EventTypeNormal, c.Reason, pick.Clip("Notified is True: "+c.Message, pass.MaxMessage))
+	}
+}
+
+// givenUp names all rounds that sinks of a suite were not told of.
+func givenUp(s *v1alpha1.BenchmarkSuite) []string {
+	var lost []string
+	for _, n := range s.Status.Notifications {
+		for _, round := range notice.GivenUp(n) {
+			lost = append(lost, n.Name+" "+round)
+		}
+	}
+	return lost
+}
+
+// SetupWithManager registers the reconciler.
+func (r *Reconciler) SetupWithManager(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).
+		Named("notifications").
+		For(&v1alpha1.BenchmarkSuite{}).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](afterError, longestError),
+		}).
+		Complete(reconcile.AsReconciler(r.Client, r))
+}

@@ -1,0 +1,109 @@
+package notifications
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
+)
+
+const (
+	// patience is how long a sink may take to answer, from the first look for its host on.
+	patience = 10 * time.Second
+	// maxAnswer bounds what is read of an answer, which says nothing that anybody is shown.
+	maxAnswer = 4 << 10
+)
+
+// errOwn is a sink at an address to which nothing is sent.
+var errOwn = errors.New("its host has an address of the operator's own machine or of its link, to which nothing is sent")
+
+// Way is how sinks are reached: by no proxy, and at no address that only the operator's own pod and node are at, whatever name they have.
+func Way() *http.Transport {
+	dialer := &net.Dialer{Timeout: patience, Control: func(_, address string, _ syscall.RawConn) error { return reachable(address) }}
+	return &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: patience, MaxResponseHeaderBytes: maxAnswer, DisableKeepAlives: true}
+}
+
+// reachable refuses the addresses at which no sink may be.
+func reachable(address string) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("reading an address: %w", err)
+	}
+	if !notice.Reachable(to.Addr()) {
+		return errOwn
+	}
+	return nil
+}
+
+// Poster posts events. What a sink answers is not shown, but for its status: the operator reaches what others do not. No redirect is followed,
+// since it would lead the operator elsewhere than the suite says.
+func Poster(way http.RoundTripper) func(ctx context.Context, address string, event []byte) notice.Answer {
+	c := &http.Client{Transport: way, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return func(ctx context.Context, address string, event []byte) notice.Answer {
+		q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(event))
+		if err != nil {
+			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "cannot be asked: its url is no address"}
+		}
+		q.Header.Set("Content-Type", notice.ContentType)
+		q.Header.Set("User-Agent", "loadstone")
+		answer, err := c.Do(q)
+		if err != nil {
+			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "does not answer: " + cause(err)}
+		}
+		_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer)) // Its status has said it all.
+		_ = answer.Body.Close()
+		if answer.StatusCode/100 == 2 {
+			return notice.Answer{}
+		}
+		return refusal(answer)
+	}
+}
+
+// refusal is what a sink says that has not taken an event.
+func refusal(answer *http.Response) notice.Answer {
+	says := strings.TrimSpace(fmt.Sprintf("answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
+	a := notice.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: says}
+	if answer.StatusCode/100 == 3 {
+		a.Message += ", and no redirect is followed: name the address to which it leads"
+	}
+	if seconds, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16); err == nil {
+		a.After = time.Duration(seconds) * time.Second
+	}
+	return a
+}
+
+// cause is why a sink does not answer: without addresses, some of which hold a token and others are another one at each try.
+func cause(err error) string {
+	var by *url.Error
+	if errors.As(err, &by) {
+		err = by.Err
+	}
+	var timeout net.Error
+	var lookup *net.DNSError
+	var network *net.OpError
+	switch {
+	case errors.Is(err, errOwn):
+		return errOwn.Error()
+	case errors.As(err, &lookup) && lookup.IsNotFound:
+		return "nobody knows its host"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("nothing came within %.0f s", patience.Seconds())
+	case lookup != nil:
+		return "its host cannot be looked up"
+	case errors.As(err, &network):
+		return fmt.Sprintf("%s: %v", network.Op, network.Err)
+	}
+	return err.Error()
+}

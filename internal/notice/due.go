@@ -1,0 +1,88 @@
+package notice
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+const (
+	// shortestPause and longestPause bound how long a sink is left alone after a try that failed; in between it is as long as it has failed already.
+	shortestPause, longestPause = 10 * time.Second, 15 * time.Minute
+	// deadline is how long a round is offered to a sink that fails.
+	deadline = time.Hour
+	// news is how old the end of a round may be at the first try.
+	news = 24 * time.Hour
+)
+
+// Due is a round that a sink is to be told of now.
+type Due struct {
+	Sink  v1alpha1.Notification
+	Round v1alpha1.SuiteRound
+}
+
+// Next are the rounds that sinks of a suite are to be told of now, one a sink, and when to look again if nothing happens before; 0 for never. A round
+// that is held is not told yet, and neither are those that ended after it.
+func Next(s *v1alpha1.BenchmarkSuite, now time.Time, held func(v1alpha1.SuiteRound) time.Duration) (due []Due, after time.Duration) {
+	sooner := func(d time.Duration) {
+		if after == 0 || d < after {
+			after = d
+		}
+	}
+	for _, sink := range s.Spec.Notifications {
+		entry := find(s, sink.Name)
+		if entry == nil {
+			continue
+		}
+		rounds := waiting(s, entry, now)
+		if len(rounds) == 0 {
+			continue
+		}
+		if entry.NextTime != nil && entry.NextTime.After(now) {
+			sooner(entry.NextTime.Sub(now))
+		} else if d := held(rounds[0]); d > 0 {
+			sooner(d)
+		} else {
+			due = append(due, Due{sink, rounds[0]})
+		}
+	}
+	return due, after
+}
+
+// Known reports whether the status has exactly the sinks of the spec.
+func Known(s *v1alpha1.BenchmarkSuite) bool {
+	unknown := func(n v1alpha1.Notification) bool { return find(s, n.Name) == nil }
+	return len(s.Spec.Notifications) == len(s.Status.Notifications) && !slices.ContainsFunc(s.Spec.Notifications, unknown)
+}
+
+// find is what the status of a suite has of a sink; nil if nothing.
+func find(s *v1alpha1.BenchmarkSuite, name string) *v1alpha1.NotificationStatus {
+	i := slices.IndexFunc(s.Status.Notifications, func(n v1alpha1.NotificationStatus) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Status.Notifications[i]
+}
+
+// waiting are the rounds that a sink has not been told of, in the order in which they ended.
+func waiting(s *v1alpha1.BenchmarkSuite, entry *v1alpha1.NotificationStatus, now time.Time) []v1alpha1.SuiteRound {
+	var rounds []v1alpha1.SuiteRound
+	for _, line := range s.Status.History {
+		ended := line.CompletionTime
+		old := ended == nil || now.Sub(ended.Time) > news || entry.StartTime != nil && ended.Before(entry.StartTime)
+		if !old && !slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, line) }) {
+			rounds = append(rounds, line)
+		}
+	}
+	slices.SortFunc(rounds, func(a, b v1alpha1.SuiteRound) int {
+		return cmp.Or(a.CompletionTime.Compare(b.CompletionTime.Time), cmp.Compare(a.Round, b.Round))
+	})
+	return rounds
+}
+
+// is reports whether a round with which a sink is done is that of a line of the history: one that was ended, and then gone on with, is another.
+func is(r v1alpha1.NotifiedRound, line v1alpha1.SuiteRound) bool {
+	return r.Round == line.Round && r.Outcome == line.Outcome
+}

@@ -1,0 +1,140 @@
+package notice
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pick"
+)
+
+// maxCondition bounds the message of the condition, which has a part for each sink.
+const maxCondition = 1024
+
+// Answer is what became of a try.
+type Answer struct {
+	Due
+	// Reason is why the sink has not taken the event, in a word, and Message in a sentence that is the same at each try; empty if it has taken it.
+	Reason, Message string
+	// After is how long the sink asks to be left alone; 0 if it does not ask.
+	After time.Duration
+}
+
+// Remember is the status of a suite after some tries. A sink that is new is told of the rounds that end from now on; one that is gone is forgotten.
+func Remember(s *v1alpha1.BenchmarkSuite, answers []Answer, now time.Time) v1alpha1.BenchmarkSuiteStatus {
+	after := s.DeepCopy()
+	after.Status.Notifications = nil
+	for _, sink := range s.Spec.Notifications {
+		entry := v1alpha1.NotificationStatus{Name: sink.Name, StartTime: begins(s, now)}
+		if known := find(s, sink.Name); known != nil {
+			entry = *known.DeepCopy()
+		}
+		entry.Rounds = slices.DeleteFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool {
+			return !slices.ContainsFunc(s.Status.History, func(line v1alpha1.SuiteRound) bool { return is(r, line) })
+		})
+		if i := slices.IndexFunc(answers, func(a Answer) bool { return a.Sink.Name == sink.Name }); i >= 0 {
+			entry = answered(s, entry, answers[i], now)
+		}
+		after.Status.Notifications = append(after.Status.Notifications, entry)
+	}
+	condition(after, now)
+	return after.Status
+}
+
+// begins is from when on the rounds of a suite are told to a sink that is first seen now: after the end of all that have ended. The status knows of no
+// parts of a second.
+func begins(s *v1alpha1.BenchmarkSuite, now time.Time) *metav1.Time {
+	from := now.Truncate(time.Second)
+	for _, line := range s.Status.History {
+		if line.CompletionTime != nil && !line.CompletionTime.Time.Before(from) {
+			from = line.CompletionTime.Add(time.Second)
+		}
+	}
+	return &metav1.Time{Time: from}
+}
+
+// answered is what the status has of a sink after a try.
+func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a Answer, now time.Time) v1alpha1.NotificationStatus {
+	at := &metav1.Time{Time: now.Truncate(time.Second)}
+	if a.Reason == "" {
+		entry.FailureTime, entry.NextTime, entry.Reason, entry.Message = nil, nil, "", ""
+		return done(s, entry, a.Round, at)
+	}
+	entry.Reason, entry.Message = a.Reason, pick.Clip(a.Message, maxText)
+	if entry.FailureTime == nil {
+		entry.FailureTime = at
+	}
+	pause := min(max(now.Sub(entry.FailureTime.Time), shortestPause, a.After), longestPause)
+	entry.NextTime = &metav1.Time{Time: now.Add(pause).Truncate(time.Second)}
+	for _, line := range waiting(s, &entry, now) {
+		if now.Sub(line.CompletionTime.Time) >= deadline && now.Sub(entry.FailureTime.Time) >= deadline {
+			entry = done(s, entry, line, nil)
+		}
+	}
+	return entry
+}
+
+// done notes that a sink is done with a round, which it has taken at a time, or which is given up. One that the history has no longer is forgotten.
+func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, line v1alpha1.SuiteRound, taken *metav1.Time) v1alpha1.NotificationStatus {
+	r := v1alpha1.NotifiedRound{Round: line.Round, Outcome: line.Outcome, DeliveryTime: taken}
+	there := slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool { return is(r, l) })
+	if !there || slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, line) }) {
+		return entry
+	}
+	entry.Rounds = append(entry.Rounds, r)
+	slices.SortFunc(entry.Rounds, func(a, b v1alpha1.NotifiedRound) int { return cmp.Compare(b.Round, a.Round) })
+	return entry
+}
+
+// condition states whether the sinks of a suite take what they are told; a suite without any has no such condition.
+func condition(s *v1alpha1.BenchmarkSuite, now time.Time) {
+	if len(s.Spec.Notifications) == 0 {
+		meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionNotified)
+		return
+	}
+	status, reason := metav1.ConditionTrue, v1alpha1.ReasonDone
+	var texts []string
+	for _, n := range s.Status.Notifications {
+		text := n.Name + " " + taken(n)
+		if n.FailureTime != nil {
+			status, reason = metav1.ConditionFalse, n.Reason
+			text = fmt.Sprintf("%s %s: each round is offered for an hour", n.Name, n.Message)
+		}
+		if lost := GivenUp(n); len(lost) > 0 {
+			text += "; given up: " + strings.Join(lost, ", ")
+		}
+		texts = append(texts, text)
+	}
+	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionNotified, Status: status, Reason: reason, Message: pick.Clip(strings.Join(texts, "; "), maxCondition),
+		ObservedGeneration: s.Generation, LastTransitionTime: metav1.Time{Time: now},
+	})
+	slices.SortFunc(s.Status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
+}
+
+// taken tells of the newest round that a sink has taken.
+func taken(n v1alpha1.NotificationStatus) string {
+	for _, r := range n.Rounds {
+		if r.DeliveryTime != nil {
+			return fmt.Sprintf("has taken round %d", r.Round)
+		}
+	}
+	return "has taken no round of the history yet"
+}
+
+// GivenUp names the rounds of the history that a sink was not told of, since it failed for too long.
+func GivenUp(n v1alpha1.NotificationStatus) []string {
+	var lost []string
+	for _, r := range n.Rounds {
+		if r.DeliveryTime == nil {
+			lost = append(lost, fmt.Sprintf("round %d (%s)", r.Round, r.Outcome))
+		}
+	}
+	return lost
+}

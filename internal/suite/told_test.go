@@ -1,0 +1,86 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
+)
+
+// told is the event of the newest round of the history.
+func (w *world) told() notice.Event { return Told(w.suite, w.runs, w.suite.Status.History[0]) }
+
+func TestAnEventSaysOfItsRoundWhatTheSuiteSays(t *testing.T) {
+	w := newWorld(t)
+	w.step("the suite is applied")
+	w.step("its runs end", ends(well, missed))
+	e := w.told()
+	if e.Type != "dev.loadstone.round.missed" || e.ID != "0c9f3f11-0000-4000-8000-000000000001/1/missed" || !e.Time.Equal(&metav1.Time{Time: w.now}) {
+		t.Errorf("the event is %+v", e)
+	}
+	if g := e.Data.Gate; g.Ready != metav1.ConditionFalse || g.Reason != v1alpha1.ReasonObjectivesMissed || g.Message != "round 1: large: throughput 0.81 of anchor's, at least 0.9 wanted" {
+		t.Errorf("the gate is %+v", g)
+	}
+	if r := e.Data.Runs; len(r) != 2 || r[0].Name != "small" || r[0].Verdict != "all objectives met" || r[1].BenchmarkRun != w.runs[1].Name || r[1].Report != w.runs[1].Status.Report.URI {
+		t.Errorf("the runs are %+v", r)
+	}
+	w.step("the gate takes what is inconclusive", commit(func(s *v1alpha1.BenchmarkSuiteSpec) {
+		faster(s)
+		s.Gate.OnInconclusive = v1alpha1.InconclusivePasses
+	}))
+	w.step("the round is inconclusive", ends(undecided, well))
+	if e := w.told(); e.Type != "dev.loadstone.round.inconclusive" || e.Data.Gate.Ready != metav1.ConditionTrue || e.Data.Gate.Reason != v1alpha1.ReasonObjectivesUndecided {
+		t.Errorf("the event is %+v with the gate %+v", e, e.Data.Gate)
+	}
+}
+
+func TestARoundThatSaysNothingHasNoGate(t *testing.T) {
+	w := newWorld(t, concurrency(v1alpha1.ConcurrencyReplace))
+	w.step("the suite is applied")
+	w.step("another spec is committed", commit(faster))
+	if e := w.told(); e.Type != "dev.loadstone.round.replaced" || e.Data.Gate != nil {
+		t.Errorf("the event is %+v", e)
+	}
+}
+
+// Nobody is told that a gate is open before it is, and nobody waits for ever.
+func TestARoundIsToldWhenItsChangePointsAreKnown(t *testing.T) {
+	w := newWatched(t, 5)
+	w.ratio = func(round int32) float64 {
+		if round < 13 {
+			return 1
+		}
+		return 0.9
+	}
+	for n := int32(1); n <= 16; n++ {
+		w.round(n, well)
+	}
+	line := w.suite.Status.History[0]
+	if g := w.told().Data.Gate; Held(w.suite, line, w.now) != 0 || g.Ready != metav1.ConditionFalse || g.Reason != v1alpha1.ReasonBecameWorse || !strings.Contains(g.Message, "round 13: −10.0 %") {
+		t.Errorf("of a value that became worse, the gate is %+v", g)
+	}
+	w.away = &Problem{v1alpha1.ReasonStoreUnavailable, "no route to the store"}
+	w.round(17, well)
+	line = w.suite.Status.History[0]
+	if held := Held(w.suite, line, w.now); held != 15*time.Minute {
+		t.Errorf("while the store is away, the round is held for %s", held)
+	}
+	if held := Held(w.suite, w.suite.Status.History[1], w.now); held != 0 {
+		t.Errorf("a round by which the suite is not judged is held for %s", held)
+	}
+	if g := w.told().Data.Gate; g.Ready != metav1.ConditionUnknown || g.Reason != v1alpha1.ReasonPending {
+		t.Errorf("of change points that nobody knows, the gate is %+v", g)
+	}
+	if held := Held(w.suite, line, w.now.Add(15*time.Minute)); held > 0 {
+		t.Errorf("after a quarter of an hour, the round is held for %s", held)
+	}
+	w.now = w.now.Add(StoreDeadline)
+	w.look()
+	if g := w.told().Data.Gate; Held(w.suite, w.suite.Status.History[0], w.now) != 0 || g.Ready != metav1.ConditionFalse || g.Reason != v1alpha1.ReasonStoreUnavailable {
+		t.Errorf("when the store was waited for, the gate is %+v", g)
+	}
+}
