@@ -1,116 +1,142 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/config/samples"
-	"loadstone.dev/loadstone/internal/follow"
-	"loadstone.dev/loadstone/internal/handout"
+	"loadstone.dev/loadstone/internal/calibrate"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/publish"
-	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/screen"
 )
 
-// twice returns the implementations of a run that measures one server under two names.
-type twice struct {
-	name, image string
-	port        int
-	command     []string
+const calibrateHelp = `Measures one server under two names, waits for the end, and prints the difference that the machine shows between a server and itself: its noise
+floor. That takes four minutes, and longer where blocks are disturbed and repeated. Reports of later runs of the same machine print it beside their
+verdicts.
+
+On this machine the server is COMMAND, or the program of --image, and must listen on --port; without either it is a small one of Loadstone's own. The
+noise floor lies beside the folder of the results, in calibrations: runs whose results lie in the same place find it, and take it only if host name,
+kernel, CPUs and their governor are the same.
+
+With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the cluster's machines are measured, by the server of
+config/samples/aa.yaml, or by --image and its COMMAND. The noise floor lies in the object store.`
+
+// calibration is the A/A run that was asked for.
+type calibration struct {
+	server calibrate.Server
+	out    string
+	remote clusterRun
 }
 
-const calibrateHelp = `Measures one server under two names on the cluster, waits for the end, and prints the difference that the machine shows between a server and
-itself: its noise floor. Later reports of the same machine name it.`
-
 // calibrateCommand makes an A/A run, waits for its end, and prints the machine's noise floor.
-func calibrateCommand(k *kube.Flags) *cobra.Command {
-	var what twice
-	var replace bool
+func calibrateCommand(k *kube.Flags, plugin bool) *cobra.Command {
+	a := calibration{remote: clusterRun{kube: k}}
+	var onCluster bool
 	c := &cobra.Command{
 		Use:     "calibrate [-- COMMAND...]",
-		Short:   "Find the noise floor of a cluster's machines with an A/A run",
+		Short:   "Find the noise floor of this machine, or of a cluster's machines, with an A/A run",
 		Long:    calibrateHelp,
-		Example: "  loadstone calibrate\n  loadstone calibrate --image registry.example/server:1 --port 80 -- /server --listen=:80",
+		Example: "  loadstone calibrate\n  loadstone calibrate --cluster --image registry.example/server:1 --port 80 -- /server --listen=:80",
 		RunE: func(c *cobra.Command, command []string) error {
 			if len(command) > 0 && c.ArgsLenAtDash() != 0 {
 				return badInput(fmt.Errorf("put the command of the server behind two dashes: %s", c.UseLine()))
 			}
-			what.command = command
-			r, err := what.run()
-			if err != nil {
-				return err
+			a.server.Command = command
+			if measuredHere(c, k, onCluster) {
+				return a.here(c.Context(), c.OutOrStdout())
 			}
-			if r.Namespace, err = k.Namespace(); err != nil {
-				return err
-			}
-			return calibrate(c.Context(), c.OutOrStdout(), k, r, replace)
+			return a.onCluster(c.Context(), c.OutOrStdout())
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&what.name, "name", "aa", "the `NAME` of the run")
-	f.BoolVar(&replace, "replace", false, "delete a run of the same name first")
-	f.StringVar(&what.image, "image", "", "the `IMAGE` of the server to compare with itself; that of config/samples/aa.yaml if empty")
-	f.IntVar(&what.port, "port", 8080, "the `PORT` of that server")
+	f.StringVar(&a.server.Run, "name", "aa", "the `NAME` of the run")
+	f.StringVar(&a.server.Image, "image", "", "the `IMAGE` of the server to compare with itself")
+	f.IntVar(&a.server.Port, "port", 8080, "the `PORT` of that server; that of Loadstone's own is the first one from there on that is free")
+	f.StringVar(&a.out, "out", "", "on this machine: the folder `DIR` for the results (default loadstone-results/NAME-TIME)")
+	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
+	f.BoolVar(&a.remote.replace, "replace", false, "on a cluster: delete a run of the same name first")
 	return c
 }
 
-func calibrate(ctx context.Context, out io.Writer, k *kube.Flags, r *v1alpha1.BenchmarkRun, replace bool) error {
+// here measures this machine.
+func (a calibration) here(ctx context.Context, out io.Writer) error {
+	if err := a.remote.refuseFlags(); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	asked, err := a.server.Here(self, kernel.Proc("/proc").Listening)
+	if err != nil {
+		return badInput(err)
+	}
+	told := screen.NewTeller(out, false)
+	o := runOptions(asked, "", a.out, told)
+	o.Images = a.server.Image != ""
+	found, err := calibrate.Here(ctx, o)
+	told.Clear()
+	if err != nil {
+		return err
+	}
+	return printFound(out, found)
+}
+
+// onCluster measures the machines of the cluster.
+func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
+	if a.out != "" {
+		return badInput(errors.New("--out is for the results of a run on this machine: remove it, or leave out --cluster and its like"))
+	}
+	r, err := a.server.OnCluster()
+	if err != nil {
+		return badInput(err)
+	}
+	k := a.remote.kube
+	if r.Namespace, err = k.Namespace(); err != nil {
+		return err
+	}
 	c, err := k.Client(ctx)
 	if err != nil {
 		return err
 	}
 	told := screen.NewTeller(out, false)
-	if _, err := (kube.Applier{Client: c, Replace: replace, Note: told.Note}).Apply(ctx, r); err != nil {
+	if _, err := (kube.Applier{Client: c, Replace: a.remote.replace, Note: told.Note}).Apply(ctx, r); err != nil {
 		return err
 	}
-	ended, err := kube.Follower{Client: c, Key: client.ObjectKeyFromObject(r), UID: r.UID, Tell: told.Tell, Every: kube.PollEvery, Stored: k.Stored}.Follow(ctx)
+	found, err := calibrate.Follow(ctx, k, c, r, told.Tell)
 	told.Clear()
 	if errors.Is(err, kube.ErrLeft) {
-		return clusterRun{}.interrupted(ctx, c, client.ObjectKeyFromObject(r))
+		return a.remote.interrupted(ctx, c, client.ObjectKeyFromObject(r))
 	}
 	if err != nil {
 		return err
 	}
-	if err := statusOf(follow.Ending(ended)); err != nil && ended.Status.Report.URI == "" {
-		return fmt.Errorf("BenchmarkRun %s/%s ended without a report: %w", ended.Namespace, ended.Name, err)
-	}
-	in, err := k.Installation(ctx)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	prefix := handout.PrefixOf(ended)
-	o, err := publish.Make(ctx, in.Store, prefix)
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", prefix, err)
-	}
-	_, err = fmt.Fprintln(out, report.NoiseLine(o.Table))
-	return err
+	return printFound(out, found)
 }
 
-// run is the A/A run of config/samples, of another image where one is given.
-func (w twice) run() (*v1alpha1.BenchmarkRun, error) {
-	if w.image == "" && len(w.command) > 0 {
-		return nil, badInput(errors.New("a command needs an image: set --image"))
+// printFound prints what a calibration has found. One that has found no noise floor ends the command as its run has ended.
+func printFound(out io.Writer, f calibrate.Found) error {
+	lines := f.Line
+	if f.Ending.Report != "" {
+		lines += "\nreport: " + f.Ending.Report
 	}
-	var r v1alpha1.BenchmarkRun
-	if err := yaml.UnmarshalStrict(samples.AA, &r); err != nil {
-		return nil, fmt.Errorf("decoding the sample: %w", err)
-	}
-	r.Name = w.name
-	for i := range r.Spec.Implementations {
-		if w.image != "" {
-			impl := &r.Spec.Implementations[i]
-			impl.Image, impl.Port, impl.Command = w.image, int32(w.port), w.command
+	if f.Line != "" {
+		if _, err := fmt.Fprintln(out, lines); err != nil {
+			return err
 		}
 	}
-	return &r, nil
+	switch {
+	case f.Ending.Interrupted:
+		return &statusError{statusInterrupted, errors.New("interrupted: loadstone calibrate begins again")}
+	case !f.Floor:
+		return cmp.Or(statusOf(f.Ending), error(&statusError{statusInconclusive, errors.New("inconclusive: the report says why")}))
+	}
+	return nil
 }

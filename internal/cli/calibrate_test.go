@@ -1,37 +1,118 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"loadstone.dev/loadstone/config/samples"
+	"loadstone.dev/loadstone/internal/calibrate"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
+	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
-func TestACalibrationMeasuresOneThingUnderTwoNames(t *testing.T) {
+// shortCalibration makes the test's own program calibrate with two blocks of a short level, which are too few for a noise floor.
+const shortCalibration = "LOADSTONE_TEST_SHORT_CALIBRATION"
+
+func shortenCalibration() {
+	if os.Getenv(shortCalibration) == "" {
+		return
+	}
+	for _, change := range [][2]string{{"blocks: 10", "blocks: 2"}, {"    - connections: 100\n", ""}, {"durationSeconds: 3", "durationSeconds: 1"}} {
+		samples.AA = bytes.Replace(samples.AA, []byte(change[0]), []byte(change[1]), 1)
+	}
+}
+
+func TestACalibrationMeasuresTheServerOfThisProgramTwice(t *testing.T) {
+	testbed.Programs(t, "wrk")
+	t.Setenv(shortCalibration, "1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	dir := t.TempDir()
+	results := filepath.Join(dir, "results", "aa")
+	out, err := loadstone(ctx, "calibrate", "--out", results).CombinedOutput()
+	if got := statusAfter(err); got != statusInconclusive || !bytes.Contains(out, []byte("no noise floor: fewer than 7 pairs of usable cells\nreport: "+results)) {
+		t.Errorf("it ends with status %d: %s", got, out)
+	}
+	var m record.RunManifest
+	read(t, filepath.Join(results, "manifest.json"), &m)
+	own := m.Plan.Implementations
+	if len(own) != 2 || !slices.Equal(own[0].Command, own[1].Command) || len(own[0].Command) != 3 || own[0].Command[1] != helper.ServerCommand {
+		t.Errorf("it measures %+v", own)
+	}
+	for _, trial := range m.Trials {
+		if trial.Manifest == nil {
+			t.Errorf("trial %s was not measured: %s", trial.Name, trial.Message)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "results", "calibrations")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a noise floor, out of two blocks: %v", err)
+	}
+	leavesNothing(t, dir)
+}
+
+func TestACalibrationThatIsInterruptedSaysThatItBeginsAgain(t *testing.T) {
+	testbed.Programs(t, "wrk")
+	dir := t.TempDir()
+	cmd := loadstone(t.Context(), "calibrate", "--out", filepath.Join(dir, "aa"))
+	var out lockedBuffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); !strings.Contains(out.String(), "measured on one machine"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not begin: %s", out.String())
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if got := statusAfter(cmd.Wait()); got != statusInterrupted || !strings.Contains(out.String(), "interrupted: loadstone calibrate begins again") {
+		t.Errorf("it ends with status %d: %s", got, out.String())
+	}
+	leavesNothing(t, dir)
+}
+
+func TestACalibrationEndsAsWhatItHasFound(t *testing.T) {
+	ending := func(report string, state conduct.State, interrupted bool) progress.Ending {
+		e := progress.Ending{Report: report, Interrupted: interrupted, Counts: true, Verdict: &conduct.Verdict{Reason: "NoiseTooHigh"}}
+		e.State, e.Reason = state, "TrialsFailed"
+		return e
+	}
 	for name, tc := range map[string]struct {
-		what    twice
-		image   string
-		command []string
+		found  calibrate.Found
+		code   int
+		prints string
 	}{
-		"the sample":    {twice{name: "aa"}, "gohttp", []string{"/usr/local/bin/gohttp", "--port=8080"}},
-		"another image": {twice{name: "aa", image: "zco:1", port: 9090, command: []string{"/zco"}}, "zco:1", []string{"/zco"}},
+		"a noise floor here":             {calibrate.Found{Ending: ending("page", conduct.Succeeded, false), Line: "noise floor", Floor: true}, 0, "noise floor\nreport: page\n"},
+		"a noise floor of a cluster":     {calibrate.Found{Ending: ending("", conduct.Succeeded, false), Line: "noise floor", Floor: true}, 0, "noise floor\n"},
+		"none":                           {calibrate.Found{Ending: ending("page", conduct.Succeeded, false), Line: "none"}, statusInconclusive, "none\nreport: page\n"},
+		"none, since the run has failed": {calibrate.Found{Ending: ending("page", conduct.Failed, false), Line: "none"}, statusFailed, "none\nreport: page\n"},
+		"no report":                      {calibrate.Found{Ending: ending("", conduct.Failed, false)}, statusFailed, ""},
+		"interrupted before a block":     {calibrate.Found{Ending: ending("", conduct.Failed, true)}, statusInterrupted, ""},
+		"interrupted with a floor":       {calibrate.Found{Ending: ending("page", conduct.Succeeded, true), Line: "noise floor", Floor: true}, statusInterrupted, "noise floor\nreport: page\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := tc.what.run()
+			var out bytes.Buffer
+			err := printFound(&out, tc.found)
+			code := 0
 			if err != nil {
-				t.Fatal(err)
+				code = status(err)
 			}
-			a, b := r.Spec.Implementations[0], r.Spec.Implementations[1]
-			if a.Name == b.Name || !strings.Contains(a.Image, tc.image) || cmp.Diff(tc.command, a.Command) != "" || r.Name != "aa" {
-				t.Errorf("run %+v", r)
-			}
-			b.Name = a.Name
-			if diff := cmp.Diff(a, b); diff != "" {
-				t.Errorf("the two differ:\n%s", diff)
+			if code != tc.code || out.String() != tc.prints {
+				t.Errorf("it ends with %v and prints %q, want %d and %q", err, out.String(), tc.code, tc.prints)
 			}
 		})
-	}
-	if _, err := (twice{command: []string{"/zco"}}).run(); err == nil {
-		t.Error("a command without an image is taken")
 	}
 }

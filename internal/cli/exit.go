@@ -10,6 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
 )
 
@@ -104,6 +105,9 @@ func status(err error) int {
 		return e.status
 	}
 	if e := (*runfile.Invalid)(nil); errors.As(err, &e) {
+		return statusBadInput
+	}
+	if e := (*plan.Violation)(nil); errors.As(err, &e) {
 		return statusBadInput
 	}
 	if e := (*local.FolderError)(nil); errors.As(err, &e) {

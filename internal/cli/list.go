@@ -1,18 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -20,23 +15,11 @@ import (
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/results"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 const listHelp = `Lists the runs of a namespace of the cluster, the newest first: how far each is, how long it still takes, and its verdict. With --here it lists the
 results of runs on this machine, in the folder into which loadstone run writes.`
-
-// listed is a run as list shows it.
-type listed struct {
-	Namespace string    `json:"namespace,omitempty"`
-	Name      string    `json:"name"`
-	State     string    `json:"state,omitempty"`
-	Progress  string    `json:"progress,omitempty"`
-	Left      string    `json:"left,omitempty"`
-	Created   time.Time `json:"created"`
-	Verdict   string    `json:"verdict,omitempty"`
-	// Folder holds the results of a run on this machine.
-	Folder string `json:"folder,omitempty"`
-}
 
 // listCommand lists runs.
 func listCommand(k *kube.Flags) *cobra.Command {
@@ -52,9 +35,9 @@ func listCommand(k *kube.Flags) *cobra.Command {
 		Example: "  loadstone list --all-namespaces\n  loadstone list --here",
 		Args:    exactly(0, "list takes no argument"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			list := func() ([]listed, error) { return listCluster(c.Context(), k, everywhere) }
+			list := func() ([]screen.Run, error) { return listCluster(c.Context(), k, everywhere) }
 			if here {
-				list = func() ([]listed, error) { return listFolder(folder) }
+				list = func() ([]screen.Run, error) { return listFolder(folder) }
 			}
 			runs, err := list()
 			if err != nil {
@@ -63,7 +46,7 @@ func listCommand(k *kube.Flags) *cobra.Command {
 			if output == jsonOutput {
 				return printJSON(c.OutOrStdout(), runs)
 			}
-			return printRuns(c.OutOrStdout(), runs, time.Now())
+			return screen.Runs(c.OutOrStdout(), runs, time.Now())
 		},
 	}
 	f := c.Flags()
@@ -82,7 +65,7 @@ func orHere(err error) error {
 	return err
 }
 
-func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]listed, error) {
+func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]screen.Run, error) {
 	namespace, err := k.Namespace()
 	if err != nil {
 		return nil, err
@@ -98,54 +81,29 @@ func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]listed,
 	if err := c.List(ctx, &runs, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("listing BenchmarkRuns: %w", discover.Explain("", err))
 	}
-	out := []listed{}
+	out := []screen.Run{}
 	for i := range runs.Items {
 		r := &runs.Items[i]
-		out = append(out, listed{
+		out = append(out, screen.Run{
 			Namespace: r.Namespace, Name: r.Name, State: follow.State(r), Progress: r.Status.Progress, Left: r.Status.TimeLeft,
 			Created: r.CreationTimestamp.Time, Verdict: r.Status.Verdict,
 		})
 	}
-	slices.SortFunc(out, newestFirst)
+	slices.SortFunc(out, screen.NewestFirst)
 	return out, nil
 }
 
 // listFolder lists the runs whose results lie below a folder.
-func listFolder(folder string) ([]listed, error) {
+func listFolder(folder string) ([]screen.Run, error) {
 	runs, err := results.List(folder)
-	out := []listed{}
+	out := []screen.Run{}
 	for _, r := range runs {
-		one := listed{Name: r.Name, State: "Interrupted", Created: r.Begun, Folder: r.Folder, Verdict: r.Verdict}
+		one := screen.Run{Name: r.Name, State: "Interrupted", Created: r.Begun, Folder: r.Folder, Verdict: r.Verdict}
 		if r.Ended {
 			one.State, one.Progress = "Ended", fmt.Sprintf("%d trials", r.Trials)
 		}
 		out = append(out, one)
 	}
-	slices.SortFunc(out, newestFirst)
+	slices.SortFunc(out, screen.NewestFirst)
 	return out, err
-}
-
-func newestFirst(a, b listed) int {
-	return cmp.Or(b.Created.Compare(a.Created), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-}
-
-func printRuns(out io.Writer, runs []listed, now time.Time) error {
-	if len(runs) == 0 {
-		_, err := fmt.Fprintln(out, "there is no run")
-		return err
-	}
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	where := "NAMESPACE"
-	if runs[0].Folder != "" {
-		where = "FOLDER"
-	}
-	fmt.Fprintf(w, "%s\tNAME\tSTATE\tPROGRESS\tLEFT\tAGE\tVERDICT\n", where)
-	for _, r := range runs {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cmp.Or(r.Namespace, r.Folder), r.Name, r.State, cmp.Or(r.Progress, "-"), cmp.Or(r.Left, "-"),
-			duration.HumanDuration(now.Sub(r.Created)), cmp.Or(r.Verdict, "-"))
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("printing runs: %w", err)
-	}
-	return nil
 }

@@ -29,7 +29,7 @@ func TestWhatIsNoCommandIsRefused(t *testing.T) {
 		"a flag that reports lack":    {[]string{"report", "--json", "run"}, "unknown flag: --json: see loadstone report --help"},
 		"a flag that analyses lack":   {[]string{"analyse", "--again", "file"}, "unknown flag: --again"},
 		"a port that is no number":    {[]string{"calibrate", "--port", "http"}, `invalid argument "http"`},
-		"a command without its image": {[]string{"calibrate", "--", "/server"}, "a command needs an image: set --image"},
+		"a command without its image": {[]string{"calibrate", "--cluster", "--", "/server"}, "a command needs an image: set --image"},
 		"a command without dashes":    {[]string{"calibrate", "/server"}, "put the command of the server behind two dashes"},
 		"a file that is not there":    {[]string{"analyse", "/nothing/here"}, "/nothing/here"},
 		"a report without a cluster":  {[]string{"report", "run"}, "or give --kubeconfig FILE; the runs on this machine are listed by loadstone list --here"},
@@ -41,7 +41,11 @@ func TestWhatIsNoCommandIsRefused(t *testing.T) {
 		"help about no command":       {[]string{"help", "frob"}, `"frob" is no command: loadstone --help lists all`},
 		"help about a part of none":   {[]string{"help", "suite", "frob"}, `"frob" is no command: loadstone suite --help lists all`},
 		"a part that a suite lacks":   {[]string{"suite", "frob"}, `"frob" is no command: loadstone suite --help lists all`},
-		"a calibration without one":   {[]string{"calibrate"}, "no kubeconfig names a cluster: set KUBECONFIG"},
+		"a calibration without one":   {[]string{"calibrate", "--cluster"}, "no kubeconfig names a cluster: set KUBECONFIG"},
+		"a calibration that replaces": {[]string{"calibrate", "--replace"}, "--replace is for a run on a cluster"},
+		"a calibration's folder":      {[]string{"calibrate", "--context", "here", "--out", "."}, "--out is for the results of a run on this machine"},
+		"a calibration of nothing":    {[]string{"calibrate", "--", "./nothing"}, "there is no program "},
+		"a calibration without port":  {[]string{"calibrate", "--port", "0"}, "--port 0 is no port: name one from 1 to 65535"},
 		"a context that is none":      {[]string{"report", "run", "--context", "here"}, `the kubeconfig has no context "here"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +81,7 @@ func TestHelpNamesEveryCommandAndFlag(t *testing.T) {
 		"":          {"analyze", "calibrate", "compare", "completion", "doctor", "init", "list", "report", "run", "validate", "version", "wait", "watch", "Exit codes of every command:\n\n      0  "},
 		"report":    {"--namespace", "--context", "--kubeconfig", "--system-namespace", "--out DIR", "--again", "--open"},
 		"analyze":   {"--json", "analyse"},
-		"calibrate": {"--name NAME", "--image IMAGE", "--port PORT"},
+		"calibrate": {"--name NAME", "--image IMAGE", "--port PORT", "--out DIR", "--cluster"},
 	} {
 		out, err := execute(t, append(strings.Fields(command), "--help")...)
 		if err != nil {

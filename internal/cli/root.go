@@ -94,7 +94,7 @@ func New(name string) *cobra.Command {
 	k.Bind(root.PersistentFlags())
 	root.AddCommand(
 		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
-		compareCommand(k), suiteCommand(k), analyzeCommand(), calibrateCommand(k), doctorCommand(k, plugin), versionCommand(),
+		compareCommand(k), suiteCommand(k), analyzeCommand(), calibrateCommand(k, plugin), doctorCommand(k, plugin), versionCommand(),
 	)
 	addHelpAndCompletion(root)
 	return root

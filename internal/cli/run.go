@@ -74,7 +74,7 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 				return err
 			}
 			here.in, remote.in = c.InOrStdin(), c.InOrStdin()
-			if !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags())) {
+			if measuredHere(c, k, onCluster) {
 				if err := remote.refuseFlags(); err != nil {
 					return err
 				}
@@ -96,6 +96,11 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
 	remote.bind(f)
 	return c
+}
+
+// measuredHere reports whether a command measures this machine: unless --cluster or another flag names a cluster.
+func measuredHere(c *cobra.Command, k *kube.Flags, onCluster bool) bool {
+	return !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags()))
 }
 
 // localRun is how a run is led on this machine.

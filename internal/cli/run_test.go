@@ -31,6 +31,7 @@ import (
 const asProgram = "LOADSTONE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	shortenCalibration()
 	if os.Getenv(asProgram) != "" || helper.Is(os.Args[1:]) {
 		os.Exit(Main(os.Args))
 	}

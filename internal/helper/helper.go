@@ -20,11 +20,12 @@ const (
 	KeeperCommand  = "local-keeper"
 	LaunchCommand  = "local-launch"
 	ContainCommand = "local-contain"
+	ServerCommand  = "local-server"
 )
 
 // Is reports whether a program was started as a part of a run, which Help then does. Whatever program leads runs asks it first.
 func Is(args []string) bool {
-	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand, ContainCommand}, args[0])
+	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand, ContainCommand, ServerCommand}, args[0])
 }
 
 // Help does the work of a part of a run, until in ends, and returns the status with which the program ends.
@@ -39,6 +40,8 @@ func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 		return launchProgram(ctx, args[1:], errs)
 	case ContainCommand:
 		return contain(ctx, args[1:], errs)
+	case ServerCommand:
+		err = serveEqual(ctx, args[1:])
 	default:
 		err = serveAgent(ctx, args[1:], in, out)
 	}

@@ -41,7 +41,7 @@ func findProgram(folder string, i record.Implementation) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("implementations[%s].command: there is no program %s: build it, or correct its path, which is relative to the folder of the run's file", i.Name, path)
+		return "", fmt.Errorf("implementations[%s].command: there is no program %s: build it, or correct its path: a relative one begins in %s", i.Name, path, folder)
 	case info.IsDir() || info.Mode()&0o111 == 0:
 		return "", fmt.Errorf("implementations[%s].command: %s is no program that can be executed: chmod +x it, or name its interpreter first", i.Name, path)
 	}

@@ -40,8 +40,8 @@ var ends = map[string]end{
 	"bin/loadstone analyze wrk.txt":                                       {0, "wrk.txt:1"},
 	"wrk -t1 -c10 -d10s http://127.0.0.1:8080/ | bin/loadstone analyze -": {0, "stdin:1"},
 	"bin/loadstone validate config/gitops/suite.yaml":                     {0, "valid: "},
-	"bin/loadstone calibrate":                                             {0, "noise floor"},
-	"bin/loadstone calibrate --image registry.example/server:1 --port 80 -- /server --listen=:80":           {0, "noise floor"},
+	"bin/loadstone calibrate --cluster":                                   {0, "noise floor (A/A of "},
+	"bin/loadstone calibrate --cluster --image registry.example/server:1 --port 80 -- /server --listen=:80": {0, "noise floor (A/A of "},
 	"bin/loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000": {0, "no change shown"},
 	"bin/loadstone compare monday tuesday wednesday thursday --anchor reference":                            {0, "21 and 7"},
 	"bin/loadstone report quick --again --out reports":                                                      {0, "reports/default/quick/report.html"},
@@ -125,7 +125,7 @@ var asPlugin = []string{"kubectl loadstone list", "kubectl loadstone run quick.y
 // measuresHere are the commands that measure on this machine, and makesRuns those that make runs on the cluster.
 var (
 	measuresHere = regexp.MustCompile(`^bin/loadstone run (\S+\.yaml)$|^wrk `)
-	makesRuns    = regexp.MustCompile(`^bin/loadstone (calibrate|run .* --(cluster|context))|^kubectl (apply|loadstone run) `)
+	makesRuns    = regexp.MustCompile(`^bin/loadstone (calibrate --cluster|run .* --(cluster|context))|^kubectl (apply|loadstone run) `)
 )
 
 // edit writes the reader's own quick.yaml as the README says.

@@ -74,7 +74,7 @@ var englishGates = map[string]string{
 
 	"noise.floor":       "Noise floor of this machine (A/A of %s, n = %s): a difference below %s is not detectable at one level with %s.",
 	"noise.own":         "This is an A/A run: both names are the same implementation.",
-	"noise.none":        "The noise floor of this machine is unknown. To measure it, compare one server with itself, as config/samples/aa.yaml does; on a cluster, loadstone calibrate runs that.",
+	"noise.none":        "The noise floor of this machine is unknown. To measure it, compare one server with itself: loadstone calibrate does so on one machine, and with --cluster on a cluster.",
 	"noise.metric":      "%s in %s",
 	"noise.and":         " or ",
 	"noise.title":       "Noise floor",
