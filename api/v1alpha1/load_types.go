@@ -110,6 +110,18 @@ type Request struct {
 	Expect Expect `json:"expect,omitzero"`
 }
 
+// MixedRequest is one of the requests of a mix.
+type MixedRequest struct {
+	Request `json:",inline"`
+
+	// weight is the request's part of all requests of the load, related to the sum of the weights: of weights 4 and 1 the first makes
+	// four of five requests.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Weight int32 `json:"weight,omitempty"`
+}
+
 // Generators are the pods that make a load.
 // +kubebuilder:validation:MinProperties=1
 type Generators struct {
@@ -205,6 +217,9 @@ type Search struct {
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, !has(l.rampToRequestsPerSecond) || has(l.requestsPerSecond))",message="levels[].rampToRequestsPerSecond needs levels[].requestsPerSecond, from which the ramp begins"
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, self.levels.exists_one(m, m.connections == l.connections && (has(m.requestsPerSecond) ? m.requestsPerSecond : 0) == (has(l.requestsPerSecond) ? l.requestsPerSecond : 0)))",message="two levels have the same connections and requestsPerSecond: each level may be there once, since blocks repeat it"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.tool in ['wrk', 'k6']",message="script is for wrk (Lua) and k6 (JavaScript): ab and vegeta run none"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.tool in ['wrk', 'k6']",message="requests is for wrk and k6: ab and vegeta are given one request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.request)",message="request and requests exclude each other: put the one request among requests, with a weight, or remove requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.script)",message="requests has no effect beside script, which makes the requests: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || (self.tool in ['k6', 'vegeta'] && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6 or vegeta, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users (k6) or workers (vegeta) that the search may use"
 type Load struct {
 	// name identifies the load in the run and its report. It is a DNS label of at most 20 characters.
@@ -233,6 +248,14 @@ type Load struct {
 	// request is the HTTP request that the load sends.
 	// +optional
 	Request Request `json:"request,omitzero"`
+
+	// requests are sent in place of request, as a mix: each so often as its weight says, in an order that follows from the weights alone. What
+	// is measured is of all of them together. Only wrk and k6 send a mix. Their bodies have at most 65,536 bytes together.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=12
+	Requests []MixedRequest `json:"requests,omitempty"`
 
 	// connection is KeepAlive, many requests per connection, or PerRequest, one request per connection, with a handshake of its own where the server
 	// speaks TLS. Defaults to KeepAlive.

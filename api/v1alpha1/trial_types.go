@@ -16,6 +16,7 @@ const (
 )
 
 // Cell is one level of one load, measured once in the trial.
+// +kubebuilder:validation:XValidation:rule="has(self.request) != has(self.requests)",message="a cell has either request or requests"
 type Cell struct {
 	// load is the name of the load.
 	// +required
@@ -75,9 +76,16 @@ type Cell struct {
 	// +kubebuilder:validation:Maximum=256
 	Threads int32 `json:"threads,omitempty"`
 
-	// request is the HTTP request that the load sends, with every default filled in.
-	// +required
+	// request is the HTTP request that the load sends, with every default filled in. Absent of a mix.
+	// +optional
 	Request Request `json:"request,omitzero"`
+
+	// requests are those of a mix, in place of request, with every default filled in.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=12
+	Requests []MixedRequest `json:"requests,omitempty"`
 
 	// warmupSeconds is the duration of the load before the measurement.
 	// +optional

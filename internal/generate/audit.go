@@ -52,7 +52,14 @@ func (g *Generator) auditor(r *cellRun, deadline time.Time, unknown string) *htt
 	if g.config.Index != 0 || r.slot.Cell.Script != nil {
 		return nil
 	}
-	auditor, err := httpcheck.NewAuditor(r.server, g.expected(r.slot.Cell.Request), deadline)
+	// Where there are fewer audits than requests of a mix, another trial begins with another one.
+	all := r.slot.Cell.Requests()
+	first := chance(g.config.Trial, r.slot.Cell).IntN(len(all))
+	var expected []httpcheck.Expectation
+	for i := range all {
+		expected = append(expected, g.expected(all[(first+i)%len(all)].Request))
+	}
+	auditor, err := httpcheck.NewAuditor(r.server, expected, deadline)
 	if err != nil {
 		r.unknown = append(r.unknown, unknown+err.Error()+".")
 		return nil

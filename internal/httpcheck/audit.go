@@ -24,9 +24,10 @@ const (
 
 // Auditor reads answers beside a tool and compares them, on one connection at a time.
 type Auditor struct {
-	server   Server
-	request  []byte
-	expect   Expectation
+	server Server
+	// asks are its requests, which take turns; turn is whose it is.
+	asks     []asked
+	turn     int
 	deadline time.Time
 	session  *session
 	found    record.Audit
@@ -34,13 +35,23 @@ type Auditor struct {
 	measured time.Time
 }
 
-// NewAuditor makes an auditor that asks a server until a deadline.
-func NewAuditor(server Server, e Expectation, deadline time.Time) (*Auditor, error) {
-	text, err := request(server.Address, e.Request)
-	if err != nil {
-		return nil, WithoutURL(err)
+// asked is a request as it goes over the wire, and what its answer must be.
+type asked struct {
+	text   []byte
+	expect Expectation
+}
+
+// NewAuditor makes an auditor that asks a server until a deadline, each request in its turn.
+func NewAuditor(server Server, all []Expectation, deadline time.Time) (*Auditor, error) {
+	a := &Auditor{server: server, deadline: deadline}
+	for _, e := range all {
+		text, err := request(server.Address, e.Request)
+		if err != nil {
+			return nil, WithoutURL(err)
+		}
+		a.asks = append(a.asks, asked{text, e})
 	}
-	return &Auditor{server: server, request: text, expect: e, deadline: deadline}, nil
+	return a, nil
 }
 
 // Warmup sends requests until the deadline or the end of ctx, each as soon as the one before is answered.
@@ -71,6 +82,7 @@ func (a *Auditor) Measured(ctx context.Context, began time.Time, instants []time
 
 // try sends one request, and counts it if nobody answers; false then.
 func (a *Auditor) try(ctx context.Context, sent time.Time) bool {
+	defer a.next()
 	err := a.once(ctx)
 	if err == nil {
 		return true
@@ -81,6 +93,11 @@ func (a *Auditor) try(ctx context.Context, sent time.Time) bool {
 	a.hangUp()
 	return false
 }
+
+// own is the request whose turn it is, and next lets the one after it have its turn.
+func (a *Auditor) own() asked { return a.asks[a.turn] }
+
+func (a *Auditor) next() { a.turn = (a.turn + 1) % len(a.asks) }
 
 // once sends one request and compares its answer. A server may close a connection between two answers; then the request goes
 // over a new one.
@@ -103,12 +120,12 @@ func (a *Auditor) ask(ctx context.Context) error {
 		a.session = s
 		a.found.Connections++
 	}
-	got, err := a.session.ask(a.request, io.Discard)
+	got, err := a.session.ask(a.own().text, io.Discard)
 	if err != nil {
 		return err
 	}
 	a.found.Requests++
-	wrong := a.expect.compare(got)
+	wrong := a.own().expect.compare(got)
 	if _, ok := errors.AsType[wrongStatus](wrong); ok {
 		a.found.WrongStatus++
 	} else if wrong != nil {
@@ -135,7 +152,7 @@ func (a *Auditor) failed(err error, waited time.Duration) {
 	}
 	a.found.Requests++
 	a.found.Failed++
-	a.example(unanswered(a.expect.what(), err, waited.Round(time.Millisecond)))
+	a.example(unanswered(a.own().expect.what(), err, waited.Round(time.Millisecond)))
 }
 
 // example keeps the first sentence, with when it was in the measured time.

@@ -44,7 +44,7 @@ func expecting(body string) Expectation {
 
 func auditing(t *testing.T, target string, e Expectation, deadline time.Time) *Auditor {
 	t.Helper()
-	a, err := NewAuditor(Server{Address: target}, e, deadline)
+	a, err := NewAuditor(Server{Address: target}, []Expectation{e}, deadline)
 	if err != nil {
 		t.Fatal(err)
 	}

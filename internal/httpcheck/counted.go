@@ -62,7 +62,7 @@ func Counted(ctx context.Context, server Server, r record.Request, requests int6
 
 // counted is the share of one connection. A request that is not answered ends it: the server is gone, or hangs.
 func counted(ctx context.Context, server Server, e Expectation, requests int64, deadline time.Time) (record.Audit, error) {
-	a, err := NewAuditor(server, e, deadline)
+	a, err := NewAuditor(server, []Expectation{e}, deadline)
 	if err != nil {
 		return record.Audit{}, fmt.Errorf("%s cannot be sent: %w", e.what(), err)
 	}

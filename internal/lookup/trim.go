@@ -47,7 +47,7 @@ func (k *Trials) Trim(o any) (any, error) {
 		key += "/" + s.Name
 	}
 	for i := range own.sweep.Cells {
-		own.sweep.Cells[i].Request = v1alpha1.Request{}
+		own.sweep.Cells[i].Request, own.sweep.Cells[i].Requests = v1alpha1.Request{}, nil
 	}
 	own = k.share(key, own)
 	t.Spec.Servers, t.Spec.Sweep = own.servers, own.sweep

@@ -19,9 +19,13 @@ func Responses(t *record.TrialData) []record.Response {
 	return t.Generators[0].Responses
 }
 
-// Response is what the check before the trial got for the level's request; nil if there was none.
-func (f *Facts) Response() *record.Response {
-	return pick.First(Responses(f.Trial), func(r *record.Response) bool { return r.Key() == f.Level.Key() })
+// Responses are what the check before the trial got for the level's requests, in their order; nil for one that it got no answer to.
+func (f *Facts) Responses() []*record.Response {
+	var out []*record.Response
+	for _, a := range f.Level.Asked() {
+		out = append(out, pick.First(Responses(f.Trial), func(r *record.Response) bool { return r.Key() == a.Key }))
+	}
+	return out
 }
 
 // Reference is the baseline's answer to one request.
@@ -120,18 +124,53 @@ func (f *Facts) answerBytes() *AnswerBytes {
 	if tools.Traits(f.Level.Tool).OldHTTP || f.Level.Connection != record.KeepAlive {
 		b.Slack = otherHeadSlack
 	}
-	if f.Level.Scripted {
-		b.Slack = 0 // Nobody has checked what a script asks for.
-	} else if own := f.Response(); own != nil && own.HeaderBytes > 0 && !f.Level.AnyBody {
-		b.Least, b.Most = wire(*own), wire(*own)
-		if s, ok := f.sizes[f.Level.Key()]; ok {
-			b.Least, b.Most = min(b.Least, s.least), max(b.Most, s.most)
-		}
-	}
 	// What was cut off is less than an answer a connection; errors cut off one each.
 	cut := float64(int64(f.Level.Connections)+f.Errors.Sum()) / float64(f.Requests)
-	b.Unfinished = cut * max(b.Most, b.Each/(1+cut))
+	var largest float64
+	if f.Level.Scripted {
+		b.Slack = 0 // Nobody has checked what a script asks for.
+	} else if sizes, ok := f.checked(); ok {
+		b.Least, b.Most, largest = sizes.least, sizes.most, sizes.largest
+		// Requests of a mix that were made and not answered are counted with the others, and nobody knows of which kind they are.
+		if len(f.Level.Mix) > 0 {
+			b.Slack += cut * (largest - sizes.smallest)
+		}
+	}
+	b.Unfinished = cut * max(largest, b.Each/(1+cut))
 	return &b
+}
+
+// mixedSizes are the sizes of answers to a level's requests, as the checks got them: the mean of the mix between least and most, and the smallest and the
+// largest of its answers.
+type mixedSizes struct{ least, most, smallest, largest float64 }
+
+// checked are the sizes of the answers, each request of a mix as often as the tools have made it; false if one is not known, or not to be compared.
+func (f *Facts) checked() (mixedSizes, bool) {
+	asked, answers := f.Level.Asked(), f.Responses()
+	counts := f.ByRequest
+	if len(asked) == 1 {
+		counts = []int64{1}
+	}
+	sum := mixedSizes{smallest: math.Inf(1)}
+	var all float64
+	for i, a := range asked {
+		own := answers[i]
+		if own == nil || own.HeaderBytes <= 0 || a.AnyBody || len(counts) != len(asked) {
+			return mixedSizes{}, false
+		}
+		least, most := wire(*own), wire(*own)
+		if s, ok := f.sizes[a.Key]; ok {
+			least, most = min(least, s.least), max(most, s.most)
+		}
+		n := float64(counts[i])
+		sum.least, sum.most, all = sum.least+n*least, sum.most+n*most, all+n
+		sum.smallest, sum.largest = min(sum.smallest, least), max(sum.largest, most)
+	}
+	if all == 0 {
+		return mixedSizes{}, false
+	}
+	sum.least, sum.most = sum.least/all, sum.most/all
+	return sum, true
 }
 
 // WarmupAudit is what the agents saw of the answers beside the warm-up.

@@ -50,6 +50,12 @@ func TestAReferenceIsTheMostFrequentAnswer(t *testing.T) {
 	}
 }
 
+// mixed makes a trial's cell one of a small page and a large one, of which the tool has made so many requests.
+func mixed(d *record.TrialData, made ...int64) {
+	d.Generators[0].Cells[0].Measurement.ByRequest = made
+	d.Generators[0].Responses = append(d.Generators[0].Responses, record.Response{Path: "/big", Status: 200, HeaderBytes: 117, BodyBytes: 1011})
+}
+
 func TestBytesOfAnAnswerAreRelatedToWhatWasChecked(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trial func(*record.TrialData)
@@ -74,6 +80,28 @@ func TestBytesOfAnAnswerAreRelatedToWhatWasChecked(t *testing.T) {
 		},
 		"the check's answer says nothing of others where any body will do": {
 			level: func(l *planned.Level) { l.AnyBody = true },
+			want:  &measured.AnswerBytes{Each: 128, Unfinished: 0.001 * (128 / 1.001), Slack: 16},
+		},
+		"a mix by how often each of its requests was made": {
+			trial: func(d *record.TrialData) { mixed(d, 900, 100) },
+			level: func(l *planned.Level) { l.Mix = []planned.Asked{{Key: "/", Weight: 9}, {Key: "/big", Weight: 1}} },
+			want:  &measured.AnswerBytes{Each: 128, Unfinished: 1.128, Least: 0.9*128 + 0.1*1128, Most: 0.9*128 + 0.1*1128, Slack: 17},
+		},
+		"a mix of which nobody has counted the requests": {
+			trial: func(d *record.TrialData) { mixed(d) },
+			level: func(l *planned.Level) { l.Mix = []planned.Asked{{Key: "/", Weight: 9}, {Key: "/big", Weight: 1}} },
+			want:  &measured.AnswerBytes{Each: 128, Unfinished: 0.001 * (128 / 1.001), Slack: 16},
+		},
+		"a mix in which any body will do for one request": {
+			trial: func(d *record.TrialData) { mixed(d, 900, 100) },
+			level: func(l *planned.Level) {
+				l.Mix = []planned.Asked{{Key: "/", Weight: 9}, {Key: "/big", Weight: 1, AnyBody: true}}
+			},
+			want: &measured.AnswerBytes{Each: 128, Unfinished: 0.001 * (128 / 1.001), Slack: 16},
+		},
+		"a mix of which one request was not answered before the trial": {
+			trial: func(d *record.TrialData) { mixed(d, 900, 100) },
+			level: func(l *planned.Level) { l.Mix = []planned.Asked{{Key: "/", Weight: 9}, {Key: "/none", Weight: 1}} },
 			want:  &measured.AnswerBytes{Each: 128, Unfinished: 0.001 * (128 / 1.001), Slack: 16},
 		},
 		"a path that nobody asked for": {

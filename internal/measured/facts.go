@@ -15,6 +15,8 @@ import (
 type Values struct {
 	LoadSeconds float64 `json:"loadSeconds"`
 	Requests    int64   `json:"requests"`
+	// ByRequest is how many requests of each kind of a mix the tools have made, those without an answer among them; empty of one request.
+	ByRequest []int64 `json:"byRequest,omitempty"`
 	// Asked and Dropped count the arrivals that the rate wanted, and those of them for which no virtual user was free.
 	Asked            int64    `json:"asked,omitempty"`
 	Dropped          int64    `json:"dropped,omitempty"`
@@ -148,6 +150,7 @@ func (f *Facts) load() {
 		m := r.Measurement
 		seconds := float64(r.LoadNanos()) / 1e9
 		f.Requests += m.Requests
+		f.ByRequest = addCounts(f.ByRequest, m.ByRequest)
 		f.Asked += m.Asked
 		f.Dropped += m.Dropped
 		f.Errors = AddErrors(f.Errors, m.Errors)
@@ -163,6 +166,17 @@ func (f *Facts) load() {
 	}
 	f.Throughput = positive(throughput)
 	f.GeneratorCPUs = positive(cpus)
+}
+
+// addCounts adds up what generators have counted of each request of a mix.
+func addCounts(a, b []int64) []int64 {
+	if len(a) == 0 {
+		return slices.Clone(b)
+	}
+	for i := range min(len(a), len(b)) {
+		a[i] += b[i]
+	}
+	return a
 }
 
 // server computes what the server spent. CPU time is related to the time under load, not to the observer's window, which goes on

@@ -92,7 +92,7 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 	for _, d := range []struct{ name, then, now string }{
 		{"tool", string(level.Tool), string(l.Tool)},
 		{"connection", string(level.Connection), string(l.Connection)},
-		{"path", level.Path, l.Path},
+		{"path", pathBeside(*level, l), pathBeside(l, *level)},
 		{"request", level.Key(), l.Key()},
 		{"expect.bodies", bodies(*level), bodies(l)},
 		{"generators.pods", fmt.Sprint(level.Generators), fmt.Sprint(l.Generators)},
@@ -106,12 +106,25 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 	return sameScript(&now.Data, &then.Data, *level, l)
 }
 
-// bodies is how the answers of a level are compared.
-func bodies(l planned.Level) string {
-	if l.AnyBody {
-		return "Any"
+// pathBeside is the path of a level beside another one; nothing where one of them is a mix, whose requests say what differs.
+func pathBeside(l, other planned.Level) string {
+	if len(l.Mix)+len(other.Mix) > 0 {
+		return ""
 	}
-	return "Same"
+	return l.Path
+}
+
+// bodies is how the answers to each request of a level are compared.
+func bodies(l planned.Level) string {
+	var all []string
+	for _, a := range l.Asked() {
+		how := "Same"
+		if a.AnyBody {
+			how = "Any"
+		}
+		all = append(all, how)
+	}
+	return strings.Join(all, ", ")
 }
 
 // sameAnchor checks that both runs are of one namespace, and that the anchor was measured in both and was the same thing: image digest, command,

@@ -72,8 +72,13 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 		"the earlier run had no such level":       {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Connections = 50 }, objectives.LoadDiffers, "no level sweep-100"},
 		"the earlier run was a duet":              {func(_, then *record.RunData) { then.Manifest.Plan.Order = record.OrderSlicedDuet }, objectives.LoadDiffers, "spec.order was SlicedDuet and is Blocks"},
 		"the earlier run asked for another path":  {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Request.Path = "/old" }, objectives.LoadDiffers, "path of load sweep was /old and is /"},
-		"only this run compares answers":          {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Request.Expect.AnyBody = true }, objectives.LoadDiffers, "expect.bodies of load sweep was Any and is Same"},
-		"only the earlier run had a script":       {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Script = &record.Script{} }, objectives.LoadDiffers, "script of load sweep is set in one of the runs only"},
+		"only this run sends a mix": {func(now, _ *record.RunData) {
+			c := &now.Manifest.Plan.Cells[0]
+			c.Mix = []record.MixedRequest{{Request: c.Request, Weight: 2}, {Request: record.Request{Path: "/next"}, Weight: 1}}
+			c.Request = record.Request{}
+		}, objectives.LoadDiffers, "request of load sweep was / and is 2 /, 1 /next"},
+		"only this run compares answers":    {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Request.Expect.AnyBody = true }, objectives.LoadDiffers, "expect.bodies of load sweep was Any and is Same"},
+		"only the earlier run had a script": {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Script = &record.Script{} }, objectives.LoadDiffers, "script of load sweep is set in one of the runs only"},
 		"the earlier run had another script": {func(now, then *record.RunData) {
 			now.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "a"}}}
 			then.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "b"}}}

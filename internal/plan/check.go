@@ -119,7 +119,7 @@ func (p *Plan) checkTrials(local bool) *Violation {
 			return kind.Invalid("trial %s cannot be written: %s", line.Name, err)
 		}
 		if len(spec) > maxTrialBytes {
-			return kind.Invalid("each trial of %s takes %d bytes, and the maximum is %d: shorten body and expect.body of spec.loads[].request, which each of its %d cells holds, or spread the levels over several runs",
+			return kind.Invalid("each trial of %s takes %d bytes, and the maximum is %d: shorten body and expect.body of spec.loads[].request and requests[], which each of its %d cells holds, or spread the levels over several runs",
 				strings.Join(line.Servers, " and "), len(spec), maxTrialBytes, len(p.Cells))
 		}
 	}

@@ -3,7 +3,6 @@
 package planned
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -34,18 +33,18 @@ type Level struct {
 	Threads    int32                `json:"threads"`
 	Connection record.ConnectionUse `json:"connection"`
 	// Scripted is true if a script of the user's makes the requests.
-	Scripted bool   `json:"scripted,omitempty"`
-	Path     string `json:"path"`
+	Scripted bool `json:"scripted,omitempty"`
+	// Path is empty of a mix.
+	Path string `json:"path,omitempty"`
 	// Request is the key of what is asked; empty of a GET without headers and body, whose key is its path.
 	Request string `json:"request,omitempty"`
 	// AnyBody is true if the bodies of the answers are not compared.
-	AnyBody         bool  `json:"anyBody,omitempty"`
-	WarmupSeconds   int32 `json:"warmupSeconds"`
-	DurationSeconds int32 `json:"durationSeconds"`
+	AnyBody bool `json:"anyBody,omitempty"`
+	// Mix are the requests of a level that has several, in place of the three above.
+	Mix             []Asked `json:"mix,omitempty"`
+	WarmupSeconds   int32   `json:"warmupSeconds"`
+	DurationSeconds int32   `json:"durationSeconds"`
 }
-
-// Key tells what the level asks for apart from what else the run asks.
-func (l Level) Key() string { return cmp.Or(l.Request, l.Path) }
 
 // Search is a load whose rates are found while a trial runs: its steps are no levels.
 type Search struct {
@@ -78,7 +77,7 @@ type Run struct {
 	// Analyses is the number of times the run may be analysed: once at its end, and earlier if spec.stop allows interim analyses.
 	Analyses int
 	Searches []Search
-	// Requests are those that are more than a GET of a path, one a load.
+	// Requests are those of mixes, and those that are more than a GET of a path, one a load.
 	Requests []Request
 	// WholeTrials is true of a run whose trials have no cells: each counts as one.
 	WholeTrials bool
@@ -129,7 +128,7 @@ func LevelOf(c record.Cell) Level {
 	l := Level{
 		Point: record.PointOf(c), Tool: c.Tool, RampToRequestsPerSecond: c.RampToRequestsPerSecond, Generators: c.Generators, Threads: c.Threads,
 		Connection: c.Connection, Scripted: c.Script != nil, Path: c.Request.Path, AnyBody: c.Request.Expect.AnyBody,
-		WarmupSeconds: c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
+		Mix: mixOf(c.Mix), WarmupSeconds: c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
 	}
 	if !c.Request.Plain() {
 		l.Request = c.Request.Key()

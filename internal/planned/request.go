@@ -1,14 +1,56 @@
 package planned
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 )
 
+// Asked is one request of a level.
+type Asked struct {
+	// Key tells it apart from the other requests of the run.
+	Key    string `json:"key"`
+	Weight int32  `json:"weight"`
+	// AnyBody is true if the bodies of the answers to it are not compared.
+	AnyBody bool `json:"anyBody,omitempty"`
+}
+
+// Asked are the requests of a level: those of its mix, or its one.
+func (l Level) Asked() []Asked {
+	if len(l.Mix) > 0 {
+		return l.Mix
+	}
+	return []Asked{{Key: cmp.Or(l.Request, l.Path), Weight: 1, AnyBody: l.AnyBody}}
+}
+
+// Key tells what the level asks for apart from what other levels ask.
+func (l Level) Key() string {
+	if len(l.Mix) == 0 {
+		return l.Asked()[0].Key
+	}
+	var all []string
+	for _, a := range l.Mix {
+		all = append(all, fmt.Sprintf("%d %s", a.Weight, a.Key))
+	}
+	return strings.Join(all, ", ")
+}
+
+func mixOf(mix []record.MixedRequest) []Asked {
+	var out []Asked
+	for _, r := range mix {
+		out = append(out, Asked{Key: r.Key(), Weight: r.Weight, AnyBody: r.Expect.AnyBody})
+	}
+	return out
+}
+
 // Request is what a load asks for.
 type Request struct {
 	Load string `json:"load"`
+	// Share is its part of the requests of a mix; 0 of a load with one request.
+	Share float64 `json:"share,omitempty"`
 	// Key tells it apart from the other requests of the run.
 	Key     string          `json:"key"`
 	Method  string          `json:"method"`
@@ -21,18 +63,30 @@ type Request struct {
 	AnyBody bool `json:"anyBody,omitempty"`
 }
 
-// requests are those of cells that are more than a GET of a path whose answers are compared, one a load.
+// requests are those of mixes, and those of other loads that are more than a GET of a path whose answers are compared.
 func requests(cells []record.Cell) []Request {
 	var out []Request
 	for _, c := range cells {
-		r := c.Request
-		if r.Plain() && !r.Expect.AnyBody || slices.ContainsFunc(out, func(seen Request) bool { return seen.Load == c.Load }) {
+		if slices.ContainsFunc(out, func(seen Request) bool { return seen.Load == c.Load }) {
 			continue
 		}
-		out = append(out, Request{
-			Load: c.Load, Key: r.Key(), Method: r.Verb(), Path: r.Path, Headers: r.Headers, BodyBytes: len(r.Body), BodySHA256: r.BodySHA256(),
-			AnyBody: r.Expect.AnyBody,
-		})
+		var weights int32
+		for _, r := range c.Mix {
+			weights += r.Weight
+		}
+		for _, r := range c.Requests() {
+			one := Request{
+				Load: c.Load, Key: r.Key(), Method: r.Verb(), Path: r.Path, Headers: r.Headers, BodyBytes: len(r.Body), BodySHA256: r.BodySHA256(),
+				AnyBody: r.Expect.AnyBody,
+			}
+			switch {
+			case weights > 0:
+				one.Share = float64(r.Weight) / float64(weights)
+			case r.Plain() && !r.Expect.AnyBody:
+				continue
+			}
+			out = append(out, one)
+		}
 	}
 	return out
 }

@@ -3,6 +3,9 @@ package planned_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -12,5 +15,22 @@ func TestAPathIsListedOnlyIfItsAnswersAreNotCompared(t *testing.T) {
 	run := read(t, manifest(func(m *record.RunManifest) { m.Plan.Cells = []record.Cell{cell(1), anyBody} }))
 	if len(run.Requests) != 1 || run.Requests[0].Load != "any" || run.Requests[0].Method != "GET" || !run.Requests[0].AnyBody {
 		t.Errorf("got %+v, want that of the load any", run.Requests)
+	}
+}
+
+func TestAMixIsListedWithTheShareOfEachRequest(t *testing.T) {
+	mixed := cell(1)
+	one := mixed.Request
+	other := one
+	other.Method, other.Expect.AnyBody = "POST", true
+	mixed.Request, mixed.Mix = record.Request{}, []record.MixedRequest{{Request: one, Weight: 3}, {Request: other, Weight: 1}}
+	run := read(t, manifest(func(m *record.RunManifest) { m.Plan.Cells = []record.Cell{mixed} }))
+	if len(run.Requests) != 2 || run.Requests[0].Share != 0.75 || run.Requests[1].Share != 0.25 || run.Requests[1].Method != "POST" {
+		t.Errorf("got %+v, want both requests with their shares", run.Requests)
+	}
+	want := []planned.Asked{{Key: one.Key(), Weight: 3}, {Key: other.Key(), Weight: 1, AnyBody: true}}
+	level := run.Levels[0]
+	if diff := cmp.Diff(want, level.Asked()); diff != "" || level.Path != "" || level.Key() != "3 "+one.Key()+", 1 "+other.Key() {
+		t.Errorf("the level of the key %q asks for (-want +got):\n%s", level.Key(), diff)
 	}
 }

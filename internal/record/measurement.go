@@ -61,6 +61,9 @@ type Measurement struct {
 	DurationMicros int64 `json:"durationMicros"`
 	// Requests is the number of completed requests, whatever their status.
 	Requests int64 `json:"requests"`
+	// ByRequest is how many requests of each kind of a mix the tool has made, in the order of the cell; those that were not answered are among them.
+	// It is empty of a cell with one request.
+	ByRequest []int64 `json:"byRequest,omitempty"`
 	// Asked is the number of requests that the arrival rate wanted to be started, and Dropped how many of them were not, because
 	// no virtual user was free. Both are 0 in the closed model.
 	Asked   int64 `json:"asked,omitempty"`

@@ -247,8 +247,11 @@ type Cell struct {
 	Threads    int32         `json:"threads"`
 	Connection ConnectionUse `json:"connection"`
 	// Script is a program of the user's that makes the requests; nil if there is none.
-	Script  *Script `json:"script,omitempty"`
-	Request Request `json:"request"`
+	Script *Script `json:"script,omitempty"`
+	// Request is the one request of the cell; it has no path where there is a Mix. Requests has either.
+	Request Request `json:"request,omitzero"`
+	// Mix are the requests of a cell that has several.
+	Mix []MixedRequest `json:"mix,omitempty"`
 	// WarmupSeconds is how long the level is loaded before it is measured, DurationSeconds for how long it is measured.
 	WarmupSeconds   int32 `json:"warmupSeconds"`
 	DurationSeconds int32 `json:"durationSeconds"`

@@ -40,11 +40,14 @@ func (v run) planFacts() []page.Fact {
 	return out
 }
 
-// requests are what the loads ask for, one each. Of a body its size and its digest are printed: it may be long.
+// requests are what the loads ask for, one each or those of a mix. Of a body its size and its digest are printed: it may be long.
 func (v run) requests() []string {
 	var out []string
 	for _, r := range v.Table.Requests {
 		parts := []string{r.Method + " " + r.Path}
+		if r.Share > 0 {
+			parts[0] = v.Say("plan.share", format.PlainPercent(r.Share), parts[0])
+		}
 		for _, h := range r.Headers {
 			parts = append(parts, h.Name+": "+h.Value)
 		}

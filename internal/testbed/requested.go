@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,16 +34,16 @@ type Asked struct {
 	// Target is its address, as host:port.
 	Target string
 
-	want  record.Request
+	want  []record.Request
 	mu    sync.Mutex
-	seen  int64
+	seen  []int64
 	wrong string
 }
 
-// NewAsked starts a server that wants a request. It ends with the test.
-func NewAsked(t *testing.T, want record.Request) *Asked {
+// NewAsked starts a server that wants some requests, of which no two have the same method and path. It ends with the test.
+func NewAsked(t *testing.T, want ...record.Request) *Asked {
 	t.Helper()
-	s := &Asked{want: want}
+	s := &Asked{want: want, seen: make([]int64, len(want))}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	s.Target = strings.TrimPrefix(server.URL, "http://")
@@ -52,34 +53,35 @@ func NewAsked(t *testing.T, want record.Request) *Asked {
 // ServeHTTP implements http.Handler.
 func (s *Asked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	difference := s.compare(r, string(body))
+	i := slices.IndexFunc(s.want, func(want record.Request) bool { return r.Method == want.Verb() && r.RequestURI == want.Path })
+	difference := fmt.Sprintf("it is %s %s", r.Method, r.RequestURI)
+	if i >= 0 {
+		difference = compare(s.want[i], r, string(body))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case err != nil: // The end of the load cuts requests off.
 	case difference != "" && s.wrong == "":
 		s.wrong = difference
-	default:
-		s.seen++
+	case i >= 0:
+		s.seen[i]++
 	}
 	_, _ = io.WriteString(w, "helloworld")
 }
 
 // compare returns what is wrong with a request; empty if nothing is.
-func (s *Asked) compare(r *http.Request, body string) string {
-	if r.Method != s.want.Verb() || r.RequestURI != s.want.Path {
-		return fmt.Sprintf("it is %s %s", r.Method, r.RequestURI)
-	}
-	if body != s.want.Body {
+func compare(want record.Request, r *http.Request, body string) string {
+	if body != want.Body {
 		return fmt.Sprintf("its body has %d bytes and begins with %.80q", len(body), body)
 	}
-	if r.ContentLength != int64(len(s.want.Body)) || len(r.TransferEncoding) > 0 {
+	if r.ContentLength != int64(len(want.Body)) || len(r.TransferEncoding) > 0 {
 		return fmt.Sprintf("its Content-Length is %d, its Transfer-Encoding %q", r.ContentLength, r.TransferEncoding)
 	}
-	if _, said := r.Header["Content-Length"]; s.want.NoBody() && !said {
+	if _, said := r.Header["Content-Length"]; want.NoBody() && !said {
 		return "it does not say that it has no body"
 	}
-	for _, h := range s.want.Headers {
+	for _, h := range want.Headers {
 		if got := r.Header.Values(h.Name); len(got) != 1 || got[0] != h.Value {
 			return fmt.Sprintf("its header %s is %q", h.Name, got)
 		}
@@ -95,7 +97,49 @@ func (s *Asked) Check(t *testing.T, counted int64) {
 	if s.wrong != "" {
 		t.Errorf("a request is not as it should be: %s", s.wrong)
 	}
-	if counted == 0 || counted > s.seen {
-		t.Errorf("%d requests were counted, and %d arrived", counted, s.seen)
+	var seen int64
+	for _, n := range s.seen {
+		seen += n
+	}
+	if counted == 0 || counted > seen {
+		t.Errorf("%d requests were counted, and %d arrived", counted, seen)
+	}
+}
+
+// Seen are how many of each request have arrived.
+func (s *Asked) Seen() []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
+}
+
+// Mix are requests that a tool has to send as a mix.
+func Mix() []record.MixedRequest {
+	all, mix := Requests(), []record.MixedRequest{{Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}}, Weight: 50}}
+	for i, name := range []string{"JSON that is posted", "a POST without a body", "a DELETE", "a method of the server's"} {
+		mix = append(mix, record.MixedRequest{Request: all[name], Weight: int32(10 * (i + 1))})
+	}
+	return mix
+}
+
+// CheckMix fails a test of which the server has not seen each request of a mix about as often as its weight says, or as a tool has counted: tolerance is
+// by how many requests each may be off.
+func (s *Asked) CheckMix(t *testing.T, mix []record.MixedRequest, made []int64, tolerance int64) {
+	t.Helper()
+	seen := s.Seen()
+	if len(made) != len(mix) {
+		t.Fatalf("%d requests are counted, want %d", len(made), len(mix))
+	}
+	var all, weights int64
+	for i, r := range mix {
+		all, weights = all+made[i], weights+int64(r.Weight)
+	}
+	for i, r := range mix {
+		if off := seen[i] - made[i]; off < -tolerance || off > tolerance {
+			t.Errorf("%s %s was made %d times, and arrived %d times", r.Verb(), r.Path, made[i], seen[i])
+		}
+		if off := made[i] - all*int64(r.Weight)/weights; off < -tolerance || off > tolerance {
+			t.Errorf("%s %s was made %d of %d times, with %d of the weights' %d", r.Verb(), r.Path, made[i], all, r.Weight, weights)
+		}
 	}
 }

@@ -103,6 +103,8 @@ type Traits struct {
 	MaxHeadBytes int
 	// Methods are those that the tool can send, with a blank in between; empty if it sends any.
 	Methods string
+	// Mixes is true of a tool that makes the requests of a mix, in the order of Sequence.
+	Mixes bool
 	// Freezable is true of a tool that bears being stopped in the middle of its work and let go on.
 	Freezable bool
 }

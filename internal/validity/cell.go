@@ -27,8 +27,8 @@ type Cell struct {
 type facts struct {
 	*measured.Facts
 	rules rules
-	// reference is the baseline's answer to the level's request; nil if none is known.
-	reference *measured.Reference
+	// references are the baseline's answers, by the key of the request.
+	references map[string]*measured.Reference
 }
 
 // gather reads a cell. Sizes are nil if its trial stands alone.
@@ -37,7 +37,7 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 	if err != nil {
 		return nil, err
 	}
-	return &facts{Facts: f, rules: r.rules, reference: r.references[l.Key()]}, nil
+	return &facts{Facts: f, rules: r.rules, references: r.references}, nil
 }
 
 // judge runs all checks, and gives the cell with what they said.

@@ -21,7 +21,7 @@ var allEvidence = []evidence{
 		name:    "the answer before the load",
 		applies: func(f *facts) bool { return !f.Level.Scripted },
 		missing: func(f *facts) bool {
-			return f.Response() == nil
+			return slices.Contains(f.Responses(), nil)
 		},
 	},
 	{

@@ -85,17 +85,22 @@ func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 // cellOf is the cell whose request a profile sends.
 func cellOf(p record.Plan, spec v1alpha1.BenchmarkRunSpec, profile int) (record.Cell, *kind.Violation) {
 	load := spec.Profiles[profile].Load
-	i := slices.IndexFunc(p.Cells, func(c record.Cell) bool { return load == c.Load || load == "" && c.Script == nil })
+	i := slices.IndexFunc(p.Cells, func(c record.Cell) bool { return load == c.Load || load == "" && single(c) })
 	switch {
 	case i < 0 && load == "":
-		return record.Cell{}, kind.Invalid("spec.profiles[%d] sends the request of a load, and every load has a script: add a load without one", profile)
+		return record.Cell{}, kind.Invalid("spec.profiles[%d] sends the request of a load, and every load has a script or a mix of requests: add a load with one request", profile)
 	case i < 0:
 		return record.Cell{}, kind.Invalid("spec.profiles[%d].load is %s, which is no load of the run: name one of spec.loads", profile, load)
 	case p.Cells[i].Script != nil:
 		return record.Cell{}, kind.Invalid("spec.profiles[%d].load is %s, which has a script, and a profile sends one request again and again: name a load without a script", profile, load)
+	case len(p.Cells[i].Mix) > 0:
+		return record.Cell{}, kind.Invalid("spec.profiles[%d].load is %s, which sends a mix of requests, and a profile sends one request again and again: name a load with one request", profile, load)
 	}
 	return p.Cells[i], nil
 }
+
+// single reports whether a cell has one request, which a profile can send again and again.
+func single(c record.Cell) bool { return c.Script == nil && len(c.Mix) == 0 }
 
 // Follow implements kind.Follower: a trial for each implementation of each profile, in the order of the spec.
 func (Kind) Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, first int32) []record.PlannedTrial {

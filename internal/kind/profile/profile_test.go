@@ -121,13 +121,22 @@ func TestAProfileThatCannotBeIsRefusedWithASentence(t *testing.T) {
 		change change
 		want   string
 	}{
-		"of no implementation":        {own(func(p *v1alpha1.Profile) { p.Implementations = []string{"go", "zig"} }), "spec.profiles[0].implementations names zig"},
-		"of more connections":         {own(func(p *v1alpha1.Profile) { p.Requests, p.Connections = 10, 11 }), "spec.profiles[0].connections is 11, more than its requests"},
-		"without a command":           {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Command = nil }, "spec.implementations[1].command is not set"},
-		"of little memory":            {memory("16Mi"), "spec.implementations[1].memory is 16Mi"},
-		"of no load":                  {own(func(p *v1alpha1.Profile) { p.Load = "none" }), "spec.profiles[0].load is none, which is no load of the run"},
-		"of a load with a script":     {own(func(p *v1alpha1.Profile) { p.Load = "scripted" }), "spec.profiles[0].load is scripted, which has a script"},
-		"of loads with scripts alone": {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = s.Loads[:1] }, "spec.profiles[0] sends the request of a load, and every load has a script"},
+		"of no implementation":    {own(func(p *v1alpha1.Profile) { p.Implementations = []string{"go", "zig"} }), "spec.profiles[0].implementations names zig"},
+		"of more connections":     {own(func(p *v1alpha1.Profile) { p.Requests, p.Connections = 10, 11 }), "spec.profiles[0].connections is 11, more than its requests"},
+		"without a command":       {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Command = nil }, "spec.implementations[1].command is not set"},
+		"of little memory":        {memory("16Mi"), "spec.implementations[1].memory is 16Mi"},
+		"of no load":              {own(func(p *v1alpha1.Profile) { p.Load = "none" }), "spec.profiles[0].load is none, which is no load of the run"},
+		"of a load with a script": {own(func(p *v1alpha1.Profile) { p.Load = "scripted" }), "spec.profiles[0].load is scripted, which has a script"},
+		"of a load with a mix": {
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				own(func(p *v1alpha1.Profile) { p.Load = "plain" })(s)
+				i := slices.IndexFunc(s.Loads, func(l v1alpha1.Load) bool { return l.Name == "plain" })
+				s.Loads[i].Request = v1alpha1.Request{}
+				s.Loads[i].Requests = []v1alpha1.MixedRequest{{Weight: 1}, {Weight: 1, Request: v1alpha1.Request{Path: "/a"}}}
+			},
+			"spec.profiles[0].load is plain, which sends a mix of requests, and a profile sends one request again and again: name a load with one request",
+		},
+		"of loads with scripts alone": {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = s.Loads[:1] }, "spec.profiles[0] sends the request of a load, and every load has a script or a mix of requests: add a load with one request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := plan.Compile(spec(tc.change), plan.Options{Name: "run", UID: "u"})

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 	l := sized(spec)
 	c := record.Cell{
 		Load: l.Name, Tool: record.Tool(l.Tool), Generators: l.Generators.Pods, Threads: l.Generators.CPUs,
-		Connection: cmp.Or(record.ConnectionUse(l.Connection), record.KeepAlive), Request: requestOf(l.Request), Script: scriptOf(l.Script),
+		Connection: cmp.Or(record.ConnectionUse(l.Connection), record.KeepAlive), Script: scriptOf(l.Script),
 		WarmupSeconds: DefaultWarmupSeconds, DurationSeconds: l.DurationSeconds,
 	}
 	if p.Order == record.OrderSlicedDuet {
@@ -52,19 +53,34 @@ func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 	if spec.DurationSeconds == 0 {
 		p.Note("loads[%s].durationSeconds defaults to %d", l.Name, c.DurationSeconds)
 	}
-	if defaultContentType(&c.Request) {
-		p.Note("loads[%s].request.headers has no Content-Type: it defaults to %s", l.Name, DefaultContentType)
+	for i, r := range l.Requests {
+		field := fmt.Sprintf("loads[%s].requests[%d]", l.Name, i)
+		c.Mix = append(c.Mix, record.MixedRequest{Request: requestOf(p, field, r.Request), Weight: r.Weight})
 	}
-	switch expect := c.Request.Expect; {
-	case expect.AnyBody:
-		p.Note("loads[%s].request.expect.bodies is Any: response bodies are not compared, and an implementation may answer something else", l.Name)
-	case expect.Body == nil:
-		p.Note("loads[%s].request.expect.body is not set: response bodies are compared with the first of their trial, and that with the baseline's", l.Name)
+	noteMix(p, l.Name, c.Mix)
+	if len(c.Mix) == 0 {
+		c.Request = requestOf(p, fmt.Sprintf("loads[%s].request", l.Name), l.Request)
 	}
 	return c
 }
 
-func requestOf(r v1alpha1.Request) record.Request {
+// requestOf fills in the defaults of a request.
+func requestOf(p *record.Plan, field string, r v1alpha1.Request) record.Request {
+	out := asked(r)
+	if defaultContentType(&out) {
+		p.Note("%s.headers has no Content-Type: it defaults to %s", field, DefaultContentType)
+	}
+	switch {
+	case out.Expect.AnyBody:
+		p.Note("%s.expect.bodies is Any: response bodies are not compared, and an implementation may answer something else", field)
+	case out.Expect.Body == nil:
+		p.Note("%s.expect.body is not set: response bodies are compared with the first of their trial, and that with the baseline's", field)
+	}
+	return out
+}
+
+// asked is a request with the defaults that no note names.
+func asked(r v1alpha1.Request) record.Request {
 	out := kind.ReadRequest(r)
 	out.Path, out.Expect.Status = cmp.Or(r.Path, "/"), cmp.Or(r.Expect.Status, DefaultStatus)
 	return out

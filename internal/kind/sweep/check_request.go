@@ -51,39 +51,43 @@ var taken = map[string]string{
 // checkRequests refuses requests that not every tool and the check before the measurement could send alike.
 func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
-		field, r := fmt.Sprintf("spec.loads[%d].request", i), l.Request
-		if v := checkScripted(field, l); v != nil {
+		field := fmt.Sprintf("spec.loads[%d]", i)
+		if len(l.Requests) == 0 {
+			return kind.Join(checkScripted(field+".request", l), checkRequest(field+".request", l.Tool, l.Request))
+		}
+		if v := checkMix(field, l); v != nil {
 			return v
 		}
-		if reason := unsent[r.Method]; reason != "" {
-			return kind.Invalid("%s.method is %s, which no load sends, since %s", field, r.Method, reason)
-		}
-		if r.Method != "" && !methodPattern.MatchString(r.Method) {
-			return kind.Invalid("%s.method is %q: give a method of upper-case letters, such as POST", field, r.Method)
-		}
-		if known := strings.Fields(tools.Traits(record.Tool(l.Tool)).Methods); r.Method != "" && len(known) > 0 && !slices.Contains(known, r.Method) {
-			return kind.Invalid("%s.method is %s, which %s cannot send: use ab or k6", field, r.Method, l.Tool)
-		}
-		if r.Expect.Body != nil && r.Expect.Bodies == v1alpha1.BodiesAny {
-			return kind.Invalid("%s.expect.body is one body, and bodies: Any compares none: remove one of the two", field)
-		}
-		if v := kind.CheckPath(field+".path", r.Path); v != nil {
-			return v
-		}
-		if len(r.Body) > maxBodyBytes {
-			return kind.Invalid("%s.body has %d bytes, and the maximum is %d: shorten it, or let a script make the requests (wrk, k6)", field, len(r.Body), maxBodyBytes)
-		}
-		if strings.ContainsRune(r.Body, 0) {
-			return kind.Invalid("%s.body contains a zero byte, and it must be text: let a script make the requests (wrk, k6)", field)
-		}
-		if v := checkHeaders(field, r.Headers); v != nil {
-			return v
-		}
-		if v := checkHead(field, l); v != nil {
-			return v
-		}
-		return nil
+		return kind.Each(l.Requests, func(j int, r v1alpha1.MixedRequest) *kind.Violation {
+			return checkRequest(fmt.Sprintf("%s.requests[%d]", field, j), l.Tool, r.Request)
+		})
 	})
+}
+
+// checkRequest refuses one request.
+func checkRequest(field string, tool v1alpha1.Tool, r v1alpha1.Request) *kind.Violation {
+	if reason := unsent[r.Method]; reason != "" {
+		return kind.Invalid("%s.method is %s, which no load sends, since %s", field, r.Method, reason)
+	}
+	if r.Method != "" && !methodPattern.MatchString(r.Method) {
+		return kind.Invalid("%s.method is %q: give a method of upper-case letters, such as POST", field, r.Method)
+	}
+	if known := strings.Fields(tools.Traits(record.Tool(tool)).Methods); r.Method != "" && len(known) > 0 && !slices.Contains(known, r.Method) {
+		return kind.Invalid("%s.method is %s, which %s cannot send: use ab or k6", field, r.Method, tool)
+	}
+	if r.Expect.Body != nil && r.Expect.Bodies == v1alpha1.BodiesAny {
+		return kind.Invalid("%s.expect.body is one body, and bodies: Any compares none: remove one of the two", field)
+	}
+	if v := kind.CheckPath(field+".path", r.Path); v != nil {
+		return v
+	}
+	if len(r.Body) > maxBodyBytes {
+		return kind.Invalid("%s.body has %d bytes, and the maximum is %d: shorten it, or let a script make the requests (wrk, k6)", field, len(r.Body), maxBodyBytes)
+	}
+	if strings.ContainsRune(r.Body, 0) {
+		return kind.Invalid("%s.body contains a zero byte, and it must be text: let a script make the requests (wrk, k6)", field)
+	}
+	return kind.Join(checkHeaders(field, r.Headers), checkHead(field, tool, r))
 }
 
 // checkScripted refuses what a script would not send: it makes its requests itself.
@@ -124,14 +128,14 @@ func checkHeaders(field string, headers []v1alpha1.Header) *kind.Violation {
 }
 
 // checkHead asks whether the tool has room for the head of the request.
-func checkHead(field string, l v1alpha1.Load) *kind.Violation {
-	most := tools.Traits(record.Tool(l.Tool)).MaxHeadBytes
-	size := len(l.Request.Method) + len(l.Request.Path)
-	for _, h := range l.Request.Headers {
+func checkHead(field string, tool v1alpha1.Tool, r v1alpha1.Request) *kind.Violation {
+	most := tools.Traits(record.Tool(tool)).MaxHeadBytes
+	size := len(r.Method) + len(r.Path)
+	for _, h := range r.Headers {
 		size += len(h.Name) + len(h.Value) + headerRest
 	}
 	if most == 0 || size <= most {
 		return nil
 	}
-	return kind.Invalid("%s has %d bytes of method, path and headers, and %s has room for %d: shorten them, or use wrk or k6", field, size, l.Tool, most)
+	return kind.Invalid("%s has %d bytes of method, path and headers, and %s has room for %d: shorten them, or use wrk or k6", field, size, tool, most)
 }

@@ -20,8 +20,8 @@ func cellSpec(c record.Cell) v1alpha1.Cell {
 		Load: c.Load, Tool: v1alpha1.Tool(c.Tool), Connections: c.Connections, RequestsPerSecond: c.RequestsPerSecond,
 		RampToRequestsPerSecond: c.RampToRequestsPerSecond, Step: c.Step, Generators: c.Generators, Threads: c.Threads,
 		Connection: v1alpha1.ConnectionUse(c.Connection), WarmupSeconds: &c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
-		Request: kind.WriteRequest(c.Request),
-		Order:   v1alpha1.Order(c.Order),
+		Request: kind.WriteRequest(c.Request), Requests: kind.WriteMix(c.Mix),
+		Order: v1alpha1.Order(c.Order),
 	}
 	if s := c.Search; s != nil {
 		out.Search = v1alpha1.Search{
@@ -51,8 +51,8 @@ func cellOf(c v1alpha1.Cell) record.Cell {
 		Load: c.Load, Tool: record.Tool(c.Tool), Connections: c.Connections, RequestsPerSecond: c.RequestsPerSecond,
 		RampToRequestsPerSecond: c.RampToRequestsPerSecond, Step: c.Step, Generators: c.Generators, Threads: c.Threads,
 		Connection: record.ConnectionUse(c.Connection), DurationSeconds: c.DurationSeconds,
-		Request: kind.ReadRequest(c.Request),
-		Order:   record.Order(c.Order),
+		Request: kind.ReadRequest(c.Request), Mix: kind.ReadMix(c.Requests),
+		Order: record.Order(c.Order),
 	}
 	if c.WarmupSeconds != nil {
 		out.WarmupSeconds = *c.WarmupSeconds

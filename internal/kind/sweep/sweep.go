@@ -65,9 +65,13 @@ func (s Sweep) Check(targets []string, scripts []protocol.Script) *protocol.Chec
 func Requests(cells []record.Cell) []record.Request {
 	var requests []record.Request
 	for _, c := range cells {
-		same := func(r record.Request) bool { return sameRequest(r, c.Request) }
-		if c.Script == nil && !slices.ContainsFunc(requests, same) {
-			requests = append(requests, c.Request)
+		if c.Script != nil {
+			continue
+		}
+		for _, asked := range c.Requests() {
+			if !slices.ContainsFunc(requests, func(r record.Request) bool { return sameRequest(r, asked.Request) }) {
+				requests = append(requests, asked.Request)
+			}
 		}
 	}
 	return requests

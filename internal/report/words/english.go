@@ -282,7 +282,7 @@ var englishGeneral = map[string]string{
 
 	"plan.title": "Plan", "plan.reproduce": "To reproduce this run, use the same spec, with the seed below as spec.seed for the same order of trials. Runs with the same plan hash have the same plan.",
 	"plan.seed": "order seed", "plan.hash": "plan hash", "plan.uid": "run UID", "plan.blocks": "blocks", "plan.baseline": "baseline", "plan.pinning": "pinning", "plan.operator": "operator",
-	"plan.requests": "requests", "plan.request": "%s: %s", "plan.body": "body of %s bytes, SHA-256 %s",
+	"plan.requests": "requests", "plan.request": "%s: %s", "plan.share": "%s of its requests are %s", "plan.body": "body of %s bytes, SHA-256 %s",
 	"plan.anyBody":    "only the status of responses was compared, not their bodies",
 	"artifacts.title": "Raw data",
 	"th.key":          "key", "th.bytes": "bytes", "th.sha": "SHA-256",

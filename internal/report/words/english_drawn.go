@@ -29,6 +29,7 @@ var englishDrawn = map[string]string{
 	"badge.references":   "reference: %s of %s cells valid",
 	"badge.missed":       "%s missed",
 
+	"mix.lead":       "Load %s sends a mix of %s requests: its rates, CPU times and latencies are those of all its requests together, and of none alone.",
 	"latency.lead":   "All blocks together, with their histograms merged. Different kinds of latency are never compared: %s.",
 	"latency.curves": "The full distribution. The values of the highest and the lowest curve are next to them. A curve ends at its last rise, or where fewer than ten samples remain. For a tool that reports percentiles only, the distribution lies between the dashed and the solid curve.",
 	"latency.kinds":  "All kinds of latency, with means",

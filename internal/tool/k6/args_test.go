@@ -91,8 +91,8 @@ func TestFilesHoldTheRequest(t *testing.T) {
 		t.Fatalf("got %d files, the first %q", len(files), files[0].Name)
 	}
 	want := map[string]any{
-		"method": "GET", "path": "/a?b='c'", "headers": map[string]any{}, "sent": nil,
-		"status": 418., "body": body, "timeoutMillis": 2000., "perRequest": true, "open": nil,
+		"requests": []any{map[string]any{"method": "GET", "path": "/a?b='c'", "headers": map[string]any{}, "sent": nil, "status": 418., "body": body}},
+		"sequence": "", "timeoutMillis": 2000., "perRequest": true, "open": nil,
 	}
 	if diff := cmp.Diff(want, declared(t, files[0].Text, "const cell = ")); diff != "" {
 		t.Errorf("cell (-want +got):\n%s", diff)

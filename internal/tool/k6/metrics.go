@@ -38,9 +38,43 @@ func metricStatus(status int32) string {
 	return "http_reqs{scenario:load,status:" + strconv.Itoa(int(status)) + "}"
 }
 
+// metricRequest counts the requests of one kind of a mix, which the wrapper tags with its place, and metricRequestStatus those of its right answers.
+func metricRequest(place int) string {
+	return "http_reqs{scenario:load,request:" + strconv.Itoa(place) + "}"
+}
+
+func metricRequestStatus(place int, status int32) string {
+	return "http_reqs{scenario:load,request:" + strconv.Itoa(place) + ",status:" + strconv.Itoa(int(status)) + "}"
+}
+
+// metricsRight count the right answers to requests whose answers should have these statuses.
+func metricsRight(statuses []int32) []string {
+	if len(statuses) == 1 {
+		return []string{metricStatus(statuses[0])}
+	}
+	var names []string
+	for i, status := range statuses {
+		names = append(names, metricRequestStatus(i, status))
+	}
+	return names
+}
+
+// metricsMade count the requests of each kind of a mix.
+func metricsMade(statuses []int32) []string {
+	if len(statuses) == 1 {
+		return nil
+	}
+	var names []string
+	for i := range statuses {
+		names = append(names, metricRequest(i))
+	}
+	return names
+}
+
 // submetrics are counted by k6 only if a threshold names them; the threshold itself is empty.
-func submetrics(status int32) []string {
-	names := []string{metricRequests, metricExpected, metricUnanswered, metricTimeout, metricObserved, metricReceived, metricStatus(status)}
+func submetrics(statuses []int32) []string {
+	names := []string{metricRequests, metricExpected, metricUnanswered, metricTimeout, metricObserved, metricReceived}
+	names = append(append(names, metricsRight(statuses)...), metricsMade(statuses)...)
 	for _, code := range connectCodes {
 		names = append(names, metricCode(code))
 	}
@@ -48,8 +82,8 @@ func submetrics(status int32) []string {
 }
 
 // metricNames are all that the summary shall hold.
-func metricNames(status int32) []string {
-	names := submetrics(status)
+func metricNames(statuses []int32) []string {
+	names := submetrics(statuses)
 	names = append(names, metricIterations, metricDropped, metricChecks, metricBegun, metricExtra, metricThrew, metricWrongBody, metricWithConnection,
 		metricFromIntended, metricClockError, metricLeastLate)
 	return append(names, gauges()...)

@@ -29,6 +29,9 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 		Requests:       s.completed(),
 		Bytes:          s.count(metricReceived),
 	}
+	for _, name := range metricsMade(s.statuses()) {
+		m.ByRequest = append(m.ByRequest, s.count(name))
+	}
 	if m.Errors, err = s.errors(); err != nil {
 		return record.Measurement{}, err
 	}
@@ -76,6 +79,8 @@ func (s summary) requested() error {
 		return fmt.Errorf("the script made no request in %d iterations", iterations)
 	case !s.Script && requests < iterations:
 		return fmt.Errorf("k6 made %d iterations of one request each, and counted %d requests", iterations, requests)
+	case len(s.Statuses) > 0 && s.sum(metricsMade(s.Statuses)) != requests:
+		return fmt.Errorf("k6 counted %d requests, and %d by the requests of the mix", requests, s.sum(metricsMade(s.Statuses)))
 	case s.count(metricUnanswered) > requests:
 		return fmt.Errorf("k6 counted %d requests, %d of them unanswered", requests, s.count(metricUnanswered))
 	}
@@ -92,7 +97,7 @@ func (s summary) errors() (record.Errors, error) {
 		e.Connect += s.count(metricCode(code))
 	}
 	e.Read = s.count(metricUnanswered) - e.Timeout - e.Connect
-	right := s.count(metricStatus(s.Status))
+	right := s.sum(metricsRight(s.statuses()))
 	if s.Script {
 		right = s.count(metricExpected)
 	}

@@ -63,16 +63,23 @@ type options struct {
 
 // plan is what the wrapper knows of its cell.
 type plan struct {
-	Method        string            `json:"method"`
-	Path          string            `json:"path"`
-	Headers       map[string]string `json:"headers"`
-	Sent          *string           `json:"sent"`
-	Status        int32             `json:"status"`
-	Body          *string           `json:"body"`
-	TimeoutMillis int               `json:"timeoutMillis"`
-	PerRequest    bool              `json:"perRequest"`
-	Open          *open             `json:"open"`
-	TLS           bool              `json:"tls,omitempty"`
+	Requests []asked `json:"requests"`
+	// Sequence is the order of the requests, as tool.Sequence has it.
+	Sequence      string `json:"sequence"`
+	TimeoutMillis int    `json:"timeoutMillis"`
+	PerRequest    bool   `json:"perRequest"`
+	Open          *open  `json:"open"`
+	TLS           bool   `json:"tls,omitempty"`
+}
+
+// asked is one request, and what answers to it must be.
+type asked struct {
+	Method  string            `json:"method"`
+	Path    string            `json:"path"`
+	Headers map[string]string `json:"headers"`
+	Sent    *string           `json:"sent"`
+	Status  int32             `json:"status"`
+	Body    *string           `json:"body"`
 }
 
 // open is the timetable of an arrival rate.
@@ -85,7 +92,7 @@ type open struct {
 
 // Files implements tool.Tool: one script for the cell, which imports the user's where there is one.
 func (t Tool) Files(cell record.Cell, target tool.Target) []tool.File {
-	status := cell.Request.Expect.Status
+	status := statuses(cell)
 	var b strings.Builder
 	b.WriteString("import http from 'k6/http';\nimport exec from 'k6/execution';\nimport { Counter, Gauge, Trend } from 'k6/metrics';\n")
 	if path := tool.ScriptPath(t.Scripts, cell); path != "" {
@@ -112,18 +119,30 @@ func (t Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 
 // planOf is what the wrapper of a cell knows. k6 says itself of a method that is about a body that there is none.
 func planOf(cell record.Cell, target tool.Target) plan {
-	r := cell.Request
 	p := plan{
-		Method: r.Verb(), Path: r.Path, Headers: map[string]string{}, Status: r.Expect.Status, Body: r.Expect.Body, TimeoutMillis: timeoutMillis,
+		Sequence: tool.Sequence(cell.Mix), TimeoutMillis: timeoutMillis,
 		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell), TLS: target.TLS,
 	}
-	for _, h := range r.Headers {
-		p.Headers[h.Name] = h.Value
-	}
-	if r.Body != "" {
-		p.Sent = &r.Body
+	for _, r := range cell.Requests() {
+		a := asked{Method: r.Verb(), Path: r.Path, Headers: map[string]string{}, Status: r.Expect.Status, Body: r.Expect.Body}
+		for _, h := range r.Headers {
+			a.Headers[h.Name] = h.Value
+		}
+		if r.Body != "" {
+			a.Sent = &r.Body
+		}
+		p.Requests = append(p.Requests, a)
 	}
 	return p
+}
+
+// statuses are those of right answers, one a request.
+func statuses(cell record.Cell) []int32 {
+	var all []int32
+	for _, r := range cell.Requests() {
+		all = append(all, r.Expect.Status)
+	}
+	return all
 }
 
 // literal writes a value as JavaScript reads it. The values hold strings, numbers and lists only, which JSON has all.
@@ -135,7 +154,7 @@ func literal(v any) string {
 	return string(text)
 }
 
-func optionsOf(cell record.Cell, status int32, target tool.Target) options {
+func optionsOf(cell record.Cell, status []int32, target tool.Target) options {
 	thresholds := map[string][]string{}
 	for _, name := range submetrics(status) {
 		thresholds[name] = []string{}

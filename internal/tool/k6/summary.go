@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,8 +28,9 @@ type summary struct {
 	// Script is true where a user's script made the requests, PerRequest where each had a connection of its own.
 	Script     bool `json:"script"`
 	PerRequest bool `json:"perRequest"`
-	// Status is that of a correct answer.
-	Status int32 `json:"status"`
+	// Status is that of a correct answer; of a mix, Statuses are those of correct answers to each of its requests.
+	Status   int32   `json:"status"`
+	Statuses []int32 `json:"statuses"`
 	// Stats name the statistics that each trend gives, in the same order.
 	Stats []string `json:"stats"`
 	// Millis is how long k6 ran, from the end of its initialisation on.
@@ -80,12 +82,29 @@ func (s summary) check() error {
 			return fmt.Errorf("reading k6's summary: %s is out of range", name)
 		}
 	}
-	for _, name := range append([]string{metricRequests, metricExpected, metricUnanswered, metricTimeout, metricStatus(s.Status)}, gauges()...) {
+	needed := []string{metricRequests, metricExpected, metricUnanswered, metricTimeout}
+	for _, name := range slices.Concat(needed, metricsRight(s.statuses()), metricsMade(s.statuses()), gauges()) {
 		if _, ok := s.Metrics[name]; !ok {
 			return fmt.Errorf("reading k6's summary: %s is missing", name)
 		}
 	}
 	return nil
+}
+
+// statuses are those of correct answers, one a request.
+func (s summary) statuses() []int32 {
+	if len(s.Statuses) > 0 {
+		return s.Statuses
+	}
+	return []int32{s.Status}
+}
+
+// sum adds up counters.
+func (s summary) sum(names []string) (sum int64) {
+	for _, name := range names {
+		sum += s.count(name)
+	}
+	return sum
 }
 
 func sane(v float64) bool { return v >= 0 && v <= tool.MaxCount }

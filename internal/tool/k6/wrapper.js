@@ -1,10 +1,15 @@
 // Loadstone's wrapper of one cell. Above it stand `cell`, `options`, `says` and `kept` (names of metrics) and `user`, the user's script or null.
 
-const ask = { redirects: 0, responseType: cell.body === null ? 'none' : 'text', throw: true, timeout: cell.timeoutMillis, headers: cell.headers };
-const url = (cell.tls ? 'https://' : 'http://') + __ENV.LOADSTONE_TARGET + cell.path;
+const root = (cell.tls ? 'https://' : 'http://') + __ENV.LOADSTONE_TARGET;
+const mixed = cell.sequence.length > 0;
+const asks = cell.requests.map((r, i) => {
+  const params = { redirects: 0, responseType: r.body === null ? 'none' : 'text', throw: true, timeout: cell.timeoutMillis, headers: r.headers };
+  if (mixed) params.tags = { request: String(i) };
+  return { method: r.method, url: root + r.path, sent: r.sent, status: r.status, body: r.body, params };
+});
 
 const threw = new Counter('loadstone_threw');
-const wrongBody = cell.body === null ? null : new Counter('loadstone_wrong_body');
+const wrongBody = cell.requests.every((r) => r.body === null) ? null : new Counter('loadstone_wrong_body');
 const withConnection = cell.perRequest ? new Trend('loadstone_with_connection', true) : null;
 const begun = cell.open === null ? null : new Counter('loadstone_begun');
 const extra = cell.open === null ? null : new Counter('loadstone_extra');
@@ -64,13 +69,18 @@ function intended(n) {
   return (2000 * (n + 1)) / (o.rate + Math.sqrt(Math.max(0, o.rate * o.rate + 2 * slope * (n + 1))));
 }
 
-function begin() {
-  begun.add(1);
-  const end = cell.open.seconds * 1000;
+// look reads the two, once in each virtual user.
+function look() {
   if (scenario === null) {
     instance = exec.instance;
     scenario = exec.scenario;
   }
+}
+
+function begin() {
+  begun.add(1);
+  const end = cell.open.seconds * 1000;
+  look();
   const start = intended(scenario.iterationInTest);
   if (start > end - 0.001) {
     extra.add(1); // k6 may start one more at the very end, where its timer and its deadline meet.
@@ -85,14 +95,22 @@ function begin() {
   return due;
 }
 
+// next is the request of this iteration: k6 numbers those of all virtual users in the order in which they begin.
+function next() {
+  if (!mixed) return asks[0];
+  look();
+  return asks[cell.sequence.charCodeAt(scenario.iterationInTest % cell.sequence.length) - 97];
+}
+
 function request() {
+  const ask = next();
   let answer;
   try {
-    answer = http.request(cell.method, url, cell.sent, ask);
+    answer = http.request(ask.method, ask.url, ask.sent, ask.params);
   } catch (e) {
     return false; // k6 has counted it, with its kind.
   }
-  if (cell.body !== null && answer.status === cell.status && answer.body !== cell.body) wrongBody.add(1);
+  if (ask.body !== null && answer.status === ask.status && answer.body !== ask.body) wrongBody.add(1);
   if (cell.perRequest) withConnection.add(answer.timings.connecting + (cell.tls ? answer.timings.tls_handshaking : 0) + answer.timings.duration);
   return true;
 }
@@ -168,6 +186,6 @@ export function handleSummary(data) {
     if (!kept.includes(name)) continue;
     metrics[name] = type === 'trend' ? { count: values.count, quantiles: data.options.summaryTrendStats.map((s) => values[s]) } : values;
   }
-  const summary = { format: 1, script: user !== null, perRequest: cell.perRequest, status: cell.status, stats: data.options.summaryTrendStats, millis: data.state.testRunDurationMs, metrics };
+  const summary = { format: 1, script: user !== null, perRequest: cell.perRequest, status: mixed ? 0 : asks[0].status, statuses: mixed ? asks.map((a) => a.status) : [], stats: data.options.summaryTrendStats, millis: data.state.testRunDurationMs, metrics };
   return { stdout: '\nloadstone ' + JSON.stringify(summary) + '\n' };
 }

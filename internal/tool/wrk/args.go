@@ -25,6 +25,8 @@ var (
 	doneText string
 	//go:embed user.lua
 	userText string
+	//go:embed mix.lua
+	mixText string
 )
 
 // Tool is wrk.
@@ -45,7 +47,7 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 	if purpose != tool.Warmup || scriptName(cell) != doneName {
 		args = append(args, "-s", scriptName(cell))
 	}
-	return append(args, target.URL(cell.Request.Path))
+	return append(args, target.URL(cell.Requests()[0].Path))
 }
 
 // extent returns with how much wrk runs, and for how long. A probe is of one connection and as short as wrk can be.
@@ -67,6 +69,8 @@ func (t Tool) Files(cell record.Cell, _ tool.Target) []tool.File {
 	switch {
 	case cell.Script != nil:
 		return append(files, tool.File{Name: scriptName(cell), Text: "local path = " + quote(tool.ScriptPath(t.Scripts, cell)) + "\n" + userText})
+	case len(cell.Mix) > 0:
+		return append(files, tool.File{Name: scriptName(cell), Text: mixTable(cell) + mixText})
 	case !cell.Request.Plain():
 		return append(files, tool.File{Name: scriptName(cell), Text: requestText(cell.Request)})
 	}
@@ -75,7 +79,7 @@ func (t Tool) Files(cell record.Cell, _ tool.Target) []tool.File {
 
 // scriptName is the name of the script that wrk is given: a cell whose requests a script makes, the user's or Loadstone's, has one of its own.
 func scriptName(cell record.Cell) string {
-	if cell.Script == nil && cell.Request.Plain() {
+	if cell.Script == nil && len(cell.Mix) == 0 && cell.Request.Plain() {
 		return doneName
 	}
 	return "wrk-" + record.PointOf(cell).Name() + ".lua"
@@ -91,6 +95,25 @@ func requestText(r record.Request) string {
 	if r.Body != "" || r.NoBody() {
 		fmt.Fprintf(&b, "wrk.body = %s\n", quote(r.Body)) // wrk says of every body how long it is, of an empty one, too.
 	}
+	return b.String()
+}
+
+// mixTable is what the script of a mix is made from.
+func mixTable(cell record.Cell) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "local sequence = %q\nlocal count = %d\nlocal asked = {\n", tool.Sequence(cell.Mix), max(cell.Threads, 1))
+	for _, r := range cell.Mix {
+		fmt.Fprintf(&b, "  {method = %s, path = %s, headers = {", quote(r.Verb()), quote(r.Path))
+		for _, h := range r.Headers {
+			fmt.Fprintf(&b, "[%s] = %s, ", quote(h.Name), quote(h.Value))
+		}
+		b.WriteString("}")
+		if r.Body != "" || r.NoBody() {
+			fmt.Fprintf(&b, ", body = %s", quote(r.Body))
+		}
+		b.WriteString("},\n")
+	}
+	b.WriteString("}\n")
 	return b.String()
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/tool"
@@ -23,8 +24,10 @@ type dump struct {
 	summary map[string]int64
 	bins    []tool.Bin
 	seen    map[int64]bool
-	begun   bool
-	ended   bool
+	// made is how many requests of each kind of a mix were made.
+	made  []int64
+	begun bool
+	ended bool
 }
 
 func parseDump(raw []byte) (dump, error) {
@@ -61,6 +64,8 @@ func (d *dump) add(words []string) error {
 	case len(words) == 1 && words[0] == "begin" && !d.begun:
 		d.begun = true
 		return nil
+	case len(words) == 3 && words[0] == "request" && !d.begun:
+		return d.addMade(words[1], words[2])
 	case !d.begun:
 		return errLine
 	case len(words) == 1 && words[0] == "end":
@@ -72,6 +77,19 @@ func (d *dump) add(words []string) error {
 		return d.addLatency(words[1], words[2])
 	}
 	return errLine
+}
+
+// addMade adds the number of requests of the next kind of a mix.
+func (d *dump) addMade(place, count string) error {
+	n, err := tool.Count(count)
+	if err != nil {
+		return err
+	}
+	if place != strconv.Itoa(len(d.made)+1) {
+		return errLine
+	}
+	d.made = append(d.made, n)
+	return nil
 }
 
 func (d *dump) addSummary(name, value string) error {

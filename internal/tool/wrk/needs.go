@@ -11,7 +11,7 @@ const methods = "GET POST PUT PATCH DELETE OPTIONS PROPFIND PROPPATCH MKCOL COPY
 
 // Traits implements tool.Tool. wrk looks every 100 ms whether its time is over, and takes a pause for part of it.
 func (Tool) Traits() tool.Traits {
-	return tool.Traits{Install: "apt-get install wrk", EqualThreads: true, ConnectsOnce: true, Freezable: true, Methods: methods}
+	return tool.Traits{Install: "apt-get install wrk", EqualThreads: true, ConnectsOnce: true, Freezable: true, Mixes: true, Methods: methods}
 }
 
 // Needs implements tool.Tool.

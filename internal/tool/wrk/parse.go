@@ -32,6 +32,7 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 		Connections:    connections,
 		DurationMicros: s["duration"],
 		Requests:       s["requests"],
+		ByRequest:      d.made,
 		Bytes:          s["bytes"],
 		Errors: record.Errors{
 			Connect: s["connect"], Read: s["read"], Write: s["write"], Timeout: s["timeout"], Status: s["status"],
