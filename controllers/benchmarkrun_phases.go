@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,18 +83,19 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 
 // outgrown concludes a run of which this operator refuses the spec, by the plan that it stored when it began.
 func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *plan.Violation) (pass.Step, error) {
+	over := cmp.Or(facts.Over(s.run), conduct.Outgrown(v))
 	p, err := publish.Plan(ctx, r.Store, s.prefix())
 	if err != nil {
-		end := runFacts(s).NotReported(err, artifact.Unreadable(err), false)
+		end := runFacts(s).NotReported(err, artifact.Unreadable(err))
 		if end == nil {
-			s.over = conduct.Outgrown(v)
+			s.over = over
 			return s.awaitStore(err)
 		}
-		s.end = conduct.Outgrown(v)
+		s.end = over
 		s.unreported(end)
 		return pass.Halt, nil
 	}
-	s.plan, s.end = &p, conduct.Outgrown(v)
+	s.plan, s.end = &p, over
 	return r.conclude(ctx, s)
 }
 
@@ -206,7 +208,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	if s.why, s.waiting = stands.Why, stands.Waiting; s.waiting == "" {
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
 	}
-	if s.why == v1alpha1.ReasonTrialWaiting && facts.Impatient(s.run, s.absence, s.why, s.now) {
+	if s.why == v1alpha1.ReasonUnschedulable && facts.Impatient(s.run, s.absence, s.why, s.now) {
 		if s.end, err = room.GiveWay(ctx, r.Client, r.Live, s.run, facts.Trials(s.trials)); err != nil {
 			return pass.Halt, err
 		} else if s.end != nil {
@@ -239,9 +241,12 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		s.reported = made
 		return pass.Halt, nil
 	}
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return pass.Halt, err // The API server is in trouble, and not the store.
+	}
 	// A refusal that somebody can mend is waited for like an absence: everything is measured, and nobody else is held up.
 	forGood := artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport) || errors.Is(err, tries.ErrTooMany)
-	if end := runFacts(s).NotReported(err, forGood, artifact.Unreadable(err)); end != nil {
+	if end := runFacts(s).NotReported(err, forGood); end != nil {
 		s.unreported(end)
 		return pass.Halt, nil
 	}
@@ -276,7 +281,7 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 	}
 	made, err := publish.Report(ctx, r.Store, s.prefix(), string(s.run.UID))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.tries.Survived(ctx, r.Client, s.run))
 	}
 	return &reported{html: made.Page, manifest: manifest, uri: r.Store.URI(made.Page.Key), Verdict: made.Verdict}, nil
 }

@@ -110,7 +110,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			because := "it ended (" + tc.phase + ") before its trials did: no more retries left"
 			if tc.remade {
 				s.trials[0].CreationTimestamp = metav1.Time{Time: noon}
-				s.trials[1].Status.CompletionTime = &metav1.MicroTime{Time: noon}
+				s.trials[1].Status.AttemptTime, s.trials[1].Status.CompletionTime = &metav1.Time{Time: noon}, &metav1.MicroTime{Time: noon}
 				because = "trial " + s.trials[0].Name + " was deleted, and made again after its step"
 			}
 			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s)

@@ -86,7 +86,7 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 		case pending:
 			c.Set(step.kind, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
 		default:
-			c.Set(step.kind, metav1.ConditionUnknown, orElse(s.why, v1alpha1.ReasonInProgress), s.waiting)
+			c.Set(step.kind, metav1.ConditionUnknown, cmp.Or(s.why, v1alpha1.ReasonInProgress), s.waiting)
 			pending = true
 		}
 	}
@@ -111,7 +111,7 @@ func summaryConditions(c *pass.Conditions, s *runScope) {
 	switch outcome.State {
 	case conduct.Ongoing:
 		status, going, stalled = metav1.ConditionUnknown, metav1.ConditionTrue, metav1.ConditionFalse
-		reason, message = orElse(s.why, reason), s.waiting
+		reason, message = cmp.Or(s.why, reason), s.waiting
 	case conduct.Failed:
 		status, going, stalled = metav1.ConditionFalse, metav1.ConditionFalse, metav1.ConditionTrue
 	case conduct.Succeeded:
@@ -120,11 +120,4 @@ func summaryConditions(c *pass.Conditions, s *runScope) {
 	c.Set(v1alpha1.ConditionSucceeded, status, reason, message)
 	c.Set(v1alpha1.ConditionReconciling, going, reason, message)
 	c.Set(v1alpha1.ConditionStalled, stalled, reason, message)
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

@@ -172,11 +172,12 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 			continue
 		}
 		clock, err := insist(ctx, s, a.pod, r.Agents.Clock)
-		if err != nil {
-			return silent(s, a.pod, err)
-		}
+		// Who is asked in vain until the start is over holds no file yet.
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now(), s.agentStates()...); s.fault != nil {
 			return pass.Halt, nil
+		}
+		if err != nil {
+			return silent(s, a.pod, err)
 		}
 		o := s.command(a.Name)
 		o.Start = try.Start(try.Started.Add(clock.Offset), s.targets(), cpu)

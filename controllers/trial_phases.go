@@ -3,6 +3,7 @@ package controllers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -80,10 +81,15 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.S
 	if len(s.pods()) > 0 || s.trial.Status.StartTime != nil {
 		return pass.GoOn, nil
 	}
-	if m, stored, err := publish.TrialIn(ctx, r.Store, s.runPrefix(), s.trial.Name, s.attempt, plan.Attempts); err == nil {
+	m, stored, err := publish.TrialIn(ctx, r.Store, s.runPrefix(), s.trial.Name, s.attempt, plan.Attempts)
+	if err == nil {
 		// It was measured before: somebody has deleted it since, and its run has made it again. Where that cannot be read, it is measured.
 		s.manifest, s.startTime, s.measuredOn = &stored, &m.Start, facts.MeasuredOn(m)
 		return pass.Halt, nil
+	}
+	if !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied) {
+		s.await(err.Error())
+		return pass.Again(retryStore), nil
 	}
 	text := fmt.Appendf(nil, "attempt %d at trial %s begins\n", s.attempt, s.trial.Name)
 	if _, err := r.Store.Put(ctx, artifact.BegunKey(s.prefix()), "text/plain", text); err != nil {
@@ -129,9 +135,7 @@ func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev
 		// The cache has not seen it yet, or it is another's, such as one of an earlier trial of this name that does not go. An event tells of ours.
 		s.waiting = fmt.Sprintf("a pod named %s exists already", pod.Name)
 		taken, err := room.Taken(ctx, r.Live, pod)
-		if taken {
-			s.fault = conduct.NameTaken("pod " + pod.Name)
-		}
+		s.fault = attemptFacts(s).NameTaken("pod "+pod.Name, taken)
 		return pass.Again(retryPods), err
 	case pass.OverQuota(err):
 		s.await(fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err))

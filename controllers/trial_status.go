@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -88,7 +89,7 @@ func milestone(c *pass.Conditions, kind string, reached bool, s *trialScope) {
 	case s.fault != nil:
 		c.Set(kind, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	default:
-		c.Set(kind, metav1.ConditionUnknown, orElse(s.why, v1alpha1.ReasonInProgress), s.waiting)
+		c.Set(kind, metav1.ConditionUnknown, cmp.Or(s.why, v1alpha1.ReasonInProgress), s.waiting)
 	}
 }
 

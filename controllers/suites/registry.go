@@ -110,11 +110,17 @@ func (r *Reconciler) ask(ctx context.Context, s *v1alpha1.BenchmarkSuite, images
 	if len(images) == 0 {
 		return nil
 	}
-	keys, unread := r.keychain(ctx, s)
+	keys, unread := r.keychains(ctx, s)
 	said := make([]suite.Resolution, len(images))
 	var all sync.WaitGroup
 	for i, image := range images {
-		all.Go(func() { said[i] = r.Registry(ctx, image, keys) })
+		all.Go(func() {
+			for _, key := range keys { // As a kubelet does: several Secrets may have a password for one registry, of which one is good for the image.
+				if said[i] = r.Registry(ctx, image, key); said[i].Digest != "" {
+					return
+				}
+			}
+		})
 	}
 	all.Wait()
 	byImage := map[string]suite.Resolution{}
@@ -127,26 +133,29 @@ func (r *Reconciler) ask(ctx context.Context, s *v1alpha1.BenchmarkSuite, images
 	return byImage
 }
 
-// keychain has the passwords of the Secrets that the suite's runs pull their images with, of those that their namespace lets the operator read. What it could
-// not read is said.
-func (r *Reconciler) keychain(ctx context.Context, s *v1alpha1.BenchmarkSuite) (keys authn.Keychain, unread string) {
-	var secrets []corev1.Secret
+// keychains have the passwords of the Secrets that the suite's runs pull their images with, one each of those that their namespace lets the operator read, or
+// one without any. What could not be read is said.
+func (r *Reconciler) keychains(ctx context.Context, s *v1alpha1.BenchmarkSuite) (keys []authn.Keychain, unread string) {
 	var problems []string
 	for _, name := range suite.PullSecrets(s.Spec) {
 		var secret corev1.Secret
 		switch err := r.Live.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: name}, &secret); {
 		case apierrors.IsForbidden(err):
 			problems = append(problems, fmt.Sprintf("the operator may not read the Secret %s, unless a Role of this namespace lets it", name))
+			continue
 		case err != nil:
 			problems = append(problems, fmt.Sprintf("reading the Secret %s: %v", name, err))
-		default:
-			secrets = append(secrets, secret)
+			continue
 		}
+		key, err := kubernetes.NewFromPullSecrets(ctx, []corev1.Secret{secret})
+		if err != nil { // It may quote what is in the Secret.
+			problems = append(problems, fmt.Sprintf("the Secret %s does not hold what docker login writes", name))
+			continue
+		}
+		keys = append(keys, key)
 	}
-	keys, err := kubernetes.NewFromPullSecrets(ctx, secrets)
-	if err != nil {
-		// The error may quote what is in a Secret.
-		return authn.NewMultiKeychain(), strings.Join(append(problems, "a pull Secret of the suite's runs does not hold what docker login writes"), "; ")
+	if len(keys) == 0 {
+		keys = []authn.Keychain{authn.NewMultiKeychain()}
 	}
 	return keys, strings.Join(problems, "; ")
 }

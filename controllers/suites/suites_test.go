@@ -376,7 +376,7 @@ func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *te
 	w.address = strings.TrimPrefix(server.URL, "http://")
 	w.push(remote.WithAuth(&authn.Basic{Username: user, Password: password}))
 	config := fmt.Sprintf(`{"auths": {%q: {"username": %q, "password": %q}}}`, w.address, user, password)
-	for name, text := range map[string]string{"images": config, "others": `{"auths": {"elsewhere.example": {"username": "a", "password": "b"}}}`} {
+	for name, text := range map[string]string{"images": config, "others": `{"auths": {"elsewhere.example": {"username": "a", "password": "b"}}}`, "wrong": strings.Replace(config, password, "wrong", 1)} {
 		w.must(w.c.Create(t.Context(), &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
 			Type:       corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(text)},
@@ -396,13 +396,13 @@ func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *te
 	w.await("that the registry tells nobody", says("name the image's pull Secret"))
 	w.apply(v1alpha1.ImagesResolve, secret("images"))
 	w.await("that the Secret may not be read", says("the operator may not read the Secret images"))
-	w.permit("images", "others", "absent")
+	w.permit("images", "others", "wrong", "absent")
 	w.apply(v1alpha1.ImagesResolve, secret("absent"))
 	w.await("that there is no such Secret", says(`"absent" not found`))
 	w.apply(v1alpha1.ImagesResolve, secret("others"))
 	w.await("that the registry gets the password of no other", says("does not tell the operator of"))
 	w.wantRuns(0)
-	w.apply(v1alpha1.ImagesResolve, secret("images"))
+	w.apply(v1alpha1.ImagesResolve, secret(`wrong"}, {"name": "images`))
 	w.await("a round of what the tag names", measures(1))
 	if image := w.runs()[0].Spec.Implementations[0].Image; !strings.HasPrefix(image, w.address+"/shop/checkout:main@sha256:") {
 		t.Errorf("the run measures %s", image)

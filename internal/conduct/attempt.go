@@ -128,11 +128,21 @@ func Outwaited(member string) *Failure {
 	return f
 }
 
-// NameTaken is the failure of an attempt of which a member cannot be made, because another has its name. That of the next attempt is another one.
-func NameTaken(member string) *Failure {
-	f := TransientFailure(v1alpha1.ReasonPodRejected, "the name of %s is that of another, which is left alone", member)
-	f.Waited = true
-	return f
+// mostNames is how many names of a member may be taken by others.
+const mostNames = 10
+
+// NameTaken is the failure of an attempt of which a member cannot be made, because another has its name; nil if that may be its own, of which nothing has
+// been heard yet. The member has another name in the next attempt; where that is taken again and again, something changes what is made.
+func (a Attempt) NameTaken(member string, byAnother bool) *Failure {
+	switch {
+	case byAnother && a.Renewed < mostNames:
+		f := TransientFailure(v1alpha1.ReasonPodRejected, "the name of %s is that of another, which is left alone", member)
+		f.Waited = true
+		return f
+	case byAnother || a.PrepareLeft() < 0:
+		return PermanentFailure(v1alpha1.ReasonPodRejected, "%s exists and does not belong to this trial: see whether a webhook changes the owners or the labels of pods, and delete it", member)
+	}
+	return nil
 }
 
 // Note returns a sentence about why the attempt was given up.

@@ -82,14 +82,9 @@ func (r Run) NotAnalysed(err error, forGood bool) *Ending {
 	return nil
 }
 
-// NotReported ends a run whose report cannot be made; nil while it is worth another try. What a store says that it does not have, or that is not what it
-// was, is worth fewer.
-func (r Run) NotReported(err error, forGood, unreadable bool) *Ending {
-	patience := max(ReportPatience, r.Kept)
-	if unreadable {
-		patience = ScanPatience
-	}
-	if forGood || r.waited(patience) {
+// NotReported ends a run whose report cannot be made; nil while it is worth another try.
+func (r Run) NotReported(err error, forGood bool) *Ending {
+	if forGood || r.waited(max(ReportPatience, r.Kept)) {
 		return &Ending{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
 	}
 	return nil

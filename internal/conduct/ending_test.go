@@ -34,8 +34,6 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 		"at the report, for too long":                     {notReported(away), []func(*conduct.Run){measured(0), waiting(conduct.ReportPatience + 1)}, false, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
 		"at the report of a run that is kept":             {notReported(away), []func(*conduct.Run){measured(0), kept, waiting(week)}, false, nil},
 		"at the report of one that was kept":              {notReported(away), []func(*conduct.Run){measured(0), kept, waiting(week + 1)}, false, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
-		"at the report, of which nothing can be read":     {unreadable(away), []func(*conduct.Run){measured(0), waiting(conduct.ScanPatience)}, false, nil},
-		"the same, for too long":                          {unreadable(away), []func(*conduct.Run){measured(0), waiting(conduct.ScanPatience + 1)}, false, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
 		"at the report of a part":                         {notReported(away), []func(*conduct.Run){measured(0), open(1), left(-time.Hour)}, false, nil},
 		"at the report, for good":                         {notReported(away), []func(*conduct.Run){measured(0)}, true, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
 	} {
@@ -57,11 +55,7 @@ func notAnalysed(err error) func(conduct.Run, bool) *conduct.Ending {
 }
 
 func notReported(err error) func(conduct.Run, bool) *conduct.Ending {
-	return func(r conduct.Run, forGood bool) *conduct.Ending { return r.NotReported(err, forGood, false) }
-}
-
-func unreadable(err error) func(conduct.Run, bool) *conduct.Ending {
-	return func(r conduct.Run, forGood bool) *conduct.Ending { return r.NotReported(err, forGood, true) }
+	return func(r conduct.Run, forGood bool) *conduct.Ending { return r.NotReported(err, forGood) }
 }
 
 func TestARunGivesWayToThoseThatWait(t *testing.T) {

@@ -2,6 +2,9 @@ package conduct
 
 import "fmt"
 
+// AwaitsNode is a part of what a trial says that waits for the nodes to which its run is bound.
+const AwaitsNode = " is waiting for node "
+
 // Binding is the trial to whose nodes a run is bound: the first that is stored. One that was lost has left nothing with which others would
 // have to be compared. It is nil as long as there is none.
 func (l Trials) Binding() *Trial {

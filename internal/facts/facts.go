@@ -76,8 +76,8 @@ func Work(t *v1alpha1.Trial) kind.Work {
 
 // EndReason is why a run measures nothing more; empty while it does.
 func EndReason(run *v1alpha1.BenchmarkRun) string {
-	if over := Over(run); over != nil {
-		return over.Reason
+	if Over(run) != nil {
+		return v1alpha1.ReasonTimedOut
 	}
 	if run.Status.CompletionTime == nil {
 		return ""

@@ -3,12 +3,14 @@ package facts
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -53,10 +55,10 @@ func Release(trials []v1alpha1.Trial, p plan.Plan) Owed {
 	return owed
 }
 
-// overtook reports whether another trial of a workflow has begun though its turn is later, or had ended before one was made.
+// overtook reports whether another trial of a workflow has begun though its turn is later, or had ended before one was made. Who was skipped has not begun.
 func overtook(other *v1alpha1.Trial, later bool, t *v1alpha1.Trial) bool {
 	ended := other.Status.CompletionTime
-	return later && (other.Status.AttemptTime != nil || ended != nil) || ended != nil && ended.Time.Before(t.CreationTimestamp.Time)
+	return later && other.Status.AttemptTime != nil || ended != nil && ended.Time.Before(t.CreationTimestamp.Time)
 }
 
 // HeldUpAfter is how long a trial may be prepared, or its files may be stored, before its run says for what it waits. Most trials take less, and need no word.
@@ -79,7 +81,11 @@ func HeldUp(trials []v1alpha1.Trial, started, now time.Time) (why, waiting strin
 		if c == nil || c.Status != metav1.ConditionUnknown || c.Message == "" || c.Reason != v1alpha1.ReasonTrialWaiting && !slow(t, since, now) {
 			return "", ""
 		}
-		return v1alpha1.ReasonTrialWaiting, fmt.Sprintf("trial %s: %s", t.Name, c.Message)
+		why = v1alpha1.ReasonTrialWaiting
+		if strings.Contains(c.Message, conduct.AwaitsNode) {
+			why = v1alpha1.ReasonUnschedulable
+		}
+		return why, fmt.Sprintf("trial %s: %s", t.Name, c.Message)
 	}
 	return "", ""
 }

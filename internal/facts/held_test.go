@@ -1,12 +1,14 @@
 package facts
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -42,6 +44,7 @@ func TestARunSaysForWhatTheTrialWaitsWhoseTurnItIs(t *testing.T) {
 	}{
 		"nobody has looked at the first yet":             {[]v1alpha1.Trial{trial("a")}, time.Hour, ""},
 		"the first is refused something":                 {[]v1alpha1.Trial{begun(trial("a", refused), 0), trial("b")}, 0, "trial a: " + quota},
+		"the first waits for its node":                   {[]v1alpha1.Trial{begun(trial("a", says(v1alpha1.ReasonTrialWaiting, "pod p"+conduct.AwaitsNode+"n")), 0)}, 0, "trial a: pod p" + conduct.AwaitsNode + "n"},
 		"the second is, and the first has just ended":    {[]v1alpha1.Trial{ended(trial("a"), 0), trial("b", refused)}, 0, "trial b: " + quota},
 		"the second is, and the first goes on":           {[]v1alpha1.Trial{begun(trial("a", goes), 0), trial("b", refused)}, 0, ""},
 		"pods are starting":                              {[]v1alpha1.Trial{begun(trial("a", goes), HeldUpAfter-1)}, time.Hour, ""},
@@ -67,6 +70,9 @@ func TestARunSaysForWhatTheTrialWaitsWhoseTurnItIs(t *testing.T) {
 			wantWhy := ""
 			if tc.want != "" {
 				wantWhy = v1alpha1.ReasonTrialWaiting
+			}
+			if strings.Contains(tc.want, conduct.AwaitsNode) {
+				wantWhy = v1alpha1.ReasonUnschedulable
 			}
 			if got != tc.want || why != wantWhy {
 				t.Errorf("it says %q for the reason %q, want %q", got, why, tc.want)
@@ -112,9 +118,10 @@ func TestATrialIsOwedItsReleaseWhenTheOneBeforeHasEnded(t *testing.T) {
 		"all have ended":                         {[]v1alpha1.Trial{ended(trial("a", 1, released))}, Owed{}},
 		"a later one has begun, and waits":       {[]v1alpha1.Trial{made(trial("a", 1, held)), begun(trial("b", 1, held))}, Owed{Trial: "b"}},
 		"a later one has begun, and is measured": {[]v1alpha1.Trial{made(trial("a", 1, held)), begun(trial("b", 1, released))}, Owed{}},
-		"the first was deleted and made again":   {[]v1alpha1.Trial{made(trial("a", 1, held)), ended(trial("b", 1, released))}, Owed{Trial: "a", Remade: noon}},
+		"the first was deleted and made again":   {[]v1alpha1.Trial{made(trial("a", 1, held)), begun(ended(trial("b", 1, released)))}, Owed{Trial: "a", Remade: noon}},
 		"the last was deleted and made again":    {[]v1alpha1.Trial{ended(trial("a", 1, released)), later(trial("b", 1, held))}, Owed{Trial: "b", After: "a", Since: noon, Remade: noon.Add(time.Second)}},
 		"the trials are made one after another":  {[]v1alpha1.Trial{made(trial("a", 1, held)), later(trial("b", 1, held))}, Owed{Trial: "a"}},
+		"later ones were skipped":                {[]v1alpha1.Trial{made(trial("a", 1, held)), ended(trial("b", 1, held))}, Owed{Trial: "a"}},
 		"an earlier workflow had trials":         {[]v1alpha1.Trial{ended(trial("a", 2, released)), later(trial("b", 3, held))}, Owed{Trial: "b"}},
 	} {
 		if got := Release(tc.trials, plan.Plan{Plan: record.Plan{Blocks: 2}}); got != tc.want {

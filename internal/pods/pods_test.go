@@ -190,7 +190,7 @@ func TestAPodThatIsBoundToANodeWaitsForItByName(t *testing.T) {
 		Nodes: []record.BoundNode{{Member: record.MemberServer(0), Node: "n7"}},
 	}}
 	const bound = "node n7, where trial quick-000-go was measured: all trials of a run share their nodes"
-	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound; got != want {
+	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound; got != want || !strings.Contains(got, conduct.AwaitsNode) {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 	server(&a).Status.Conditions = condOf("False", 24*time.Hour, "0/3 nodes")

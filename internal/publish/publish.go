@@ -203,10 +203,11 @@ func Trial(ctx context.Context, store Found, key string) (record.TrialManifest, 
 	return m, stored, nil
 }
 
-// TrialIn reads the manifest of a trial from the first of some attempts that has one. What cannot be read of one is passed over; a store that is away is not.
+// TrialIn reads the manifest of a trial from the first of some attempts that has one. What cannot be read of one is passed over, and what a key
+// that may not list is denied, since it hears so of all that is missing; a store that is away is not.
 func TrialIn(ctx context.Context, store Found, runPrefix, trial string, from, attempts int32) (m record.TrialManifest, stored record.Artifact, err error) {
 	for attempt := from; attempt < from+attempts; attempt++ {
-		if m, stored, err = Trial(ctx, store, artifact.ManifestKey(artifact.TrialPrefix(runPrefix, trial, attempt))); err == nil || !artifact.Unreadable(err) {
+		if m, stored, err = Trial(ctx, store, artifact.ManifestKey(artifact.TrialPrefix(runPrefix, trial, attempt))); err == nil || !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied) {
 			return m, stored, err
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/queue"
 )
@@ -28,11 +30,17 @@ func GiveWay(ctx context.Context, c, live client.Reader, run *v1alpha1.Benchmark
 	if err := live.List(ctx, &runs); err != nil {
 		return nil, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
-	behind := slices.DeleteFunc(queue.Order(runs.Items), func(r v1alpha1.BenchmarkRun) bool { return r.UID == run.UID || r.Status.StartTime != nil })
+	behind := slices.DeleteFunc(queue.Order(runs.Items), func(r v1alpha1.BenchmarkRun) bool { return r.UID == run.UID || !couldBegin(&r, nodes) })
 	if len(behind) == 0 {
 		return nil, nil
 	}
 	return conduct.GaveWay(away, len(behind)), nil
+}
+
+// couldBegin reports whether a run waits for nothing but its turn.
+func couldBegin(r *v1alpha1.BenchmarkRun, nodes []plan.Node) bool {
+	p, err := facts.Plan(r)
+	return err == nil && r.Status.StartTime == nil && controllerutil.ContainsFinalizer(r, v1alpha1.Finalizer) && plan.Fits(p, nodes) == nil
 }
 
 // missing are those nodes to which members are bound that take no pods now, or are not there, each once.

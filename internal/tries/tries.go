@@ -38,20 +38,35 @@ func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store Finder, 
 	switch _, err := store.Find(ctx, artifact.MadeKey(prefix)); {
 	case err == nil:
 		return nil
-	case !artifact.Unreadable(err):
+	case !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied): // A key that may not list hears of none that is missing.
 		return err
 	case run.Status.Report.Tries >= most:
 		return fmt.Errorf("%d %w, maybe for want of memory: raise it (chart values operator.goMemoryLimit and operator.resources), or make the report elsewhere with loadstone report --again",
 			most, ErrTooMany)
 	}
-	before := run.DeepCopy()
-	run.Status.Report.Tries++
-	if err := c.Status().Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("counting the tries at a report: %w", err)
+	if err := write(ctx, c, run, run.Status.Report.Tries+1); err != nil {
+		return err
 	}
 	if t.begun == nil {
 		t.begun = map[types.UID]bool{}
 	}
 	t.begun[run.UID] = true
+	return nil
+}
+
+// Survived takes the tries back at a report that could not be made, such as for a store that went away: nobody has ended over it.
+func (t *Tries) Survived(ctx context.Context, c client.StatusClient, run *v1alpha1.BenchmarkRun) error {
+	if run.Status.Report.Tries == 0 {
+		return nil
+	}
+	return write(ctx, c, run, 0)
+}
+
+func write(ctx context.Context, c client.StatusClient, run *v1alpha1.BenchmarkRun, tries int32) error {
+	before := run.DeepCopy()
+	run.Status.Report.Tries = tries
+	if err := c.Status().Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("counting the tries at a report: %w", err)
+	}
 	return nil
 }

@@ -29,13 +29,14 @@ func TestAReportIsBegunByFiveOperators(t *testing.T) {
 	}
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "large", UID: "a"}}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(run).WithStatusSubresource(run).Build()
+	missing := []error{artifact.ErrNotFound, artifact.ErrDenied} // The latter from a store whose key may not list.
 	for operator := int32(1); operator <= most+1; operator++ {
 		var tries Tries
 		for range 2 { // An operator that tries again, since the store was away, has not ended over it.
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(run), run); err != nil {
 				t.Fatal(err)
 			}
-			err := tries.Begin(t.Context(), c, shelf{artifact.ErrNotFound}, run, "large-a")
+			err := tries.Begin(t.Context(), c, shelf{missing[operator%2]}, run, "large-a")
 			if refused := operator > most; errors.Is(err, ErrTooMany) != refused || (err != nil) != refused {
 				t.Errorf("operator %d: %v", operator, err)
 			}
@@ -43,6 +44,15 @@ func TestAReportIsBegunByFiveOperators(t *testing.T) {
 				t.Errorf("operator %d: %d tries are written, want %d", operator, run.Status.Report.Tries, want)
 			}
 		}
+	}
+	var tries Tries
+	for range 2 { // Once an operator has survived a try, none has ended over the report, and its next are not counted.
+		if err := errors.Join(tries.Survived(t.Context(), c, run), tries.Begin(t.Context(), c, shelf{artifact.ErrNotFound}, run, "large-a")); err != nil {
+			t.Error(err)
+		}
+	}
+	if run.Status.Report.Tries != 0 {
+		t.Errorf("%d tries are written of a report that was survived", run.Status.Report.Tries)
 	}
 	if err := new(Tries).Begin(t.Context(), c, shelf{}, run, "large-a"); err != nil {
 		t.Errorf("when it was made: %v", err)

@@ -69,16 +69,25 @@ func (e Engine) Make(ctx context.Context, run *v1alpha1.BenchmarkRun, p plan.Pla
 	}
 	err := e.Create(ctx, w)
 	if apierrors.IsAlreadyExists(err) {
-		// A cache did not know it yet: its age and its state are those of the one that is there.
-		if err := e.Live.Get(ctx, client.ObjectKeyFromObject(w), w); err != nil {
-			return nil, fmt.Errorf("reading Workflow %s: %w", w.GetName(), err)
-		}
-		return w, nil
+		return e.there(ctx, w.GetName())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
 	}
 	return w, nil
+}
+
+// there reads a workflow that a cache does not know yet: its age and its state are not those of one that is about to be made. The operator may list, and not get.
+func (e Engine) there(ctx context.Context, name string) (*unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(render.WorkflowKind)
+	if err := e.Live.List(ctx, list, client.InNamespace(e.Namespace), client.MatchingFields{metav1.ObjectNameField: name}); err != nil {
+		return nil, fmt.Errorf("reading Workflow %s: %w", name, err)
+	}
+	if len(list.Items) == 0 {
+		return nil, fmt.Errorf("reading Workflow %s: it has just gone", name)
+	}
+	return &list.Items[0], nil
 }
 
 // RemoveAll removes the workflows of a run that are there. A refusal of one does not keep the others.
@@ -156,11 +165,11 @@ func (e Engine) Follow(ctx context.Context, w *unstructured.Unstructured, owed f
 // never is longer than any pod lives.
 const never = time.Duration(math.MaxInt64)
 
-// agentPodRefused is why the API server would take no agent pod of Argo's in the operator's namespace, such as a quota; nil if it would, or does not say.
-// Argo tries again without a word, as it does when it is not there.
+// agentPodRefused is the quota of the operator's namespace that has no room for an agent pod of Argo's; nil if there is none. Argo tries again without a
+// word, as if it were not there; of whatever else refuses its pod it ends the workflow, and says so.
 func (e Engine) agentPodRefused(ctx context.Context, workflow string) error {
 	err := e.Create(ctx, render.AgentPod(e.Namespace, workflow, e.ServiceAccount), client.DryRunAll)
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
+	if pass.OverQuota(err) {
 		return err
 	}
 	return nil

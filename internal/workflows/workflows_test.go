@@ -1,15 +1,23 @@
 package workflows
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 )
 
 func TestHowFarAWorkflowIs(t *testing.T) {
@@ -76,6 +84,52 @@ func TestPodsThatArgoDoesNotMendAreReplaced(t *testing.T) {
 		}
 		if diff := cmp.Diff(tc.left, left); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// An agent pod that runs and releases nothing for a minute is replaced, and a quota that keeps Argo from making one is told from an Argo that is away.
+func TestAnArgoThatIsSilentIsNotAlwaysAway(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	agent := func(ran time.Duration) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "agent", Namespace: "own", CreationTimestamp: metav1.Time{Time: noon.Add(-ran)}, Labels: map[string]string{"workflows.argoproj.io/workflow": "w"},
+			},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning},
+		}
+	}
+	quota := apierrors.NewForbidden(corev1.Resource("pods"), "w-agent", errors.New("exceeded quota: full"))
+	for name, tc := range map[string]struct {
+		agents  []client.Object
+		refused error
+		why     string
+		left    int
+	}{
+		"its agent pod runs for a minute":         {[]client.Object{agent(Patience)}, nil, v1alpha1.ReasonWorkflowEngineDown, 1},
+		"its agent pod runs for longer":           {[]client.Object{agent(Patience + time.Second)}, nil, v1alpha1.ReasonWorkflowEngineDown, 0},
+		"there is no agent pod":                   {nil, nil, v1alpha1.ReasonWorkflowEngineDown, 0},
+		"a quota has no room for an agent pod":    {nil, quota, v1alpha1.ReasonTrialWaiting, 0},
+		"a policy takes no image of the question": {nil, apierrors.NewForbidden(corev1.Resource("pods"), "w-agent", errors.New("denied the request: no tag")), v1alpha1.ReasonWorkflowEngineDown, 0},
+	} {
+		c := fake.NewClientBuilder().WithObjects(tc.agents...).WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+				return tc.refused
+			},
+		}).Build()
+		w := New()
+		w.SetName("w")
+		w.SetCreationTimestamp(metav1.Time{Time: noon.Add(-time.Hour)})
+		if err := unstructured.SetNestedField(w.Object, "Running", "status", "phase"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Engine{Client: c, Live: c, Namespace: "own"}.Follow(t.Context(), w, facts.Owed{Trial: "t"}, time.Time{}, noon)
+		var left corev1.PodList
+		if err := errors.Join(err, c.List(t.Context(), &left)); err != nil {
+			t.Fatal(err)
+		}
+		if s.Why != tc.why || len(left.Items) != tc.left || tc.refused == quota && !strings.Contains(s.Waiting, "exceeded quota: full") {
+			t.Errorf("%s: %+v, %d agent pods are left", name, s, len(left.Items))
 		}
 	}
 }
