@@ -287,6 +287,12 @@ func TestWhoAudits(t *testing.T) {
 			}
 			a := &cellRun{slot: timetable.Slot{Cell: tc.cell}, server: httpcheck.Server{Address: target}}
 			got := g.beginAudit(t.Context(), a, time.Now().Add(100*time.Millisecond))()
+			for range 3 { // A machine that stalls for a tenth of a second answers nothing in it.
+				if got == nil || got.Failed < got.Requests {
+					break
+				}
+				got = g.beginAudit(t.Context(), a, time.Now().Add(time.Second))()
+			}
 			if (got != nil) != tc.want || got != nil && (got.WrongBody > 0) != tc.wrong {
 				t.Errorf("the audit is %+v", got)
 			}

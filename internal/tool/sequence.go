@@ -13,7 +13,7 @@ const rounds = 97
 //
 // It is made of rounds, each of which holds every request as often as its weight says, divided by what all weights have in common: so the parts hold
 // in any stretch of it, but for a round. Each round is shuffled anew, and their number is a prime: else a connection of a server that answers in turn,
-// which gets each Nth request of N connections, could get the same request all the time, as it still does where N is a multiple of the whole. It
+// which gets each Nth request of N connections, would often get the same request all the time, as it still may where a weight is small. It
 // follows from the weights alone, so that every implementation, trial and run gets the same.
 func Sequence(all []record.MixedRequest) string {
 	if len(all) < 2 {

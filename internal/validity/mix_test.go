@@ -42,6 +42,21 @@ func TestEachRequestOfAMixMustBeAnsweredLikeTheBaselines(t *testing.T) {
 			}
 		}
 	}
+	made := func(parts ...int64) func(*record.RunData) {
+		return func(d *record.RunData) {
+			r, _ := recordtest.Cell(d, 1, "rust", 100)
+			var all int64
+			for _, n := range parts {
+				all += n
+			}
+			m := r.Measurement
+			requests := m.Requests
+			m.ByRequest = nil
+			for _, n := range parts {
+				m.ByRequest = append(m.ByRequest, requests*n/all)
+			}
+		}
+	}
 	for name, tc := range map[string]struct {
 		change func(*record.RunData)
 		want   []finding
@@ -68,6 +83,10 @@ func TestEachRequestOfAMixMustBeAnsweredLikeTheBaselines(t *testing.T) {
 			},
 			[]finding{{NotEquivalent, Void}},
 		},
+		"one that was hardly made":                 {made(99, 1), []finding{{OtherMix, Void}}},
+		"one that was never made":                  {made(1, 0), []finding{{OtherMix, Void}}},
+		"counts that are missing":                  {made(), []finding{{OtherMix, Void}}},
+		"proportions that are nearly as they were": {made(74, 26), nil},
 		"answers of half the size": {
 			func(d *record.RunData) {
 				r, _ := recordtest.Cell(d, 1, "rust", 100)

@@ -42,6 +42,8 @@ const (
 	AuditFailed Code = "AuditFailed"
 	// NotEquivalent means that the server answers otherwise than the baseline; Detail says how, the baseline last.
 	NotEquivalent Code = "NotEquivalent"
+	// OtherMix means that the requests of a mix were not made in the proportions of their weights; Detail names one, and how often it was made.
+	OtherMix Code = "OtherMix"
 	// Errors means that requests failed; Value and Limit are shares of all requests.
 	Errors Code = "Errors"
 	// Starved means that connections were left waiting beyond the tool's timeout; Value is timeouts per connection.

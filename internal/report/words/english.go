@@ -212,6 +212,7 @@ var englishGeneral = map[string]string{
 	"finding.WrongAnswers":        "wrong responses to the agent's own requests: {count}{details}",
 	"finding.AuditFailed":         "{share} of the agent's own requests were not answered",
 	"finding.NotEquivalent":       "the server's responses differ from the baseline's (path: status, body; baseline's){details}",
+	"finding.OtherMix":            "the requests of the mix were not made in the proportions of their weights{details}",
 	"finding.NeighbourAsymmetry":  "other processes loaded the server's CPUs unequally within the block: by {share} of the time",
 	"finding.UtilisationLaw":      "the server's CPU time is {value} times the busy time of its CPUs, which is impossible: the values contradict each other",
 	"finding.AgentBusy":           "a generator's agent used {share} of a CPU in addition to its tool",
