@@ -2,6 +2,7 @@ package notifications
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -43,8 +44,8 @@ type Reconciler struct {
 	// Live reads from the API server itself: a cache that does not know yet what was told would have it told again.
 	Live     client.Reader
 	Recorder record.EventRecorder
-	// Post posts an event to a sink. Its answer has a reason and a message if the sink has not taken it.
-	Post func(ctx context.Context, address string, event []byte) notice.Answer
+	// Post posts an event to a sink. Its answer has a reason and a message if the sink has not taken it. An error says nothing of the sink.
+	Post func(ctx context.Context, address string, event []byte) (notice.Answer, error)
 	Now  func() time.Time
 }
 
@@ -103,17 +104,18 @@ func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due [
 	if err := r.List(ctx, &runs, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
 		return nil, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
-	answers := make([]notice.Answer, len(due))
+	answers, errs := make([]notice.Answer, len(due)), make([]error, len(due))
 	var all sync.WaitGroup
 	for i, d := range due {
 		event := suite.Told(s, runs.Items, d.Round).Text()
 		all.Go(func() {
-			answers[i] = r.Post(ctx, d.Sink.URL, event)
+			answers[i], errs[i] = r.Post(ctx, d.Sink.URL, event)
 			answers[i].Due = d
 		})
 	}
 	all.Wait()
-	return answers, ctx.Err() // A try that was ended with the operator says nothing of its sink.
+	// A try that was ended with the operator, or that was not made since another may lead, says nothing of its sink.
+	return answers, errors.Join(append(errs, ctx.Err())...)
 }
 
 // remember writes down what became of some tries, and returns the suite with it. Whatever others write meanwhile, no try is made again for it.

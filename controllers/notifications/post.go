@@ -3,19 +3,21 @@ package notifications
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/lease"
 	"loadstone.dev/loadstone/internal/notice"
 )
 
@@ -24,15 +26,17 @@ const (
 	patience = 10 * time.Second
 	// maxAnswer bounds what is read of an answer, which says nothing that anybody is shown.
 	maxAnswer = 4 << 10
+	// maxHeader bounds its header, without which its status is not known: those who stand before a sink may add much.
+	maxHeader = 64 << 10
 )
 
 // errOwn is a sink at an address to which nothing is sent.
-var errOwn = errors.New("its host has an address of the operator's own machine or of its link, to which nothing is sent")
+var errOwn = errors.New("its host has an address of the operator's own machine, of its link or of a cloud's metadata, to which nothing is sent")
 
 // Way is how sinks are reached: by no proxy, and at no address that only the operator's own pod and node are at, whatever name they have.
 func Way() *http.Transport {
 	dialer := &net.Dialer{Timeout: patience, Control: func(_, address string, _ syscall.RawConn) error { return reachable(address) }}
-	return &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: patience, MaxResponseHeaderBytes: maxAnswer, DisableKeepAlives: true}
+	return &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: patience, MaxResponseHeaderBytes: maxHeader, DisableKeepAlives: true}
 }
 
 // reachable refuses the addresses at which no sink may be.
@@ -48,26 +52,29 @@ func reachable(address string) error {
 }
 
 // Poster posts events. What a sink answers is not shown, but for its status: the operator reaches what others do not. No redirect is followed,
-// since it would lead the operator elsewhere than the suite says.
-func Poster(way http.RoundTripper) func(ctx context.Context, address string, event []byte) notice.Answer {
+// since it would lead the operator elsewhere than the suite says. An error is lease.ErrLost, which says nothing of the sink.
+func Poster(way http.RoundTripper) func(ctx context.Context, address string, event []byte) (notice.Answer, error) {
 	c := &http.Client{Transport: way, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return func(ctx context.Context, address string, event []byte) notice.Answer {
+	return func(ctx context.Context, address string, event []byte) (notice.Answer, error) {
 		q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(event))
 		if err != nil {
-			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "cannot be asked: its url is no address"}
+			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "cannot be asked: its url is no address"}, nil
 		}
 		q.Header.Set("Content-Type", notice.ContentType)
 		q.Header.Set("User-Agent", "loadstone")
 		answer, err := c.Do(q)
+		if errors.Is(err, lease.ErrLost) {
+			return notice.Answer{}, lease.ErrLost
+		}
 		if err != nil {
-			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "does not answer: " + cause(err)}
+			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "does not answer: " + cause(err)}, nil
 		}
 		_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer)) // Its status has said it all.
 		_ = answer.Body.Close()
 		if answer.StatusCode/100 == 2 {
-			return notice.Answer{}
+			return notice.Answer{}, nil
 		}
-		return refusal(answer)
+		return refusal(answer), nil
 	}
 }
 
@@ -84,14 +91,14 @@ func refusal(answer *http.Response) notice.Answer {
 	return a
 }
 
-// cause is why a sink does not answer: without addresses, some of which hold a token and others are another one at each try.
+// cause is why a sink does not answer, in sentences of its own: without addresses, some of which hold a token and others are another one at each
+// try, and without a word of what the sink has sent, of which the errors of Go's client hold parts.
 func cause(err error) string {
-	var by *url.Error
-	if errors.As(err, &by) {
-		err = by.Err
-	}
 	var timeout net.Error
 	var lookup *net.DNSError
+	var untrusted *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
+	var system *os.SyscallError
 	var network *net.OpError
 	switch {
 	case errors.Is(err, errOwn):
@@ -102,8 +109,16 @@ func cause(err error) string {
 		return fmt.Sprintf("nothing came within %.0f s", patience.Seconds())
 	case lookup != nil:
 		return "its host cannot be looked up"
-	case errors.As(err, &network):
-		return fmt.Sprintf("%s: %v", network.Op, network.Err)
+	case errors.As(err, &untrusted):
+		return "its certificate is not trusted, or is not that of its host"
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &noTLS):
+		return "its url begins with https://, and it speaks no TLS"
+	case errors.As(err, &network) && errors.As(network.Err, &system):
+		return fmt.Sprintf("%s: %v", network.Op, system)
+	case network != nil:
+		return "the connection fails"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection ends before an answer"
 	}
-	return err.Error()
+	return "no HTTP answer came that can be read"
 }

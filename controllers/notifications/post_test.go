@@ -2,6 +2,9 @@ package notifications
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,7 +14,15 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/lease"
+	"loadstone.dev/loadstone/internal/notice"
 )
 
 // sink is a server, and its address with a token in it that nobody is to be shown.
@@ -59,11 +70,21 @@ func TestWhatASinkAnswers(t *testing.T) {
 		},
 		"one that dies": {
 			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-			v1alpha1.ReasonSinkUnavailable, "does not answer: EOF", 0,
+			v1alpha1.ReasonSinkUnavailable, "does not answer: the connection ends before an answer", 0,
 		},
 		"a header without an end": {
-			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("secret", 2000)) },
-			v1alpha1.ReasonSinkUnavailable, "does not answer: ", 0,
+			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("secret", 20_000)) },
+			v1alpha1.ReasonSinkUnavailable, unread, 0,
+		},
+		"a 202 with a long header": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X", strings.Repeat("secret", 5000))
+			w.WriteHeader(http.StatusAccepted)
+		}},
+		"a header that is none":         {says("HTTP/1.1 200 OK\r\nsecret\r\n\r\n"), v1alpha1.ReasonSinkUnavailable, unread, 0},
+		"another protocol":              {says("220 secret.example ESMTP\r\n"), v1alpha1.ReasonSinkUnavailable, unread, 0},
+		"a redirect that leads nowhere": {says("HTTP/1.1 302 Found\r\nLocation: http://a:secret/\r\n\r\n"), v1alpha1.ReasonSinkUnavailable, unread, 0},
+		"an answer that ends in its header": {
+			says("HTTP/1.1 200 OK\r\nX: secret"), v1alpha1.ReasonSinkUnavailable, "does not answer: the connection ends before an answer", 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,8 +93,8 @@ func TestWhatASinkAnswers(t *testing.T) {
 				sent <- fmt.Sprintf("%s %s %s %s", q.Method, q.URL, q.Header.Get("Content-Type"), read(q))
 				tc.answer(w, q)
 			})
-			answer := Poster(unguarded())(t.Context(), address, []byte(`{"specversion":"1.0"}`))
-			if answer.Reason != tc.reason || !strings.HasPrefix(answer.Message, tc.message) || answer.After != tc.after || strings.Contains(answer.Message, "secret") {
+			answer := posted(t, Poster(unguarded()), address, []byte(`{"specversion":"1.0"}`))
+			if answer.Reason != tc.reason || answer.Message != tc.message || answer.After != tc.after || strings.Contains(answer.Message, "secret") {
 				t.Errorf("got %+v", answer)
 			}
 			if got := <-sent; got != `POST /rounds?token=secret application/cloudevents+json; charset=utf-8 {"specversion":"1.0"}` {
@@ -81,6 +102,31 @@ func TestWhatASinkAnswers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unread is what is said of an answer that is none.
+const unread = "does not answer: no HTTP answer came that can be read"
+
+// says answers with a text as it is, and ends the connection.
+func says(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return // The test sees another answer.
+		}
+		_, _ = io.WriteString(c, text)
+		_ = c.Close()
+	}
+}
+
+// posted is the answer of a sink that is asked.
+func posted(t *testing.T, post func(context.Context, string, []byte) (notice.Answer, error), address string, event []byte) notice.Answer {
+	t.Helper()
+	a, err := post(t.Context(), address, event)
+	if err != nil {
+		t.Error(err)
+	}
+	return a
 }
 
 // unguarded is the way of sinks, but for the addresses that it refuses: the sinks of tests are on the machine that they run on.
@@ -115,9 +161,9 @@ func TestNothingIsSentToTheOperatorsOwnMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, host := range []string{"127.0.0.1", "localhost", "127.1.2.3", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "169.254.169.254"} {
-		a := post(t.Context(), "http://"+host+":"+port+"/", nil)
-		if a.Reason != v1alpha1.ReasonSinkUnavailable || !strings.Contains(a.Message, "its host has an address of the operator's own machine or of its link, to which nothing is sent") {
+	for _, host := range []string{"127.0.0.1", "localhost", "127.1.2.3", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "169.254.169.254", "168.63.129.16", "100.100.100.200"} {
+		a := posted(t, post, "http://"+host+":"+port+"/", nil)
+		if a.Reason != v1alpha1.ReasonSinkUnavailable || !strings.Contains(a.Message, "its host has an address of the operator's own machine, of its link or of a cloud's metadata, to which nothing is sent") {
 			t.Errorf("%s: %+v", host, a)
 		}
 	}
@@ -138,13 +184,72 @@ func TestWhyASinkDoesNotAnswerIsTheSameAtEachTry(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
 	defer cancel()
 	post := Poster(unguarded())
-	if a := post(t.Context(), closed, nil); a.Message != "does not answer: dial: connect: connection refused" {
+	if a := posted(t, post, closed, nil); a.Message != "does not answer: dial: connect: connection refused" {
 		t.Errorf("nobody listens: %+v", a)
 	}
-	if a := post(ctx, closed, nil); a.Message != "does not answer: nothing came within 10 s" {
+	if a, err := post(ctx, closed, nil); err != nil || a.Message != "does not answer: nothing came within 10 s" {
 		t.Errorf("a sink that is slow: %+v", a)
 	}
-	if a := post(t.Context(), "http://[::1]:secret/", nil); a.Message != "cannot be asked: its url is no address" {
+	if a := posted(t, post, "http://[::1]:secret/", nil); a.Message != "cannot be asked: its url is no address" {
 		t.Errorf("no address: %+v", a)
+	}
+}
+
+func TestOfTheCertificateOfASinkNothingIsShown(t *testing.T) {
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a sink is sent what it should not see") }))
+	t.Cleanup(secure.Close)
+	trusting := unguarded()
+	trusting.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+	trusting.TLSClientConfig.RootCAs.AddCert(secure.Certificate())
+	of := func(address string) string { return strings.Replace(address, "127.0.0.1", "localhost", 1) }
+	for name, tc := range map[string]struct {
+		way           *http.Transport
+		address, want string
+	}{
+		"one that nobody has signed": {unguarded(), of(secure.URL), "does not answer: its certificate is not trusted, or is not that of its host"},
+		"one of another host":        {trusting, of(secure.URL), "does not answer: its certificate is not trusted, or is not that of its host"},
+		"none at all": {
+			unguarded(), strings.Replace(sink(t, func(http.ResponseWriter, *http.Request) {}), "http:", "https:", 1),
+			"does not answer: its url begins with https://, and it speaks no TLS",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if a := posted(t, Poster(tc.way), tc.address, nil); a.Message != tc.want {
+				t.Errorf("got %+v", a)
+			}
+		})
+	}
+}
+
+// An operator that does not lead asks no sink, and says of none that it fails.
+func TestATryWithoutTheLeaseIsNoFailureOfItsSink(t *testing.T) {
+	address := sink(t, func(http.ResponseWriter, *http.Request) { t.Error("a sink is told by an operator that does not lead") })
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	s := &v1alpha1.BenchmarkSuite{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "1"},
+		Spec:       v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{{Name: "events", URL: address}}},
+		Status: v1alpha1.BenchmarkSuiteStatus{
+			History:       []v1alpha1.SuiteRound{{Round: 1, Outcome: v1alpha1.RoundReplaced, CompletionTime: &metav1.Time{Time: noon}}},
+			Notifications: []v1alpha1.NotificationStatus{{Name: "events", StartTime: &metav1.Time{Time: noon}}},
+		},
+	}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s).Build()
+	fence := lease.NewFence(time.Minute, func() time.Time { return noon })
+	r := &Reconciler{
+		Client: c, Live: c, Recorder: record.NewFakeRecorder(1), Post: Poster(fence.Guard(unguarded())), Now: func() time.Time { return noon.Add(time.Second) },
+	}
+	if _, err := r.Reconcile(t.Context(), s); !errors.Is(err, lease.ErrLost) {
+		t.Errorf("the pass ends with %v", err)
+	}
+	var after v1alpha1.BenchmarkSuite
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(s), &after); err != nil {
+		t.Fatal(err)
+	}
+	if n := after.Status.Notifications[0]; n.FailureTime != nil || len(after.Status.Conditions) > 0 {
+		t.Errorf("the sink is said to fail: %+v", after.Status)
 	}
 }

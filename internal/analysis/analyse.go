@@ -80,7 +80,7 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 	t.Profiles, t.Followed = profiles(data, p), followed(data)
 	t.Unknowns = environment.Unknowns(data, p)
 	t.Fingerprint = environment.Fingerprint(data)
-	if t.NoiseFloor = noise(t, data); t.NoiseFloor == nil {
+	if t.NoiseFloor, t.NoiseFloorUnpinned = noise(t, data); t.NoiseFloor == nil {
 		t.NoiseFloor = fitting(data.Calibration, t.Fingerprint)
 	}
 	return t, objectives.Run{

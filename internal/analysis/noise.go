@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -34,11 +35,15 @@ func twins(p record.Plan) (a, b string, ok bool) {
 	return "", "", false
 }
 
-// noise is the noise floor that an A/A run has seen; nil if the run is none, or has fewer than MinBlocks pairs at every level.
-func noise(t Table, data record.RunData) *record.Calibration {
+// noise is the noise floor that an A/A run has seen; nil if the run is none, or has fewer than MinBlocks pairs at every level. So it is, and the
+// cells are counted, where some that count were not pinned: their noise is not what a run sees whose processes own their CPUs.
+func noise(t Table, data record.RunData) (floor *record.Calibration, unpinned int) {
 	a, b, ok := twins(data.Manifest.Plan)
 	if !ok || t.Fingerprint == "" {
-		return nil
+		return nil, 0
+	}
+	if unpinned = t.unpinned(a) + t.unpinned(b); unpinned > 0 {
+		return nil, unpinned
 	}
 	c := record.Calibration{
 		Schema: record.CalibrationSchema, Run: data.Manifest.Run, Fingerprint: t.Fingerprint, Ended: data.Manifest.Ended,
@@ -60,9 +65,22 @@ func noise(t Table, data record.RunData) *record.Calibration {
 		}
 	}
 	if len(c.Entries) == 0 {
-		return nil
+		return nil, 0
 	}
-	return &c
+	return &c, 0
+}
+
+// unpinned is how many cells of an implementation count, though a process did not own its CPUs or that is not known.
+func (t Table) unpinned(implementation string) int {
+	n := 0
+	for _, g := range t.Groups {
+		for _, c := range g.Cells {
+			if g.Implementation == implementation && c.Validity != validity.Void && !c.Pinning.Pinned {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // noiseOf returns what a run of NoiseBlocks blocks could see of noise like this, if it compared one contender under one load.

@@ -78,6 +78,34 @@ func TestWhatIsNoAARun(t *testing.T) {
 	}
 }
 
+// A run on CPUs that are shared may find more noise than those that are owned, or less: a floor of it would stand beside runs of the same machine
+// that own theirs.
+func TestCPUsThatAreSharedLeaveNoNoiseFloor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pinning record.Strictness
+		change  func(*record.RunData)
+		want    int
+	}{
+		"a generator on the server's CPUs": {record.Preferred, func(d *record.RunData) {
+			for i := range d.Trials {
+				d.Trials[i].Generators[0].Environment.Node = d.Trials[i].Servers[0].Environment.Node
+				d.Trials[i].Generators[0].Cells[0].CPUsAllowed = d.Trials[i].Servers[0].Cells[0].CPUsAllowed
+			}
+		}, 14},
+		"a server on two CPUs in one cell": {record.Preferred, func(d *record.RunData) { d.Trials[0].Servers[0].Cells[0].CPUsAllowed = "0-1" }, 1},
+		"a cell that is void for it":       {record.Required, func(d *record.RunData) { d.Trials[0].Servers[0].Cells[0].CPUsAllowed = "0-1" }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := sameTwice(7)
+			d.Manifest.Plan.Placement.Pinning, d.Manifest.Plan.Placement.GeneratorPinning = tc.pinning, tc.pinning
+			tc.change(&d)
+			if table := analyse(t, d); table.NoiseFloorUnpinned != tc.want || table.Calibrates() != (tc.want == 0) {
+				t.Errorf("%d cells keep it from a noise floor, want %d; it has %+v", table.NoiseFloorUnpinned, tc.want, table.NoiseFloor)
+			}
+		})
+	}
+}
+
 func dark(d *record.RunData) {
 	for i := range d.Trials {
 		d.Trials[i].Servers[0].Environment, d.Trials[i].Generators[0].Environment = record.Environment{}, record.Environment{}

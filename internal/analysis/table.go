@@ -47,9 +47,11 @@ type Table struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// NoiseFloor is the noise floor of this machine: of this run if it is an A/A run, else of the newest that was given; nil if there
 	// is none.
-	NoiseFloor  *record.Calibration `json:"noiseFloor,omitempty"`
-	Coverage    Coverage            `json:"coverage"`
-	Environment []environment.Fact  `json:"environment"`
+	NoiseFloor *record.Calibration `json:"noiseFloor,omitempty"`
+	// NoiseFloorUnpinned is how many cells keep an A/A run from finding the noise floor: those that count, and whose processes did not own their CPUs.
+	NoiseFloorUnpinned int                `json:"noiseFloorUnpinned,omitempty"`
+	Coverage           Coverage           `json:"coverage"`
+	Environment        []environment.Fact `json:"environment"`
 	// Encryption is what servers that speak TLS have agreed on with each of their clients.
 	Encryption []environment.Agreed `json:"encryption,omitempty"`
 	// Builds is how the servers were built; nil if no observer has read it.

@@ -73,7 +73,7 @@ func TestLaterRunsOfTheSameMachineFindTheNoiseFloorThatLiesBesideThem(t *testing
 	}
 	kept(t, folder, "aa", equals(8), sameImage)
 	found, err := read(t.Context(), folder, "aa", progress.Ending{Report: "report.html"})
-	if err != nil || !found.Floor || !strings.HasPrefix(found.Line, "noise floor (A/A of ") || found.Ending.Report != "report.html" {
+	if err != nil || !found.Floor || !strings.HasPrefix(found.Line, "noise floor (A/A of 2026-03-14, n = 8): ") || found.Ending.Report != "report.html" {
 		t.Errorf("the calibration has found %+v, %v", found, err)
 	}
 	for name, tc := range map[string]struct {
@@ -95,18 +95,45 @@ func TestLaterRunsOfTheSameMachineFindTheNoiseFloorThatLiesBesideThem(t *testing
 	}
 }
 
-func TestTooFewBlocksOfEqualsLeaveNoNoiseFloor(t *testing.T) {
+// shared lets the generators of a run of equals onto a second CPU, as on a machine that has too few.
+func shared(d *record.RunData) {
+	sameImage(d)
+	d.Manifest.Plan.Placement.Pinning, d.Manifest.Plan.Placement.GeneratorPinning = record.Preferred, record.Preferred
+	for i := range d.Trials {
+		d.Trials[i].Generators[0].Cells[0].CPUsAllowed = "0-1"
+	}
+}
+
+func TestEqualsThatLeaveNoNoiseFloor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		blocks int32
+		change func(*record.RunData)
+		want   string
+	}{
+		"too few blocks":       {6, sameImage, "no noise floor: fewer than 7 pairs of usable cells"},
+		"CPUs that are shared": {8, shared, "no noise floor: in 16 cells a server or generator did not own its CPUs, so that the noise is not that of runs whose processes do"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, err := artifact.OpenFolder(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept(t, folder, "aa", equals(tc.blocks), tc.change)
+			found, err := read(t.Context(), folder, "aa", progress.Ending{})
+			if err != nil || found.Floor || found.Line != tc.want {
+				t.Errorf("the calibration has found %+v, %v", found, err)
+			}
+			if _, err := os.Stat(folder.URI("calibrations")); err == nil {
+				t.Error("a noise floor is stored")
+			}
+		})
+	}
+}
+
+func TestWhatIsNotStoredCannotBeRead(t *testing.T) {
 	folder, err := artifact.OpenFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
-	}
-	kept(t, folder, "aa", equals(6), sameImage)
-	found, err := read(t.Context(), folder, "aa", progress.Ending{})
-	if err != nil || found.Floor || !strings.HasPrefix(found.Line, "no noise floor: ") {
-		t.Errorf("the calibration has found %+v, %v", found, err)
-	}
-	if _, err := os.Stat(folder.URI("calibrations")); err == nil {
-		t.Error("a noise floor is stored")
 	}
 	if _, err := read(t.Context(), folder, "none", progress.Ending{}); err == nil || !strings.Contains(err.Error(), "reading none") {
 		t.Errorf("a run that is not there: %v", err)

@@ -38,7 +38,8 @@ func (s Server) OnCluster() (*v1alpha1.BenchmarkRun, error) {
 }
 
 // Here is the same run for this machine: of a command or an image where one is given, else of the server that this program can be, by its path self.
-// That one gets the first port from s.Port on that is not taken. Where CPUs are too few the run is measured all the same, and marked.
+// That one gets the first port from s.Port on that is not taken. Where CPUs are too few the run is measured all the same, marked,
+// and finds no noise floor.
 func (s Server) Here(self string, taken func(port int) bool) (*v1alpha1.BenchmarkRun, error) {
 	if err := s.check(); err != nil {
 		return nil, err

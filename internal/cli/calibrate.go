@@ -23,7 +23,7 @@ verdicts.
 
 On this machine the server is COMMAND, or the program of --image, and must listen on --port; without either it is a small one of Loadstone's own. The
 noise floor lies beside the folder of the results, in calibrations: runs whose results lie in the same place find it, and take it only if host name,
-kernel, CPUs and their governor are the same.
+kernel, CPUs and their governor are the same. Where the server and its generator do not own their CPUs, there is none.
 
 With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the cluster's machines are measured, by the server of
 config/samples/aa.yaml, or by --image and its COMMAND. The noise floor lies in the object store.`

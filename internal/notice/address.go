@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// metadata is where a cloud keeps what only the machine itself may know, beside the link-local addresses.
-var metadata = netip.MustParseAddr("fd00:ec2::254")
+// metadata is where clouds keep what only the machine itself may know, beside the link-local addresses: those of AWS, Azure and Alibaba.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("100.100.100.200"),
+}
 
 // Check returns what is wrong with the notifications of a suite; nil if nothing is.
 func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
@@ -35,7 +38,7 @@ func fault(text string) string {
 		return "holds a fragment, which no request can send: leave out # and what follows"
 	}
 	if address, err := netip.ParseAddr(u.Hostname()); err == nil && !Reachable(address) {
-		return "is an address of the operator's own machine or of its link, to which nothing is sent: name a Service or a host"
+		return "is an address of the operator's own machine, of its link or of a cloud's metadata, to which nothing is sent: name a Service or a host"
 	}
 	return ""
 }
@@ -44,5 +47,5 @@ func fault(text string) string {
 // nobody who they are, and the metadata of clouds.
 func Reachable(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
-	return address.IsGlobalUnicast() && address != metadata
+	return address.IsGlobalUnicast() && !slices.Contains(metadata, address)
 }

@@ -55,7 +55,7 @@ type Data struct {
 	Runs []Run `json:"runs,omitempty"`
 }
 
-// Gate is what a round means for a suite that is judged by it: its condition Ready.
+// Gate is the condition Ready of a suite that is judged by the round, when the event is sent; Unknown if it is judged by none or by another.
 type Gate struct {
 	Ready   metav1.ConditionStatus `json:"ready"`
 	Reason  string                 `json:"reason"`

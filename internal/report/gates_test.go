@@ -52,7 +52,15 @@ func TestTheLineOfObjectivesNamesWhatKeepsARunFromSucceeding(t *testing.T) {
 }
 
 func TestTheLineOfAnAARun(t *testing.T) {
-	if line := report.NoiseLine(analyse(t, sameTwice())); !strings.HasPrefix(line, "noise floor (A/A of 2026-03-14, 10 blocks): ") || !strings.Contains(line, " % in throughput, ") {
+	if line := report.NoiseLine(analyse(t, sameTwice())); !strings.HasPrefix(line, "noise floor (A/A of 2026-03-14, n = ") || !strings.HasSuffix(line, ", for runs of 10 blocks") || !strings.Contains(line, " % in throughput, ") {
+		t.Error(line)
+	}
+	d := sameTwice()
+	for i := range d.Trials {
+		d.Trials[i].Generators[0].Cells[0].CPUsAllowed = "0-1"
+	}
+	d.Manifest.Plan.Placement.Pinning, d.Manifest.Plan.Placement.GeneratorPinning = record.Preferred, record.Preferred
+	if line := report.NoiseLine(analyse(t, d)); !strings.HasPrefix(line, "no noise floor: in ") || !strings.Contains(line, " cells a server or generator did not own its CPUs") {
 		t.Error(line)
 	}
 	if line := report.NoiseLine(analyse(t, quick())); line != "no noise floor: fewer than 7 pairs of usable cells" {

@@ -4,22 +4,38 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/notice"
 )
 
-// heldFor bounds how long nobody is told of a round whose change points the gate waits for: the store has its deadline, and others come before.
-const heldFor = StoreDeadline + 5*time.Minute
+const (
+	// heldFor bounds how long nobody is told of a round whose change points the gate waits for, from its end on: other suites' come before.
+	heldFor = StoreDeadline + 5*time.Minute
+	// lastTry is how long the last look into a store may take that is away.
+	lastTry = time.Minute
+)
 
-// Held is how long nobody is to be told of a round that has ended, since the gate waits for its change points; 0 if it is to be told.
+// Held is how long nobody is to be told of a round that has ended, since the gate waits for its change points; 0 if it is to be told. It is told when
+// the store was waited for, however late the first look was.
 func Held(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound, now time.Time) time.Duration {
-	d := &decision{Facts: Facts{Suite: s}, in: inputs{hash: s.Status.Inputs.Hash}, lines: slices.Clone(s.Status.History)}
-	if judged := d.result(); judged == nil || judged.Round != line.Round || !d.unreadOf(judged) {
+	d := toldBy(s)
+	judged := d.result()
+	if judged == nil || judged.Round != line.Round || !d.unreadOf(judged) {
 		return 0
 	}
-	return line.CompletionTime.Add(heldFor).Sub(now)
+	until := line.CompletionTime.Add(heldFor)
+	if first := judged.ChangePoints.StartTime; first != nil && first.Add(StoreDeadline+lastTry).After(until) {
+		until = first.Add(StoreDeadline + lastTry)
+	}
+	return max(0, until.Sub(now))
+}
+
+// toldBy is as much of the newest decision as the status has of it.
+func toldBy(s *v1alpha1.BenchmarkSuite) *decision {
+	return &decision{Facts: Facts{Suite: s}, in: inputs{hash: s.Status.Inputs.Hash}, lines: slices.Clone(s.Status.History)}
 }
 
 // Told is the event of a round that has ended, by the runs that the suite has.
@@ -38,15 +54,22 @@ func Told(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, line v1alpha
 	return notice.EventOf(s, line, gateOf(s, line), told)
 }
 
-// gateOf is what a round means for a suite that is judged by it; nil if no suite is, since it says nothing.
+// gateOf is the condition Ready of a suite that is judged by a round, and Unknown of one that is not; nil of a round that judges no suite, since it
+// says nothing. A newer spec may have other inputs, and another gate.
 func gateOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound) *notice.Gate {
 	if !isResult(line.Outcome) {
 		return nil
 	}
-	d := &decision{Facts: Facts{Suite: s}, in: inputs{hash: line.Inputs}}
-	if d.unreadOf(&line) {
-		return &notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: "no change points were looked for when this was sent"}
+	judged, ready := toldBy(s).result(), meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
+	switch {
+	case ready == nil || ready.ObservedGeneration != s.Generation:
+		return unknown("the suite's spec has changed, and how it stands now was not known when this was sent")
+	case judged == nil || judged.Round != line.Round:
+		return unknown("the suite is not judged by this round")
 	}
-	stands := d.judged(line)
-	return &notice.Gate{Ready: stands.ready, Reason: stands.reason, Message: stands.message}
+	return &notice.Gate{Ready: ready.Status, Reason: ready.Reason, Message: ready.Message}
+}
+
+func unknown(why string) *notice.Gate {
+	return &notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: why}
 }

@@ -72,15 +72,45 @@ func TestARoundIsToldWhenItsChangePointsAreKnown(t *testing.T) {
 	if held := Held(w.suite, w.suite.Status.History[1], w.now); held != 0 {
 		t.Errorf("a round by which the suite is not judged is held for %s", held)
 	}
-	if g := w.told().Data.Gate; g.Ready != metav1.ConditionUnknown || g.Reason != v1alpha1.ReasonPending {
+	const away = "round 17: gate.changePoints waits for the reports of its rounds: no route to the store"
+	if g := w.told().Data.Gate; g.Ready != metav1.ConditionUnknown || g.Reason != v1alpha1.ReasonStoreUnavailable || g.Message != away {
 		t.Errorf("of change points that nobody knows, the gate is %+v", g)
 	}
-	if held := Held(w.suite, line, w.now.Add(15*time.Minute)); held > 0 {
+	if held := Held(w.suite, line, w.now.Add(15*time.Minute)); held != 0 {
 		t.Errorf("after a quarter of an hour, the round is held for %s", held)
 	}
+	line.ChangePoints.StartTime = &metav1.Time{Time: w.now.Add(14 * time.Minute)}
+	w.suite.Status.History[0].ChangePoints.StartTime = line.ChangePoints.StartTime
+	if held := Held(w.suite, line, w.now.Add(15*time.Minute)); held != 10*time.Minute {
+		t.Errorf("while the store is waited for since a minute, the round is held for %s", held)
+	}
+	w.suite.Status.History[0].ChangePoints.StartTime = &metav1.Time{Time: w.now}
 	w.now = w.now.Add(StoreDeadline)
 	w.look()
 	if g := w.told().Data.Gate; Held(w.suite, w.suite.Status.History[0], w.now) != 0 || g.Ready != metav1.ConditionFalse || g.Reason != v1alpha1.ReasonStoreUnavailable {
 		t.Errorf("when the store was waited for, the gate is %+v", g)
+	}
+}
+
+func TestARoundByWhichNoSuiteIsJudgedOpensNoGate(t *testing.T) {
+	const other, changed = "the suite is not judged by this round", "the suite's spec has changed, and how it stands now was not known when this was sent"
+	w := newWorld(t, commit(hooked))
+	w.step("the suite is applied")
+	w.step("its runs end", ends(well, missed))
+	w.step("the webhook gives another image", has("shop/checkout:1"), request("a", "shop/checkout:1"))
+	w.step("its round passes", ends(well, well))
+	if e := w.told(); e.Type != "dev.loadstone.round.passed" || *e.Data.Gate != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: other}) {
+		t.Errorf("of a pipeline's own image, the gate is %+v", e.Data.Gate)
+	}
+	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; g.Ready != metav1.ConditionFalse || g.Reason != v1alpha1.ReasonObjectivesMissed {
+		t.Errorf("of the round that the suite is judged by, the gate is %+v", g)
+	}
+	commit(faster)(w)
+	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; *g != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: changed}) {
+		t.Errorf("of a spec that nobody has looked at, the gate is %+v", g)
+	}
+	w.step("the spec is looked at")
+	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; *g != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: other}) {
+		t.Errorf("of the round of an earlier spec, the gate is %+v", g)
 	}
 }

@@ -16,6 +16,9 @@ func (l Lexicon) NoiseFloor(t analysis.Table) string {
 	if t.Fingerprint == "" {
 		return ""
 	}
+	if t.NoiseFloor == nil && t.NoiseFloorUnpinned > 0 {
+		return l.Say("noise.unpinned", l.Count("cells", t.NoiseFloorUnpinned))
+	}
 	if t.NoiseFloor == nil {
 		return l.Say("noise.none")
 	}
@@ -32,14 +35,19 @@ func (l Lexicon) NoiseFloor(t analysis.Table) string {
 
 // NoiseLine returns in one line what an A/A run has found, or that it has found nothing.
 func (l Lexicon) NoiseLine(t analysis.Table) string {
+	if t.NoiseFloorUnpinned > 0 {
+		return l.Say("line.noise.unpinned", l.Count("cells", t.NoiseFloorUnpinned))
+	}
 	if !t.Calibrates() {
 		return l.Say("line.noise.none", t.Rules.MinBlocks)
 	}
 	var floors []string
+	n := 0
 	for _, m := range noiseMetrics {
 		if f := t.FloorOf(m); f != nil {
-			floors = append(floors, l.Say("line.noise.metric", format.Percent(f.Detectable), l.Metric(m)))
+			floors, n = append(floors, l.Say("line.noise.metric", format.Percent(f.Detectable), l.Metric(m))), max(n, f.N)
 		}
 	}
-	return l.Say("line.noise", format.Day(t.NoiseFloor.Ended), t.NoiseFloor.Blocks, strings.Join(floors, ", "))
+	c := t.NoiseFloor
+	return l.Say("line.noise", format.Day(c.Ended), format.Integer(n), strings.Join(floors, ", "), l.Count("blocks", c.Blocks))
 }

@@ -109,6 +109,10 @@ func TestTheNoiseFloorIsSaidWhereTheMachineIsKnown(t *testing.T) {
 	}{
 		"an unknown machine": {analysis.Table{NoiseFloor: floor}, ""},
 		"no A/A run":         {analysis.Table{Fingerprint: "f"}, phrase.English.Say("noise.none")},
+		"an A/A run whose processes shared CPUs": {
+			analysis.Table{Fingerprint: "f", NoiseFloorUnpinned: 12},
+			"The noise floor of this machine is unknown: this run compares a server with itself, but in 12 cells a server or generator did not own its CPUs.",
+		},
 		"an A/A run": {
 			analysis.Table{Fingerprint: "f", NoiseFloor: floor},
 			"Noise floor of this machine (A/A of 2026-03-14, n = 21): a difference below 4.70 % in throughput or 3.00 % in server CPU time per request is not detectable at one level with 10 blocks.",
@@ -122,7 +126,7 @@ func TestTheNoiseFloorIsSaidWhereTheMachineIsKnown(t *testing.T) {
 	}
 	own := analysis.Table{NoiseFloor: floor}
 	own.Run.UID = "1"
-	if got := phrase.English.NoiseLine(own); got != "noise floor (A/A of 2026-03-14, 10 blocks): 4.70 % in throughput, 3.00 % in server CPU time per request" {
+	if got := phrase.English.NoiseLine(own); got != "noise floor (A/A of 2026-03-14, n = 21): 4.70 % in throughput, 3.00 % in server CPU time per request, for runs of 10 blocks" {
 		t.Error(got)
 	}
 	if got := phrase.English.Calibration(analysis.Headline{Calibration: floor}); got != "This machine resolves differences of 4.70 % in throughput and 3.00 % in server CPU time per request at one level with 10 blocks" {
