@@ -74,8 +74,7 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 	if s.plan != nil {
 		steps[0].done, steps[1].done = s.plan.Size(), runFacts(s).WithoutResult()
 	}
-	end := cmp.Or(s.end, s.over)
-	pending := false
+	end, pending := cmp.Or(s.end, s.over), false
 	for _, step := range steps {
 		switch {
 		case end != nil && end.Condition == step.kind:

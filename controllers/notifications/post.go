@@ -58,6 +58,7 @@ func Poster(way http.RoundTripper) func(ctx context.Context, address string, eve
 	return func(ctx context.Context, address string, event []byte) (notice.Answer, error) {
 		q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(event))
 		if err != nil {
+			//nolint:nilerr // The error quotes the address, which may hold a token.
 			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "cannot be asked: its url is no address"}, nil
 		}
 		q.Header.Set("Content-Type", notice.ContentType)

@@ -128,7 +128,7 @@ func TestAnArgoThatIsSilentIsNotAlwaysAway(t *testing.T) {
 		if err := errors.Join(err, c.List(t.Context(), &left)); err != nil {
 			t.Fatal(err)
 		}
-		if s.Why != tc.why || len(left.Items) != tc.left || tc.refused == quota && !strings.Contains(s.Waiting, "exceeded quota: full") {
+		if s.Why != tc.why || len(left.Items) != tc.left || tc.why == v1alpha1.ReasonTrialWaiting && !strings.Contains(s.Waiting, "exceeded quota: full") {
 			t.Errorf("%s: %+v, %d agent pods are left", name, s, len(left.Items))
 		}
 	}
