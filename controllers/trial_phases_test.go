@@ -174,7 +174,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the check cannot be sent":                {r.prepare, scopeOf(agentsIn(ready, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
 		"the server answers wrongly":              {r.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
 		"the server was deleted in its check":     {deleted.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}})), "PodLost transient: pod quick-000-go-1-s0 was deleted by another client", "", 0},
-		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
+		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "AgentLost transient: the agent in pod quick-000-go-1-g0 did not receive its start in time", "", 0},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agentsIn(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agentsIn(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
 		"an agent is not quite done":              {r.awaitEnd, scopeOf(agentsIn(measured, running), later(end+conduct.AgentGrace)), "", "", pollEvery},
@@ -331,7 +331,8 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 		"by a limit, for a while":      {err: apierrors.NewForbidden(pods, "x", errors.New("maximum cpu usage per Container is 500m, but limit is 1")), since: patience - time.Second},
 		"by a limit, for too long":     {err: apierrors.NewForbidden(pods, "x", errors.New("maximum cpu usage per Container is 500m, but limit is 1")), since: patience, fault: `PodRejected permanent: the API server rejected pod quick-000-go-1-s0: pods "x" is forbidden: maximum cpu usage`},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
-		"since it is there already":    {err: apierrors.NewAlreadyExists(pods, "x"), since: 24 * time.Hour},
+		"since it is there already":    {err: apierrors.NewAlreadyExists(pods, "x"), since: time.Second},
+		"since it is there, unheard":   {err: apierrors.NewAlreadyExists(pods, "x"), since: 24 * time.Hour, fault: "PodRejected transient: pod quick-000-go-1-s0 is there, and the operator does not hear of it"},
 		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), taken: true, fault: "PodRejected transient: the name of pod quick-000-go-1-s0 is that of another, which is left alone"},
 		"for a reason that may change": {err: apierrors.NewInternalError(errors.New("etcd")), fails: true},
 	}

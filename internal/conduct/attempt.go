@@ -139,8 +139,10 @@ func (a Attempt) NameTaken(member string, byAnother bool) *Failure {
 		f := TransientFailure(v1alpha1.ReasonPodRejected, "the name of %s is that of another, which is left alone", member)
 		f.Waited = true
 		return f
-	case byAnother || a.PrepareLeft() < 0:
-		return PermanentFailure(v1alpha1.ReasonPodRejected, "%s exists and does not belong to this trial: see whether a webhook changes the owners or the labels of pods, and delete it", member)
+	case byAnother:
+		return PermanentFailure(v1alpha1.ReasonPodRejected, "the name of %s is that of another, as %d before it were: see whether a webhook changes the owners of pods", member, mostNames)
+	case a.PrepareLeft() < 0:
+		return TransientFailure(v1alpha1.ReasonPodRejected, "%s is there, and the operator does not hear of it: see whether its labels were changed", member)
 	}
 	return nil
 }
