@@ -34,7 +34,10 @@ func checkMix(load string, l v1alpha1.Load) *kind.Violation {
 		if r.Weight < 1 || r.Weight > mostWeight {
 			return kind.Invalid("%s[%d].weight is %d: give a whole number from 1 to %d, its part of the sum of all weights", field, j, r.Weight, mostWeight)
 		}
-		key := asked(r.Request).Key()
+		// What is left to a default is asked for as well.
+		one := asked(r.Request)
+		defaultContentType(&one)
+		key := one.Key()
 		if first := slices.Index(keys, key); first >= 0 {
 			return kind.Invalid("%s[%d] asks for the same as %s[%d]: remove it, and add its weight to that one's", field, j, field, first)
 		}
