@@ -241,9 +241,6 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		s.reported = made
 		return pass.Halt, nil
 	}
-	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		return pass.Halt, err // The API server is in trouble, and not the store.
-	}
 	// A refusal that somebody can mend is waited for like an absence: everything is measured, and nobody else is held up.
 	forGood := artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport) || errors.Is(err, tries.ErrTooMany)
 	if end := runFacts(s).NotReported(err, forGood); end != nil {
@@ -251,6 +248,9 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		return pass.Halt, nil
 	}
 	s.over, s.end = s.end, nil // It ends when that is stored for which it waits, and measures no more until then.
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return pass.Halt, err // The API server is in trouble, and not the store.
+	}
 	s.waitForStore(err)
 	return pass.Again(retryReport), nil
 }

@@ -3,16 +3,20 @@ package controllers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/record"
@@ -107,6 +111,24 @@ func TestARunThatEndsEarlyMeasuresNoMoreWhileItsReportWaits(t *testing.T) {
 	condition(t, st.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTimedOut)
 	condition(t, st.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTimedOut)
+}
+
+// An API server that takes no status when a report is begun ends nothing: the report is tried again.
+func TestARunThatEndsEarlyIsReportedWhenTheAPIServerIsBack(t *testing.T) {
+	s := runScopeOf(t, endTrials(), func(s *runScope) { s.end = &conduct.Ending{Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonTimedOut, Message: "late"} })
+	c := interceptor.NewClient(stored(t, s).(client.WithWatch), interceptor.Funcs{
+		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+			return apierrors.NewInternalError(errors.New("etcd"))
+		},
+	})
+	if _, err := (&BenchmarkRunReconciler{Client: c, Store: shelf{data: ran("1"), written: map[string][]byte{}}}).report(t.Context(), s); err == nil {
+		t.Error("the API server's error is passed over")
+	}
+	st := runStatus(s)
+	condition(t, st.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTimedOut)
+	if st.CompletionTime != nil {
+		t.Error("the run has ended without its report")
+	}
 }
 
 func TestAReportOverWhichOperatorsHaveEndedIsGivenUp(t *testing.T) {

@@ -74,7 +74,7 @@ func Work(t *v1alpha1.Trial) kind.Work {
 	return w
 }
 
-// EndReason is why a run measures nothing more; empty while it does.
+// EndReason is why a run measures nothing more; empty while it does. Trials that an early end cuts off are out of time, whatever has ended their run.
 func EndReason(run *v1alpha1.BenchmarkRun) string {
 	if Over(run) != nil {
 		return v1alpha1.ReasonTimedOut
