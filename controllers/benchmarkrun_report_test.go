@@ -115,7 +115,9 @@ func TestARunThatEndsEarlyMeasuresNoMoreWhileItsReportWaits(t *testing.T) {
 
 // An API server that takes no status when a report is begun ends nothing: the report is tried again.
 func TestARunThatEndsEarlyIsReportedWhenTheAPIServerIsBack(t *testing.T) {
-	s := runScopeOf(t, endTrials(), func(s *runScope) { s.end = &conduct.Ending{Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonTimedOut, Message: "late"} })
+	s := runScopeOf(t, endTrials(), func(s *runScope) {
+		s.end = &conduct.Ending{Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonTimedOut, Message: "late"}
+	})
 	c := interceptor.NewClient(stored(t, s).(client.WithWatch), interceptor.Funcs{
 		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 			return apierrors.NewInternalError(errors.New("etcd"))

@@ -159,7 +159,7 @@ const (
 	ReasonBuildMismatch = "BuildMismatch"
 	// ReasonLoadImpossible surfaces when a load cannot be made: its script fails, or it needs more than a generator has.
 	ReasonLoadImpossible = "LoadImpossible"
-	// ReasonUnschedulable surfaces when a pod of the trial finds no node in time.
+	// ReasonUnschedulable surfaces when a pod of the trial finds no node in time, and while a run waits for the node to which it is bound.
 	ReasonUnschedulable = "Unschedulable"
 	// ReasonPodLost surfaces when a pod of the trial was refused, evicted, deleted or lost.
 	ReasonPodLost = "PodLost"
