@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -41,6 +42,7 @@ import (
 	"loadstone.dev/loadstone/internal/handout"
 	"loadstone.dev/loadstone/internal/lease"
 	"loadstone.dev/loadstone/internal/lookup"
+	"loadstone.dev/loadstone/internal/monitoring"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/version"
@@ -162,10 +164,14 @@ func run(ctx context.Context, args []string) error {
 	if err := endpoint.SetupWithManager(ctx, m); err != nil {
 		return err
 	}
-	if err := register(m, o, key, fence); err != nil {
+	told, err := monitor(m)
+	if err != nil {
 		return err
 	}
-	if err := handOut(m, direct, o); err != nil {
+	if err := register(m, o, key, fence, told); err != nil {
+		return err
+	}
+	if err := handOut(m, direct, o, told); err != nil {
 		return err
 	}
 	if err := m.Start(ctx); err != nil {
@@ -174,10 +180,22 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
+// monitor tells Prometheus of a manager's runs and, through what it returns, of the store.
+func monitor(m ctrl.Manager) (*monitoring.Store, error) {
+	if err := metrics.Registry.Register(monitoring.NewRuns(m.GetClient())); err != nil {
+		return nil, fmt.Errorf("registering the metrics of runs: %w", err)
+	}
+	told, err := monitoring.NewStore(metrics.Registry, time.Now)
+	if err != nil {
+		return nil, fmt.Errorf("registering the metrics of the store: %w", err)
+	}
+	return told, nil
+}
+
 // handOut gives a manager the server of those who read what is stored of runs. It only reads, and asks nobody's leave to act: so its reviews
 // and its store are not behind the fence.
-func handOut(m ctrl.Manager, reviews client.Client, o options) error {
-	shelf, err := artifact.Open(o.store)
+func handOut(m ctrl.Manager, reviews client.Client, o options, told *monitoring.Store) error {
+	shelf, err := artifact.OpenBehind(o.store, told.Count)
 	if err != nil {
 		return err
 	}
@@ -188,8 +206,8 @@ func handOut(m ctrl.Manager, reviews client.Client, o options) error {
 }
 
 // register gives a manager the reconcilers of trials, runs, suites and their notifications.
-func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fence) error {
-	store, err := artifact.OpenBehind(o.store, fence.Guard)
+func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fence, told *monitoring.Store) error {
+	store, err := artifact.OpenBehind(o.store, func(way http.RoundTripper) http.RoundTripper { return fence.Guard(told.Count(way)) })
 	if err != nil {
 		return err
 	}

@@ -205,8 +205,10 @@ spec:
 {{- fail "s3.caBundle is for TLS: set s3.tls=true, or leave it empty" -}}
 {{- end -}}
 {{- end -}}
-{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
-{{- fail "metrics.serviceMonitor.enabled needs metrics.enabled=true" -}}
+{{- range list "serviceMonitor" "rules" "dashboard" -}}
+{{- if and (index $.Values.metrics .).enabled (not $.Values.metrics.enabled) -}}
+{{- fail (printf "metrics.%s.enabled needs metrics.enabled=true" .) -}}
+{{- end -}}
 {{- end -}}
 {{- if and .Values.minio.enabled .Values.s3.tls -}}
 {{- fail "s3.tls is for an S3 of your own: the embedded MinIO speaks no TLS; set minio.enabled=false or s3.tls=false" -}}
