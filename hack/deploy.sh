@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs or upgrades Loadstone, with Argo and MinIO, from the chart in this checkout, and waits until it is ready.
+# Installs or upgrades Loadstone, with Argo and MinIO, from the chart in this checkout or CHART, and waits until it is ready.
 # usage: KUBECONFIG=... hack/deploy.sh [extra helm arguments]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ kubectl label namespace default --overwrite pod-security.kubernetes.io/enforce=r
 persistent=false
 [ -z "$(kubectl get storageclasses --output name)" ] || persistent=true
 # A number is a tag, too, and MinIO's is its own: MINIO_TAG leaves it where it is while TAG changes.
-helm upgrade --install loadstone charts/loadstone --namespace "$namespace" \
+helm upgrade --install loadstone "${CHART:-charts/loadstone}" --namespace "$namespace" \
   --set "images.registry=${REGISTRY:-localhost/loadstone}" --set-string "images.tag=${TAG:-dev}" \
   --set-string "images.minio.tag=${MINIO_TAG:-${TAG:-dev}}" --set "minio.persistence.enabled=$persistent" "$@" >/dev/null
 # The tag may be the same while the image is not.

@@ -7,7 +7,7 @@ node_address() { echo "10.244.$(node_index "$1").1"; }
 containerd_up() { # NODE
   local dir index
   dir=$(node_dir "$1") index=$(node_index "$1")
-  mkdir -p "$dir/cni"
+  mkdir -p "$dir/cni" "$dir/registries"
   render "$HACK_CLUSTER/config/cni.conflist" NODE="$1" NODE_DIR="$dir" INDEX="$index" BRIDGE="${BRIDGES[index]}" \
     POD_RANGE="$POD_RANGE" SERVICE_RANGE="$SERVICE_RANGE" >"$dir/cni/10-loadstone.conflist"
   render "$HACK_CLUSTER/config/containerd.toml" NODE_DIR="$dir" PAUSE_IMAGE="$PAUSE_IMAGE" CNI_BIN="$(cni_bin)" >"$dir/containerd.toml"

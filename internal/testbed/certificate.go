@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Certificate makes a private authority and a certificate of it for 127.0.0.1 that ends at an instant: the authority's certificate, and the
-// files public.crt and private.key as MinIO reads them, all in PEM.
-func Certificate(t *testing.T, end time.Time) (authority string, pair map[string]string) {
+// Certificate makes a private authority and a certificate of it for 127.0.0.1 and some names that ends at an instant: the authority's certificate,
+// and the files public.crt and private.key as MinIO reads them, all in PEM.
+func Certificate(t *testing.T, end time.Time, names ...string) (authority string, pair map[string]string) {
 	t.Helper()
 	begin := end.Add(-48 * time.Hour)
 	ca := &x509.Certificate{
@@ -24,7 +24,7 @@ func Certificate(t *testing.T, end time.Time) (authority string, pair map[string
 	}
 	server := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "a server of the test"}, NotBefore: begin, NotAfter: end,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames: names, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	caKey, serverKey := newKey(t), newKey(t)
 	key, err := x509.MarshalPKCS8PrivateKey(serverKey)

@@ -221,13 +221,17 @@ func stops(names ...string) begin {
 	}
 }
 
+// cache is the folder in which hack/cluster keeps what it has built, and the cluster.
+func cache() string {
+	if dir := os.Getenv("LOADSTONE_CACHE"); dir != "" {
+		return dir
+	}
+	return filepath.Join(os.Getenv("HOME"), ".cache", "loadstone")
+}
+
 // process is the process of a component of hack/cluster.
 func process(name string) (int, error) {
-	cache := os.Getenv("LOADSTONE_CACHE")
-	if cache == "" {
-		cache = filepath.Join(os.Getenv("HOME"), ".cache", "loadstone")
-	}
-	text, err := os.ReadFile(filepath.Join(cache, "cluster", "pids", name))
+	text, err := os.ReadFile(filepath.Join(cache(), "cluster", "pids", name))
 	if err != nil {
 		return 0, err
 	}

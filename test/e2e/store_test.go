@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -18,23 +19,38 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// An object store of one's own is a matter of four values. What is wrong with it is said before anything starts.
+// An object store of one's own, over TLS with a certificate of a private authority, is a matter of values, and so is an installation from a registry that
+// has such a certificate, too. An upgrade to another tag keeps the reports. What is wrong with the store is said before anything starts.
 func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 	otherStore(t)
 	keepStore(t)
 	t.Cleanup(func() { upgrade(t, "--reset-values") })
 	own := []string{
 		"--reset-values", "--set", "minio.enabled=false", "--set", "s3.endpoint=" + other + "." + system + ".svc:9000",
-		"--set", "s3.existingSecret=" + other,
+		"--set", "s3.existingSecret=" + other, "--set", "s3.tls=true", "--set", "s3.caBundle.secret=" + other,
 	}
-	tests := []struct {
-		name, bucket string
-		key          string
-		reason       string
-	}{
-		{name: "the bucket is there", bucket: "elsewhere", key: "right"},
+	t.Run("from a registry", func(t *testing.T) {
+		from := ownRegistry(t)
+		credentials(t, "right")
+		upgradeFrom(t, from.installation(), append(own, "--ca-file", from.authority, "--set", "s3.bucket=elsewhere")...)
+		checkOperatorIs(t, from.host)
+		run := small("elsewhere")
+		mustApply(t, run)
+		awaitSuccess(t, run, time.Minute)
+		if data := load(t, run); len(data.Trials) != planned(run, data) {
+			t.Errorf("%d trials in the other store, want %d", len(data.Trials), planned(run, data))
+		}
+		before := fetch(t, run)
+		upgrade(t, append(own, "--set", "s3.bucket=elsewhere")...)
+		checkOperatorIs(t, image("manager"))
+		if after := fetch(t, run); after != before {
+			t.Errorf("after an upgrade to another tag the report has %d bytes, before it had %d", len(after), len(before))
+		}
+	})
+	tests := []struct{ name, bucket, key, reason string }{
 		{name: "the bucket is not there", bucket: "nowhere", key: "right", reason: "the bucket does not exist"},
 		{name: "the key is wrong", bucket: "elsewhere", key: "wrong", reason: "the object store rejected the access key"},
 	}
@@ -45,13 +61,6 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 			run := small("elsewhere")
 			run.Spec.PatienceSeconds = 5 // What is wrong here stays so.
 			mustApply(t, run)
-			if tc.reason == "" {
-				awaitSuccess(t, run, time.Minute)
-				if data := load(t, run); len(data.Trials) != planned(run, data) {
-					t.Errorf("%d trials in the other store, want %d", len(data.Trials), planned(run, data))
-				}
-				return
-			}
 			await(t, run, 30*time.Second, "ended", ended)
 			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPlanned)
 			if c == nil || c.Reason != v1alpha1.ReasonStoreUnavailable || !contains(c.Message, tc.reason, tc.bucket) {
@@ -59,6 +68,18 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fetch is the page of a run's report, as the program fetches it.
+func fetch(t *testing.T, run *v1alpha1.BenchmarkRun) string {
+	t.Helper()
+	out, code := command(t, 2*time.Minute, "report", run.Name, "--namespace", namespace, "--out", t.TempDir())
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	page, err := os.ReadFile(strings.TrimPrefix(lines[len(lines)-1], "report: "))
+	if err != nil || code != exitSuccess || len(page) == 0 {
+		t.Fatalf("the report of %s: %d bytes, code %d, %v", run.Name, len(page), code, err)
+	}
+	return string(page)
 }
 
 func contains(s string, parts ...string) bool {
@@ -95,9 +116,17 @@ func keepStore(t *testing.T) {
 // upgrade changes the values of the installation and finds it again.
 func upgrade(t *testing.T, args ...string) {
 	t.Helper()
+	upgradeFrom(t, nil, args...)
+}
+
+// upgradeFrom does so with a chart and images from elsewhere, which variables of hack/deploy.sh name.
+func upgradeFrom(t *testing.T, elsewhere []string, args ...string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "../../hack/deploy.sh", args...).CombinedOutput()
+	deploy := exec.CommandContext(ctx, "../../hack/deploy.sh", args...)
+	deploy.Env = append(os.Environ(), elsewhere...)
+	out, err := deploy.CombinedOutput()
 	if err != nil {
 		t.Fatalf("helm upgrade %v: %v\n%s", args, err, out)
 	}
@@ -121,12 +150,14 @@ func credentials(t *testing.T, key string) {
 	}
 }
 
-// otherStore starts a second object store with the bucket "elsewhere", and removes it when the test is over.
+// otherStore starts a second object store with the bucket "elsewhere", which speaks TLS, and removes it when the test is over.
 func otherStore(t *testing.T) {
 	t.Helper()
 	labels := map[string]string{"app": other}
+	authority, files := testbed.Certificate(t, time.Now().Add(time.Hour), other+"."+system+".svc")
+	files["ca.crt"] = authority
 	objects := []client.Object{
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: other, Namespace: system}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: other, Namespace: system}, StringData: files},
 		&corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Name: other, Namespace: system},
 			Spec:       corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 9000, TargetPort: intstr.FromInt32(9000)}}},
@@ -177,15 +208,21 @@ func otherPod(labels map[string]string) *corev1.Pod {
 		Spec: corev1.PodSpec{
 			SecurityContext:               &corev1.PodSecurityContext{RunAsUser: &user, RunAsGroup: &user, FSGroup: &user},
 			TerminationGracePeriodSeconds: new(int64),
-			Volumes:                       []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+			Volumes: []corev1.Volume{
+				{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+				{Name: "certificate", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+					SecretName: other, Items: []corev1.KeyToPath{{Key: "public.crt", Path: "public.crt"}, {Key: "private.key", Path: "private.key"}},
+				}}},
+			},
 			InitContainers: []corev1.Container{{
 				Name: "bucket", Image: image("minio"), Args: []string{"--version"}, SecurityContext: restricted(),
 				VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/bucket", SubPath: "elsewhere"}},
 			}},
 			Containers: []corev1.Container{{
-				Name: "minio", Image: image("minio"), Args: []string{"server", "--quiet", "--address=:9000", "/data"}, SecurityContext: restricted(),
+				Name: "minio", Image: image("minio"), SecurityContext: restricted(),
+				Args:         []string{"server", "--quiet", "--certs-dir=/certificate", "--address=:9000", "/data"},
 				Env:          []corev1.EnvVar{{Name: "MINIO_ROOT_USER", Value: "somebody"}, {Name: "MINIO_ROOT_PASSWORD", Value: "right-secret-key"}},
-				VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}},
+				VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}, {Name: "certificate", MountPath: "/certificate", ReadOnly: true}},
 			}},
 		},
 	}

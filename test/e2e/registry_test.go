@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"compress/gzip"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// pulled is the tag of images in the registry of a test: another than the installation's.
+const pulled = "pulled"
+
+// pulledImages are those of an installation without the embedded store.
+var pulledImages = []string{"manager", "agent", "workflow-controller", "argoexec"}
+
+// testRegistry is a registry of a test's own, which speaks TLS with a certificate of a private authority and holds Loadstone's chart and images.
+type testRegistry struct {
+	// host is host:port, and authority the file of the authority's certificate.
+	host, authority string
+}
+
+// installation are the variables by which hack/deploy.sh installs from it.
+func (r testRegistry) installation() []string {
+	return []string{"CHART=oci://" + r.host + "/charts/loadstone", "REGISTRY=" + r.host + "/loadstone", "TAG=" + pulled}
+}
+
+// ownRegistry starts it, and tells the nodes of hack/cluster of its authority. It ends with the test.
+func ownRegistry(t *testing.T) testRegistry {
+	t.Helper()
+	authority, pair := testbed.Certificate(t, time.Now().Add(time.Hour))
+	certificate, err := tls.X509KeyPair([]byte(pair["public.crt"]), []byte(pair["private.key"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(registry.New(
+		registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())), registry.Logger(log.New(io.Discard, "", 0)),
+	))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	r := testRegistry{host: server.Listener.Addr().String(), authority: filepath.Join(t.TempDir(), "ca.crt")}
+	if err := os.WriteFile(r.authority, []byte(authority), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.believe(t)
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM([]byte(authority))
+	way := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}}
+	t.Cleanup(way.CloseIdleConnections)
+	for _, image := range pulledImages {
+		r.push(t, way, image)
+	}
+	r.pushChart(t)
+	return r
+}
+
+// believe lets the container runtime of each node believe it.
+func (r testRegistry) believe(t *testing.T) {
+	t.Helper()
+	folders, err := filepath.Glob(filepath.Join(cache(), "cluster", "nodes", "*", "registries"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("nodes of hack/cluster: %v, %v", folders, err)
+	}
+	hosts := fmt.Sprintf("server = \"https://%[1]s\"\n[host.\"https://%[1]s\"]\n  ca = %[2]q\n", r.host, r.authority)
+	for _, folder := range folders {
+		folder = filepath.Join(folder, r.host)
+		t.Cleanup(func() {
+			if err := os.RemoveAll(folder); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(hosts), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// push puts an image there that hack/images.sh has built.
+func (r testRegistry) push(t *testing.T, way http.RoundTripper, image string) {
+	t.Helper()
+	reference, err := name.ParseReference(r.host + "/loadstone/" + image + ":" + pulled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := lightly(filepath.Join(cache(), "images", image+".tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Write(reference, packed, remote.WithTransport(way), remote.WithContext(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lightly is the image of an archive whose layers are compressed as fast as can be: a registry takes no others, and they stay on this machine.
+func lightly(archive string) (v1.Image, error) {
+	built, err := tarball.ImageFromPath(archive, nil)
+	if err != nil {
+		return nil, err
+	}
+	config, err := built.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	layers, err := built.Layers()
+	if err != nil {
+		return nil, err
+	}
+	packed := empty.Image
+	for _, layer := range layers {
+		light, err := tarball.LayerFromOpener(layer.Uncompressed, tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching)
+		if err != nil {
+			return nil, err
+		}
+		if packed, err = mutate.AppendLayers(packed, light); err != nil {
+			return nil, err
+		}
+	}
+	light, err := packed.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	light = light.DeepCopy()
+	light.Architecture, light.OS, light.Config = config.Architecture, config.OS, config.Config
+	return mutate.ConfigFile(packed, light)
+}
+
+// pushChart packs the chart of this checkout, and puts it there.
+func (r testRegistry) pushChart(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	run := func(args ...string) {
+		if out, err := exec.CommandContext(t.Context(), "helm", args...).CombinedOutput(); err != nil {
+			t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	run("package", filepath.Join("..", "..", "charts", "loadstone"), "--destination", dir)
+	charts, err := filepath.Glob(filepath.Join(dir, "loadstone-*.tgz"))
+	if err != nil || len(charts) != 1 {
+		t.Fatalf("charts: %v, %v", charts, err)
+	}
+	run("push", charts[0], "oci://"+r.host+"/charts", "--ca-file", r.authority)
+}
+
+// checkOperatorIs holds the image of the operator against what it is to begin with.
+func checkOperatorIs(t *testing.T, from string) {
+	t.Helper()
+	var d appsv1.Deployment
+	if err := loadstone.Client.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "loadstone"}, &d); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Spec.Template.Spec.Containers[0].Image; !strings.HasPrefix(got, from) || d.Status.ReadyReplicas == 0 {
+		t.Errorf("%d operators of %s are ready, want of %s", d.Status.ReadyReplicas, got, from)
+	}
+}
