@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/progress"
-	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -26,8 +25,6 @@ type Sight struct {
 	Trials []v1alpha1.Trial
 	// Now is the instant at which it was seen.
 	Now time.Time
-	// All are the runs of the installation, which take turns; empty if they may not be listed.
-	All []v1alpha1.BenchmarkRun
 	// Codes are those of what has disturbed cells, by block, as far as somebody has read what was measured.
 	Codes map[int32][]string
 }
@@ -157,32 +154,10 @@ func waiting(s Sight) string {
 		return ""
 	case c == nil:
 		return "waiting for the operator"
-	case c.Reason == v1alpha1.ReasonQueued:
-		return queued(s, c.Message)
-	case c.Message != "" && c.Reason != v1alpha1.ReasonInProgress:
+	case c.Message != "" && c.Reason != v1alpha1.ReasonInProgress && c.Reason != v1alpha1.ReasonQueued:
 		return fmt.Sprintf("%s: %s", c.Reason, c.Message)
 	}
 	return c.Message
-}
-
-// queued is the place of a run in the queue, and when its turn is likely to come.
-func queued(s Sight, message string) string {
-	var before time.Duration
-	place := 0
-	for _, other := range queue.Order(s.All) {
-		if other.UID == s.Run.UID {
-			break
-		}
-		place++
-		before += left(&other)
-	}
-	switch {
-	case place == 0:
-		return message
-	case before == 0:
-		return fmt.Sprintf("place %d in the queue: %s", place, message)
-	}
-	return fmt.Sprintf("place %d in the queue, its turn is likely in about %s: %s", place, before.Round(time.Minute).String(), message)
 }
 
 // left is how long a run will about take, as its status estimates; 0 if it does not say.

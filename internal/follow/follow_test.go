@@ -150,33 +150,20 @@ func TestProgramsAreCountedByTrial(t *testing.T) {
 func ptr[T any](v T) *T { return &v }
 
 func TestWhatARunWaitsFor(t *testing.T) {
-	measures := run("first", 5, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
+	measures := run("measures", 5, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
 	measures.Status.StartTime = &now
-	const other = "BenchmarkRun bench/first is measuring"
-	mine := run("mine", 2, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other)
-	before, after := run("before", 1, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other), run("after", 3, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other)
-	unreported := run("unreported", 0, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no answer")
-	unreported.Status.StartTime = &now
-	unreported.Status.Conditions = append(unreported.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue})
-	roomless := run("roomless", 0, metav1.ConditionUnknown, v1alpha1.ReasonNotEnoughCPUs, "a node is away")
-	roomless.Status.Conditions = append(roomless.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonNotEnoughCPUs})
 	over := run("over", 0, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
 	over.Status.CompletionTime = &now
-	mute := measures
-	mute.Status.TimeLeft = ""
+	const place = "place 2 in the queue: BenchmarkRun bench/first is measuring"
 	for name, tc := range map[string]struct {
 		seen Sight
 		want string
 	}{
-		"it is second":                 {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{after, mine, over, before, measures}}, "place 2 in the queue, its turn is likely in about 7m0s: " + other},
-		"it is next":                   {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{mine, measures}}, "place 1 in the queue, its turn is likely in about 3m0s: " + other},
-		"two others hold up nobody":    {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{unreported, roomless, mine, measures}}, "place 1 in the queue, its turn is likely in about 3m0s: " + other},
-		"the one before does not say":  {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{mine, mute}}, "place 1 in the queue: " + other},
-		"the others may not be listed": {Sight{Run: &mine}, other},
-		"the store is away":            {Sight{Run: ptr(run("mine", 0, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no answer"))}, "StoreUnavailable: no answer"},
-		"a pod has no node":            {Sight{Run: ptr(run("mine", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "a pod waits for node n1"))}, "a pod waits for node n1"},
-		"it measures":                  {Sight{Run: &measures}, ""},
-		"it has ended":                 {Sight{Run: &over}, ""},
+		"it is second":      {Sight{Run: ptr(run("mine", 2, metav1.ConditionUnknown, v1alpha1.ReasonQueued, place))}, place},
+		"the store is away": {Sight{Run: ptr(run("mine", 0, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no answer"))}, "StoreUnavailable: no answer"},
+		"a pod has no node": {Sight{Run: ptr(run("mine", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "a pod waits for node n1"))}, "a pod waits for node n1"},
+		"it measures":       {Sight{Run: &measures}, ""},
+		"it has ended":      {Sight{Run: &over}, ""},
 	} {
 		if got := waiting(tc.seen); got != tc.want {
 			t.Errorf("%s: it says %q, want %q", name, got, tc.want)

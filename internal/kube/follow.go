@@ -86,13 +86,5 @@ func (f Follower) look(ctx context.Context) (follow.Sight, error) {
 		return s, err
 	}
 	s.Run, s.Trials = &run, trials.Items
-	if run.Status.StartTime != nil || run.Status.CompletionTime != nil {
-		return s, nil
-	}
-	var all v1alpha1.BenchmarkRunList
-	if err := f.Client.List(ctx, &all); err != nil && !apierrors.IsForbidden(err) {
-		return s, err
-	}
-	s.All = all.Items
 	return s, nil
 }

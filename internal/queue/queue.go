@@ -5,6 +5,7 @@ package queue
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -43,6 +44,32 @@ func Ahead(r *v1alpha1.BenchmarkRun) string {
 		does, why = does+", and waits", c.Message
 	}
 	return fmt.Sprintf("BenchmarkRun %s/%s %s: %s", r.Namespace, r.Name, does, why)
+}
+
+// roundTurn is to what instants are rounded at which a turn is likely to come: an estimate that changed with each look would be written at each.
+const roundTurn = 5 * time.Minute
+
+// Waits says of a run that is behind the first of some what it waits for: its place, about when its turn comes if those before it say how long they take, and
+// what the first one does.
+func Waits(runs []v1alpha1.BenchmarkRun, run, first *v1alpha1.BenchmarkRun, now time.Time) string {
+	var before time.Duration
+	place := 0
+	for _, other := range Order(runs) {
+		if other.UID == run.UID {
+			break
+		}
+		place++
+		left, err := time.ParseDuration(other.Status.TimeLeft)
+		if err != nil {
+			before = math.MinInt64 / 2 // It does not say: then nobody knows.
+		}
+		before += left
+	}
+	text := fmt.Sprintf("place %d in the queue", place)
+	if before > 0 {
+		text += ", its turn is likely at about " + now.Add(before).UTC().Round(roundTurn).Format("2006-01-02 15:04 MST")
+	}
+	return text + ": " + Ahead(first)
 }
 
 // First is the run whose turn it is; nil if no run waits for one. It is none that could not be taken into the queue for a minute in which an operator led,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
@@ -87,6 +88,35 @@ func TestWhatThoseBehindARunWaitFor(t *testing.T) {
 		r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Message: "no answer"})
 		if got := Ahead(r); !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
 			t.Errorf("%s: they wait for %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestARunSaysItsPlaceAndWhenItsTurnIsLikely(t *testing.T) {
+	run := func(name string, created time.Duration, left string) v1alpha1.BenchmarkRun {
+		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, UID: types.UID(name), CreationTimestamp: metav1.Time{Time: noon.Add(created)}}}
+		r.Status.TimeLeft = left
+		return r
+	}
+	measures, mine := run("first", 5, "3m20s"), run("mine", 2, "8m")
+	measures.Status.StartTime = &metav1.Time{Time: noon}
+	over := run("over", 0, "1h")
+	over.Status.CompletionTime = &metav1.Time{Time: noon}
+	mute := measures
+	mute.Status.TimeLeft = ""
+	const front = "BenchmarkRun bench/first is measuring: runs take turns"
+	for name, tc := range map[string]struct {
+		runs []v1alpha1.BenchmarkRun
+		want string
+	}{
+		"it is next":                       {[]v1alpha1.BenchmarkRun{mine, over, measures}, "place 1 in the queue, its turn is likely at about 2026-03-01 12:05 UTC: " + front},
+		"it is second":                     {[]v1alpha1.BenchmarkRun{run("after", 3, "1m"), mine, run("before", 1, "13h"), measures}, "place 2 in the queue, its turn is likely at about 2026-03-02 01:05 UTC: " + front},
+		"the one in front does not say":    {[]v1alpha1.BenchmarkRun{mine, mute}, "place 1 in the queue: " + front},
+		"the one in front alone does not":  {[]v1alpha1.BenchmarkRun{mine, run("before", 1, "1h"), mute}, "place 2 in the queue: " + front},
+		"the one in front is about to end": {[]v1alpha1.BenchmarkRun{mine, func() v1alpha1.BenchmarkRun { r := measures; r.Status.TimeLeft = "0s"; return r }()}, "place 1 in the queue: " + front},
+	} {
+		if got := Waits(tc.runs, &mine, &measures, noon); !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%s: it says %q, want %q", name, got, tc.want)
 		}
 	}
 }
