@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 # The status of loadstone run that says that there is no verdict.
 inconclusive=4
 
-[ "$(nproc --all)" -ge 2 ] || die "a server and its load generator need a CPU each, and this machine has one"
+[ "$(nproc --all)" -ge 2 ] || die "a server and its load generator need a CPU each, and this machine has one: with spec.placement.pinning: Preferred in a file of your own, bin/loadstone run lets them share it, and marks what it measures"
 command -v go >/dev/null || die "please install Go (the version that go.mod names, or newer)"
 need_commands wrk:wrk
 if [ ! -x bin/loadstone ]; then say "Building loadstone and two servers: a minute or two the first time."; fi

@@ -18,8 +18,11 @@ type Cluster struct {
 	// Operator says why there is none; empty if it is ready. Release is its version, and Own that of this program.
 	Operator     string
 	Release, Own string
-	// Argo is true if the cluster has workflows.
-	Argo bool
+	// Argo is true if the cluster has workflows. ArgoAway says why the chart's controller of them does no work; empty if it works. ArgoElsewhere is true if
+	// the chart has installed none.
+	Argo          bool
+	ArgoAway      string
+	ArgoElsewhere bool
 	// Store says why the object store cannot be read; empty if it can.
 	Store string
 	Nodes []Node
@@ -33,8 +36,10 @@ type Node struct {
 	Tainted bool
 	// MilliCPU is what pods can have of the node, in thousandths of a CPU.
 	MilliCPU int64
-	// Policy is the CPU manager's; empty if the kubelet does not tell this user.
-	Policy string
+	// Policy is the CPU manager's; empty if the kubelet does not tell this user. WholeCores is true if it gives no pod one hyperthread of a core of which
+	// another pod has the other.
+	Policy     string
+	WholeCores bool
 }
 
 // OfCluster judges a cluster on which runs are to be measured.
@@ -43,7 +48,12 @@ func OfCluster(c Cluster) []Finding {
 	for _, n := range c.measuring() {
 		out = append(out, n.cpus(), n.policy())
 	}
-	return append(out, c.taints())
+	return append(out, c.taints(), unseen())
+}
+
+// unseen is what no API tells of nodes.
+func unseen() Finding {
+	return say("machines", Note, "Run loadstone doctor on each node.", "clock frequencies, steal and hyperthreads of nodes are not seen from here; each report says what was found where it measured")
 }
 
 func (c Cluster) kubernetes() Finding {
@@ -70,7 +80,14 @@ func (c Cluster) argo() Finding {
 	if !c.Argo {
 		return say("Argo", Fault, "Install the chart with argo.enabled=true, or Argo Workflows by itself.", "the cluster has no Argo Workflows, which order the trials of a run")
 	}
-	return say("Argo", Good, "", "the cluster has Argo Workflows")
+	if c.ArgoAway != "" {
+		return say("Argo", Fault, "kubectl --namespace loadstone-system describe deployment loadstone-argo", "%s", c.ArgoAway)
+	}
+	if c.ArgoElsewhere {
+		return say("Argo", Note, "See that the controller of your own Argo runs: kubectl get pods --all-namespaces --selector app=workflow-controller",
+			"the cluster knows workflows, and the chart has installed no controller of them: whether one runs is not known")
+	}
+	return say("Argo", Good, "", "its controller is ready")
 }
 
 func (c Cluster) store() Finding {
@@ -134,7 +151,10 @@ func (n Node) policy() Finding {
 	check := "node " + n.Name
 	switch n.Policy {
 	case "static":
-		return say(check, Good, "", "the CPU manager's policy is static")
+		if n.WholeCores {
+			return say(check, Good, "", "the CPU manager's policy is static, and gives whole cores")
+		}
+		return say(check, Good, "", "the CPU manager's policy is static; if its CPUs are hyperthreads, full-pcpus-only in cpuManagerPolicyOptions keeps others off the server's cores")
 	case "":
 		return say(check, Note, "Ask for the right to get nodes/proxy, or look for cpuManagerPolicy in the kubelet's configuration: it must be static.", "the CPU manager's policy is not known")
 	}

@@ -200,7 +200,7 @@ func (r *Run) chooseSeats(context.Context) error {
 	own, enough := seats.Take(cores, n)
 	if !enough && r.facts.Plan.Placement.Pinning == record.Required {
 		have := len(slices.Concat(cores...))
-		return refuse(v1alpha1.ReasonNotEnoughCPUs, fmt.Errorf("servers and generators of this run need at least %d CPUs, and Loadstone may use %d of this machine: lower spec.implementations[].cpus and spec.loads[].generators, or set spec.placement.pinning to Preferred, which lets them share CPUs and marks every cell", max(n.All(), 2), have))
+		return refuse(v1alpha1.ReasonNotEnoughCPUs, fmt.Errorf("servers and generators of this run need at least %d CPUs, and Loadstone may use %d of this machine: lower spec.implementations[].cpus and spec.loads[].generators, or set spec.placement.pinning to Preferred, which lets them share CPUs and marks every cell: throughput is then that of both together, latencies hold the time in which the other had the CPU, and differences look smaller than they are", max(n.All(), 2), have))
 	}
 	if !enough {
 		own = seats.Share(cores, n)

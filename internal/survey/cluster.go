@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -47,6 +49,7 @@ func Cluster(ctx context.Context, k *kube.Flags) (doctor.Cluster, error) {
 	}
 	_, err = c.RESTMapper().RESTMapping(schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"})
 	seen.Argo = err == nil
+	seen.ArgoAway, seen.ArgoElsewhere = lookAtArgo(ctx, c, k.System)
 	seen.Operator, seen.Release = lookAtOperator(ctx, c, k.System)
 	seen.Store = lookAtStore(ctx, k)
 	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())
@@ -63,6 +66,26 @@ func lookAtOperator(ctx context.Context, c client.Client, namespace string) (why
 		return fmt.Sprintf("no pod of Deployment %s/%s is ready", d.Namespace, d.Name), ""
 	}
 	return "", d.Labels["app.kubernetes.io/version"]
+}
+
+// argoDeployment is the chart's controller of workflows.
+const argoDeployment = "loadstone-argo"
+
+// lookAtArgo says why the chart's controller of workflows does no work, or that the chart has installed none.
+func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away string, elsewhere bool) {
+	ctx, cancel := context.WithTimeout(ctx, askDeadline)
+	defer cancel()
+	var d appsv1.Deployment
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: argoDeployment}, &d)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", true
+	case err != nil:
+		return fmt.Sprintf("its Deployment cannot be read: %s", discover.Explain("", err)), false
+	case d.Status.ReadyReplicas == 0:
+		return fmt.Sprintf("no pod of Deployment %s/%s is ready", namespace, argoDeployment), false
+	}
+	return "", false
 }
 
 // lookAtStore says why the object store cannot be read.
@@ -83,7 +106,9 @@ func lookAtStore(ctx context.Context, k *kube.Flags) string {
 // lookAtNodes reads the nodes on which pods may run. A user who may not list them sees none.
 func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) ([]doctor.Node, error) {
 	var list corev1.NodeList
-	if err := c.List(ctx, &list); err != nil {
+	if err := c.List(ctx, &list); apierrors.IsForbidden(err) {
+		return nil, nil
+	} else if err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", discover.Explain("", err))
 	}
 	var out []doctor.Node
@@ -98,22 +123,26 @@ func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) 
 		}
 		text, err := kubelets.Get().AbsPath("/api/v1/nodes", n.Name, "proxy/configz").Do(ctx).Raw()
 		if err == nil {
-			one.Policy = policyIn(text)
+			one.Policy, one.WholeCores = policyIn(text)
 		}
 		out = append(out, one)
 	}
 	return out, nil
 }
 
-// policyIn is the CPU manager's policy in a kubelet's configuration; empty if it cannot be read.
-func policyIn(text []byte) string {
+// wholeCores is the option of the CPU manager by which a pod gets all hyperthreads of its cores.
+const wholeCores = "full-pcpus-only"
+
+// policyIn is the CPU manager's policy in a kubelet's configuration, and whether it gives whole cores; empty if it cannot be read.
+func policyIn(text []byte) (policy string, whole bool) {
 	var z struct {
 		KubeletConfig struct {
-			CPUManagerPolicy string `json:"cpuManagerPolicy"`
+			CPUManagerPolicy        string            `json:"cpuManagerPolicy"`
+			CPUManagerPolicyOptions map[string]string `json:"cpuManagerPolicyOptions"`
 		} `json:"kubeletconfig"`
 	}
 	if err := json.Unmarshal(text, &z); err != nil {
-		return ""
+		return "", false
 	}
-	return z.KubeletConfig.CPUManagerPolicy
+	return z.KubeletConfig.CPUManagerPolicy, z.KubeletConfig.CPUManagerPolicyOptions[wholeCores] == "true"
 }

@@ -37,9 +37,18 @@ func TestWhatTheKernelSaysOfAMachine(t *testing.T) {
 }
 
 func TestThePolicyOfAKubelet(t *testing.T) {
-	for text, want := range map[string]string{`{"kubeletconfig": {"cpuManagerPolicy": "static"}}`: "static", `{}`: "", `<html>`: ""} {
-		if got := policyIn([]byte(text)); got != want {
-			t.Errorf("%s has the policy %q, want %q", text, got, want)
+	for text, want := range map[string]struct {
+		policy string
+		whole  bool
+	}{
+		`{"kubeletconfig": {"cpuManagerPolicy": "static"}}`:                                                          {"static", false},
+		`{"kubeletconfig": {"cpuManagerPolicy": "static", "cpuManagerPolicyOptions": {"full-pcpus-only": "true"}}}`:  {"static", true},
+		`{"kubeletconfig": {"cpuManagerPolicy": "static", "cpuManagerPolicyOptions": {"full-pcpus-only": "false"}}}`: {"static", false},
+		`{}`:     {},
+		`<html>`: {},
+	} {
+		if policy, whole := policyIn([]byte(text)); policy != want.policy || whole != want.whole {
+			t.Errorf("%s has the policy %q with whole cores: %v, want %+v", text, policy, whole, want)
 		}
 	}
 }
