@@ -130,6 +130,7 @@ func all(c *cluster.Bench, own here, log *figures.Log) []measurement {
 		{"memory", true, takes.Memory, c.Memory},
 		{"profiles", true, takes.Profiles, c.Profiles},
 		{"stored", true, takes.Stored, c.Stored},
+		{"dependency", true, takes.Dependency, c.Dependency},
 		{"local", false, time.Duration(own.pairs)*10*time.Second + time.Duration(own.seconds)*32*time.Second, own.Local},
 		{"cases", false, programPairs * time.Duration(own.pairs) * 2 * time.Second, own.Cases},
 		{"program", false, time.Second, own.Program},

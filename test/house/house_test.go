@@ -310,3 +310,19 @@ func TestThePageOfTheDesignNamesEveryFolder(t *testing.T) {
 		}
 	}
 }
+
+// mostInBench is how many files hack/bench may have: a second Loadstone grew there once.
+const mostInBench = 25
+
+func TestTheBenchmarksStaySmall(t *testing.T) {
+	var files int
+	err := filepath.WalkDir(filepath.Join("..", "..", "hack", "bench"), func(_ string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files++
+		}
+		return err
+	})
+	if err != nil || files == 0 || files > mostInBench {
+		t.Errorf("hack/bench has %d files (%v), and may have %d", files, err, mostInBench)
+	}
+}

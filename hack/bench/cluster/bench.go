@@ -58,7 +58,7 @@ func (b *Bench) Connect(ctx context.Context) (err error) {
 func (b *Bench) Close() { b.cluster.close() }
 
 // Times are about how long each measurement takes.
-type Times struct{ Start, Sweep, Pairs, Generators, Memory, Profiles, Stored time.Duration }
+type Times struct{ Start, Sweep, Pairs, Generators, Memory, Profiles, Stored, Dependency time.Duration }
 
 // Times are reckoned from the runs that are to be made.
 func (b *Bench) Times() Times {
@@ -71,6 +71,7 @@ func (b *Bench) Times() Times {
 		Memory:     s.rest + memorySamples*memoryEvery,
 		Profiles:   reckoned(s.profilesRun()),
 		Stored:     2*time.Duration(s.starts)*reckoned(s.startRun()) + time.Duration(s.stored)*storedTakes,
+		Dependency: reckoned(s.dependencyRun()),
 	}
 }
 
@@ -91,6 +92,8 @@ type Sizes struct {
 	requests int32
 	// stored is how many runs have ended before.
 	stored int
+	// dependencyBlocks are those of a server alone and beside a database.
+	dependencyBlocks int32
 }
 
 // Full is what the figures are defined by; Tiny only shows that everything works.
@@ -98,10 +101,12 @@ var (
 	Full = Sizes{
 		starts: 5, levels: []int32{10, 50, 100, 500}, warmup: 2, duration: 10, blocks: 3,
 		pairs: 20, pairWarmup: 2, pairDuration: 5, rest: 30 * time.Second, profiled: []string{"epoll", "gohttp", "uvhttp"}, requests: 20_000, stored: 1000,
+		dependencyBlocks: 20,
 	}
 	Tiny = Sizes{
 		starts: 2, levels: []int32{10, 50}, warmup: 1, duration: 1, blocks: 2,
 		pairs: 3, pairWarmup: 1, pairDuration: 1, rest: 2 * time.Second, profiled: []string{"epoll"}, requests: 500, stored: 10,
+		dependencyBlocks: 2,
 	}
 )
 

@@ -91,6 +91,7 @@ const (
 	most    = "<="
 	least   = ">="
 	between = ".."
+	around  = "~"
 )
 
 // AtMost is an upper limit of the value.
@@ -102,6 +103,9 @@ func AtLeast(limit float64) Aim { return Aim{sign: least, limit: limit} }
 // Within is a lower and an upper limit of the value.
 func Within(low, high float64) Aim { return Aim{sign: between, limit: low, upTo: high} }
 
+// Around is a value that the interval is to hold.
+func Around(value float64) Aim { return Aim{sign: around, limit: value, bound: true} }
+
 // Bound holds the worse end of the interval against the limit, which it may miss by a share: with a share of 0 the whole interval
 // must keep the limit, with another a figure at parity can be met, which no interval around 1 could without.
 func (a Aim) Bound(tolerance float64) Aim {
@@ -111,6 +115,9 @@ func (a Aim) Bound(tolerance float64) Aim {
 
 // met judges a value, or an end of its interval where it has one.
 func (a Aim) met(value float64, i Interval) bool {
+	if a.sign == around {
+		return i.Low <= a.limit && a.limit <= i.High
+	}
 	if a.sign == between {
 		if a.bound && i != (Interval{}) {
 			return i.Low >= a.limit && i.High <= a.upTo
@@ -142,6 +149,9 @@ func (a Aim) String() string {
 		return text
 	}
 	text := a.sign + strconv.FormatFloat(a.limit, 'f', -1, 64)
+	if a.sign == around {
+		return text + " (within its interval)"
+	}
 	switch {
 	case a.tolerance > 0:
 		text += " (bound within " + strconv.FormatFloat(100*a.tolerance, 'f', -1, 64) + " %)"

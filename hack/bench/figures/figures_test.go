@@ -32,6 +32,8 @@ func TestAFigureIsALineWithItsVerdict(t *testing.T) {
 		"and not by more":                                  {around("g", AtMost(1).Bound(0.03)), "g|1|ratio|<=1 (bound within 3 %)|short|"},
 		"from below alike":                                 {around("h", AtLeast(1).Bound(0.05)), "h|1|ratio|>=1 (bound within 5 %)|met|"},
 		"and not by more from below":                       {around("h", AtLeast(1).Bound(0.03)), "h|1|ratio|>=1 (bound within 3 %)|short|"},
+		"an interval that holds the value has met its aim": {around("k", Around(1)), "k|1|ratio|~1 (within its interval)|met|"},
+		"one that does not falls short":                    {around("k", Around(1.05)), "k|1|ratio|~1.05 (within its interval)|short|"},
 		"without an interval the value is its own bound":   {Of("j", 1.04, "ratio", AtMost(1).Bound(0.05), ""), "j|1.04|ratio|<=1 (bound within 5 %)|met|"},
 	}
 	for name, tc := range tests {
