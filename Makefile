@@ -34,6 +34,7 @@ demo: ## A comparison on this machine, without a cluster, to its verdict and the
 
 .PHONY: demo-cluster
 demo-cluster: cluster-up ## The same on a cluster of three nodes, in one command: cluster, images, install, a run, and the path of its report.
+	@echo "Building the operator, the agent and two servers: two minutes the first time, and then their images and the run, two more."
 	@$(MAKE) -s build
 	@hack/images.sh manager agent gohttp epoll
 	@$(CLUSTER_ENV); hack/deploy.sh && bin/loadstone run config/samples/quick.yaml --cluster --replace

@@ -41,6 +41,9 @@ func value(name string, of source, unit string, take take, aim figures.Aim) comp
 
 func (c comparison) run() string { return c.over[0].run }
 
+// generatorsLimit is why a throughput says nothing of servers. It is what was found out, and no failure to measure.
+const generatorsLimit = "the load generator was at its limit in each cell, so that throughput says nothing of the servers"
+
 // figure derives a comparison's figure from the results of its run.
 func (c comparison) figure(r *results) figures.Figure {
 	f := figures.Figure{Name: c.name, Unit: c.unit, Aim: c.aim, Missing: r.missing}
@@ -53,6 +56,9 @@ func (c comparison) figure(r *results) figures.Figure {
 		notes[0] += fmt.Sprintf(" of %d", planned)
 	}
 	switch {
+	case len(values) == 0 && strings.Contains(c.name, "throughput") && slices.ContainsFunc(slices.Concat(c.over, c.under), func(s source) bool { return s.bound(r) }):
+		f.Missing = generatorsLimit
+		return f
 	case len(values) == 0:
 		f.Missing = "no block has all of its values"
 		return f

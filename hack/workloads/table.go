@@ -43,8 +43,8 @@ var table = func() (all []comparison) {
 
 func zco() []comparison {
 	four := []int32{10, 100, 500, 1000}
-	all := levels("zco-cpu-to-gohttp", "zco-gohttp", "zco", "gohttp", "keepalive", cpuPerRequest, four, atMost(0.55), atMost(0.50))
-	all = append(all, levels("zco-cpu-to-epoll", "zco-epoll", "zco", "epoll", "keepalive", cpuPerRequest, four, atMost(1.35))...)
+	all := levels("zco-cpu-to-gohttp", "zco-gohttp", "zco", "gohttp", "keepalive", cpuPerRequest, four, atMost(0.50))
+	all = append(all, levels("zco-cpu-to-epoll", "zco-epoll", "zco", "epoll", "keepalive", cpuPerRequest, four, atMost(1.15))...)
 	all = append(all,
 		value("zco-jain-1000", under("zco-fair", "zco", "keepalive", 1000, fairness), "index", theLowest, atLeast(0.95)),
 		value("zco-unanswered-1000", under("zco-fair", "zco", "keepalive", 1000, unanswered), "connections", theHighest, atMost(0)),
@@ -61,7 +61,7 @@ func zco() []comparison {
 
 func uvhttp() []comparison {
 	five := []int32{10, 50, 100, 200, 500}
-	all := levels("uvhttp-cpu-to-epoll", "uvhttp-epoll", "uvhttp", "epoll", "keepalive", cpuPerRequest, five, atMost(1.25))
+	all := levels("uvhttp-cpu-to-epoll", "uvhttp-epoll", "uvhttp", "epoll", "keepalive", cpuPerRequest, five, atMost(1.15))
 	all = append(all, levels("uvhttp-cpu-to-nginx", "uvhttp-nginx", "uvhttp", "nginx", "small", cpuPerRequest, five, noDearer)...)
 	all = append(all, spread("uvhttp-p99-spread-to-nginx",
 		under("uvhttp-latency", "uvhttp", "small", 10, p99), under("uvhttp-latency", "uvhttp", "small", 500, p99),
@@ -93,8 +93,9 @@ func coro() []comparison {
 
 func ipc() []comparison {
 	return []comparison{
-		ratio("ipc-wall-go-to-c", prints("ipc", "go", "baseline", wallTime), prints("ipc", "c", "baseline", wallTime), atMost(1.25)),
+		ratio("ipc-wall-go-to-c", prints("ipc", "go", "baseline", wallTime), prints("ipc", "c", "baseline", wallTime), atMost(1.20)),
 		ratio("ipc-cpu-go-to-c", prints("ipc", "go", "baseline", cpuTime), prints("ipc", "c", "baseline", cpuTime), figures.Aim{}),
+		ratio("ipc-wall-go-netpoll-to-c", prints("ipc", "go-netpoll", "baseline", wallTime), prints("ipc", "c", "baseline", wallTime), figures.Aim{}),
 	}
 }
 
@@ -104,7 +105,8 @@ func lzlog() []comparison {
 		ratio("lzlog-wall-to-memcpy", of("lzlog", wallTime), of("memcpy", wallTime), atMost(2.5)),
 		ratio("lzlog-wall-to-spdlog", of("lzlog", wallTime), of("spdlog", wallTime), atMost(0.20)),
 		ratio("lzlog-cpu-to-spdlog", of("lzlog", cpuTime), of("spdlog", cpuTime), atMost(0.35)),
-		value("lzlog-aes", prints("lzlog", "lzlog", "write-encrypted", wallTime), "ns", theMean, atMost(150)),
+		ratio("lzlog-equal-wall-to-spdlog", prints("lzlog", "lzlog", "write-equal", wallTime), of("spdlog", wallTime), atMost(1)),
+		value("lzlog-aes", prints("lzlog", "lzlog", "write-encrypted", wallTime), "ns", theMean, atMost(200)),
 		ratio("lzlog-10-wall-to-fetchadd",
 			prints("lzlog-threads", "lzlog", "write", wallTime), prints("lzlog-threads", "fetchadd", "write", wallTime), atMost(1.3)),
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
@@ -132,7 +133,24 @@ func known(v *float64) float64 {
 }
 
 func cpuPerRequest(s sight) float64 { return known(s.CPUPerRequest) }
-func throughput(s sight) float64    { return known(s.Throughput) }
+
+// throughput is no number of a cell in which the load generator was at its limit: it is the generator's then.
+func throughput(s sight) float64 {
+	if s.ThroughputIsBound {
+		return math.NaN()
+	}
+	return known(s.Throughput)
+}
+
+// bound reports whether the load generator was at its limit in each cell of a source that counts.
+func (s source) bound(r *results) bool {
+	g := validity.GroupAt(r.table.Groups, s.at, s.implementation)
+	if g == nil {
+		return false
+	}
+	counting := slices.DeleteFunc(slices.Clone(g.Cells), func(c validity.Cell) bool { return c.Validity == validity.Void })
+	return len(counting) > 0 && !slices.ContainsFunc(counting, func(c validity.Cell) bool { return !c.ThroughputIsBound })
+}
 
 func fairness(s sight) float64 {
 	if v, ok := s.Observed(measured.Fairness); ok {

@@ -81,6 +81,13 @@ func simulated(t *testing.T, blocks int32) *results {
 
 func TestFiguresOfARun(t *testing.T) {
 	a, b := under("one", "a", "sweep", 100, cpuPerRequest), under("one", "b", "sweep", 100, cpuPerRequest)
+	slower, faster := under("one", "b", "sweep", 100, throughput), under("one", "a", "sweep", 100, throughput)
+	bound := simulated(t, 3)
+	for i := range bound.table.Groups {
+		for j := range bound.table.Groups[i].Cells {
+			bound.table.Groups[i].Cells[j].ThroughputIsBound = true
+		}
+	}
 	void := simulated(t, 3)
 	for i := range void.table.Groups {
 		void.table.Groups[i].Cells[0].Validity = "Void"
@@ -92,6 +99,7 @@ func TestFiguresOfARun(t *testing.T) {
 	}{
 		"a ratio is made within each block": {ratio("r", b, a, atMost(1.3)), simulated(t, 3), []string{"r\t1.2\tratio\t<=1.3 (bound)\tmet\tn=3, 99 % interval 1.2 to 1.2"}},
 		"a void cell does not count":        {ratio("r", b, a, atMost(1.1)), void, []string{"\tshort\tn=2 of 3"}},
+		"a throughput of the generator":     {ratio("throughput", slower, faster, atLeast(1)), bound, []string{"not measured\tthe load generator was at its limit in each cell"}},
 		"one block has no interval":         {ratio("r", b, a, atMost(1)), simulated(t, 1), []string{"not measured", "fewer than two"}},
 		"a value has no peer":               {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11 (bound)\tmet\tn=3, 10.83 to 10.83"}},
 		"an implementation that is missing": {ratio("r", under("one", "c", "sweep", 100, throughput), a, atMost(1)), simulated(t, 3), []string{"no block has all"}},
@@ -186,7 +194,7 @@ func TestChoosing(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, []string{"figures", t.TempDir(), "ipc"}); err == nil || strings.Count(out.String(), "the run ipc has not ended") != 2 {
+	if err := run(t.Context(), &out, []string{"figures", t.TempDir(), "ipc"}); err == nil || strings.Count(out.String(), "the run ipc has not ended") != 3 {
 		t.Errorf("got %v: %s", err, out.String())
 	}
 	if err := run(t.Context(), &out, nil); err == nil || !strings.Contains(err.Error(), "usage") {

@@ -15,7 +15,6 @@ type runner struct{ file, text string }
 const (
 	tests      = "hack/test.sh"
 	continuous = ".ci/run"
-	endToEnd   = "test/e2e/command_test.go"
 )
 
 // elsewhere says who runs what no test of this package can run, since it needs a cluster, or is what runs the tests.
@@ -32,7 +31,6 @@ var elsewhere = map[string]runner{
 	"make build":                  {tests, "make -s build"},
 	"make fuzz":                   {"hack/workloads.sh", "set -- fuzz"},
 	"make demo":                   {"test/docs/demo_test.go", `"hack", "demo.sh"`},
-	"make demo-cluster":           {endToEnd, `"run", file, "--cluster"`},
 	"make cluster-up":             {tests, "hack/cluster/up.sh"},
 	"make cluster-down":           {tests, "hack/cluster/down.sh"},
 	"make images deploy":          {tests, "make -s images deploy"},
@@ -55,6 +53,7 @@ var elsewhere = map[string]runner{
 
 // byHand are the commands that no program runs, and why. Their syntax is checked where that is possible.
 var byHand = map[string]string{
+	"make demo-cluster":    "is make cluster-up, build, images, deploy and loadstone run --cluster, each of which make test-cluster runs",
 	"make bench":           "measures on a cluster and a machine that must be quiet",
 	"make bench-local":     "measures on a machine that must be quiet",
 	"make bench-rates":     "measures on a machine that must be quiet",
