@@ -30,8 +30,9 @@ import (
 const (
 	// profileLead is the time between an order and the start of the program.
 	profileLead = 20 * time.Millisecond
-	// startLimit is how long a server may take under a profiler until it answers, if it is not given longer, and stopGrace how long it may take to end when it is told to.
-	startLimit = 60 * time.Second
+	// leastStart is how long a server may take until it answers, however short its readiness.timeoutSeconds: a profiler slows its start. stopGrace is
+	// how long it may take to end when it is told to.
+	leastStart = 60 * time.Second
 	stopGrace  = 20 * time.Second
 	// leastLeft is how much of a trial's time must be left for another launch.
 	leastLeft = 5 * time.Second
@@ -51,7 +52,7 @@ type Config struct {
 	TLS bool
 	// StopSignal is the signal that tells the server to end; empty is SIGTERM.
 	StopSignal string
-	// StartLimit is how long the server may take from its start to its first answer, if that is longer than a minute.
+	// StartLimit is how long the server may take without a profiler from its start to its first answer.
 	StartLimit time.Duration
 }
 
@@ -242,7 +243,7 @@ func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests i
 			_ = timing.SleepUntil(alive, time.Now().Add(launched.ExitPoll)) // It ends with the loop.
 		}
 	}()
-	limit := at.Add(max(startLimit, s.config.StartLimit))
+	limit := at.Add(max(leastStart, s.config.StartLimit))
 	if limit.After(s.deadline) {
 		limit = s.deadline
 	}
