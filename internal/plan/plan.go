@@ -331,8 +331,8 @@ func (p *Plan) draw(block int32, name string) []byte {
 	return sum[:]
 }
 
-// maxTimeout is the longest that a run may take, in seconds: a week, as in the API.
-const maxTimeout = 604800
+// MaxTimeoutSeconds is the longest that a run may take: a week, as in the API.
+const MaxTimeoutSeconds = 604800
 
 func (p *Plan) times(spec v1alpha1.BenchmarkRunSpec) {
 	p.TrialSeconds = timetable.End(p.Slots(p.Trials[0])).Seconds()
@@ -344,8 +344,8 @@ func (p *Plan) times(spec v1alpha1.BenchmarkRunSpec) {
 			seconds += int64(starts)
 			words += ", and the time that servers may take to start"
 		}
-		if seconds > maxTimeout {
-			seconds, words = maxTimeout, "the longest that a run may take"
+		if seconds > MaxTimeoutSeconds {
+			seconds, words = MaxTimeoutSeconds, "the longest that a run may take"
 		}
 		p.TimeoutSeconds = int32(seconds)
 		p.Note("spec.timeoutSeconds defaults to %d: %s", p.TimeoutSeconds, words)

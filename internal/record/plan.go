@@ -229,6 +229,9 @@ type PlannedTrial struct {
 // Follows reports whether the trial follows all blocks and belongs to none.
 func (t PlannedTrial) Follows() bool { return t.Block == 0 }
 
+// MaxCellSeconds and MaxRate bound how long a cell is measured, in seconds, and an arrival rate, in requests a second, as the API bounds them.
+const MaxCellSeconds, MaxRate = 3600, 1_000_000
+
 // Cell is one level of one load, measured once in a trial.
 type Cell struct {
 	Load string `json:"load"`
