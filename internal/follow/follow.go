@@ -132,7 +132,7 @@ func cells(t *v1alpha1.Trial, now time.Time) string {
 func repeats(s Sight) int32 {
 	var n int32
 	for _, t := range s.Trials {
-		n = max(n, t.Spec.Block-planned(s))
+		n = max(n, conduct.Repeats(planned(s), t.Spec.Block))
 	}
 	return n
 }
