@@ -245,7 +245,7 @@ type Cell struct {
 	// Step is the step of a search, from 1; 0 outside a search. Its rate is found while the trial runs.
 	Step   int32   `json:"step,omitempty"`
 	Search *Search `json:"search,omitempty"`
-	// Generators is the number of generators that share the cell equally, Threads the number of threads of the tool in each.
+	// Generators is the number of generators that share the cell equally, Threads the number of threads of the tool in each; 1 at least, both.
 	Generators int32         `json:"generators"`
 	Threads    int32         `json:"threads"`
 	Connection ConnectionUse `json:"connection"`
