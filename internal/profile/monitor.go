@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// profileLead is the time between an order and the start of the program.
+	// profileLead is the time between a command and the start of the program.
 	profileLead = 20 * time.Millisecond
 	// leastStart is how long a server may take until it answers, however short its readiness.timeoutSeconds: a profiler slows its start. stopGrace is
 	// how long it may take to end when it is told to.
@@ -192,11 +192,11 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 		return record.Launch{}, err
 	}
 	at := time.Now().Add(profileLead)
-	order := launch.Order{
+	command := launch.Command{
 		At: at, Limit: time.Until(s.deadline) + stopGrace + launched.ExitGrace, Argv: wrapped.Argv, Env: wrapped.Env,
 		StopSignal: s.config.StopSignal, StopGrace: stopGrace, Counters: wrapped.Counters,
 	}
-	if err := s.config.Exchange.Give(index, order); err != nil {
+	if err := s.config.Exchange.Give(index, command); err != nil {
 		return record.Launch{}, err
 	}
 	one := record.Launch{Started: at.UTC()}
