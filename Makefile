@@ -139,7 +139,7 @@ bench-local: build ## Only those of loadstone run on this machine: twelve minute
 	@go run ./hack/bench -only local,cases,program
 
 .PHONY: bench-rates
-bench-rates: build ## Only how load generators keep imposed rates of 1,000 to 50,000/s: three minutes, k6, h2load, oha and vegeta in PATH, and nothing else running.
+bench-rates: build ## Only how load generators sustain imposed rates of 1,000 to 50,000/s: three minutes, k6, h2load, oha and vegeta in PATH, and nothing else running.
 	@go build -o bin/bench ./hack/bench
 	@bin/bench -only rates
 

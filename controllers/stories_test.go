@@ -228,7 +228,7 @@ func deletePod(w *world, name string) {
 	w.must(w.c.Delete(w.t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}))
 }
 
-func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) {
+func TestATrialIsTriedAgainAfterAnInfrastructureFailureBeforeItMeasures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("retry", warm)
@@ -250,7 +250,7 @@ func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) 
 	artifactsOf(t, w, run)
 }
 
-func TestATrialIsGivenUpAfterThreeFaultsFromOutside(t *testing.T) {
+func TestATrialIsGivenUpAfterThreeInfrastructureFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("thrice", warm)
@@ -263,7 +263,7 @@ func TestATrialIsGivenUpAfterThreeFaultsFromOutside(t *testing.T) {
 	w.awaitEnd(run)
 }
 
-func TestABlockThatAFaultFromOutsideHasHitIsMeasuredAgainAsAWhole(t *testing.T) {
+func TestADisturbedBlockIsMeasuredAgainAsAWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("again", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
@@ -285,7 +285,7 @@ func TestABlockThatAFaultFromOutsideHasHitIsMeasuredAgainAsAWhole(t *testing.T) 
 	}
 }
 
-func TestABlockThatStrangersHaveVoidedIsMeasuredAnew(t *testing.T) {
+func TestABlockThatNoisyNeighboursHaveVoidedIsRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agents.disturb("noisy-001-go")
@@ -435,7 +435,7 @@ func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 	}
 }
 
-func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
+func TestAPodOfTheSameNameThatIsNotOursIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	stranger := &corev1.Pod{
@@ -470,7 +470,7 @@ func TestArgoThatNeverComesIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheEndpointRefusesStrangers(t *testing.T) {
+func TestTheEndpointRefusesWhoHasNoToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("guarded", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })

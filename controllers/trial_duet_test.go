@@ -71,7 +71,7 @@ func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
 	}
 }
 
-func TestADuetThatAFaultFromOutsideHasHitIsMeasuredAgainWithBothServers(t *testing.T) {
+func TestADisturbedDuetIsMeasuredAgainWithBothServers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet)

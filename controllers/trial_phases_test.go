@@ -312,7 +312,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	}
 }
 
-func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
+func TestAPodThatTheServerRefusesIsWaitedForOrFailsItsTrial(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	tests := map[string]struct {
 		err   error

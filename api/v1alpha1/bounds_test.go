@@ -20,17 +20,21 @@ import (
 
 // schema is what a CRD says of one field.
 type schema struct {
-	Maximum    *int64            `json:"maximum"`
-	MaxItems   *int64            `json:"maxItems"`
-	MaxLength  *int64            `json:"maxLength"`
-	Properties map[string]schema `json:"properties"`
-	Items      *schema           `json:"items"`
+	Description string            `json:"description"`
+	Maximum     *int64            `json:"maximum"`
+	MaxItems    *int64            `json:"maxItems"`
+	MaxLength   *int64            `json:"maxLength"`
+	Properties  map[string]schema `json:"properties"`
+	Items       *schema           `json:"items"`
 }
 
-// at finds a field by its path, such as "status.repeats.disturbedBlocks".
+// at finds a field by its path, such as "status.repeats.disturbedBlocks", also through the items of a list, such as "spec.loads.name".
 func (s schema) at(t *testing.T, path string) schema {
 	t.Helper()
 	for name := range strings.SplitSeq(path, ".") {
+		if s.Items != nil {
+			s = *s.Items
+		}
 		next, ok := s.Properties[name]
 		if !ok {
 			t.Fatalf("%s has no %s", path, name)
@@ -102,6 +106,45 @@ func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 	progress := fmt.Sprintf("%d/%d", trials*cells, trials*cells)
 	if got := bound(t, "status.progress", run.at(t, "status.progress").MaxLength); got < int64(len(progress)) {
 		t.Errorf("status.progress holds %d characters, but a run can be at %s", got, progress)
+	}
+}
+
+// What a bound of the API says that the code relies on, it says in every place.
+func TestTheSchemaAndTheCodeHaveTheSameBounds(t *testing.T) {
+	run, trial := crd(t, "benchmarkruns").at(t, "spec"), crd(t, "trials").at(t, "spec")
+	for path, want := range map[string]int64{
+		"loads.durationSeconds":                record.MaxCellSeconds,
+		"loads.levels.requestsPerSecond":       record.MaxRate,
+		"loads.levels.rampToRequestsPerSecond": record.MaxRate,
+		"loads.search.startRequestsPerSecond":  record.MaxRate,
+		"loads.generators.pods":                record.MaxGenerators,
+		"timeoutSeconds":                       plan.MaxTimeoutSeconds,
+	} {
+		if got := bound(t, path, run.at(t, path).Maximum); got != want {
+			t.Errorf("spec.%s is bounded by %d, and the code by %d", path, got, want)
+		}
+	}
+	for path, asked := range map[string]string{
+		"sweep.generators.pods":               "loads.generators.pods",
+		"sweep.generators.cpus":               "loads.generators.cpus",
+		"sweep.cells.generators":              "loads.generators.pods",
+		"sweep.cells.threads":                 "loads.generators.cpus",
+		"sweep.cells.connections":             "loads.levels.connections",
+		"sweep.cells.requestsPerSecond":       "loads.levels.requestsPerSecond",
+		"sweep.cells.rampToRequestsPerSecond": "loads.levels.rampToRequestsPerSecond",
+		"sweep.cells.step":                    "loads.search.steps",
+		"sweep.cells.warmupSeconds":           "loads.warmupSeconds",
+		"sweep.cells.durationSeconds":         "loads.durationSeconds",
+	} {
+		if got, want := bound(t, path, trial.at(t, path).Maximum), bound(t, asked, run.at(t, asked).Maximum); got != want {
+			t.Errorf("spec.%s of a Trial is bounded by %d, and spec.%s of its run by %d", path, got, asked, want)
+		}
+	}
+	if got, want := run.at(t, "implementations.readiness.timeoutSeconds").Description, fmt.Sprintf("Defaults to %d for a server", record.ReadySeconds); !strings.Contains(got, want) {
+		t.Errorf("spec.implementations[].readiness.timeoutSeconds does not say %q: %s", want, got)
+	}
+	if got, want := run.at(t, "implementations.user").Description, fmt.Sprintf("Defaults to %d on a cluster", record.OwnUser); !strings.Contains(got, want) {
+		t.Errorf("spec.implementations[].user does not say %q: %s", want, got)
 	}
 }
 

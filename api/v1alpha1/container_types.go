@@ -201,7 +201,8 @@ type Readiness struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
 	Path string `json:"path,omitempty"`
 
-	// timeoutSeconds is how long it may take from its start until it is ready. Defaults to 30 for a server; at most 600.
+	// timeoutSeconds is how long it may take from its start until it is ready. Defaults to 30 for a server, which has 60 at least
+	// under a profiler; at most 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=600

@@ -1,20 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// text is a piece of what users read, and the line on which it begins.
+// text is a piece of what users read, and the line on which it begins. Names are the part of it in which names stand, of fields and of tests.
 type text struct {
-	line int
-	said string
+	line        int
+	said, names string
 }
 
 // scanAll returns what it finds under some paths, each as FILE:LINE: "OLD": say INSTEAD.
@@ -67,7 +69,7 @@ func scan(tree fs.FS, file string) ([]string, error) {
 	var findings []string
 	for _, t := range texts {
 		for _, r := range rules {
-			if old := r.old.FindString(t.said); old != "" {
+			if old := cmp.Or(r.old.FindString(t.said), r.old.FindString(apart(t.names))); old != "" {
 				findings = append(findings, fmt.Sprintf("%s:%d: %q: say %s", file, t.line, old, r.instead))
 			}
 		}
@@ -75,11 +77,17 @@ func scan(tree fs.FS, file string) ([]string, error) {
 	return findings, nil
 }
 
+// joint is where a word begins within a name in camel case, such as the name of a test.
+var joint = regexp.MustCompile(`\B[A-Z][a-z]`)
+
+// apart puts a blank between the words of names in camel case.
+func apart(names string) string { return joint.ReplaceAllString(names, " $0") }
+
 // lines returns the lines of a file.
 func lines(source string) []text {
 	var texts []text
 	for i, line := range strings.Split(source, "\n") {
-		texts = append(texts, text{i + 1, line})
+		texts = append(texts, text{i + 1, line, line})
 	}
 	return texts
 }
@@ -94,13 +102,13 @@ func literals(file string, source []byte, comments bool) ([]text, error) {
 	var texts []text
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if l, is := n.(*ast.BasicLit); is && l.Kind == token.STRING {
-			texts = append(texts, text{files.Position(l.Pos()).Line, l.Value})
+			texts = append(texts, text{line: files.Position(l.Pos()).Line, said: l.Value})
 		}
 		return true
 	})
 	for _, group := range parsed.Comments {
 		if comments {
-			texts = append(texts, text{files.Position(group.Pos()).Line, strings.ReplaceAll(group.Text(), "\n", " ")})
+			texts = append(texts, text{line: files.Position(group.Pos()).Line, said: strings.ReplaceAll(group.Text(), "\n", " ")})
 		}
 	}
 	return texts, nil

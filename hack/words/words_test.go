@@ -23,6 +23,13 @@ func TestAnOldWordIsFoundWhereUsersReadIt(t *testing.T) {
 		"a test":                       {"cmd/a_test.go", "package a\n\nvar s = \"spoiled\"", ""},
 		"recorded data":                {"cmd/testdata/a.txt", "spoiled", ""},
 		"a part of a word":             {"docs/a.md", "unspoilt, estranged, the latest", ""},
+		"the name of a test":           {"docs/a.md", "`TestATrialAfterAFaultFromOutside`", `docs/a.md:1: "Fault From Outside": say infrastructure failure, external disturbance`},
+		"another name of a test":       {"docs/a.md", "`TestAStrangersPodIsLeftAlone`", `docs/a.md:1: "Strangers": say noisy neighbours`},
+		"a load with an arrival rate":  {"docs/a.md", "A load keeps an arrival rate.", `docs/a.md:1: "keeps an arrival rate": say sustain a rate, meet a bound`},
+		"rates that go along":          {"cmd/a.go", "package a\n\nvar s = \"use k6, which also keeps rates\"", `cmd/a.go:3: "keeps rates": say sustain a rate, meet a bound`},
+		"a rate that was":              {"cmd/a.go", "package a\n\nvar s = \"a rate that was kept\"", `cmd/a.go:3: "rate that was kept": say sustain a rate, meet a bound`},
+		"a rate that is not named":     {"cmd/a.go", "package a\n\nvar s = \"%s keeps nothing else\"", `cmd/a.go:3: "keeps nothing else": say sustain a rate, meet a bound`},
+		"a repeated analysis":          {"docs/a.md", "Each round is a look at the history.", `docs/a.md:1: "a look at the history": say analysis`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

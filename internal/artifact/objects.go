@@ -61,10 +61,20 @@ func putJSON(ctx context.Context, o Objects, key string, v any) (record.Artifact
 	return o.Put(ctx, key, "application/json", body)
 }
 
-func getJSON(ctx context.Context, o Reader, key, sha string, into any) error {
+// getManifest reads a manifest of a schema. The schema comes first: in another one a field may have another type.
+func getManifest(ctx context.Context, o Reader, key, sha, schema string, into any) error {
 	body, err := o.Get(ctx, key, sha)
 	if err != nil {
 		return err
+	}
+	var own struct {
+		Schema string `json:"schema"`
+	}
+	if err := json.Unmarshal(body, &own); err != nil {
+		return fmt.Errorf("decoding %s: %w: %w", o.URI(key), ErrMalformed, err)
+	}
+	if own.Schema != schema {
+		return fmt.Errorf("reading %s: %w: its schema is %q, and this version reads %q: use the version that wrote it, or the report that it stored", o.URI(key), ErrSchema, own.Schema, schema)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("decoding %s: %w: %w", o.URI(key), ErrMalformed, err)
@@ -75,11 +85,8 @@ func getJSON(ctx context.Context, o Reader, key, sha string, into any) error {
 // Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
 func Load(ctx context.Context, o Reader, runPrefix string) (record.RunData, error) {
 	var d record.RunData
-	if err := getJSON(ctx, o, ManifestKey(runPrefix), "", &d.Manifest); err != nil {
+	if err := getManifest(ctx, o, ManifestKey(runPrefix), "", record.RunManifestSchema, &d.Manifest); err != nil {
 		return d, err
-	}
-	if d.Manifest.Schema != record.RunManifestSchema {
-		return d, otherSchema(o.URI(ManifestKey(runPrefix)), d.Manifest.Schema, record.RunManifestSchema)
 	}
 	return loadTrials(ctx, o, d.Manifest)
 }
@@ -136,11 +143,8 @@ func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, in
 // LoadTrial reads a trial by its manifest, and what the manifest names.
 func LoadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.TrialData, error) {
 	var t record.TrialData
-	if err := getJSON(ctx, o, manifest.Key, manifest.SHA256, &t.Manifest); err != nil {
+	if err := getManifest(ctx, o, manifest.Key, manifest.SHA256, record.TrialManifestSchema, &t.Manifest); err != nil {
 		return t, err
-	}
-	if t.Manifest.Schema != record.TrialManifestSchema {
-		return t, otherSchema(o.URI(manifest.Key), t.Manifest.Schema, record.TrialManifestSchema)
 	}
 	kind, ok := kinds.All[t.Manifest.Type]
 	if !ok {
@@ -162,11 +166,6 @@ func LoadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.
 	}
 	t.Rows = kind.Rows(t)
 	return t, nil
-}
-
-// otherSchema is the error of a manifest that was written by another version.
-func otherSchema(uri, is, want string) error {
-	return fmt.Errorf("reading %s: %w: its schema is %q, and this version reads %q: use the version that wrote it, or the report that it stored", uri, ErrSchema, is, want)
 }
 
 // CheckSum is ErrCorrupt for a body that has not the SHA-256 that its manifest says; sha is empty where no manifest says one.

@@ -98,6 +98,47 @@ func TestAManifestThatIsNoManifestIsAnError(t *testing.T) {
 	}
 }
 
+// What another version has written is called so, whatever has become of its fields.
+func TestAManifestOfAnotherVersionIsCalledSo(t *testing.T) {
+	const (
+		// firstRun and firstTrial are what the first version stored.
+		firstRun = `{"schema": "loadstone.dev/run-manifest/v1", "run": {"namespace": "bench", "name": "quick", "uid": "run-uid-1234", "planHash": "eaf8"},
+			"spec": {"implementations": null, "loads": null, "blocks": 2}, "notes": ["a note of the plan"], "seed": 7, "blocks": 2,
+			"nodes": [{"role": "server", "node": "n1"}], "scripts": [{"load": "sweep", "role": "", "name": "", "key": "", "bytes": 0, "sha256": ""}],
+			"started": "2026-03-14T11:59:00Z", "ended": "2026-03-14T11:59:59Z", "trials": [{"trial": "quick-000-epoll", "index": 0, "block": 1,
+			"implementation": "epoll", "manifest": {"role": "", "name": "manifest.json", "key": "k", "bytes": 0, "sha256": "0"}}]}`
+		firstTrial = `{"schema": "loadstone.dev/trial-manifest/v1", "run": {"namespace": "bench", "name": "quick", "uid": "run-uid-1234"}, "trial": "quick-000-go",
+			"index": 0, "block": 1, "attempt": 2, "faults": ["attempt 1: PodLost: gone"], "implementation": "go", "cells": [{"load": "sweep", "tool": "wrk",
+			"connections": 10, "generators": 1, "connection": "KeepAlive", "threads": 1, "warmupSeconds": 0, "durationSeconds": 10}],
+			"start": "2026-03-14T12:00:00Z", "pods": [{"name": "quick-000-go-2-s", "role": "server", "node": "n1"}], "clocks": null, "artifacts": null}`
+		nextRun   = `{"schema": "loadstone.dev/run-manifest/v3", "blocks": {"planned": 2, "repeated": 1}, "trials": "k/trials.json"}`
+		nextTrial = `{"schema": "loadstone.dev/trial-manifest/v3", "attempt": "second", "cells": {"sweep-10": {}}}`
+	)
+	for name, tc := range map[string]struct {
+		body  string
+		trial bool
+	}{
+		"an older run": {firstRun, false}, "a newer run": {nextRun, false}, "an older trial": {firstTrial, true}, "a newer trial": {nextTrial, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, err := artifact.OpenFolder(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := folder.Put(t.Context(), artifact.ManifestKey("p"), "application/json", []byte(tc.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = folder.Load(t.Context(), "p"); tc.trial {
+				_, err = artifact.LoadTrial(t.Context(), folder, a)
+			}
+			if !errors.Is(err, artifact.ErrSchema) || errors.Is(err, artifact.ErrMalformed) || !strings.Contains(err.Error(), "or the report that it stored") {
+				t.Errorf("got %v, want one that says that another version wrote it", err)
+			}
+		})
+	}
+}
+
 // The second server of a duet lies in its own place, whatever the order of the artifacts.
 func TestTheRecordsOfADuetLieInTheOrderOfItsServers(t *testing.T) {
 	_, store := bucket(t)

@@ -60,7 +60,7 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	}
 	slot, clock := start.Slots[0], timing.From(start.At)
 	limit := slot.Measured - slot.Measure
-	if err := c.config.Exchange.Give(0, launch.Order{At: clock.At(slot.Measure), Limit: limit}); err != nil {
+	if err := c.config.Exchange.Give(0, launch.Command{At: clock.At(slot.Measure), Limit: limit}); err != nil {
 		return nil, nil, err
 	}
 	var cell record.CellObservation

@@ -306,8 +306,8 @@ func TestAProgramRunsOnce(t *testing.T) {
 			if _, _, err := c.Measure(t.Context(), protocol.Start{At: time.Now(), Slots: slots}, func(record.Cell, string) {}); err == nil {
 				t.Error("no error")
 			}
-			if _, err := os.Stat(x.Path("order.json")); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("its parent has an order: %v", err)
+			if _, err := os.Stat(x.Path("command-0.json")); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("its parent has a command: %v", err)
 			}
 		})
 	}

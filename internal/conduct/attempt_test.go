@@ -173,7 +173,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"agents of a patient run start":       {silent, conduct.PrepareDeadline, []func(*conduct.Attempt){func(a *conduct.Attempt) { a.Patience = 3 * time.Hour }}, "transient AgentLost: the agent is not responding"},
 		"agents tell that they have ended":    {silent, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "transient AgentLost: the agent is not responding"},
 		"agents of a patient run tell so":     {silent, lastEnd + 3*time.Hour, []func(*conduct.Attempt){told, func(a *conduct.Attempt) { a.Patience = 3 * time.Hour }}, "transient AgentLost: the agent is not responding"},
-		"agents of a slow server start":       {silent, conduct.PrepareDeadline + 90*time.Second, []func(*conduct.Attempt){patient}, "transient AgentLost: the agent is not responding"},
+		"agents of a slow server start":       {silent, conduct.PrepareDeadline + 60*time.Second, []func(*conduct.Attempt){patient}, "transient AgentLost: the agent is not responding"},
 		"the server is ready":                 {unready, 90 * time.Second, nil, "permanent ServerNotListening: implementations[go] did not answer GET /ready on port 8080 with a status of 2xx within 1m30s of its start: check readiness, port and command"},
 		"the server listens":                  {deaf, conduct.ListenDeadline, nil, "permanent ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
 		"the server is read":                  {unread, 90*time.Second + conduct.ReadDeadline, nil, "transient AgentLost: the observer of implementations[go] has not read its server within 2m0s of its start"},

@@ -72,7 +72,10 @@ func (r Run) mayRepeat() bool {
 }
 
 // Repeated is the number of repeat blocks that have been begun.
-func (r Run) Repeated() int32 { return max(r.Trials.lastBlock()-r.Plan.Blocks, 0) }
+func (r Run) Repeated() int32 { return Repeats(r.Plan.Blocks, r.Trials.lastBlock()) }
+
+// Repeats is how many repeat blocks there are up to a block of a run with so many planned ones.
+func Repeats(planned, last int32) int32 { return max(last-planned, 0) }
 
 // Disturbed are the blocks in which the infrastructure failed a trial or voided a cell, in order.
 func (r Run) Disturbed() []int32 {

@@ -62,6 +62,23 @@ func (r Run) InterimManifest(of RunRecord, block int32) record.RunManifest {
 	return m
 }
 
+// UpTo is a run's record without the blocks after one. What follows the blocks stays.
+func UpTo(m record.RunManifest, last int32) record.RunManifest {
+	m.Blocks, m.RepeatBlocks = min(m.Blocks, last), min(m.RepeatBlocks, Repeats(m.Plan.Blocks, last))
+	m.Trials = slices.DeleteFunc(slices.Clone(m.Trials), func(t record.TrialEntry) bool { return t.Block > last })
+	return m
+}
+
+// SoFar is the record of a run that goes on, as far as somebody who only reads has seen trials of its blocks.
+func SoFar(run record.Run, p record.Plan, trials []record.TrialData) record.RunManifest {
+	m := record.RunManifest{Schema: record.RunManifestSchema, Run: run, Plan: p, Blocks: p.Blocks}
+	for _, t := range trials {
+		m.Trials = append(m.Trials, record.TrialEntry{PlannedTrial: t.Manifest.PlannedTrial})
+		m.RepeatBlocks = max(m.RepeatBlocks, Repeats(p.Blocks, t.Manifest.Block))
+	}
+	return m
+}
+
 // entry is an ended trial in its run's manifest.
 func (t *Trial) entry() record.TrialEntry {
 	e := record.TrialEntry{PlannedTrial: t.PlannedTrial, Manifest: t.Stored}

@@ -78,6 +78,31 @@ func TestAnInterimAnalysisReadsTheBlocksBeforeIt(t *testing.T) {
 	}
 }
 
+// Who reports a run as far as it went, and who only reads what of it is stored, count its repeat blocks as the run's record does.
+func TestAPartOfARunCountsItsRepeatBlocksAsTheWholeDoes(t *testing.T) {
+	whole := runOf(t, 2, []string{"go", "epoll"}, measured(1)).Manifest(conduct.RunRecord{Run: identity})
+	for last, want := range map[int32]struct {
+		blocks, repeats int32
+		trials          int
+	}{1: {1, 0, 2}, 2: {2, 0, 4}, 3: {2, 1, 6}, 9: {2, 1, 6}} {
+		part := conduct.UpTo(whole, last)
+		if part.Blocks != want.blocks || part.RepeatBlocks != want.repeats || len(part.Trials) != want.trials {
+			t.Errorf("up to block %d there are %d blocks, %d repeat blocks and %d trials, want %+v", last, part.Blocks, part.RepeatBlocks, len(part.Trials), want)
+		}
+		var stored []record.TrialData
+		for _, entry := range part.Trials {
+			stored = append(stored, record.TrialData{Manifest: record.TrialManifest{PlannedTrial: entry.PlannedTrial}})
+		}
+		seen := conduct.SoFar(identity, whole.Plan, stored)
+		if seen.Blocks != 2 || seen.RepeatBlocks != want.repeats || len(seen.Trials) != want.trials || seen.Schema != whole.Schema {
+			t.Errorf("who has seen block %d says %d blocks, %d repeat blocks and %d trials, want %+v", last, seen.Blocks, seen.RepeatBlocks, len(seen.Trials), want)
+		}
+	}
+	if whole.RepeatBlocks != 1 || len(whole.Trials) != 6 {
+		t.Errorf("the whole has become %d repeat blocks and %d trials", whole.RepeatBlocks, len(whole.Trials))
+	}
+}
+
 func TestAManifestDoesNotChangeThePlan(t *testing.T) {
 	r := runOf(t, 2, alone, measured(1), disturbed(1))
 	before := r.Plan.Hash()

@@ -13,8 +13,8 @@ import (
 const (
 	// PrepareDeadline bounds the time from an attempt's begin until its agents answer, and until its members run where the run has no more patience.
 	PrepareDeadline = 3 * time.Minute
-	// ListenDeadline bounds the time from the start of the server until its port accepts connections.
-	ListenDeadline = 30 * time.Second
+	// ListenDeadline bounds the time from the start of a server until it is ready, where its plan says nothing else, and of a program until its parent is.
+	ListenDeadline = record.ReadySeconds * time.Second
 	// ReadDeadline bounds how much longer an observer takes until it has read a server that is ready.
 	ReadDeadline = 30 * time.Second
 	// StartLead is the least time between writing down the start and the first request, in which all agents are told one after the other, and
@@ -58,13 +58,13 @@ func (a Attempt) AgentSilent(agent string, err error) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentLost, "%s is not responding: %s", agent, err)
 }
 
-// readiness is the longest that a server of the attempt may take to get ready, as far as its spec says.
+// readiness is how much longer a server of the attempt may take to get ready than most, whose time PrepareDeadline has in it.
 func (a Attempt) readiness() time.Duration {
-	var most int32
+	var most time.Duration
 	for _, s := range a.Work.Servers() {
-		most = max(most, s.Container.Readiness.Seconds)
+		most = max(most, s.Container.Readiness.Limit()-ListenDeadline)
 	}
-	return time.Duration(most) * time.Second
+	return most
 }
 
 // NotListening is the failure of a server that runs since some instant and does not listen on its port, of a program whose parent does not come
@@ -72,8 +72,8 @@ func (a Attempt) readiness() time.Duration {
 // one by which the instant was read: the backend's own may be another.
 func (a Attempt) NotListening(server record.Implementation, since time.Time, state protocol.State) *Failure {
 	deadline := ListenDeadline
-	if s := server.Container.Readiness.Seconds; s > 0 && !a.Work.EndsItself() {
-		deadline = time.Duration(s) * time.Second
+	if !a.Work.EndsItself() {
+		deadline = server.Container.Readiness.Limit()
 	}
 	ran := a.Now.Sub(since)
 	if !state.Now.IsZero() {

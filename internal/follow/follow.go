@@ -93,18 +93,24 @@ func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []progress.Event {
 
 // event is one of a run, with how far the run is.
 func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, message string) progress.Event {
-	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Repeats: repeats(s), Left: left(s.Run), Troubles: troubles(s), WholeTrials: len(s.Run.Spec.Loads) == 0}
+	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Repeats: repeats(s), Left: left(s.Run), Troubles: troubles(s), WholeTrials: wholeTrials(s)}
 	_, _ = fmt.Sscanf(s.Run.Status.Progress, "%d/%d", &e.Done, &e.All) // A run without a plan has neither.
 	if t != nil {
 		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)}
 		for _, server := range t.Spec.Servers {
 			e.Trial.Servers = append(e.Trial.Servers, server.Name)
 		}
-		if kind == progress.EventProgress && t.Status.Progress != "" && t.Spec.Type == v1alpha1.TypeSweep {
+		if kind == progress.EventProgress && t.Status.Progress != "" && kinds.HasCells(t.Spec) {
 			e.Cell = "cell " + cells(t, s.Now)
 		}
 	}
 	return e
+}
+
+// wholeTrials reports whether the trials of the blocks have no cells, so that each counts as one. Before there are trials, nothing is counted.
+func wholeTrials(s Sight) bool {
+	first := slices.IndexFunc(s.Trials, func(t v1alpha1.Trial) bool { return t.Spec.Block > 0 })
+	return first >= 0 && !kinds.HasCells(s.Trials[first].Spec)
 }
 
 // cells are how many of a trial's cells have ended, of how many. Its status counts them now and then: what has ended since follows from its start.
@@ -123,7 +129,7 @@ func cells(t *v1alpha1.Trial, now time.Time) string {
 func repeats(s Sight) int32 {
 	var n int32
 	for _, t := range s.Trials {
-		n = max(n, t.Spec.Block-planned(s))
+		n = max(n, conduct.Repeats(planned(s), t.Spec.Block))
 	}
 	return n
 }

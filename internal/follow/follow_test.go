@@ -10,8 +10,11 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/kindtest"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 var now = metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
@@ -29,9 +32,13 @@ func run(name string, minutes int, status metav1.ConditionStatus, reason, messag
 	return r
 }
 
+// cell takes ten seconds and what its tool needs.
+var cell = v1alpha1.Cell{Load: "l", Tool: v1alpha1.ToolWrk, Connections: 1, Generators: 1, Threads: 1, WarmupSeconds: ptr(int32(0)), DurationSeconds: 10}
+
 func trial(index, block int32, server string) v1alpha1.Trial {
 	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: server + string(rune('0'+index))}}
 	t.Spec.Index, t.Spec.Block, t.Spec.Type, t.Spec.Servers = &index, block, v1alpha1.TypeSweep, []v1alpha1.Implementation{{Name: server}}
+	t.Spec.Sweep.Cells = []v1alpha1.Cell{cell}
 	t.Status.Attempt = 1
 	return t
 }
@@ -44,14 +51,9 @@ func ended(t v1alpha1.Trial, status metav1.ConditionStatus, reason, message stri
 }
 
 func TestCellsOfATrialAreCountedByItsTimetable(t *testing.T) {
-	none, start := int32(0), metav1.NewMicroTime(now.Time)
+	start := metav1.NewMicroTime(now.Time)
 	measuring := trial(0, 1, "plain")
-	measuring.Spec.Type, measuring.Status.Progress, measuring.Status.StartTime = v1alpha1.TypeSweep, "0/3", &start
-	for range 3 {
-		measuring.Spec.Sweep.Cells = append(measuring.Spec.Sweep.Cells, v1alpha1.Cell{
-			Load: "l", Tool: v1alpha1.ToolWrk, Connections: 1, Generators: 1, Threads: 1, WarmupSeconds: &none, DurationSeconds: 10,
-		})
-	}
+	measuring.Spec.Sweep.Cells, measuring.Status.Progress, measuring.Status.StartTime = []v1alpha1.Cell{cell, cell, cell}, "0/3", &start
 	told, other, held := measuring, measuring, measuring
 	told.Status.Progress, other.Spec.Type, held.Status.StartTime = "3/3", "Dance", nil
 	for name, tc := range map[string]struct {
@@ -144,6 +146,41 @@ func TestProgramsAreCountedByTrial(t *testing.T) {
 	got := f.See(Sight{Run: &measuring, Trials: []v1alpha1.Trial{timed}})
 	if len(got) != 1 || !got[0].WholeTrials || got[0].Done != 3 || got[0].Cell != "" {
 		t.Errorf("it is told as %+v", got)
+	}
+}
+
+// celled is a kind of work that nothing else knows, which has two cells.
+type celled struct{ kindtest.Timings }
+
+func (celled) Type() record.WorkType { return "Celled" }
+
+func (celled) Read(v1alpha1.TrialSpec) kind.Work { return twoCells{} }
+
+type twoCells struct{ kind.Unknown }
+
+func (twoCells) Slots() []timetable.Slot {
+	return []timetable.Slot{{End: 10 * time.Second}, {End: 20 * time.Second}}
+}
+
+func (twoCells) Describe(m *record.TrialManifest) { m.Cells = make([]record.Cell, 2) }
+
+func TestTheCellsOfAnyKindAreCounted(t *testing.T) {
+	kindtest.KnowOnly(t, celled{}, kindtest.Afterwards{})
+	measuring := run("new", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
+	measuring.Spec.Loads, measuring.Status.Progress = nil, "1/8"
+	start := metav1.NewMicroTime(now.Time)
+	counted, after := trial(0, 1, "plain"), trial(8, 0, "plain")
+	counted.Spec.Type, counted.Status.Progress, counted.Status.StartTime = "Celled", "0/2", &start
+	after.Spec.Type, after.Status.Progress = v1alpha1.TrialType(kindtest.AfterwardsType), "0/1"
+	for want, trials := range map[string][]v1alpha1.Trial{
+		"cell 1/2": {counted, after},
+		"":         {ended(counted, metav1.ConditionTrue, "Done", ""), after}, // What follows the blocks has none.
+	} {
+		var f Follower
+		all := f.See(Sight{Run: &measuring, Trials: trials, Now: now.Add(15 * time.Second)})
+		if got := all[len(all)-1]; got.Kind != progress.EventProgress || got.Cell != want || got.WholeTrials {
+			t.Errorf("it is told as %+v, want the cell %q", got, want)
+		}
 	}
 }
 

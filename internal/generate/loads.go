@@ -82,7 +82,7 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 		}
 		tried[cell.Load] = true
 		if share.Search != nil {
-			share.RequestsPerSecond = max(share.Search.StartRequestsPerSecond, 1)
+			share.RequestsPerSecond = share.Search.StartRequestsPerSecond
 		}
 		if err := g.try(ctx, t, share, targetOf(serverAt(c.Targets, c.TLS, 0))); err != nil {
 			return fmt.Errorf("loads[%s].script: %w", cell.Load, err)

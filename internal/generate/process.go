@@ -49,7 +49,7 @@ func launch(ctx context.Context, dir string, args []string, threads int32, in, o
 // threads as the machine has CPUs, ask the network for extensions that a script imports, and speak HTTP/2 with a server that offers it over TLS.
 func toolEnv(dir string, threads int32) []string {
 	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(max(threads, 1))), "K6_AUTO_EXTENSION_RESOLUTION=false",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(threads)), "K6_AUTO_EXTENSION_RESOLUTION=false",
 		"GODEBUG=http2client=0",
 	}
 }

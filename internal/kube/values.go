@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/handout"
 	"loadstone.dev/loadstone/internal/progress"
@@ -92,16 +93,11 @@ func (v *values) table(ctx context.Context, r *v1alpha1.BenchmarkRun) (analysis.
 	if err != nil {
 		return analysis.Table{}, err
 	}
-	m := record.RunManifest{Schema: record.RunManifestSchema, Run: v.trials[0].Manifest.Run}
-	if err := json.Unmarshal(body, &m.Plan); err != nil {
+	var p record.Plan
+	if err := json.Unmarshal(body, &p); err != nil {
 		return analysis.Table{}, fmt.Errorf("decoding the plan: %w", err)
 	}
-	m.Blocks = m.Plan.Blocks
-	for _, t := range v.trials {
-		m.Trials = append(m.Trials, record.TrialEntry{PlannedTrial: t.Manifest.PlannedTrial})
-		m.RepeatBlocks = max(m.RepeatBlocks, t.Manifest.Block-m.Blocks)
-	}
-	return publish.Analyse(record.RunData{Manifest: m, Trials: v.trials})
+	return publish.Analyse(record.RunData{Manifest: conduct.SoFar(v.trials[0].Manifest.Run, p, v.trials), Trials: v.trials})
 }
 
 // missing says, once, that values are not shown. Somebody who has ended the command knows.

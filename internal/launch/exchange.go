@@ -20,14 +20,14 @@ const (
 	ErrorsFile = "errors"
 
 	programFile   = "program.json"
-	orderFile     = "order"
+	commandFile   = "command"
 	stopFile      = "stop"
 	exitFile      = "exit"
 	collectedFile = "collected"
 )
 
-// Order tells the parent when to start the program, and how long it may take.
-type Order struct {
+// Command tells the parent when to start the program, and how long it may take.
+type Command struct {
 	At    time.Time     `json:"at"`
 	Limit time.Duration `json:"limit"`
 	// Argv is what is started in the place of the program, as a profiler with the program behind it; empty for the program itself. Env are
@@ -71,7 +71,7 @@ type Exchange string
 func (x Exchange) Path(file string) string { return filepath.Join(string(x), file) }
 
 // Give tells the parent when to start, for the launch of an index: each begins when the one before has ended.
-func (x Exchange) Give(launch int, o Order) error { return x.write(numbered(orderFile, launch), o) }
+func (x Exchange) Give(launch int, c Command) error { return x.write(numbered(commandFile, launch), c) }
 
 // Stop tells the parent to end a launch by the signal that asks a program to end.
 func (x Exchange) Stop(launch int) error { return x.write(numbered(stopFile, launch), true) }

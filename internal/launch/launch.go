@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// orderPoll is the pause between two looks for the order. Nothing is measured yet.
-	orderPoll = 10 * time.Millisecond
+	// commandPoll is the pause between two looks for the command. Nothing is measured yet.
+	commandPoll = 10 * time.Millisecond
 	// collectPoll is the pause between two looks for the end of collecting, and collectLimit how long that may take.
 	collectPoll  = 20 * time.Millisecond
 	collectLimit = 10 * time.Second
@@ -35,7 +35,7 @@ const (
 	lastWords = 2 << 10
 )
 
-// Run runs the program whenever it is ordered to, and waits until what it left was collected: then it has done its work, and returns 0, since whoever
+// Run runs the program whenever it is told to, and waits until what it left was collected: then it has done its work, and returns 0, since whoever
 // has collected says how the program ended. Otherwise it returns the program's exit code. The last of the program's standard error goes to errs.
 // A program that cannot be started is an error.
 func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code int, err error) {
@@ -50,19 +50,19 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 		return 0, err
 	}
 	for launch := 0; ; launch++ {
-		order, err := x.next(ctx, launch)
+		command, err := x.next(ctx, launch)
 		if err != nil {
 			return 0, err
 		}
-		if order == nil {
+		if command == nil {
 			return 0, nil
 		}
-		exit, err := obey(ctx, x, launch, argv, *order, errs)
+		exit, err := obey(ctx, x, launch, argv, *command, errs)
 		if err != nil {
 			return 0, err
 		}
 		limit := collectLimit
-		if order.StopGrace > 0 {
+		if command.StopGrace > 0 {
 			limit = profileLimit
 		}
 		going, err := x.awaitNext(ctx, launch+1, limit)
@@ -73,18 +73,18 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 }
 
 // obey runs the program as it is told to, and says how it has ended.
-func obey(ctx context.Context, x Exchange, launch int, argv []string, o Order, errs io.Writer) (Exit, error) {
-	if len(o.Argv) > 0 {
-		argv = o.Argv
+func obey(ctx context.Context, x Exchange, launch int, argv []string, c Command, errs io.Writer) (Exit, error) {
+	if len(c.Argv) > 0 {
+		argv = c.Argv
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return Exit{}, fmt.Errorf("starting the program: %w", err)
 	}
-	if err := timing.SleepUntil(ctx, timing.From(o.At).At(0)); err != nil {
+	if err := timing.SleepUntil(ctx, timing.From(c.At).At(0)); err != nil {
 		return Exit{}, fmt.Errorf("waiting for the start: %w", err)
 	}
-	exit, err := run(ctx, x, launch, path, argv, o)
+	exit, err := run(ctx, x, launch, path, argv, c)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -106,30 +106,30 @@ func real(path string) string {
 	return resolved
 }
 
-// next returns the order for a launch when it is there; nil if there is none, since everything was collected.
-func (x Exchange) next(ctx context.Context, launch int) (*Order, error) {
+// next returns the command for a launch when it is there; nil if there is none, since everything was collected.
+func (x Exchange) next(ctx context.Context, launch int) (*Command, error) {
 	for {
-		var o Order
-		found, err := x.read(numbered(orderFile, launch), &o)
+		var c Command
+		found, err := x.read(numbered(commandFile, launch), &c)
 		if found || err != nil {
-			return &o, err
+			return &c, err
 		}
 		if collected, err := x.read(collectedFile, new(bool)); collected || err != nil {
 			return nil, err
 		}
-		if err := timing.SleepUntil(ctx, time.Now().Add(orderPoll)); err != nil {
-			return nil, fmt.Errorf("waiting for the order: %w", err)
+		if err := timing.SleepUntil(ctx, time.Now().Add(commandPoll)); err != nil {
+			return nil, fmt.Errorf("waiting for the command: %w", err)
 		}
 	}
 }
 
-// awaitNext keeps the container, and with it the counters of its cgroup, until they were read: until the next launch is ordered or everything is
+// awaitNext keeps the container, and with it the counters of its cgroup, until they were read: until the next command is there or everything is
 // collected. Where nobody does either, going is false: then the exit code still says how the program ended.
 func (x Exchange) awaitNext(ctx context.Context, launch int, limit time.Duration) (going bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
-		for _, file := range []string{numbered(orderFile, launch), collectedFile} {
+		for _, file := range []string{numbered(commandFile, launch), collectedFile} {
 			if found, err := x.read(file, new(json.RawMessage)); found || err != nil {
 				return found, err
 			}
@@ -141,7 +141,7 @@ func (x Exchange) awaitNext(ctx context.Context, launch int, limit time.Duration
 }
 
 // run runs the program to its end, and everything that it has started with it. What it writes goes straight to files.
-func run(ctx context.Context, x Exchange, launch int, path string, argv []string, o Order) (exit Exit, err error) {
+func run(ctx context.Context, x Exchange, launch int, path string, argv []string, c Command) (exit Exit, err error) {
 	out, err := os.Create(x.Path(OutputFile))
 	if err != nil {
 		return exit, fmt.Errorf("starting the program: %w", err)
@@ -153,10 +153,10 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	}
 	defer func() { err = errors.Join(err, failures.Close()) }()
 
-	limited, cancel := context.WithTimeout(ctx, o.Limit)
+	limited, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, path, argv[1:]...)
-	cmd.Args[0], cmd.Stdout, cmd.Stderr, cmd.Env = argv[0], out, failures, append(os.Environ(), o.Env...)
+	cmd.Args[0], cmd.Stdout, cmd.Stderr, cmd.Env = argv[0], out, failures, append(os.Environ(), c.Env...)
 	// The parent's death is its thread's: the thread stays as long as the program runs.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error {
@@ -165,13 +165,13 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	counted, starvedBefore := count(o.Counters), oomKills(oomFiles)
+	counted, starvedBefore := count(c.Counters), oomKills(oomFiles)
 	exit.Started = time.Now()
 	if err := cmd.Start(); err != nil {
 		return exit, fmt.Errorf("starting the program: %w", err)
 	}
 	own := peakBytes()
-	killed := x.stopWhenTold(limited, launch, cmd.Process.Pid, o)
+	killed := x.stopWhenTold(limited, launch, cmd.Process.Pid, c)
 	waitErr := cmd.Wait()
 	exit.Ended = exit.Started.Add(time.Since(exit.Started))
 	// What it has started and left behind would disturb the next.
@@ -199,9 +199,9 @@ func StopSignal(name string) syscall.Signal {
 }
 
 // stopWhenTold ends a group of processes by the signal that asks for it, when it is told to, and by the one that does not ask when that has
-// not helped within the order's grace; then it answers true. It answers false when ctx ends before. Without a grace nobody looks.
-func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, o Order) <-chan bool {
-	grace, killed := o.StopGrace, make(chan bool, 1)
+// not helped within the command's grace; then it answers true. It answers false when ctx ends before. Without a grace nobody looks.
+func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, c Command) <-chan bool {
+	grace, killed := c.StopGrace, make(chan bool, 1)
 	go func() {
 		for grace > 0 && !x.stopped(launch) {
 			if timing.SleepUntil(ctx, time.Now().Add(stopPoll)) != nil {
@@ -212,7 +212,7 @@ func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, o Order) 
 			killed <- false
 			return
 		}
-		_ = syscall.Kill(-group, StopSignal(o.StopSignal)) // A program that has ended already needs none.
+		_ = syscall.Kill(-group, StopSignal(c.StopSignal)) // A program that has ended already needs none.
 		if timing.SleepUntil(ctx, time.Now().Add(grace)) != nil {
 			killed <- false
 			return

@@ -12,11 +12,11 @@ import (
 	"loadstone.dev/loadstone/internal/launch"
 )
 
-// collected runs a program to its end, beside somebody who gives the order and collects at once.
+// collected runs a program to its end, beside somebody who gives the command and collects at once.
 func collected(t *testing.T, limit time.Duration, argv ...string) (x launch.Exchange, exit *launch.Exit, code int, said string) {
 	t.Helper()
 	x = launch.Exchange(t.TempDir())
-	if err := x.Give(0, launch.Order{At: time.Now().Add(20 * time.Millisecond), Limit: limit}); err != nil {
+	if err := x.Give(0, launch.Command{At: time.Now().Add(20 * time.Millisecond), Limit: limit}); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.Collected(); err != nil {
@@ -61,7 +61,7 @@ func TestAProgramIsRunToItsEnd(t *testing.T) {
 
 func TestAProgramThatNobodyCollectsEndsItsParentWithItsCode(t *testing.T) {
 	x := launch.Exchange(t.TempDir())
-	if err := x.Give(0, launch.Order{At: time.Now(), Limit: time.Minute}); err != nil {
+	if err := x.Give(0, launch.Command{At: time.Now(), Limit: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

@@ -26,7 +26,7 @@ func serving(trap string) []string {
 func TestWhatAProgramCostIsCountedWhereItIsAskedFor(t *testing.T) {
 	l := launches(t, "/bin/sh", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done")
 	file := filepath.Join(t.TempDir(), "counters.csv")
-	l.give(0, launch.Order{Counters: file})
+	l.give(0, launch.Command{Counters: file})
 	l.until("it has ended", func() bool { exit, err := l.x.Exited(0); return exit != nil || err != nil })
 	if err := l.x.Collected(); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestWhatAProgramCostIsCountedWhereItIsAskedFor(t *testing.T) {
 // A file for counters that cannot be written is an error, and no count of nothing.
 func TestCountersThatCannotBeWrittenAreAnError(t *testing.T) {
 	l := launches(t, "/bin/true")
-	l.give(0, launch.Order{Counters: filepath.Join(t.TempDir(), "none", "counters.csv")})
+	l.give(0, launch.Command{Counters: filepath.Join(t.TempDir(), "none", "counters.csv")})
 	if err := <-l.done; err == nil || !strings.Contains(err.Error(), "writing what was counted") {
 		t.Errorf("it ends with %v", err)
 	}
@@ -82,8 +82,8 @@ func launches(t *testing.T, argv ...string) *launching {
 	return l
 }
 
-// give orders a launch that begins at once.
-func (l *launching) give(index int, o launch.Order) {
+// give commands a launch that begins at once.
+func (l *launching) give(index int, o launch.Command) {
 	l.t.Helper()
 	o.At = time.Now()
 	if o.Limit == 0 {
@@ -146,20 +146,20 @@ func (l *launching) end() {
 	}
 }
 
-func TestAProgramIsLaunchedAsOftenAsItIsOrdered(t *testing.T) {
+func TestAProgramIsLaunchedAsOftenAsItIsTold(t *testing.T) {
 	t.Parallel()
 	l := launches(t, "/bin/sh", "-c", `echo "$0 $1"; echo "said by $1" >&2; exit $1`, "own", "7")
 	for index, tc := range []struct {
-		order  launch.Order
-		output string
-		code   int
+		command launch.Command
+		output  string
+		code    int
 	}{
-		{launch.Order{}, "own 7\n", 7},
-		{launch.Order{Argv: []string{"/bin/sh", "-c", `echo "$0 $1"; exit $1`, "other", "3"}}, "other 3\n", 3},
-		{launch.Order{Argv: []string{"/bin/echo", "one", "two words"}}, "one two words\n", 0},
-		{launch.Order{}, "own 7\n", 7},
+		{launch.Command{}, "own 7\n", 7},
+		{launch.Command{Argv: []string{"/bin/sh", "-c", `echo "$0 $1"; exit $1`, "other", "3"}}, "other 3\n", 3},
+		{launch.Command{Argv: []string{"/bin/echo", "one", "two words"}}, "one two words\n", 0},
+		{launch.Command{}, "own 7\n", 7},
 	} {
-		l.give(index, tc.order)
+		l.give(index, tc.command)
 		if exit := l.exit(index); exit.Code != tc.code || exit.Killed || exit.TimedOut || l.output() != tc.output {
 			t.Errorf("launch %d printed %q and ended with %+v", index, l.output(), exit)
 		}
@@ -182,7 +182,7 @@ func TestALaunchHasTheVariablesOfItsOrderBesideItsOwn(t *testing.T) {
 		{[]string{"LOADSTONE_TEST_OWN=replaced"}, "replaced \n"},
 		{nil, "own \n"},
 	} {
-		l.give(index, launch.Order{Env: tc.env})
+		l.give(index, launch.Command{Env: tc.env})
 		if l.exit(index); l.output() != tc.want {
 			t.Errorf("with %v it sees %q, want %q", tc.env, l.output(), tc.want)
 		}
@@ -211,7 +211,7 @@ func TestAProgramEndsWhenItIsToldTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := launches(t, serving(tc.trap)...)
-			l.give(0, launch.Order{StopGrace: tc.grace, StopSignal: tc.stop})
+			l.give(0, launch.Command{StopGrace: tc.grace, StopSignal: tc.stop})
 			l.stop(0)
 			if exit := l.exit(0); exit.Code != tc.code || exit.Signal != tc.signal || exit.Killed != tc.killed || exit.TimedOut {
 				t.Errorf("it ended with %+v", exit)
@@ -225,14 +225,14 @@ func TestAProgramEndsWhenItIsToldTo(t *testing.T) {
 func TestAProgramThatEndsByItselfIsNotStopped(t *testing.T) {
 	t.Parallel()
 	l := launches(t, "/bin/sh", "-c", "exit 9")
-	l.give(0, launch.Order{StopGrace: never})
+	l.give(0, launch.Command{StopGrace: never})
 	if exit := l.exit(0); exit.Code != 9 || exit.Killed || exit.TimedOut || exit.Signal != "" {
 		t.Errorf("it ended with %+v", exit)
 	}
 	if err := l.x.Stop(0); err != nil {
 		t.Fatal(err)
 	}
-	l.give(1, launch.Order{StopGrace: never})
+	l.give(1, launch.Command{StopGrace: never})
 	if exit := l.exit(1); exit.Code != 9 || exit.Killed {
 		t.Errorf("the stop of one launch ends another: %+v", exit)
 	}
@@ -244,7 +244,7 @@ func TestAStopIsOfOneLaunchAlone(t *testing.T) {
 	l := launches(t, serving(`trap 'exit 0' TERM`)...)
 	for index := range 3 {
 		word := fmt.Sprintf("launch %d\n", index)
-		l.give(index, launch.Order{StopGrace: never, Argv: []string{"/bin/sh", "-c", `trap 'exit 0' TERM; printf "$0"; while :; do sleep 0.05; done`, word}})
+		l.give(index, launch.Command{StopGrace: never, Argv: []string{"/bin/sh", "-c", `trap 'exit 0' TERM; printf "$0"; while :; do sleep 0.05; done`, word}})
 		l.until(word, func() bool { return l.output() == word })
 		l.stop(index)
 		if exit := l.exit(index); exit.Code != 0 || exit.Signal != "" || exit.Killed {
@@ -257,7 +257,7 @@ func TestAStopIsOfOneLaunchAlone(t *testing.T) {
 func TestALimitEndsWhatNobodyHasStopped(t *testing.T) {
 	t.Parallel()
 	l := launches(t, serving(`trap '' TERM`)...)
-	l.give(0, launch.Order{Limit: 300 * time.Millisecond, StopGrace: never})
+	l.give(0, launch.Command{Limit: 300 * time.Millisecond, StopGrace: never})
 	if exit := l.exit(0); !exit.TimedOut || exit.Killed || exit.Signal != "killed" {
 		t.Errorf("it ended with %+v: want the limit, and not the stop", exit)
 	}
@@ -268,7 +268,7 @@ func TestALimitEndsWhatNobodyHasStopped(t *testing.T) {
 func TestWithoutAGraceNobodyIsStopped(t *testing.T) {
 	t.Parallel()
 	l := launches(t, "/bin/sh", "-c", "echo begun; sleep 0.3; echo done")
-	l.give(0, launch.Order{})
+	l.give(0, launch.Command{})
 	l.stop(0)
 	if exit := l.exit(0); exit.Code != 0 || exit.Signal != "" || l.output() != "begun\ndone\n" {
 		t.Errorf("it ended with %+v after %q", exit, l.output())
@@ -280,7 +280,7 @@ func TestWhatAStoppedProgramHasStartedEndsWithIt(t *testing.T) {
 	t.Parallel()
 	alive := filepath.Join(t.TempDir(), "alive")
 	l := launches(t, "/bin/sh", "-c", `(trap '' TERM; while :; do echo x >> "$0"; sleep 0.02; done) & trap 'exit 0' TERM; while [ ! -s "$0" ]; do sleep 0.02; done; echo serving; while :; do sleep 0.05; done`, alive)
-	l.give(0, launch.Order{StopGrace: never})
+	l.give(0, launch.Command{StopGrace: never})
 	l.stop(0)
 	l.exit(0)
 	size := func() int64 {
@@ -316,7 +316,7 @@ func TestNothingIsLaunchedThatIsNotOrdered(t *testing.T) {
 func TestAProfilerThatIsNotThereIsAnError(t *testing.T) {
 	t.Parallel()
 	x := launch.Exchange(t.TempDir())
-	if err := x.Give(0, launch.Order{At: time.Now(), Limit: never, Argv: []string{"/no/such/profiler", "/bin/true"}}); err != nil {
+	if err := x.Give(0, launch.Command{At: time.Now(), Limit: never, Argv: []string{"/no/such/profiler", "/bin/true"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := launch.Run(t.Context(), x, []string{"/bin/true"}, io.Discard); err == nil || !strings.Contains(err.Error(), "/no/such/profiler") {
@@ -326,14 +326,14 @@ func TestAProfilerThatIsNotThereIsAnError(t *testing.T) {
 
 func TestAnExchangeThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"order-0.json", "exit-0.json", "program.json"} {
+	for _, file := range []string{"command-0.json", "exit-0.json", "program.json"} {
 		x := launch.Exchange(t.TempDir())
 		if err := os.WriteFile(x.Path(file), []byte("{half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var err error
 		switch file {
-		case "order-0.json":
+		case "command-0.json":
 			_, err = launch.Run(t.Context(), x, []string{"/bin/true"}, io.Discard)
 		case "exit-0.json":
 			_, err = x.Exited(0)
@@ -356,7 +356,7 @@ func TestALaunchEndsWithItsParent(t *testing.T) {
 		_, err := launch.Run(ctx, x, serving(`trap '' TERM`), io.Discard)
 		l.done <- err
 	}()
-	l.give(0, launch.Order{StopGrace: never})
+	l.give(0, launch.Command{StopGrace: never})
 	l.until("its first word", func() bool { return l.output() != "" })
 	cancel()
 	if err := <-l.done; err == nil {

@@ -9,7 +9,7 @@ import (
 
 func TestAServerWhoseProfileIsLongReadIsLaunchedAgain(t *testing.T) {
 	l := launches(t, serving(":")...)
-	l.give(0, launch.Order{StopGrace: never})
+	l.give(0, launch.Command{StopGrace: never})
 	l.stop(0)
 	l.exit(0)
 	time.Sleep(11 * time.Second) // What a monitor with a fifth of a CPU may take to read callgrind's file.

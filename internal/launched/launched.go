@@ -40,7 +40,7 @@ type Config struct {
 	Exchange launch.Exchange
 }
 
-// Program is a program that its parent launches when an agent orders it.
+// Program is a program that its parent launches when an agent tells it to.
 type Program struct {
 	config Config
 

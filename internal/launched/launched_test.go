@@ -30,7 +30,7 @@ func ready(t *testing.T, x launch.Exchange, argv ...string) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = launch.Run(ctx, x, argv, io.Discard) // It gets no order, and so ends with its context.
+		_, _ = launch.Run(ctx, x, argv, io.Discard) // It gets no command, and so ends with its context.
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 }

@@ -3,6 +3,7 @@ package lint
 import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -20,7 +21,7 @@ const (
 	// littleLimit is the number of requests under way for each connection, by throughput and mean latency.
 	littleLimit = validity.LittleSuspect
 	// missedShare and missedStarts are what an arrival rate may miss: the larger of the two.
-	missedShare, missedStarts = validity.MissedShare, validity.MissedStarts
+	missedShare, missedStarts = record.MissedShare, record.MissedStarts
 
 	// voidSeconds and suspectSeconds: below a second, start-up and the scheduler's first decisions are most of what was measured;
 	// the noise of throughput falls until a few seconds, and not after.

@@ -149,7 +149,7 @@ func TestAProgramThatMeasuresItselfWaitsForItsOrder(t *testing.T) {
 	}
 	a.team.end()
 	if _, err := os.Stat(filepath.Join(folder, "ran")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the program ran without an order: %v", err)
+		t.Errorf("the program ran without a command: %v", err)
 	}
 }
 

@@ -38,20 +38,11 @@ func (r *Run) ended(ctx context.Context, e *conduct.Ending) (progress.Ending, er
 
 // interrupted reports what is complete of a run that somebody has ended: its whole blocks.
 func (r *Run) interrupted(ctx context.Context) (progress.Ending, error) {
-	m := r.manifest()
 	complete := r.complete()
 	if complete == 0 {
 		return progress.Ending{Interrupted: true}, nil
 	}
-	m.RepeatBlocks = max(min(m.RepeatBlocks, complete-r.facts.Plan.Blocks), 0)
-	m.Blocks = min(m.Blocks, complete)
-	kept := m.Trials[:0]
-	for _, t := range m.Trials {
-		if t.Block <= complete {
-			kept = append(kept, t)
-		}
-	}
-	m.Trials = kept
+	m := conduct.UpTo(r.manifest(), complete)
 	m.Notes = append(m.Notes, fmt.Sprintf("the run was interrupted after %d complete blocks of %d: it is reported as far as it was measured", complete, r.facts.Plan.Blocks))
 	ending, err := r.publish(ctx, m)
 	ending.Interrupted = true

@@ -19,9 +19,6 @@ import (
 	"loadstone.dev/loadstone/internal/rootfs"
 )
 
-// nobody is who an implementation runs as whose image names no user, as on a cluster.
-const nobody = 65532
-
 // imaged is an implementation that runs in its image.
 type imaged struct {
 	digest string
@@ -60,7 +57,7 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 		}
 		if process.UID == 0 {
 			// As on a cluster: nobody measures as root who has not asked for it, and who is root here may signal every process of this machine.
-			process.UID, process.GID = nobody, nobody
+			process.UID, process.GID = record.OwnUser, record.OwnUser
 		}
 		if user := i.Container.User; user != nil {
 			process.UID = int(*user)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestWhatAContainerCannotHaveIsRefused(t *testing.T) {
@@ -67,6 +68,30 @@ func TestAProgramIsNeverReady(t *testing.T) {
 	s := programs(func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Readiness.Path = "/ready" })
 	if _, err := Compile(s, Options{Name: "r", UID: "u"}); err == nil || !strings.Contains(err.Error(), "spec.implementations[1].readiness is for servers, and new has no port") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheTimeUntilAServerIsReadyHasADefaultThatIsNoted(t *testing.T) {
+	given := spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Readiness.TimeoutSeconds = 90 })
+	p, err := Compile(given, Options{Name: "r", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := p.Implementations[0], p.Implementations[1]
+	if first.Container.Readiness.Seconds != record.ReadySeconds || second.Container.Readiness.Seconds != 90 {
+		t.Errorf("they may take %d and %d s", first.Container.Readiness.Seconds, second.Container.Readiness.Seconds)
+	}
+	for name, want := range map[string]bool{first.Name: true, second.Name: false} {
+		if note := "implementations[" + name + "].readiness.timeoutSeconds defaults to 30"; slices.Contains(p.Notes, note) != want {
+			t.Errorf("that something says %q is %v: %q", note, !want, p.Notes)
+		}
+	}
+	if got := p.readySeconds(given.Implementations); got != 90*p.Blocks {
+		t.Errorf("the run has %d s for the starts of its servers, and the spec says 90 s of one of them", got)
+	}
+	p, err = Compile(programs(), Options{Name: "r", UID: "u"})
+	if err != nil || p.Implementations[0].Container.Readiness != (record.Readiness{}) {
+		t.Errorf("a program is ready after %+v, %v", p.Implementations[0].Container.Readiness, err)
 	}
 }
 

@@ -90,7 +90,8 @@ func TestTheCPUsOfDependenciesCountForTheNode(t *testing.T) {
 		}
 	}
 	fraction := resource.MustParse("300m")
-	p, err := Compile(spec(database(func(d *v1alpha1.Dependency) { d.CPU = &fraction }), func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].CPUs = 1 }), Options{Name: "r", UID: "u"})
+	own := spec(database(func(d *v1alpha1.Dependency) { d.CPU = &fraction }), func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].CPUs = 1 })
+	p, err := Compile(own, Options{Name: "r", UID: "u"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestTheCPUsOfDependenciesCountForTheNode(t *testing.T) {
 	if v == nil || v.Reason != v1alpha1.ReasonNotEnoughCPUs || !strings.Contains(v.Message, "spec.implementations[0].cpus is 1, with 300m of dependencies: its pod needs 1500m CPU on one node") {
 		t.Errorf("got %v", v)
 	}
-	if got := p.readySeconds(); got != 60*p.Blocks {
+	if got := p.readySeconds(own.Implementations); got != 60*p.Blocks {
 		t.Errorf("the servers of all trials may take %d s, want a minute for each of the database's %d blocks", got, p.Blocks)
 	}
 }

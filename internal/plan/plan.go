@@ -94,7 +94,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if v := cmp.Or(p.following(spec, opts), p.checkTrials(opts.Local)); v != nil {
 		return Plan{}, v
 	}
-	p.times(spec.TimeoutSeconds)
+	p.times(spec)
 	return p, nil
 }
 
@@ -207,6 +207,10 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 	for _, i := range list {
 		own := kind.ReadImplementation(i)
 		own.Role = cmp.Or(own.Role, record.RoleContender)
+		if ready := &own.Container.Readiness; own.Port > 0 && ready.Seconds == 0 {
+			ready.Seconds = record.ReadySeconds
+			p.Note("implementations[%s].readiness.timeoutSeconds defaults to %d", i.Name, ready.Seconds)
+		}
 		p.encryption(i.Name, own.TLS)
 		p.scratch("implementations["+i.Name+"]", own.Container)
 		p.dependencies(i.Name, own.Dependencies)
@@ -327,34 +331,35 @@ func (p *Plan) draw(block int32, name string) []byte {
 	return sum[:]
 }
 
-// maxTimeout is the longest that a run may take, in seconds: a week, as in the API.
-const maxTimeout = 604800
+// MaxTimeoutSeconds is the longest that a run may take: a week, as in the API.
+const MaxTimeoutSeconds = 604800
 
-func (p *Plan) times(timeout int32) {
+func (p *Plan) times(spec v1alpha1.BenchmarkRunSpec) {
 	p.TrialSeconds = timetable.End(p.Slots(p.Trials[0])).Seconds()
-	p.TimeoutSeconds = timeout
-	if timeout == 0 {
+	p.TimeoutSeconds = spec.TimeoutSeconds
+	if p.TimeoutSeconds == 0 {
 		seconds := int64((3*p.Estimate(len(p.Trials)) + p.EstimateOf(p.Following)).Seconds()) + 600
 		words := "three times the planned time plus ten minutes"
-		if starts := p.readySeconds(); starts > 0 {
+		if starts := p.readySeconds(spec.Implementations); starts > 0 {
 			seconds += int64(starts)
 			words += ", and the time that servers may take to start"
 		}
-		if seconds > maxTimeout {
-			seconds, words = maxTimeout, "the longest that a run may take"
+		if seconds > MaxTimeoutSeconds {
+			seconds, words = MaxTimeoutSeconds, "the longest that a run may take"
 		}
 		p.TimeoutSeconds = int32(seconds)
 		p.Note("spec.timeoutSeconds defaults to %d: %s", p.TimeoutSeconds, words)
 	}
 }
 
-// readySeconds is how long the servers of all trials may take to start, as far as the spec says.
-func (p *Plan) readySeconds() int32 {
+// readySeconds is how long the servers of all trials may take to start, as far as the spec says: three times the planned time
+// have room for what a server takes by default.
+func (p *Plan) readySeconds(asked []v1alpha1.Implementation) int32 {
 	var sum int32
 	for _, t := range slices.Concat(p.Trials, p.Following) {
 		for _, name := range t.Servers {
-			if i := pick.First(p.Implementations, func(i *record.Implementation) bool { return i.Name == name }); i != nil {
-				sum += i.Container.Readiness.Seconds + i.DependencySeconds()
+			if i := pick.First(asked, func(i *v1alpha1.Implementation) bool { return i.Name == name }); i != nil {
+				sum += i.Readiness.TimeoutSeconds + p.Implementation(name).DependencySeconds()
 			}
 		}
 	}

@@ -173,7 +173,7 @@ func TestAProgramThatCannotBeIsRefusedBeforeAnythingStarts(t *testing.T) {
 
 func TestTheDefaultOfTheTimeoutIsAWeekAtMost(t *testing.T) {
 	p := compiled(t, programs(func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.Microbenchmark.LimitSeconds = 100, 3600 }))
-	if p.TimeoutSeconds != maxTimeout || !strings.Contains(strings.Join(p.Notes, " "), "spec.timeoutSeconds defaults to 604800: the longest that a run may take") {
+	if p.TimeoutSeconds != MaxTimeoutSeconds || !strings.Contains(strings.Join(p.Notes, " "), "spec.timeoutSeconds defaults to 604800: the longest that a run may take") {
 		t.Errorf("%d s, with the notes %q", p.TimeoutSeconds, p.Notes)
 	}
 }

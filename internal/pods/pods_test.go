@@ -50,7 +50,7 @@ func condOf(status corev1.ConditionStatus, since time.Duration, message string) 
 	return []corev1.PodCondition{{Type: corev1.PodScheduled, Status: status, Message: message, LastTransitionTime: metav1.Time{Time: noon.Add(-since)}}}
 }
 
-func TestAPodThatHasWaitedForTooLongIsMadeAnew(t *testing.T) {
+func TestAPodThatHasWaitedForTooLongIsMadeAgain(t *testing.T) {
 	const needs, life = 12 * time.Minute, 30 * time.Minute
 	over := func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "DeadlineExceeded" }
 	for name, tc := range map[string]struct {

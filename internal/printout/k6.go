@@ -43,7 +43,7 @@ func parseJSON(name, text string) ([]Sample, error) {
 		s := Sample{File: name, Line: line, Tool: K6}
 		s.endOfTest(e, "the summary holds no requests of k6")
 		if s.Failed == "" {
-			s.Unknown = append(s.Unknown, "k6's JSON does not say which load was asked for: a rate that was kept cannot be told from a closed loop.")
+			s.Unknown = append(s.Unknown, "k6's JSON does not say which load was asked for: a rate that was sustained cannot be told from a closed loop.")
 		}
 		s.finish()
 		if len(out) > 0 {

@@ -28,10 +28,11 @@ import (
 )
 
 const (
-	// profileLead is the time between an order and the start of the program.
+	// profileLead is the time between a command and the start of the program.
 	profileLead = 20 * time.Millisecond
-	// startLimit is how long a server may take under a profiler until it answers, if it is not given longer, and stopGrace how long it may take to end when it is told to.
-	startLimit = 60 * time.Second
+	// leastStart is how long a server may take until it answers, however short its readiness.timeoutSeconds: a profiler slows its start. stopGrace is
+	// how long it may take to end when it is told to.
+	leastStart = 60 * time.Second
 	stopGrace  = 20 * time.Second
 	// leastLeft is how much of a trial's time must be left for another launch.
 	leastLeft = 5 * time.Second
@@ -51,7 +52,7 @@ type Config struct {
 	TLS bool
 	// StopSignal is the signal that tells the server to end; empty is SIGTERM.
 	StopSignal string
-	// StartLimit is how long the server may take from its start to its first answer, if that is longer than a minute.
+	// StartLimit is how long the server may take without a profiler from its start to its first answer.
 	StartLimit time.Duration
 }
 
@@ -191,11 +192,11 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 		return record.Launch{}, err
 	}
 	at := time.Now().Add(profileLead)
-	order := launch.Order{
+	command := launch.Command{
 		At: at, Limit: time.Until(s.deadline) + stopGrace + launched.ExitGrace, Argv: wrapped.Argv, Env: wrapped.Env,
 		StopSignal: s.config.StopSignal, StopGrace: stopGrace, Counters: wrapped.Counters,
 	}
-	if err := s.config.Exchange.Give(index, order); err != nil {
+	if err := s.config.Exchange.Give(index, command); err != nil {
 		return record.Launch{}, err
 	}
 	one := record.Launch{Started: at.UTC()}
@@ -242,7 +243,7 @@ func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests i
 			_ = timing.SleepUntil(alive, time.Now().Add(launched.ExitPoll)) // It ends with the loop.
 		}
 	}()
-	limit := at.Add(max(startLimit, s.config.StartLimit))
+	limit := at.Add(max(leastStart, s.config.StartLimit))
 	if limit.After(s.deadline) {
 		limit = s.deadline
 	}

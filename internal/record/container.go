@@ -1,9 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 )
 
 // Container is what an implementation gets beside its image and its command. Objects are named, and their contents are not recorded.
@@ -14,13 +16,17 @@ type Container struct {
 	EnvFrom []VariableSource `json:"envFrom,omitempty"`
 	Files   []FileMount      `json:"files,omitempty"`
 	Scratch []Scratch        `json:"scratch,omitempty"`
-	// User and Group are those of its process; nil is Loadstone's own.
+	// User and Group are those of its process; nil is OwnUser on a cluster, and on one machine who started the run, or what its image names.
 	User  *int64 `json:"user,omitempty"`
 	Group *int64 `json:"group,omitempty"`
 	// PullSecrets are the names of the Secrets with which its image is pulled.
 	PullSecrets []string  `json:"pullSecrets,omitempty"`
 	Readiness   Readiness `json:"readiness,omitzero"`
 }
+
+// OwnUser is the UID and GID of every measured process whose spec names none: the observer must share the server's to read its /proc. Loadstone's own
+// images run as it, too.
+const OwnUser = 65532
 
 // Setting is one thing that a container gets, as it is printed.
 type Setting struct {
@@ -118,6 +124,14 @@ type Scratch struct {
 type Readiness struct {
 	// Path is asked until the answer has a status of 2xx; empty if it is enough that the server listens.
 	Path string `json:"path,omitempty"`
-	// Seconds is how long it may take from its start; 0 in records of before it could be said, which is 30.
+	// Seconds is how long it may take from its start; 0 of a program, which is no server, and in records of before plans said it. Limit knows of these.
 	Seconds int32 `json:"seconds,omitempty"`
+}
+
+// ReadySeconds is how long a server may take from its start until it is ready, unless its spec says otherwise.
+const ReadySeconds = 30
+
+// Limit is how long a server may take from its start until it is ready.
+func (r Readiness) Limit() time.Duration {
+	return time.Duration(cmp.Or(r.Seconds, ReadySeconds)) * time.Second
 }

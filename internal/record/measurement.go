@@ -20,6 +20,10 @@ const (
 	FromIntended LatencyKind = "FromIntended"
 )
 
+// MissedShare and MissedStarts: an arrival rate is sustained if it misses no more than one start in a hundred, or two, which is what the beginning and
+// the end of a cell cost.
+const MissedShare, MissedStarts = 0.01, 2
+
 // Latency is a whole distribution: an HdrHistogram of microseconds, 1 µs to 1 hour, 3 significant digits, in HdrHistogram's
 // V2 compressed encoding (base64), which package histogram reads and writes.
 //

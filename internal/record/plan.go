@@ -229,6 +229,9 @@ type PlannedTrial struct {
 // Follows reports whether the trial follows all blocks and belongs to none.
 func (t PlannedTrial) Follows() bool { return t.Block == 0 }
 
+// MaxCellSeconds and MaxRate bound how long a cell is measured, in seconds, and an arrival rate, in requests a second, as the API bounds them.
+const MaxCellSeconds, MaxRate = 3600, 1_000_000
+
 // Cell is one level of one load, measured once in a trial.
 type Cell struct {
 	Load string `json:"load"`
@@ -242,7 +245,7 @@ type Cell struct {
 	// Step is the step of a search, from 1; 0 outside a search. Its rate is found while the trial runs.
 	Step   int32   `json:"step,omitempty"`
 	Search *Search `json:"search,omitempty"`
-	// Generators is the number of generators that share the cell equally, Threads the number of threads of the tool in each.
+	// Generators is the number of generators that share the cell equally, Threads the number of threads of the tool in each; 1 at least, both.
 	Generators int32         `json:"generators"`
 	Threads    int32         `json:"threads"`
 	Connection ConnectionUse `json:"connection"`

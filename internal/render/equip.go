@@ -77,7 +77,7 @@ func podUser(pod *corev1.Pod, own record.Container) {
 
 // dependencyUser gives a dependency a user of its own: Loadstone's, unless it names one.
 func dependencyUser(c *corev1.Container, own record.Container) {
-	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsGroup = ptr(int64(user)), ptr(int64(user))
+	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsGroup = ptr(int64(record.OwnUser)), ptr(int64(record.OwnUser))
 	if own.User != nil {
 		c.SecurityContext.RunAsUser = ptr(*own.User)
 		if *own.User == 0 {

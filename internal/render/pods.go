@@ -25,8 +25,6 @@ import (
 )
 
 const (
-	// user is the UID and GID of every measured process: the observer must share the server's to read its /proc.
-	user = 65532
 	// dataDir is where agents keep their files until they are stored.
 	dataDir = "/var/lib/loadstone"
 	// Bringer is the name of the init container that brings the agent into the image of a program. It asks for as little as the collector.
@@ -243,7 +241,7 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 			Tolerations:                   []corev1.Toleration{{Key: v1alpha1.TaintMeasure, Operator: corev1.TolerationOpExists}},
 			ImagePullSecrets:              references(o.PullSecrets),
 			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(user)), RunAsGroup: ptr(int64(user)), FSGroup: ptr(int64(user)),
+				RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(record.OwnUser)), RunAsGroup: ptr(int64(record.OwnUser)), FSGroup: ptr(int64(record.OwnUser)),
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{

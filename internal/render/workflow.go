@@ -63,7 +63,7 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 		"serviceAccountName":    o.ServiceAccount,
 		"activeDeadlineSeconds": int64(p.TimeoutSeconds),
 		"podGC":                 map[string]any{"strategy": "OnPodCompletion"},
-		"securityContext":       map[string]any{"runAsNonRoot": true, "runAsUser": int64(user), "seccompProfile": map[string]any{"type": "RuntimeDefault"}},
+		"securityContext":       map[string]any{"runAsNonRoot": true, "runAsUser": int64(record.OwnUser), "seccompProfile": map[string]any{"type": "RuntimeDefault"}},
 		"affinity":              offMeasuringNodes(),
 		"templates": []any{
 			map[string]any{"name": "trials", "steps": steps},

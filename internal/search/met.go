@@ -9,13 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-const (
-	// shortShare and shortStarts are what an achieved rate may lack of the asked one: one in a hundred, or two starts at the ends.
-	shortShare  = 0.01
-	shortStarts = 2
-
-	microsPerMilli = 1000
-)
+const microsPerMilli = 1000
 
 // Met reports whether a measurement kept the bound of a search; why is a sentence that says why it did not, and empty if it did.
 //
@@ -28,7 +22,7 @@ func Met(m record.Measurement, s record.Search) (met bool, why string) {
 	if n := m.Errors.Sum(); n > 0 {
 		return false, fmt.Sprintf("%d requests failed.", n)
 	}
-	if short := m.Asked - m.Requests; float64(short) > max(shortShare*float64(m.Asked), shortStarts) {
+	if short := m.Asked - m.Requests; float64(short) > max(record.MissedShare*float64(m.Asked), record.MissedStarts) {
 		return false, fmt.Sprintf("%d of %d requests were answered; %d found no free virtual user.", m.Requests, m.Asked, m.Dropped)
 	}
 	for _, l := range m.Latency {

@@ -8,12 +8,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-const (
-	// Width is the ratio between the lowest rate missed and the highest met at which a search is fine enough, less 1.
-	Width = 0.02
-	// MaxRate is the highest rate that is tried: what a level of the API may ask for.
-	MaxRate int32 = 1_000_000
-)
+// Width is the ratio between the lowest rate missed and the highest met at which a search is fine enough, less 1.
+const Width = 0.02
 
 // Step is one rate that was tried.
 type Step struct {
@@ -63,7 +59,7 @@ func Next(s record.Search, past []Step) (rate int32, done bool) {
 	case len(past) >= int(s.Steps):
 		return 0, true
 	case len(past) == 0:
-		return min(max(s.StartRequestsPerSecond, 1), MaxRate), false
+		return min(max(s.StartRequestsPerSecond, 1), record.MaxRate), false
 	}
 	rates := tally(past)
 	for _, t := range rates {
@@ -74,7 +70,7 @@ func Next(s record.Search, past []Step) (rate int32, done bool) {
 	low, high := boundary(rates)
 	switch {
 	case high.Rate == 0:
-		return min(low.Rate, MaxRate/2) * 2, low.Rate == MaxRate
+		return min(low.Rate, record.MaxRate/2) * 2, low.Rate == record.MaxRate
 	case low.Rate == 0 && high.Rate == 1:
 		return 0, true
 	case low.Rate == 0:

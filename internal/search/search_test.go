@@ -112,7 +112,7 @@ func find(t *testing.T, q queue, s record.Search) search.Capacity {
 		if done {
 			break
 		}
-		if rate < 1 || rate > search.MaxRate {
+		if rate < 1 || rate > record.MaxRate {
 			t.Fatalf("Next() = %d after %+v", rate, past)
 		}
 		past = append(past, search.Step{Rate: rate, Met: q.met(rate, s)})

@@ -84,7 +84,7 @@ type Traits struct {
 	PauseMillis int32
 	// RatesOnly is true of a tool that is used for constant rates, and for nothing else: neither for a closed model nor for ramps.
 	RatesOnly bool
-	// MaxRequests is how many requests a generator may make in a cell, of each of which the tool leaves a record; 0 of a tool that leaves none.
+	// MaxRequests is how many Needs.Requests a generator may have in a cell; 0 of a tool that leaves no records.
 	MaxRequests int64
 	// WholePercents is true of a tool that gives no percentile between two whole ones.
 	WholePercents bool
@@ -115,6 +115,8 @@ type Needs struct {
 	Gap time.Duration
 	// MemoryBytes is the memory of one run, beyond that of the agent.
 	MemoryBytes int64
+	// Requests is how many requests one run makes at most, of each of which the tool leaves a record; 0 of a tool that leaves none.
+	Requests int64
 }
 
 // Every tool needs these for a run.

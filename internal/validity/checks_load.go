@@ -84,16 +84,11 @@ func checkRequests(f *facts) []Reason {
 	return []Reason{{Code: TooFewRequests, Weight: Suspect, Scope: ScopeCell, Value: float64(f.Requests), Limit: minRequests}}
 }
 
-const (
-	// MissedShare and MissedStarts: an arrival rate is sustained if it misses no more than one start in a hundred, or two, which is what
-	// the beginning and the end of a cell cost. Starts are counted, since completions lag behind them.
-	MissedShare, MissedStarts = 0.01, 2
-	// rateVoid: a tenth less is another load, like a tenth less time.
-	rateVoid = 0.1
-)
+// rateVoid: a tenth less is another load, like a tenth less time.
+const rateVoid = 0.1
 
-// checkRate compares an arrival rate with what was started. What the tool does not count as dropped was started if it ended
-// somehow, or was in flight at the end on one of the connections. The steps of a search are meant to miss it in the end.
+// checkRate compares an arrival rate with what was started, since completions lag behind. What the tool does not count as dropped was started if it
+// ended somehow, or was in flight at the end on one of the connections. The steps of a search are meant to miss it in the end.
 func checkRate(f *facts) []Reason {
 	asked := float64(f.Asked)
 	if asked <= 0 || f.Level.Step > 0 || !f.Complete() {
@@ -102,10 +97,10 @@ func checkRate(f *facts) []Reason {
 	e := f.Errors
 	started := f.Requests + e.Connect + e.Read + e.Write + e.Timeout + int64(f.Level.Connections)
 	missed := float64(max(f.Dropped, f.Asked-started))
-	if missed <= max(MissedShare*asked, MissedStarts) {
+	if missed <= max(record.MissedShare*asked, record.MissedStarts) {
 		return nil
 	}
-	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: missed / asked, Limit: MissedShare}
+	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: missed / asked, Limit: record.MissedShare}
 	if f.Busiest() >= generatorBusy || f.heldBack() {
 		r.Subject = measured.SubjectGenerator
 	}
@@ -128,10 +123,10 @@ func checkExceeded(f *facts) []Reason {
 		asked = min(cmp.Or(asked, planned), planned)
 	}
 	more := float64(f.Requests) - asked
-	if asked <= 0 || more <= max(MissedShare*asked, MissedStarts*float64(len(f.Runs))) {
+	if asked <= 0 || more <= max(record.MissedShare*asked, record.MissedStarts*float64(len(f.Runs))) {
 		return nil
 	}
-	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectGenerator, Value: float64(f.Requests) / asked, Limit: 1 + MissedShare}
+	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectGenerator, Value: float64(f.Requests) / asked, Limit: 1 + record.MissedShare}
 	if more > rateVoid*asked {
 		r.Weight, r.Limit = Void, 1+rateVoid
 	}

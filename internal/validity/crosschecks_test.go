@@ -73,7 +73,7 @@ func TestWarmupIsOverUnlessMostTrialsSayOtherwise(t *testing.T) {
 	}
 }
 
-func TestStrangersMustHitBothSidesAlike(t *testing.T) {
+func TestNoisyNeighboursMustDisturbBothSidesAlike(t *testing.T) {
 	for name, tc := range map[string]struct {
 		hundredths int64
 		want       []finding

@@ -142,3 +142,12 @@ func Of(spec v1alpha1.TrialSpec) (kind.Work, error) {
 	}
 	return k.Read(spec), nil
 }
+
+// HasCells reports whether the trial that a spec asks for is measured cell by cell, as its kind describes it in the trial's manifest; false of a kind
+// that is not known here.
+func HasCells(spec v1alpha1.TrialSpec) bool {
+	work, _ := Of(spec) // Unknown work describes nothing.
+	var m record.TrialManifest
+	work.Describe(&m)
+	return m.HasCells()
+}

@@ -337,7 +337,7 @@ func TestTheMonitorKnowsHowItsServerStartsAndEnds(t *testing.T) {
 	p := compiled(t, func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Implementations[1].StopSignal, s.Implementations[1].Readiness.TimeoutSeconds = "SIGQUIT", 90
 	})
-	for name, want := range map[string][]string{"go": nil, "epoll": {"--start-seconds=90", "--stop-signal=SIGQUIT"}} {
+	for name, want := range map[string][]string{"go": {"--start-seconds=30"}, "epoll": {"--start-seconds=90", "--stop-signal=SIGQUIT"}} {
 		line := p.Following[slices.IndexFunc(p.Following, func(l record.PlannedTrial) bool { return l.Servers[0] == name })]
 		work, err := kinds.Of(kinds.Write("run", p.Plan, line))
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
@@ -59,24 +60,23 @@ func checkDivision(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// checkRatesOnly repeats what the API's rules say of tools that keep constant rates only, and refuses more requests than such a tool may leave records of.
+// checkRatesOnly repeats what the API's rules say of tools that sustain constant rates only, and refuses more requests than such a tool may leave records of.
 func checkRatesOnly(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		l = sized(l)
 		traits := tools.Traits(record.Tool(l.Tool))
 		for j, level := range l.Levels {
 			if traits.RatesOnly && l.Search.IsZero() && (level.RequestsPerSecond == 0 || level.RampToRequestsPerSecond > 0) {
-				return kind.Invalid("spec.loads[%d].levels[%d] has no constant rate, and %s keeps nothing else: set requestsPerSecond without rampToRequestsPerSecond, or use k6", i, j, l.Tool)
+				return kind.Invalid("spec.loads[%d].levels[%d] has no constant rate, and %s sustains nothing else: set requestsPerSecond without rampToRequestsPerSecond, or use k6", i, j, l.Tool)
 			}
-			pods, cpus := int64(l.Generators.Pods), int64(l.Generators.CPUs)
-			rate := int64(level.RequestsPerSecond) / pods
-			if !l.Search.IsZero() {
-				rate = cpus * int64(traits.MaxRatePerCPU)
-			}
-			seconds := int64(l.DurationSeconds)
-			if traits.MaxRequests > 0 && rate*seconds > traits.MaxRequests {
+			// The first generator gets what does not divide. A search has no rate yet: its highest counts.
+			share := timetable.Share(record.Cell{
+				Tool: record.Tool(l.Tool), Connections: level.Connections, RequestsPerSecond: level.RequestsPerSecond,
+				Generators: l.Generators.Pods, Threads: l.Generators.CPUs, DurationSeconds: l.DurationSeconds,
+			}, 0)
+			if requests, seconds := tools.Needs(share).Requests, int64(l.DurationSeconds); requests > traits.MaxRequests {
 				return kind.Invalid("spec.loads[%d].durationSeconds is %d, in which a generator makes up to %d requests of levels[%d], and %s leaves a record of each, which must be no more than %d: make it %d at most, or use k6",
-					i, seconds, rate*seconds, j, l.Tool, traits.MaxRequests, traits.MaxRequests/rate)
+					i, seconds, requests, j, l.Tool, traits.MaxRequests, traits.MaxRequests*seconds/requests)
 			}
 		}
 		return nil

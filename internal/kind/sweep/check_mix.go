@@ -24,7 +24,7 @@ func checkMix(load string, l v1alpha1.Load) *kind.Violation {
 	case given(l.Request):
 		return kind.Invalid("%s is set beside %s.request: put the one request among requests, with a weight, or remove requests", field, load)
 	case !tools.Traits(record.Tool(l.Tool)).Mixes:
-		return kind.Invalid("%s is a mix, and %s is given one request: use wrk, or k6, which also keeps rates, or make a load of each request", field, l.Tool)
+		return kind.Invalid("%s is a mix, and %s is given one request: use wrk, or k6, which also sustains rates, or make a load of each request", field, l.Tool)
 	case len(l.Requests) < leastMixed || len(l.Requests) > mostMixed:
 		return kind.Invalid("%s has %d requests, and a mix has from %d to %d: set request for one, or make several loads", field, len(l.Requests), leastMixed, mostMixed)
 	}

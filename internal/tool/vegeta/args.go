@@ -47,7 +47,7 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 	}
 	users := number(workers)
 	args := []string{
-		program, "-cpus", number(max(cell.Threads, 1)), "attack", "-format", "json", "-targets", targetName(cell), "-output", output,
+		program, "-cpus", number(cell.Threads), "attack", "-format", "json", "-targets", targetName(cell), "-output", output,
 		"-rate", number(rate) + "/1s", "-duration", asked.String(), "-workers", users, "-max-workers", users, "-connections", users, "-max-connections", users,
 		"-timeout", timeout.String(), "-redirects", "-1", "-http2=false", "-max-body", strconv.Itoa(keptBytes(cell.Request)),
 	}
@@ -111,7 +111,7 @@ func (Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 	t := request{
 		Method: r.Verb(), URL: target.URL(r.Path), Header: map[string][]string{}, Body: []byte(r.Body),
 		Loadstone: facts{
-			Rate: cell.RequestsPerSecond, Seconds: cell.DurationSeconds, Connections: cell.Connections, Threads: max(cell.Threads, 1),
+			Rate: cell.RequestsPerSecond, Seconds: cell.DurationSeconds, Connections: cell.Connections, Threads: cell.Threads,
 			Status: r.Expect.Status, PerRequest: cell.Connection == record.PerRequest, Body: comparedBody(r),
 		},
 	}

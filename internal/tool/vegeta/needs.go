@@ -36,10 +36,12 @@ func (Tool) Traits() tool.Traits {
 
 // Needs implements tool.Tool. The rate of a search is not known before: its highest is.
 func (Tool) Needs(share record.Cell) tool.Needs {
-	rate := cmp.Or(int64(share.RequestsPerSecond), int64(max(share.Threads, 1))*maxRatePerCPU)
-	requests := min(rate*int64(share.DurationSeconds), maxRequests)
+	rate := cmp.Or(int64(share.RequestsPerSecond), int64(share.Threads)*maxRatePerCPU)
+	requests := rate * int64(share.DurationSeconds)
+	read := min(requests, maxRequests)
 	return tool.Needs{
-		Gap:         tool.LeastGap + margin + timeout + time.Duration(requests)*gapPerRequest,
-		MemoryBytes: memory + int64(share.Connections)*(tool.ConnectionBytes+memoryPerWorker) + requests*memoryPerRequest,
+		Gap:         tool.LeastGap + margin + timeout + time.Duration(read)*gapPerRequest,
+		MemoryBytes: memory + int64(share.Connections)*(tool.ConnectionBytes+memoryPerWorker) + read*memoryPerRequest,
+		Requests:    requests,
 	}
 }

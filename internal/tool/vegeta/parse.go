@@ -19,8 +19,6 @@ const (
 	unseen = 100 * time.Microsecond
 	// clipped is how much of a text of vegeta's stands in an error, in bytes.
 	clipped = 200
-	// mostRate and mostSeconds bound what a target file may say, so that no instant overflows.
-	mostRate, mostSeconds = 1_000_000, 3600
 
 	unknownBytes = "The bytes of the answers are unknown: they say no length of their own, and vegeta counts none that it does not keep."
 )
@@ -43,7 +41,7 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 		return record.Measurement{}, fmt.Errorf("reading what vegeta was asked for: %w", err)
 	}
 	f := own.Loadstone
-	if f.Rate < 1 || f.Rate > mostRate || f.Seconds < 1 || f.Seconds > mostSeconds {
+	if f.Rate < 1 || f.Rate > record.MaxRate || f.Seconds < 1 || f.Seconds > record.MaxCellSeconds { // No instant overflows then.
 		return record.Measurement{}, fmt.Errorf("reading what vegeta was asked for: %d requests/s for %d s are out of range", f.Rate, f.Seconds)
 	}
 	list, err := readRows(rows)

@@ -101,7 +101,7 @@ func requestText(r record.Request) string {
 // mixTable is what the script of a mix is made from.
 func mixTable(cell record.Cell) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "local sequence = %q\nlocal count = %d\nlocal asked = {\n", tool.Sequence(cell.Mix), max(cell.Threads, 1))
+	fmt.Fprintf(&b, "local sequence = %q\nlocal count = %d\nlocal asked = {\n", tool.Sequence(cell.Mix), cell.Threads)
 	for _, r := range cell.Mix {
 		fmt.Fprintf(&b, "  {method = %s, path = %s, headers = {", quote(r.Verb()), quote(r.Path))
 		for _, h := range r.Headers {

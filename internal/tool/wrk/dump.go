@@ -7,15 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
-const (
-	prefix = "loadstone "
-	// maxMicros is above any latency that wrk can hold: its histogram ends at its timeout.
-	maxMicros = 3_600_000_000
-)
+const prefix = "loadstone "
 
 var counters = []string{"duration", "requests", "bytes", "connect", "read", "write", "timeout", "status", "bins"}
 
@@ -113,7 +110,7 @@ func (d *dump) addLatency(micros, count string) error {
 	if err != nil {
 		return err
 	}
-	if m > maxMicros || d.seen[m] {
+	if m > histogram.HighestMicros || d.seen[m] { // What wrk can hold ends at its timeout, far below.
 		return errors.New("the latency is there twice, or longer than any")
 	}
 	d.seen[m] = true
