@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdexcept>
 #include <string>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -321,27 +322,72 @@ TEST("an executor that goes waits for the reads that are in flight, and for what
     writer.join();
 }
 
-static Lazy<int> readsAndWaits(int file, coro::Future<int> future)
+/* readUntil reads all the time, until it is told to end. It returns how often it did. */
+static Lazy<int> readUntil(int file, const bool &end)
 {
-    for (int i = 0; i < 3; i++) {
-        if (!co_await pieceLazily(file, static_cast<std::size_t>(i)))
-            co_return 0;
+    int count = 0;
+    for (; !end; count++) {
+        if (!co_await pieceLazily(file, static_cast<std::size_t>(count % 1000)))
+            throw std::logic_error("read something else");
     }
-    co_return co_await future;
+    co_return count;
 }
 
-TEST("an executor goes only when those who woke it are done with it, although the end of a read was faster")
+static Lazy<int> endWhenSet(coro::Future<int> future, bool &end)
+{
+    const int set = co_await future;
+    end = true;
+    co_return set;
+}
+
+TEST("a worker that is woken all the time by the ends of reads is woken by other threads, too, and then goes")
 {
     const Numbered numbered(4096);
     for (int round = 0; round < 300; round++) {
         coro::Promise<int> promise;
         auto future = promise.future();
+        bool end = false;
         std::thread setter;
         {
             Executor executor(1);
+            auto both = [&]() -> Lazy<int> {
+                std::vector<Lazy<int>> list;
+                list.push_back(readUntil(numbered.file(), end));
+                list.push_back(endWhenSet(future, end));
+                auto results = co_await coro::collectAll(executor, std::move(list));
+                results[0].take();
+                co_return results[1].take();
+            };
             setter = std::thread([&promise] { promise.set(7); });
-            CHECK(coro::syncAwait(executor, readsAndWaits(numbered.file(), future)) == 7);
+            CHECK(coro::syncAwait(executor, both()) == 7);
         }
         setter.join();
     }
+}
+
+TEST("a worker that always has something to run gets on with its reads")
+{
+    const Numbered numbered(4096);
+    Executor executor(1);
+    bool read = false;
+    auto reads = [&]() -> Lazy<bool> {
+        const bool right = co_await pieceLazily(numbered.file(), 100);
+        read = true;
+        co_return right;
+    };
+    auto runs = [&]() -> Lazy<bool> {
+        const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+        while (!read && std::chrono::steady_clock::now() < patience)
+            co_await coro::Yield{};
+        co_return read;
+    };
+    auto both = [&]() -> Lazy<bool> {
+        std::vector<Lazy<bool>> list;
+        list.push_back(reads());
+        list.push_back(runs());
+        auto results = co_await coro::collectAll(executor, std::move(list));
+        const bool first = results[0].take(), second = results[1].take();
+        co_return first && second;
+    };
+    CHECK(coro::syncAwait(executor, both()));
 }
