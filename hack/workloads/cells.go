@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 )
@@ -19,7 +20,9 @@ func printCells(ctx context.Context, out io.Writer, program string, cases []stri
 		if !renamed {
 			own = name
 		}
-		text, err := exec.CommandContext(ctx, program, "cell", own, "--seconds", "1").Output()
+		command := exec.CommandContext(ctx, program, "cell", own, "--seconds", "1")
+		command.Stderr = os.Stderr // What it says of an error names the way out.
+		text, err := command.Output()
 		if err != nil {
 			return fmt.Errorf("running the cell %s of %s: %w", own, program, err)
 		}

@@ -84,10 +84,19 @@ func uvhttp() []comparison {
 
 func coro() []comparison {
 	of := func(implementation, test string) source { return prints("coro", implementation, test, wallTime) }
+	// The other's time by the ring's: how many reads by the ring come on one by the other.
+	reads := func(than, test string, aim figures.Aim) comparison {
+		in := func(implementation string) source { return prints("coro-reads", implementation, test, wallTime) }
+		return ratio("coro-"+test+"-uring-to-"+than, in(than), in("uring"), aim)
+	}
 	return []comparison{
 		value("coro-switch", of("stackful", "switch"), "ns", theMean, atMost(10)),
 		ratio("coro-switch-to-boost", of("stackful", "switch"), of("boost", "switch"), noDearer),
 		ratio("coro-depth-2048-prealloc-to-dynamic", of("stackless-prealloc", "depth"), of("stackless", "depth"), atMost(0.5)),
+		reads("pool", "read", atLeast(1)),
+		reads("pool", "direct-read", atLeast(1)),
+		reads("worker", "read", figures.Aim{}),
+		reads("worker", "direct-read", figures.Aim{}),
 	}
 }
 

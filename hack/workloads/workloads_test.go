@@ -183,7 +183,7 @@ func TestCellsBecomeLines(t *testing.T) {
 func TestChoosing(t *testing.T) {
 	for only, want := range map[string]string{
 		"zco-switch":       "zco-switch\n",
-		"coro,zco-jain":    "zco-fair\ncoro\n",
+		"coro,zco-jain":    "zco-fair\ncoro\ncoro-reads\n",
 		"uvhttp-cpu-to":    "uvhttp-epoll\nuvhttp-nginx\n",
 		"what there is no": "",
 	} {

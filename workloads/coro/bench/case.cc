@@ -18,6 +18,8 @@ constexpr std::array kindNames{
     KindName{Kind::StackfulNoexcept, "stackful-noexcept"},
     KindName{Kind::StackfulPrealloc, "stackful-prealloc"},
     KindName{Kind::StackfulUnpooled, "stackful-unpooled"},
+    KindName{Kind::StackfulPool, "stackful-pool"},
+    KindName{Kind::StackfulUring, "stackful-uring"},
     KindName{Kind::Boost, "boost"},
     KindName{Kind::BoostFlagsDiffer, "boost-flags-differ"},
     KindName{Kind::Stackless, "stackless"},
@@ -25,6 +27,8 @@ constexpr std::array kindNames{
     KindName{Kind::StacklessPrealloc, "stackless-prealloc"},
     KindName{Kind::StacklessPreallocNoexcept, "stackless-prealloc-noexcept"},
     KindName{Kind::StacklessInlined, "stackless-inlined"},
+    KindName{Kind::StacklessPool, "stackless-pool"},
+    KindName{Kind::StacklessUring, "stackless-uring"},
     KindName{Kind::Hybrid, "hybrid"},
 };
 
@@ -33,6 +37,8 @@ constexpr std::array depthKinds{Kind::Stackful,          Kind::StackfulNoexcept,
                                 Kind::StackfulUnpooled,  Kind::Boost,             Kind::Stackless,
                                 Kind::StacklessNoexcept, Kind::StacklessPrealloc, Kind::StacklessPreallocNoexcept};
 constexpr std::array bothKinds{Kind::Stackful, Kind::Stackless};
+constexpr std::array readKinds{Kind::Stackful,  Kind::StackfulPool,  Kind::StackfulUring,
+                               Kind::Stackless, Kind::StacklessPool, Kind::StacklessUring};
 constexpr std::array deepReadKinds{Kind::Stackful, Kind::Stackless, Kind::Hybrid};
 
 struct FamilyName {
@@ -45,7 +51,8 @@ struct FamilyName {
 const std::array families{
     FamilyName{Family::Switch, "switch-", "", 0, 0, switchKinds},
     FamilyName{Family::Depth, "depth-", "-", 1, 2048, depthKinds},
-    FamilyName{Family::Read, "read-", "k-", 4, 2048, bothKinds},
+    FamilyName{Family::Read, "read-", "k-", 4, 2048, readKinds},
+    FamilyName{Family::DirectRead, "direct-read-", "k-", 4, 256, readKinds},
     FamilyName{Family::DeepRead, "deep-read-", "-", 1, 256, deepReadKinds},
     FamilyName{Family::SameRead, "same-read-", "-", 4, 2048, bothKinds},
 };

@@ -8,19 +8,23 @@
 
 namespace bench {
 
-enum class Family { Switch, Depth, Read, SameRead, DeepRead };
+enum class Family { Switch, Depth, Read, DirectRead, SameRead, DeepRead };
 
 enum class Kind {
     Stackful,
     StackfulNoexcept,
     StackfulPrealloc, /* a stack that is a static array */
     StackfulUnpooled, /* a stack that is mapped and unmapped each time */
+    StackfulPool,     /* reads are done by a pool of threads that block */
+    StackfulUring,    /* reads are asynchronous */
     Boost,
     BoostFlagsDiffer, /* the flags of MXCSR are others in the coroutine than at its caller's */
     Stackless,
     StacklessNoexcept,
     StacklessPrealloc, /* frames from a static array */
     StacklessPreallocNoexcept,
+    StacklessPool,
+    StacklessUring,
     Hybrid,           /* a frame that waits for calls on a stack */
     StacklessInlined, /* no coroutine at all: what is left of one that is inlined */
 };

@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -53,8 +54,8 @@ struct Curve {
 
 constexpr Curve curves[] = {
     {bench::Family::Switch, "pure_switch", "switches"}, {bench::Family::Depth, "call_depth", "depth"},
-    {bench::Family::Read, "read_diff_size", "kib"},     {bench::Family::DeepRead, "deep_read", "depth"},
-    {bench::Family::SameRead, "same_read", "tasks"}, /* for each CPU */
+    {bench::Family::Read, "read_diff_size", "kib"},     {bench::Family::DirectRead, "direct_read", "kib"},
+    {bench::Family::DeepRead, "deep_read", "depth"},    {bench::Family::SameRead, "same_read", "tasks"}, /* for each CPU */
 };
 
 /* nameIn leaves out the kind if it is the only one: so the cases of all kinds have the same names, and can be compared. */
@@ -85,13 +86,19 @@ void registerOf(const Curve &curve, const bench::Case &c, const Arguments &argum
     }
 }
 
-/* registerAll returns whether there is any case of the implementation. */
+/* registerAll returns whether there is any case of the implementation. Those that cannot be had here are left out, and it says why. */
 bool registerAll(const Arguments &arguments)
 {
     bool found = false;
+    std::set<std::string> said;
     for (const bench::Case &c : bench::allCases()) {
         if (!arguments.implementation.empty() && arguments.implementation != nameOf(c.kind))
             continue;
+        if (const std::string what = bench::missing(c, arguments.directory); !what.empty()) {
+            if (said.insert(what).second)
+                std::fprintf(stderr, "coro: %s, and cases like it, are left out: %s\n", nameOf(c).c_str(), what.c_str());
+            continue;
+        }
         registerOf(*std::ranges::find(curves, c.family, &Curve::family), c, arguments);
         found = true;
     }
@@ -136,7 +143,7 @@ int main(int argc, char **argv)
     if (benchmark::ReportUnrecognizedArguments(argc, argv))
         return 2;
     if (!registerAll(arguments)) {
-        std::fprintf(stderr, "coro: no case is of the implementation '%s': it is a kind, such as stackful\n", arguments.implementation.c_str());
+        std::fprintf(stderr, "coro: no case here is of the implementation '%s': it is a kind, such as stackful\n", arguments.implementation.c_str());
         return 2;
     }
     benchmark::RunSpecifiedBenchmarks();

@@ -4,6 +4,8 @@ namespace bench {
 
 std::unique_ptr<Scenario> makeScenario(const Case &c, const std::string &directory)
 {
+    if (const std::string what = missing(c, directory); !what.empty())
+        throw std::runtime_error(nameOf(c) + " is not to be had here: " + what);
     switch (c.family) {
     case Family::Switch:
         return makeSwitch(c.kind);
@@ -11,6 +13,8 @@ std::unique_ptr<Scenario> makeScenario(const Case &c, const std::string &directo
         return makeDepth(c.kind, c.parameter);
     case Family::Read:
         return makeRead(c.kind, c.parameter, directory);
+    case Family::DirectRead:
+        return makeDirectRead(c.kind, c.parameter, directory);
     case Family::SameRead:
         return makeSameRead(c.kind, c.parameter, directory);
     case Family::DeepRead:

@@ -25,12 +25,19 @@ class Scenario {
     virtual void verify() = 0;
 };
 
-/* makeScenario may make a file in the directory, which nobody else sees and which goes with the scenario. */
+/* missing says what a case needs and this machine, or the directory, does not have. It is empty where nothing is missing. */
+std::string missing(const Case &, const std::string &directory);
+
+/*
+ * makeScenario may make a file in the directory, which nobody else sees and which goes with the scenario. It throws where something is
+ * missing: a case does not do by other means what its name says.
+ */
 std::unique_ptr<Scenario> makeScenario(const Case &, const std::string &directory);
 
 std::unique_ptr<Scenario> makeSwitch(Kind);
 std::unique_ptr<Scenario> makeDepth(Kind, unsigned depth);
 std::unique_ptr<Scenario> makeRead(Kind, unsigned kib, const std::string &directory);
+std::unique_ptr<Scenario> makeDirectRead(Kind, unsigned kib, const std::string &directory);
 std::unique_ptr<Scenario> makeSameRead(Kind, unsigned tasks, const std::string &directory);
 std::unique_ptr<Scenario> makeDeepRead(Kind, unsigned depth, const std::string &directory);
 

@@ -1,8 +1,13 @@
 #include "executor.h"
 
+#include "ring.h"
+
 #include <cerrno>
+#include <cstdint>
 #include <stdexcept>
+#include <sys/eventfd.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace coro {
@@ -21,7 +26,36 @@ void Semaphore::wait()
     }
 }
 
-/* asleep is what a mailbox holds while its owner waits: whoever replaces it has to wake the owner. It is never run. */
+WakeUp::WakeUp() : file_(eventfd(0, EFD_CLOEXEC))
+{
+    if (file_ < 0)
+        throw std::system_error(errno, std::generic_category(), "eventfd");
+}
+
+WakeUp::~WakeUp()
+{
+    close(file_);
+}
+
+void WakeUp::post()
+{
+    constexpr std::uint64_t one = 1;
+    while (write(file_, &one, sizeof one) < 0) {
+        if (errno != EINTR)
+            throw std::system_error(errno, std::generic_category(), "posting a wake-up");
+    }
+}
+
+void WakeUp::wait()
+{
+    std::uint64_t posts;
+    while (read(file_, &posts, sizeof posts) < 0) {
+        if (errno != EINTR)
+            throw std::system_error(errno, std::generic_category(), "waiting for a wake-up");
+    }
+}
+
+/* asleep is what a mailbox holds while its owner sleeps: whoever replaces it has to wake the owner. It is never run. */
 static Job asleep([](Job &) {});
 
 void Mailbox::push(Job &job)
@@ -44,12 +78,16 @@ Job *Mailbox::takeAll()
     return oldest;
 }
 
-Job *Mailbox::wait()
+bool Mailbox::fallAsleep()
 {
     Job *empty = nullptr;
-    if (newest_.compare_exchange_strong(empty, &asleep, std::memory_order_relaxed))
-        wakeUp_.wait();
-    return takeAll();
+    return newest_.compare_exchange_strong(empty, &asleep, std::memory_order_relaxed);
+}
+
+bool Mailbox::getUp()
+{
+    Job *mark = &asleep;
+    return newest_.compare_exchange_strong(mark, nullptr, std::memory_order_relaxed);
 }
 
 thread_local constinit Worker *Worker::current_ = nullptr;
@@ -88,14 +126,46 @@ void Worker::loop()
         runAll(own);
         Job *posted = mailbox_.take();
         runAll(posted);
-        if (own_ == nullptr && posted == nullptr) {
+        if (own_ != nullptr || posted != nullptr) {
+            if (ring_)
+                ring_->turn(0);
+            continue;
+        }
+        if (!ring_ || ring_->isIdle()) {
             if (stopping_.open)
                 return;
             if (settling_.open)
                 answer();
-            runAll(mailbox_.wait());
+        }
+        rest();
+    }
+}
+
+/*
+ * rest sleeps until there is something to run. A worker with a ring may be woken by the end of a read. If somebody has then replaced the
+ * mark in the mailbox, their post is waited for: they must not find the worker gone.
+ */
+void Worker::rest()
+{
+    if (!mailbox_.fallAsleep())
+        return;
+    while (ring_ && !ring_->turn(1)) {
+        if (mailbox_.getUp())
+            return;
+    }
+    mailbox_.wakeUp().wait();
+}
+
+Ring *Worker::ring()
+{
+    if (!ring_ && ringError() == 0) {
+        try {
+            ring_ = std::make_unique<Ring>(mailbox_.wakeUp().file());
+        } catch (const std::system_error &error) {
+            ringError_.store(error.code().value(), std::memory_order_relaxed);
         }
     }
+    return ring_.get();
 }
 
 /* answer lets settle() return. */
@@ -112,6 +182,15 @@ Executor::Executor(unsigned threads)
         throw std::invalid_argument("an executor needs a thread");
     for (unsigned i = 0; i < threads; i++)
         workers_.push_back(std::make_unique<Worker>());
+}
+
+int Executor::ringError() const
+{
+    for (auto &worker : workers_) {
+        if (const int error = worker->ringError())
+            return error;
+    }
+    return 0;
 }
 
 /*

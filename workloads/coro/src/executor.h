@@ -15,6 +15,8 @@
 
 namespace coro {
 
+class Ring;
+
 /* Semaphore is POSIX's: the one of libstdc++ 12 may sleep for ever. */
 class Semaphore {
   public:
@@ -29,18 +31,40 @@ class Semaphore {
     sem_t semaphore_;
 };
 
+/* WakeUp is what one thread sleeps at until another posts. It is a descriptor, which can be waited for beside others. */
+class WakeUp {
+  public:
+    WakeUp();
+    ~WakeUp();
+    WakeUp(const WakeUp &) = delete;
+    WakeUp &operator=(const WakeUp &) = delete;
+    void post();
+    void wait();
+    int file() const { return file_; }
+
+  private:
+    int file_;
+};
+
 /* Mailbox takes jobs from any thread and hands all of them to one, in the order of their arrival. */
 class Mailbox {
   public:
     void push(Job &job);
     Job *take() { return newest_.load(std::memory_order_relaxed) == nullptr ? nullptr : takeAll(); } /* or nullptr */
-    Job *wait();
+
+    /* fallAsleep returns false if there is a job. Else the next push() posts the wake-up, once, and the owner waits for that. */
+    bool fallAsleep();
+
+    /* getUp is for an owner that has not waited. It returns false if it is too late for that: somebody posts. */
+    bool getUp();
+
+    WakeUp &wakeUp() { return wakeUp_; }
 
   private:
     Job *takeAll();
 
-    std::atomic<Job *> newest_{nullptr}; /* the asleep mark while the owner waits */
-    Semaphore wakeUp_;
+    std::atomic<Job *> newest_{nullptr}; /* the asleep mark while the owner sleeps */
+    WakeUp wakeUp_;
 };
 
 /* Worker is one thread of an executor. Coroutines stay on the worker they were begun on. */
@@ -62,8 +86,15 @@ class Worker {
     }
 
     StackPool &stacks() { return stacks_; } /* for code that runs on this worker */
+    Ring *ring();                           /* the same; nullptr where the kernel makes none */
 
-    /* settle waits on another thread until nothing is queued here. It returns whether anything was run since it was called last. */
+    /* ringError is why the kernel made no ring, an errno, or 0 as long as it has refused none. Any thread may ask. */
+    int ringError() const { return ringError_.load(std::memory_order_relaxed); }
+
+    /*
+     * settle waits on another thread until nothing is queued here and no read is in flight. It returns whether anything was run since it
+     * was called last.
+     */
     bool settle();
 
   private:
@@ -81,6 +112,7 @@ class Worker {
     }
     void loop();
     void runAll(Job *job);
+    void rest();
     void answer();
 
     static thread_local constinit Worker *current_;
@@ -94,6 +126,8 @@ class Worker {
     Semaphore settled_;
     StackPool stacks_;
     Mailbox mailbox_;
+    std::unique_ptr<Ring> ring_; /* made for the first read that asks for it */
+    std::atomic<int> ringError_{0};
     std::thread thread_; /* last: it uses the others */
 };
 
@@ -103,8 +137,9 @@ inline void Continuation::wake()
 }
 
 /*
- * An executor that goes runs what is queued, and what that queues on whichever worker. A coroutine that still waits then, for what
- * nobody will tell it, is not run again, and what it has stays: whoever begins one without waiting for it sees to its end.
+ * An executor that goes runs what is queued, and what that queues on whichever worker, and waits for the reads that are in flight. A
+ * coroutine that still waits then, for what nobody will tell it, is not run again, and what it has stays: whoever begins one without
+ * waiting for it sees to its end.
  */
 class Executor {
   public:
@@ -115,6 +150,7 @@ class Executor {
 
     Worker &next() { return *workers_[turn_.fetch_add(1, std::memory_order_relaxed) % workers_.size()]; }
     std::size_t size() const { return workers_.size(); }
+    int ringError() const; /* that of a worker that has one, or 0 */
 
   private:
     std::vector<std::unique_ptr<Worker>> workers_;

@@ -1,18 +1,14 @@
-/* Both kinds on an executor: futures, collecting, reads. */
+/* Both kinds on an executor: futures, collecting, its end. */
 #include "test.h"
 
 #include "collect.h"
 #include "future.h"
-#include "read_at.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <fcntl.h>
 #include <functional>
 #include <set>
-#include <string>
 #include <sys/resource.h>
 
 using coro::Executor;
@@ -328,25 +324,4 @@ TEST("an executor that goes lets one worker wake the coroutines of another to th
         going.post();
     }
     CHECK(told && result.take() == 7);
-}
-
-TEST("a read says how much it got, less at the end of the file, and throws what the kernel says")
-{
-    Executor executor(1);
-    char name[] = "/proc/self/exe";
-    int file = open(name, O_RDONLY);
-    const off_t size = lseek(file, 0, SEEK_END);
-    std::array<std::byte, 64> buffer;
-    auto lazily = [&](int from, off_t offset) -> Lazy<std::size_t> { co_return co_await coro::ReadAt(from, buffer, offset); };
-    auto byStack = [&](int from, off_t offset) {
-        return coro::syncAwait(executor, [&] { return coro::await(coro::ReadAt(from, buffer, offset)); });
-    };
-    CHECK(coro::syncAwait(executor, lazily(file, 0)) == 64 && buffer[1] == std::byte{'E'});
-    buffer[1] = {};
-    CHECK(byStack(file, 0) == 64 && buffer[1] == std::byte{'E'});
-    CHECK(coro::syncAwait(executor, lazily(file, size - 10)) == 10);
-    CHECK(byStack(file, size) == 0);
-    CHECK(throwsAs<std::system_error>([&] { coro::syncAwait(executor, lazily(-1, 0)); }));
-    CHECK(throwsAs<std::system_error>([&] { byStack(-1, 0); }));
-    close(file);
 }

@@ -29,7 +29,8 @@ TEST("every case that is listed is known by its own name")
 TEST("a case that is none is not known")
 {
     for (const char *name : {"", "switch", "depth-3-boost", "depth-0-boost", "depth-4096-boost", "depth-064-boost", "depth--1-boost",
-                             "read-2k-stackless", "read-32-stackless", "read-32k-boost", "same-read-32k-stackful", "switch-boost "})
+                             "read-2k-stackless", "read-32-stackless", "read-32k-boost", "same-read-32k-stackful",
+                             "same-read-32-stackless-uring", "direct-read-512k-stackless", "switch-boost "})
         CHECK(!bench::parseCase(name));
 }
 
