@@ -41,14 +41,16 @@ import (
 // lookEvery is how often tests, kubelets and Argo look at what has come about. A look costs milliseconds of the CPUs that all share.
 const lookEvery = 50 * time.Millisecond
 
-// world is a cluster with an operator in it: the API server, the object store, both reconcilers and the endpoint are real;
-// kubelets, agents and Argo are played. Each test has one, with namespaces of its own, of which alone its operator knows: tests wait most of
+// world is a cluster with an operator in it: the API server, the object store, both reconcilers and the endpoint are real, and the operator has the
+// rights of the chart's and no others; kubelets, agents and Argo are played. Each test has one, with namespaces of its own, of which alone its operator knows: tests wait most of
 // the time, and several go on at once.
 type world struct {
 	t      *testing.T
 	c      client.WithWatch
 	config *rest.Config
 	scheme *runtime.Scheme
+	// operator is what the chart installs for the operator.
+	operator *testbed.Installation
 	// namespace is where runs are, system the operator's own.
 	namespace, system string
 	clock             *clock
@@ -91,16 +93,9 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	})
 	n := worlds.Add(1)
 	w.namespace, w.system = fmt.Sprintf("bench-%d", n), fmt.Sprintf("system-%d", n)
-	for _, name := range []string{w.namespace, w.system} {
-		w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
-	}
-	for _, name := range []string{steps.KeySecret, render.TokensSecret} {
-		w.must(w.c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.system, Name: name}}))
-	}
+	w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
 	w.store = artifact.Config{Endpoint: object.Endpoint, Bucket: object.NewBucket(t), Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
 	w.addr, err = testbed.FreeAddress()
-	w.must(err)
-	w.key, err = steps.SigningKey(t.Context(), w.c, w.system)
 	w.must(err)
 	w.agents = &fakeAgents{clock: w.clock, byIP: map[string]*fakeAgent{}}
 	w.kubelet = &kubelet{c: w.c, namespace: w.namespace, agents: w.agents, clock: w.clock, seen: map[string]bool{}, gone: map[string]bool{}}
@@ -108,12 +103,23 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	for _, d := range deltas {
 		d(w)
 	}
+	w.install()
 	w.play()
 	if !w.elects {
 		w.startManager()
 	}
 	t.Cleanup(w.end)
 	return w
+}
+
+// install gives the operator what the chart gives it, and nothing more.
+func (w *world) install() {
+	w.t.Helper()
+	w.operator = testbed.Install(w.t, w.config, "..", w.system)
+	c, err := client.New(w.operator.Config, client.Options{Scheme: w.scheme})
+	w.must(err)
+	w.key, err = steps.SigningKey(w.t.Context(), c, w.system)
+	w.must(err)
 }
 
 func (w *world) must(err error) {
@@ -215,7 +221,7 @@ func (w *world) startManager() {
 
 // reach is how an operator reaches the API server.
 func (w *world) reach() *rest.Config {
-	c := rest.CopyConfig(w.config)
+	c := rest.CopyConfig(w.operator.Config)
 	if w.between != nil {
 		c.Wrap(w.between)
 	}
