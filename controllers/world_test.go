@@ -33,6 +33,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/lookup"
+	"loadstone.dev/loadstone/internal/namespaces"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -61,6 +62,8 @@ type world struct {
 	key               ed25519.PrivateKey
 	addr              string
 	stop              func()
+	// values are those of the chart that are not its defaults.
+	values []string
 	// elects is true if the test starts operators of its own, which stand for election.
 	elects bool
 	// reaper ends operators at their writes; nil lets them live.
@@ -115,7 +118,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 // install gives the operator what the chart gives it, and nothing more.
 func (w *world) install() {
 	w.t.Helper()
-	w.operator = testbed.Install(w.t, w.config, "..", w.system)
+	w.operator = testbed.Install(w.t, w.config, "..", w.system, w.values...)
 	c, err := client.New(w.operator.Config, client.Options{Scheme: w.scheme})
 	w.must(err)
 	w.key, err = steps.SigningKey(w.t.Context(), c, w.system)
@@ -247,27 +250,21 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	endpoint := &steps.Endpoint{Client: operator.client, Key: w.key, Addr: addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
 	w.must(lookup.Index(ctx, m.GetFieldIndexer()))
+	live := w.led().Reader(m.GetAPIReader())
 	trials := &TrialReconciler{
-		Client: operator.client, Live: m.GetAPIReader(), Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
+		Client: operator.client, Live: live, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
 	}
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
-		Client: operator.client, Live: inNamespace{m.GetAPIReader(), w.namespace}, Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
+		Client: operator.client, Live: live, Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
 		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Network: &networkingv1.NetworkPolicySpec{}, Absence: operator.absence,
 		Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))
 }
 
-// inNamespace lists objects of one namespace where all would be listed.
-type inNamespace struct {
-	client.Reader
-	namespace string
-}
-
-func (r inNamespace) List(ctx context.Context, list client.ObjectList, how ...client.ListOption) error {
-	return r.Reader.List(ctx, list, append([]client.ListOption{client.InNamespace(r.namespace)}, how...)...)
-}
+// led are the namespaces of which the operator of the test knows.
+func (w *world) led() namespaces.Led { return namespaces.Led{w.namespace, w.system} }
 
 // newManager makes a manager that reaches the cluster as a configuration says, with changes.
 func (w *world) newManager(reach *rest.Config, deltas ...func(*ctrl.Options)) ctrl.Manager {
@@ -285,7 +282,7 @@ func (w *world) newManager(reach *rest.Config, deltas ...func(*ctrl.Options)) ct
 		Controller: config.Controller{SkipNameValidation: &again},
 		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
 		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}, w.system: {}},
+			DefaultNamespaces: w.led().Cache(),
 			ByObject: map[client.Object]cache.ByObject{
 				&corev1.Pod{}: {Label: has(v1alpha1.LabelTrial)},
 				workflow:      {Label: has(v1alpha1.LabelRunUID), Namespaces: map[string]cache.Config{w.system: {}}},
