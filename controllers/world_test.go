@@ -33,6 +33,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/lookup"
+	"loadstone.dev/loadstone/internal/namespaces"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -41,14 +42,16 @@ import (
 // lookEvery is how often tests, kubelets and Argo look at what has come about. A look costs milliseconds of the CPUs that all share.
 const lookEvery = 50 * time.Millisecond
 
-// world is a cluster with an operator in it: the API server, the object store, both reconcilers and the endpoint are real;
-// kubelets, agents and Argo are played. Each test has one, with namespaces of its own, of which alone its operator knows: tests wait most of
+// world is a cluster with an operator in it: the API server, the object store, both reconcilers and the endpoint are real, and the operator has the
+// rights of the chart's and no others; kubelets, agents and Argo are played. Each test has one, with namespaces of its own, of which alone its operator knows: tests wait most of
 // the time, and several go on at once.
 type world struct {
 	t      *testing.T
 	c      client.WithWatch
 	config *rest.Config
 	scheme *runtime.Scheme
+	// operator is what the chart installs for the operator.
+	operator *testbed.Installation
 	// namespace is where runs are, system the operator's own.
 	namespace, system string
 	clock             *clock
@@ -59,6 +62,8 @@ type world struct {
 	key               ed25519.PrivateKey
 	addr              string
 	stop              func()
+	// values are those of the chart that are not its defaults.
+	values []string
 	// elects is true if the test starts operators of its own, which stand for election.
 	elects bool
 	// reaper ends operators at their writes; nil lets them live.
@@ -91,16 +96,9 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	})
 	n := worlds.Add(1)
 	w.namespace, w.system = fmt.Sprintf("bench-%d", n), fmt.Sprintf("system-%d", n)
-	for _, name := range []string{w.namespace, w.system} {
-		w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
-	}
-	for _, name := range []string{steps.KeySecret, render.TokensSecret} {
-		w.must(w.c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.system, Name: name}}))
-	}
+	w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
 	w.store = artifact.Config{Endpoint: object.Endpoint, Bucket: object.NewBucket(t), Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
 	w.addr, err = testbed.FreeAddress()
-	w.must(err)
-	w.key, err = steps.SigningKey(t.Context(), w.c, w.system)
 	w.must(err)
 	w.agents = &fakeAgents{clock: w.clock, byIP: map[string]*fakeAgent{}}
 	w.kubelet = &kubelet{c: w.c, namespace: w.namespace, agents: w.agents, clock: w.clock, seen: map[string]bool{}, gone: map[string]bool{}}
@@ -108,12 +106,23 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	for _, d := range deltas {
 		d(w)
 	}
+	w.install()
 	w.play()
 	if !w.elects {
 		w.startManager()
 	}
 	t.Cleanup(w.end)
 	return w
+}
+
+// install gives the operator what the chart gives it, and nothing more.
+func (w *world) install() {
+	w.t.Helper()
+	w.operator = testbed.Install(w.t, w.config, "..", w.system, w.values...)
+	c, err := client.New(w.operator.Config, client.Options{Scheme: w.scheme})
+	w.must(err)
+	w.key, err = steps.SigningKey(w.t.Context(), c, w.system)
+	w.must(err)
 }
 
 func (w *world) must(err error) {
@@ -215,7 +224,7 @@ func (w *world) startManager() {
 
 // reach is how an operator reaches the API server.
 func (w *world) reach() *rest.Config {
-	c := rest.CopyConfig(w.config)
+	c := rest.CopyConfig(w.operator.Config)
 	if w.between != nil {
 		c.Wrap(w.between)
 	}
@@ -241,27 +250,21 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	endpoint := &steps.Endpoint{Client: operator.client, Key: w.key, Addr: addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
 	w.must(lookup.Index(ctx, m.GetFieldIndexer()))
+	live := w.led().Reader(m.GetAPIReader())
 	trials := &TrialReconciler{
-		Client: operator.client, Live: m.GetAPIReader(), Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
+		Client: operator.client, Live: live, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
 	}
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
-		Client: operator.client, Live: inNamespace{m.GetAPIReader(), w.namespace}, Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
+		Client: operator.client, Live: live, Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
 		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Network: &networkingv1.NetworkPolicySpec{}, Absence: operator.absence,
 		Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))
 }
 
-// inNamespace lists objects of one namespace where all would be listed.
-type inNamespace struct {
-	client.Reader
-	namespace string
-}
-
-func (r inNamespace) List(ctx context.Context, list client.ObjectList, how ...client.ListOption) error {
-	return r.Reader.List(ctx, list, append([]client.ListOption{client.InNamespace(r.namespace)}, how...)...)
-}
+// led are the namespaces of which the operator of the test knows.
+func (w *world) led() namespaces.Led { return namespaces.Led{w.namespace, w.system} }
 
 // newManager makes a manager that reaches the cluster as a configuration says, with changes.
 func (w *world) newManager(reach *rest.Config, deltas ...func(*ctrl.Options)) ctrl.Manager {
@@ -279,7 +282,7 @@ func (w *world) newManager(reach *rest.Config, deltas ...func(*ctrl.Options)) ct
 		Controller: config.Controller{SkipNameValidation: &again},
 		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
 		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{w.namespace: {}, w.system: {}},
+			DefaultNamespaces: w.led().Cache(),
 			ByObject: map[client.Object]cache.ByObject{
 				&corev1.Pod{}: {Label: has(v1alpha1.LabelTrial)},
 				workflow:      {Label: has(v1alpha1.LabelRunUID), Namespaces: map[string]cache.Config{w.system: {}}},

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/namespaces"
 )
 
 // errStillThere says that runs are left which only the operator can end.
@@ -24,13 +25,19 @@ var errStillThere = errors.New("the operator has not ended every run: see that i
 func retire(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("retire", flag.ContinueOnError)
 	patience := f.Duration("patience", 4*time.Minute, "how long the operator has to stop the loads that go on")
+	some := f.String("namespaces", "", "the namespaces whose runs the operator leads, separated by commas; empty are all of the cluster")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
+	}
+	led, err := namespaces.Parse(*some, "")
+	if err != nil {
+		return fmt.Errorf("reading -namespaces (chart value runs.namespaces): %w", err)
 	}
 	c, err := errandClient()
 	if err != nil {
 		return err
 	}
+	c = led.Client(c)
 	ctx, cancel := context.WithTimeout(ctx, *patience)
 	defer cancel()
 	if err := noSuites(ctx, c); err != nil {

@@ -43,6 +43,7 @@ import (
 	"loadstone.dev/loadstone/internal/lease"
 	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/monitoring"
+	"loadstone.dev/loadstone/internal/namespaces"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/version"
@@ -62,6 +63,7 @@ type options struct {
 	metrics        string
 	pullSecrets    string
 	storeSecret    string
+	led            namespaces.Led
 	network        *networkingv1.NetworkPolicySpec
 	logs           logs
 	store          artifact.Config
@@ -82,6 +84,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.metrics, "metrics", "0", "the address at which metrics are served, such as :8082; 0 serves none")
 	f.StringVar(&o.pullSecrets, "pull-secrets", "", "the Secrets by which measured pods pull images, separated by commas; they lie in each namespace of runs")
 	f.StringVar(&o.storeSecret, "s3-generate-secret", "", "an empty Secret of the operator's namespace in which the operator puts a key that it draws, where the environment has none")
+	some := f.String("namespaces", "", "the namespaces whose runs and suites are led, beside the operator's own, separated by commas; empty are all of the cluster")
 	f.Func("network-policy", "what the NetworkPolicy of each run allows beside its own pods, as a NetworkPolicySpec in JSON; runs have none without it", o.readNetwork)
 	o.logs.addFlags(f)
 	o.store.AddFlags(f)
@@ -89,6 +92,9 @@ func parse(args []string) (options, error) {
 		return o, fmt.Errorf("parsing flags: %w", err)
 	}
 	var err error
+	if o.led, err = namespaces.Parse(*some, o.namespace); err != nil {
+		return o, fmt.Errorf("reading -namespaces (chart value runs.namespaces): %w", err)
+	}
 	if o.store.CA, err = authority.Read(o.store.CAFile); err != nil {
 		return o, err
 	}
@@ -199,7 +205,7 @@ func handOut(m ctrl.Manager, reviews client.Client, o options, told *monitoring.
 	if err != nil {
 		return err
 	}
-	if err := m.Add(&handout.Server{Runs: m.GetClient(), Reviews: reviews, Shelf: shelf, Addr: o.handout}); err != nil {
+	if err := m.Add(&handout.Server{Runs: m.GetClient(), Leads: o.led.Has, Reviews: reviews, Shelf: shelf, Addr: o.handout}); err != nil {
 		return fmt.Errorf("registering the handout: %w", err)
 	}
 	return nil
@@ -211,15 +217,16 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 	if err != nil {
 		return err
 	}
+	live := o.led.Reader(m.GetAPIReader())
 	trials := &controllers.TrialReconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: version.Version, Now: time.Now,
+		Client: m.GetClient(), Live: live, Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: version.Version, Now: time.Now,
 		Agents: agents.New(key, fence.Guard(&http.Transport{IdleConnTimeout: 10 * time.Second})),
 	}
 	if err := trials.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering trials: %w", err)
 	}
 	runs := &controllers.BenchmarkRunReconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: key,
+		Client: m.GetClient(), Live: live, Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: key,
 		Namespace: o.namespace, Service: o.service, WorkflowServiceAccount: o.serviceAccount, InstanceID: o.instanceID,
 		Network: o.network, Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: version.Version, Now: time.Now,
 	}
@@ -227,13 +234,13 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 		return fmt.Errorf("registering runs: %w", err)
 	}
 	rounds := &suites.Reconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: suites.AskRegistry, Reports: store, Now: time.Now,
+		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorderFor("loadstone"), Registry: suites.AskRegistry, Reports: store, Now: time.Now,
 	}
 	if err := rounds.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering suites: %w", err)
 	}
 	sinks := &notifications.Reconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"),
+		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorderFor("loadstone"),
 		Post: notifications.Poster(fence.Guard(notifications.Way())), Now: time.Now,
 	}
 	if err := sinks.SetupWithManager(m); err != nil {
@@ -250,8 +257,7 @@ const (
 	leaseRetry    = 3 * time.Second
 )
 
-// newManager keeps in memory only what Loadstone made, and the nodes: a cluster's other pods are none of its business. What it writes goes through
-// the fence; the configuration is one that does not.
+// newManager makes the operator's manager. What it writes goes through the fence; the configuration is one that does not.
 func newManager(o options, fence *lease.Fence) (ctrl.Manager, *rest.Config, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -259,16 +265,10 @@ func newManager(o options, fence *lease.Fence) (ctrl.Manager, *rest.Config, erro
 			return nil, nil, fmt.Errorf("registering types: %w", err)
 		}
 	}
-	measured, err := labels.NewRequirement(v1alpha1.LabelTrial, selection.Exists, nil)
+	kept, err := memory(o)
 	if err != nil {
-		return nil, nil, fmt.Errorf("selecting measured pods: %w", err)
+		return nil, nil, err
 	}
-	ours, err := labels.NewRequirement(v1alpha1.LabelRunUID, selection.Exists, nil)
-	if err != nil {
-		return nil, nil, fmt.Errorf("selecting workflows: %w", err)
-	}
-	workflow := &unstructured.Unstructured{}
-	workflow.SetGroupVersionKind(render.WorkflowKind)
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding the cluster: %w", err)
@@ -287,17 +287,7 @@ func newManager(o options, fence *lease.Fence) (ctrl.Manager, *rest.Config, erro
 		LeaderElection:         true, LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel: true, LeaseDuration: new(leaseDuration), RenewDeadline: new(leaseRenew), RetryPeriod: new(leaseRetry),
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
-		Cache: cache.Options{
-			DefaultTransform: cache.TransformStripManagedFields(),
-			ByObject: map[client.Object]cache.ByObject{
-				&corev1.Pod{}:     {Label: labels.NewSelector().Add(*measured)},
-				&corev1.Node{}:    {Transform: trimNode},
-				&v1alpha1.Trial{}: {Transform: new(lookup.Trials).Trim},
-				workflow: {
-					Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}, Transform: lookup.TrimWorkflow,
-				},
-			},
-		},
+		Cache:  kept,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("making the manager: %w", err)
@@ -309,6 +299,33 @@ func newManager(o options, fence *lease.Fence) (ctrl.Manager, *rest.Config, erro
 		return nil, nil, fmt.Errorf("adding the health probe: %w", err)
 	}
 	return m, config, nil
+}
+
+// memory is what the operator keeps in memory: only what Loadstone made, in the namespaces that it leads, and the nodes. A cluster's other pods are none
+// of its business.
+func memory(o options) (cache.Options, error) {
+	measured, err := labels.NewRequirement(v1alpha1.LabelTrial, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, fmt.Errorf("selecting measured pods: %w", err)
+	}
+	ours, err := labels.NewRequirement(v1alpha1.LabelRunUID, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, fmt.Errorf("selecting workflows: %w", err)
+	}
+	workflow := &unstructured.Unstructured{}
+	workflow.SetGroupVersionKind(render.WorkflowKind)
+	return cache.Options{
+		DefaultNamespaces: o.led.Cache(),
+		DefaultTransform:  cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}:     {Label: labels.NewSelector().Add(*measured)},
+			&corev1.Node{}:    {Transform: trimNode},
+			&v1alpha1.Trial{}: {Transform: new(lookup.Trials).Trim},
+			workflow: {
+				Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}, Transform: lookup.TrimWorkflow,
+			},
+		},
+	}, nil
 }
 
 // lock is the lease for which this operator stands.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/namespaces"
 )
 
 // needed are the arguments without which nothing starts.
@@ -46,14 +47,14 @@ func TestSettingsOfTheOperator(t *testing.T) {
 		"all that can be set": {
 			args: append(slices.Clone(needed), "-workflow-service-account=runner", "-argo-instance-id=bench", "-listen=:1", "-handout=:4", "-probes=:2",
 				"-s3-bucket=results", "-s3-region=eu", "-s3-tls=true",
-				"-metrics=:3", "-log-level=debug", "-log-format=text", "-pull-secrets=a,b", "-s3-generate-secret=own",
+				"-metrics=:3", "-log-level=debug", "-log-format=text", "-pull-secrets=a,b", "-s3-generate-secret=own", "-namespaces=team-b,team-a",
 				`-network-policy={"ingress":[{"ports":[{"port":7600}]}]}`),
 			change: func(o *options) {
 				o.serviceAccount, o.instanceID, o.listen, o.probes = "runner", "bench", ":1", ":2"
 				o.store.Bucket, o.store.Region, o.store.Secure = "results", "eu", true
 				port := intstr.FromInt32(7600)
 				o.network = &networkingv1.NetworkPolicySpec{Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Port: &port}}}}}
-				o.handout = ":4"
+				o.handout, o.led = ":4", namespaces.Led{"system", "team-a", "team-b"}
 				o.metrics, o.pullSecrets, o.storeSecret, o.logs = ":3", "a,b", "own", logs{level: "debug", format: "text"}
 			},
 		},
@@ -91,6 +92,7 @@ func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
 		"no secret key":              {needed, artifact.SecretKeyVariable, artifact.SecretKeyVariable + " (environment) is empty"},
 		"no bundle where it is said": {append(slices.Clone(needed), "-s3-ca-file=none"), "", "reading the certificate authorities of the object store (chart value s3.caBundle)"},
 		"a policy of other fields":   {append(slices.Clone(needed), `-network-policy={"from":[]}`), "", "reading a NetworkPolicySpec"},
+		"a namespace that is none":   {append(slices.Clone(needed), "-namespaces=Team"), "", `reading -namespaces (chart value runs.namespaces): "Team" is not the name of a namespace`},
 		"a flag that there is not":   {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},
 		"election that is off":       {append(slices.Clone(needed), "-leader-elect=false"), "", "parsing flags"},
 	} {

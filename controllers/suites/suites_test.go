@@ -45,7 +45,9 @@ import (
 // world is a real API server with the reconciler of suites, and a real registry. Nobody measures: the test ends the runs.
 type world struct {
 	t         *testing.T
+	config    *rest.Config
 	c         client.Client
+	operator  *testbed.Installation
 	namespace string
 	scheme    *runtime.Scheme
 	// address is the registry's.
@@ -63,25 +65,22 @@ type world struct {
 	stop  func()
 }
 
-// operator is the account of the operator.
-const operator = "operator"
-
 var worlds atomic.Int32
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, scheme: runtime.NewScheme(), namespace: fmt.Sprintf("suites-%d", worlds.Add(1))}
+	w := &world{t: t, config: testbed.Cluster(t, "../.."), scheme: runtime.NewScheme(), namespace: fmt.Sprintf("suites-%d", worlds.Add(1))}
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		w.must(add(w.scheme))
 	}
 	var err error
-	w.c, err = client.New(testbed.Cluster(t, "../.."), client.Options{Scheme: w.scheme})
+	w.c, err = client.New(w.config, client.Options{Scheme: w.scheme})
 	w.must(err)
 	w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	w.address = strings.TrimPrefix(server.URL, "http://")
-	w.authorize()
+	w.operator = testbed.Install(t, w.config, "../..", "loadstone-system")
 	w.start()
 	t.Cleanup(func() { w.stop() })
 	return w
@@ -94,32 +93,11 @@ func (w *world) must(err error) {
 	}
 }
 
-// authorize gives the operator's account what it is given when it is installed, and nothing more.
-func (w *world) authorize() {
-	w.t.Helper()
-	text, err := os.ReadFile("../../config/rbac/role.yaml")
-	w.must(err)
-	role := &rbacv1.ClusterRole{}
-	w.must(yaml.Unmarshal([]byte(strings.Split(string(text), "\n---\n")[0]), role))
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator}},
-	}
-	for _, o := range []client.Object{role, binding} {
-		if err := w.c.Create(w.t.Context(), o); !apierrors.IsAlreadyExists(err) {
-			w.must(err)
-		}
-	}
-}
-
 // start starts an operator. Its stop ends it as SIGTERM would.
 func (w *world) start() {
 	w.t.Helper()
 	again := true
-	access := rest.CopyConfig(testbed.Cluster(w.t, "../.."))
-	access.Impersonate.UserName = operator
-	m, err := ctrl.NewManager(access, ctrl.Options{
+	m, err := ctrl.NewManager(w.operator.Config, ctrl.Options{
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again},
 	})
 	w.must(err)
@@ -373,6 +351,7 @@ func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *te
 	}))
 	t.Cleanup(server.Close)
 	w := newWorld(t)
+	w.operator.Expect("get secrets") // Before the namespace permits it.
 	w.address = strings.TrimPrefix(server.URL, "http://")
 	w.push(remote.WithAuth(&authn.Basic{Username: user, Password: password}))
 	config := fmt.Sprintf(`{"auths": {%q: {"username": %q, "password": %q}}}`, w.address, user, password)
@@ -415,18 +394,12 @@ func (w *world) permit(secrets ...string) {
 	text, err := os.ReadFile("../../config/gitops/pull-secret.yaml")
 	w.must(err)
 	documents := strings.Split(strings.Replace(string(text), "[registry]", "["+strings.Join(secrets, ", ")+"]", 1), "\n---\n")
-	role, binding := &rbacv1.Role{}, &rbacv1.RoleBinding{}
-	for i, o := range []client.Object{role, binding} {
+	for i, o := range []client.Object{&rbacv1.Role{}, &rbacv1.RoleBinding{}} {
 		w.must(yaml.Unmarshal([]byte(documents[i]), o))
 		o.SetNamespace(w.namespace)
-	}
-	binding.Subjects = []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator}}
-	for _, o := range []client.Object{role, binding} {
 		w.must(w.c.Create(w.t.Context(), o))
 	}
-	access := rest.CopyConfig(testbed.Cluster(w.t, "../.."))
-	access.Impersonate.UserName = operator
-	c, err := client.New(access, client.Options{Scheme: w.scheme})
+	c, err := client.New(w.operator.Config, client.Options{Scheme: w.scheme})
 	w.must(err)
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if err := c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: secrets[0]}, &corev1.Secret{}); err == nil || time.Now().After(deadline) {

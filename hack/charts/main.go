@@ -51,6 +51,7 @@ func check(ctx context.Context, stdout io.Writer, r repository) error {
 		{"the chart's generated files are current", r.checkGenerated},
 		{"the chart's operator and config/default are equal", r.checkEqual},
 		{"every pod is restricted, and no role goes too far", r.checkRestricted},
+		{"runs.namespaces leaves no right in other namespaces", r.checkConfined},
 		{"the rendered chart is the golden one", r.checkGolden},
 		{"the chart rendered twice is the same", r.checkRepeatable},
 		{"an upgrade leaves MinIO alone", r.checkUpgrade},

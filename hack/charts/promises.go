@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -52,4 +54,47 @@ func (r repository) checkUpgrade(ctx context.Context) ([]string, error) {
 		return []string{"another images.tag changes MinIO (-v1 +v2)\n" + diff}, nil
 	}
 	return nil, nil
+}
+
+// clusters are the resources that lie in no namespace, and to which a Role can give no right.
+var clusters = []string{"nodes", "subjectaccessreviews", "tokenreviews"}
+
+// checkConfined finds rights in all namespaces that are left where the values name those of runs.
+func (r repository) checkConfined(ctx context.Context) ([]string, error) {
+	list, err := r.chart(ctx, "runs.namespaces={team}", "webhook.enabled=true")
+	if err != nil {
+		return nil, err
+	}
+	return confinedFindings(list)
+}
+
+func confinedFindings(list []object) ([]string, error) {
+	bound, found := map[string]bool{}, false
+	for _, o := range list {
+		if o.text("kind") == "ClusterRoleBinding" {
+			bound[o.text("roleRef", "name")] = true
+		}
+		found = found || o.key() == "Role team/loadstone-runs"
+	}
+	var findings []string
+	if !found {
+		findings = append(findings, "there is no Role for the operator in namespace team")
+	}
+	for _, o := range list {
+		if o.text("kind") != "ClusterRole" || !bound[o.text("metadata", "name")] {
+			continue
+		}
+		var rules []rbacv1.PolicyRule
+		if err := into(o.at("rules"), &rules); err != nil {
+			return nil, err
+		}
+		for _, rule := range rules {
+			for _, resource := range rule.Resources {
+				if !slices.Contains(clusters, resource) {
+					findings = append(findings, o.key()+" allows to "+strings.Join(rule.Verbs, ", ")+" "+resource+" in all namespaces")
+				}
+			}
+		}
+	}
+	return findings, nil
 }

@@ -49,8 +49,10 @@ type Server struct {
 	// Runs reads runs, Reviews asks the API server about a token and its rights.
 	Runs    client.Reader
 	Reviews client.Client
-	Shelf   Shelf
-	Addr    string
+	// Leads reports whether runs of a namespace are led: of others Runs knows nothing. Nil is true of all.
+	Leads func(namespace string) bool
+	Shelf Shelf
+	Addr  string
 
 	turns chan struct{}
 }
@@ -164,6 +166,9 @@ func (s *Server) review(ctx context.Context, authorization string, run client.Ob
 
 // open opens a file of a run.
 func (s *Server) open(ctx context.Context, run client.ObjectKey, file string) (io.ReadCloser, int64, *refusal) {
+	if s.Leads != nil && !s.Leads(run.Namespace) {
+		return nil, 0, &refusal{http.StatusNotFound, fmt.Sprintf("this installation leads no runs in namespace %s (chart value runs.namespaces)", run.Namespace), nil}
+	}
 	var r v1alpha1.BenchmarkRun
 	if err := s.Runs.Get(ctx, run, &r); client.IgnoreNotFound(err) != nil {
 		return nil, 0, away(err)

@@ -191,6 +191,18 @@ func TestAStoreThatCannotBeReadIsSaid(t *testing.T) {
 	}
 }
 
+// Who may get a run elsewhere is told that this operator does not lead it, and not that it is not there.
+func TestARunOfANamespaceThatIsNotLedIsSaid(t *testing.T) {
+	w := newWorld(t)
+	s := &Server{Runs: w.c, Reviews: w.c, Shelf: shelf{text: "x", size: 1}, Leads: func(namespace string) bool { return namespace == "b" }}
+	server := httptest.NewTLSServer(s.handler())
+	defer server.Close()
+	answer, text := ask(t, server.Listener.Addr().String(), "/v1/namespaces/a/benchmarkruns/quick/manifest.json", bearer+w.reader().BearerToken)
+	if want := "this installation leads no runs in namespace a (chart value runs.namespaces)"; answer.StatusCode != http.StatusNotFound || !strings.Contains(text, want) {
+		t.Errorf("it is answered %s: %s, want 404: %s", answer.Status, text, want)
+	}
+}
+
 // lost is a client whose API server is away.
 type lost struct{ client.Client }
 

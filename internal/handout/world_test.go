@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -35,10 +34,7 @@ var _ manager.LeaderElectionRunnable = (*Server)(nil)
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-const (
-	system   = "loadstone-system"
-	operator = "system:serviceaccount:" + system + ":loadstone"
-)
+const system = "loadstone-system"
 
 // world is an API server with the rights of an installation, an object store, runs in the namespaces a and b, and an operator that hands out
 // their files with the rights of its account.
@@ -47,6 +43,8 @@ type world struct {
 	config *rest.Config
 	c      client.Client
 	store  *artifact.Store
+	// operator is what the chart installs for the operator, and for everybody else who asks it.
+	operator *testbed.Installation
 	// address is the operator's own, on an interface of this machine: the API server's proxy refuses the loopback one.
 	address string
 	runs    map[string]*v1alpha1.BenchmarkRun
@@ -81,13 +79,13 @@ func newWorld(t *testing.T) *world {
 	s := testbed.Store(t)
 	w.store, err = artifact.Open(artifact.Config{Endpoint: s.Endpoint, Bucket: s.NewBucket(t), Region: "us-east-1", AccessKey: s.AccessKey, SecretKey: s.SecretKey})
 	w.must(err)
-	for _, name := range []string{system, "a", "b"} {
+	for _, name := range []string{"a", "b"} {
 		w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
 	for _, name := range []string{"a", "b"} {
 		w.run(name)
 	}
-	w.install()
+	w.operator = testbed.Install(t, w.config, "../..", system)
 	w.start(scheme)
 	return w
 }
@@ -115,29 +113,6 @@ func (w *world) run(namespace string) {
 	w.runs[namespace], w.pages[namespace] = r, stored{page.Key, page.SHA256}
 }
 
-// install gives the operator's account and everybody else the rights that the installation gives them, and nothing more.
-func (w *world) install() {
-	w.t.Helper()
-	text, err := os.ReadFile("../../config/rbac/role.yaml")
-	w.must(err)
-	role := &rbacv1.ClusterRole{}
-	w.must(yaml.Unmarshal([]byte(strings.Split(string(text), "\n---\n")[0]), role))
-	w.create(role)
-	w.create(&rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator}},
-	})
-	text, err = os.ReadFile("../../config/rbac/handout.yaml")
-	w.must(err)
-	parts := strings.Split(string(text), "\n---\n")
-	for i, o := range []client.Object{&rbacv1.Role{}, &rbacv1.RoleBinding{}} {
-		w.must(yaml.Unmarshal([]byte(parts[i]), o))
-		o.SetNamespace(system)
-		w.create(o)
-	}
-}
-
 // start starts an operator, and puts a pod and the installation's Service before it.
 func (w *world) start(scheme *runtime.Scheme) {
 	w.t.Helper()
@@ -146,11 +121,9 @@ func (w *world) start(scheme *runtime.Scheme) {
 	w.must(err)
 	w.address = l.Addr().String()
 	w.must(l.Close())
-	access := rest.CopyConfig(w.config)
-	access.Impersonate.UserName = operator
-	m, err := ctrl.NewManager(access, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	m, err := ctrl.NewManager(w.operator.Config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
 	w.must(err)
-	reviews, err := client.New(access, client.Options{Scheme: scheme})
+	reviews, err := client.New(w.operator.Config, client.Options{Scheme: scheme})
 	w.must(err)
 	w.must(m.Add(&Server{Runs: m.GetClient(), Reviews: reviews, Shelf: w.store, Addr: w.address}))
 	ctx, cancel := context.WithCancel(context.Background())

@@ -22,6 +22,7 @@ var (
 // Main runs the tests of a package and then ends the servers that they have started. It returns the exit code.
 func Main(m *testing.M) int {
 	code := m.Run()
+	tally.tell()
 	mu.Lock()
 	defer mu.Unlock()
 	for i := len(stops) - 1; i >= 0; i-- {
@@ -107,6 +108,8 @@ func Cluster(t *testing.T, root string) *rest.Config {
 			CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 			ErrorIfCRDPathMissing: true,
 		}
+		// As OpenShift does: whoever sets an owner reference that blocks its owner's deletion needs the right to the owner's finalizers.
+		env.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
 		cluster.config, cluster.err = env.Start()
 		onEnd(env.Stop)
 	})

@@ -123,6 +123,61 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
+{{/* The namespaces whose runs are led, separated by commas, where the values name some: the release's own is always among them. Empty: all of the cluster. */}}
+{{- define "loadstone.led" -}}
+{{- with .Values.runs.namespaces -}}
+{{- append . $.Release.Namespace | uniq | sortAlpha | join "," -}}
+{{- end -}}
+{{- end }}
+
+{{/* What the operator may do where runs are. */}}
+{{- define "loadstone.runRules" -}}
+- apiGroups: [loadstone.dev]
+  resources: [benchmarkruns]
+  verbs: [create, delete, list, patch, watch]
+- apiGroups: [loadstone.dev]
+  resources: [benchmarksuites]
+  verbs: [get, list, watch]
+- apiGroups: [loadstone.dev]
+  resources: [trials]
+  verbs: [create, deletecollection, list, patch, watch]
+- apiGroups: [loadstone.dev]
+  resources: [benchmarkruns/status, benchmarksuites/status, trials/status]
+  verbs: [patch]
+# Owner references that block their owner's deletion.
+- apiGroups: [loadstone.dev]
+  resources: [benchmarkruns/finalizers, benchmarksuites/finalizers, trials/finalizers]
+  verbs: [update]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [create, delete, deletecollection, list, watch]
+{{- if .Values.networkPolicy.enabled }}
+# Each run gets a policy that keeps its pods to themselves.
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  verbs: [create, deletecollection]
+{{- end }}
+# A user's script is read from its ConfigMap once, when the run starts, and frozen. It lies in the run's namespace; the operator can neither list
+# ConfigMaps nor write one.
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get]
+# A kubelet says in an event alone that a ConfigMap or Secret is missing whose files a pod shall hold.
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create, list, patch]
+{{- end }}
+
+{{/* What the hook of helm uninstall may do where runs are. */}}
+{{- define "loadstone.uninstallRules" -}}
+- apiGroups: [loadstone.dev]
+  resources: [benchmarkruns]
+  verbs: [delete, list, patch]
+- apiGroups: [loadstone.dev]
+  resources: [benchmarksuites]
+  verbs: [list]
+{{- end }}
+
 {{/* Measured pods, as a label selector. */}}
 {{- define "loadstone.measured" -}}
 matchExpressions:

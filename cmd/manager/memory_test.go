@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/lease"
+	"loadstone.dev/loadstone/internal/namespaces"
+	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
+
+// What cannot be listed for want of a right is waited for, and never comes.
+func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
+	config := testbed.Cluster(t, "../..")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: []string{"../../charts/loadstone/files/argo-crds/argoproj.io_workflows.yaml"}, ErrorIfPathMissing: true})
+	must(err)
+	scheme := runtime.NewScheme()
+	must(corev1.AddToScheme(scheme))
+	must(v1alpha1.AddToScheme(scheme))
+	admin, err := client.New(config, client.Options{Scheme: scheme})
+	must(err)
+	for name, tc := range map[string]struct {
+		prefix string
+		values []string
+		led    string
+		want   []string
+	}{
+		"of all namespaces":           {prefix: "all", want: []string{"all-a", "all-b", "all-system"}},
+		"of those that it is told of": {prefix: "some", values: []string{"runs.namespaces={some-a}"}, led: "some-a", want: []string{"some-a", "some-system"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			system := tc.prefix + "-system"
+			for _, n := range []string{tc.prefix + "-a", tc.prefix + "-b"} {
+				must(admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n}}))
+			}
+			t.Setenv("KUBECONFIG", kubeconfig(t, testbed.Install(t, config, "../..", system, tc.values...).Config))
+			for _, n := range []string{tc.prefix + "-a", tc.prefix + "-b", system} {
+				must(admin.Create(t.Context(), shortest(n)))
+			}
+			led, err := namespaces.Parse(tc.led, system)
+			must(err)
+			m, _, err := newManager(options{namespace: system, probes: "0", metrics: "0", led: led}, lease.NewFence(leaseDuration, time.Now))
+			must(err)
+			testbed.Beside(t, m.Start)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			if !m.GetCache().WaitForCacheSync(ctx) {
+				t.Fatal("the cache does not start")
+			}
+
+			workflows := &unstructured.UnstructuredList{}
+			workflows.SetGroupVersionKind(render.WorkflowKind)
+			others := []client.ObjectList{&v1alpha1.TrialList{}, &v1alpha1.BenchmarkSuiteList{}, &corev1.PodList{}, &corev1.NodeList{}, workflows}
+			for _, list := range others {
+				must(m.GetClient().List(ctx, list))
+			}
+			for where, reader := range map[string]client.Reader{"memory": m.GetClient(), "the API server": led.Reader(m.GetAPIReader())} {
+				var runs v1alpha1.BenchmarkRunList
+				must(reader.List(ctx, &runs))
+				var got []string
+				for _, r := range runs.Items {
+					if strings.HasPrefix(r.Namespace, tc.prefix) {
+						got = append(got, r.Namespace)
+					}
+				}
+				if slices.Sort(got); !slices.Equal(got, tc.want) {
+					t.Errorf("in %s are runs of the namespaces %q, want %q", where, got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+// shortest is a run that no operator leads here.
+func shortest(namespace string) *v1alpha1.BenchmarkRun {
+	return &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shortest"},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Implementations: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080}},
+			Loads:           []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 1}}}},
+		},
+	}
+}
+
+// kubeconfig writes a file that leads to where a configuration does, as who it does.
+func kubeconfig(t *testing.T, of *rest.Config) string {
+	t.Helper()
+	k := api.NewConfig()
+	k.Clusters["test"] = &api.Cluster{Server: of.Host, CertificateAuthorityData: of.CAData}
+	k.AuthInfos["test"] = &api.AuthInfo{ClientCertificateData: of.CertData, ClientKeyData: of.KeyData, Impersonate: of.Impersonate.UserName}
+	k.Contexts["test"] = &api.Context{Cluster: "test", AuthInfo: "test"}
+	k.CurrentContext = "test"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*k, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

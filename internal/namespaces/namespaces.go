@@ -1,0 +1,107 @@
+// Package namespaces confines an operator to the namespaces that its installation names: what it keeps in memory, and what it asks the API server
+// for. In others it has no rights, and whatever is in them is not there for it. Objects of the cluster, such as nodes, have no namespace and are none
+// of its business.
+package namespaces
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Led are the namespaces whose runs and suites an operator leads; none are all of the cluster.
+type Led []string
+
+// Parse reads names that commas separate. The operator's own namespace is among them, whether it is named or not; it is empty where nobody knows it.
+func Parse(text, own string) (Led, error) {
+	var l Led
+	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
+		if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
+			return nil, fmt.Errorf("%q is not the name of a namespace: %s", name, strings.Join(wrong, "; "))
+		}
+		l = append(l, name)
+	}
+	if len(l) > 0 && own != "" {
+		l = append(l, own)
+	}
+	slices.Sort(l)
+	return slices.Compact(l), nil
+}
+
+// Has reports whether runs of a namespace are led.
+func (l Led) Has(namespace string) bool { return len(l) == 0 || slices.Contains(l, namespace) }
+
+// Cache are the namespaces of which an operator keeps in memory what it leads; nil are all.
+func (l Led) Cache() map[string]cache.Config {
+	if len(l) == 0 {
+		return nil
+	}
+	of := map[string]cache.Config{}
+	for _, name := range l {
+		of[name] = cache.Config{}
+	}
+	return of
+}
+
+// Reader is a reader that looks into these namespaces, one after the other, where all namespaces would be listed: a right to all is what the operator
+// does not have. One that cannot be read fails the whole list, since what is in it may not be forgotten.
+func (l Led) Reader(all client.Reader) client.Reader {
+	if len(l) == 0 {
+		return all
+	}
+	return reader{all, l}
+}
+
+// Client is a client that reads as such a reader does.
+func (l Led) Client(all client.Client) client.Client {
+	if len(l) == 0 {
+		return all
+	}
+	return confined{all, reader{all, l}}
+}
+
+type reader struct {
+	client.Reader
+	led Led
+}
+
+// List implements client.Reader.
+func (r reader) List(ctx context.Context, list client.ObjectList, how ...client.ListOption) error {
+	var asked client.ListOptions
+	if asked.ApplyOptions(how).Namespace != "" {
+		return r.Reader.List(ctx, list, how...)
+	}
+	var all []runtime.Object
+	for _, name := range r.led {
+		part, ok := list.DeepCopyObject().(client.ObjectList)
+		if !ok {
+			return fmt.Errorf("listing in namespace %s: a %T is no list", name, list)
+		}
+		if err := r.Reader.List(ctx, part, append(slices.Clone(how), client.InNamespace(name))...); err != nil {
+			return fmt.Errorf("listing in namespace %s: %w", name, err)
+		}
+		items, err := meta.ExtractList(part)
+		if err != nil {
+			return fmt.Errorf("listing in namespace %s: %w", name, err)
+		}
+		all = append(all, items...)
+	}
+	return meta.SetList(list, all)
+}
+
+type confined struct {
+	client.Client
+	reader reader
+}
+
+// List implements client.Reader.
+func (c confined) List(ctx context.Context, list client.ObjectList, how ...client.ListOption) error {
+	return c.reader.List(ctx, list, how...)
+}

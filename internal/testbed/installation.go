@@ -1,0 +1,196 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	// release is the namespace for which the chart is rendered, and account the operator's account in it, as the chart calls them.
+	release, account = "loadstone-system", "loadstone"
+	// rightsDeadline is far beyond what an API server takes to learn of a right.
+	rightsDeadline = 2 * time.Minute
+)
+
+// Installation is what of the chart an operator needs to act, in a namespace: its account with its rights, its lease, and the Secrets that it fills.
+type Installation struct {
+	// Config is how the operator reaches the API server. Whatever its account may not do fails the test.
+	Config *rest.Config
+
+	account *recorder
+}
+
+// Install installs it into an API server, as helm renders the chart with some values; root is the repository's. What an earlier test has left there
+// stays. It returns when the API server knows the rights of the account.
+func Install(t *testing.T, config *rest.Config, root, namespace string, values ...string) *Installation {
+	t.Helper()
+	need(t, "helm")
+	fail := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatalf("installing the chart in namespace %s: %v", namespace, err)
+		}
+	}
+	objects, err := chart(root, namespace, values)
+	fail(err)
+	scheme := runtime.NewScheme()
+	fail(errors.Join(corev1.AddToScheme(scheme), rbacv1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)))
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	fail(err)
+	for _, o := range append([]client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}}, objects...) {
+		if err := c.Create(t.Context(), o); !apierrors.IsAlreadyExists(err) {
+			fail(err)
+		}
+	}
+	i := &Installation{Config: rest.CopyConfig(config), account: &recorder{}}
+	i.Config.Impersonate.UserName = "system:serviceaccount:" + namespace + ":" + account
+	i.Config.Wrap(i.account.between)
+	given, err := rights(t.Context(), c, i.Config.Impersonate.UserName, namespace, objects)
+	fail(err)
+	tally.grant(given)
+	t.Cleanup(func() {
+		for _, f := range i.account.findings() {
+			t.Errorf("the operator of namespace %s %s", namespace, f)
+		}
+	})
+	return i
+}
+
+// Expect says that the operator will be refused something for want of a right, such as "get secrets", and that this is meant.
+func (i *Installation) Expect(what string) { i.account.expect(what) }
+
+// rendered is what helm has printed, by the values.
+var rendered sync.Map
+
+// installed are the kinds of which an installation of tests consists.
+var installed = []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Lease", "Secret"}
+
+// chart is the operator's part of the chart in a namespace. What is the cluster's has a name of the namespace's own, so that several installations
+// stand side by side.
+func chart(root, namespace string, values []string) ([]client.Object, error) {
+	once, _ := rendered.LoadOrStore(strings.Join(values, "\n"), sync.OnceValues(func() ([]byte, error) { return template(root, values) }))
+	text, err := once.(func() ([]byte, error))()
+	if err != nil {
+		return nil, err
+	}
+	var objects []client.Object
+	for _, document := range strings.Split("\n"+strings.ReplaceAll(string(text), release, namespace), "\n---") {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &o.Object); err != nil {
+			return nil, fmt.Errorf("reading what helm has rendered: %w", err)
+		}
+		if !slices.Contains(installed, o.GetKind()) || o.GetAnnotations()["helm.sh/hook"] != "" {
+			continue
+		}
+		if o.GetNamespace() == "" {
+			o.SetName(o.GetName() + "-" + namespace)
+		}
+		if o.GetKind() == "ClusterRoleBinding" {
+			name, _, err := unstructured.NestedString(o.Object, "roleRef", "name")
+			if err := errors.Join(err, unstructured.SetNestedField(o.Object, name+"-"+namespace, "roleRef", "name")); err != nil {
+				return nil, fmt.Errorf("naming the role of %s: %w", o.GetName(), err)
+			}
+		}
+		objects = append(objects, o)
+	}
+	return objects, nil
+}
+
+// template is the operator's part of the chart as helm renders it.
+func template(root string, values []string) ([]byte, error) {
+	// This helm knows of no cluster, and takes itself for an old one.
+	args := []string{"template", "loadstone", filepath.Join(root, "charts", "loadstone"), "--namespace=" + release, "--kube-version=1.34.0"}
+	for _, part := range []string{"operator", "rbac", "secrets"} {
+		args = append(args, "--show-only=templates/"+part+".yaml")
+	}
+	for _, v := range values {
+		args = append(args, "--set="+v)
+	}
+	c := exec.Command(filepath.Join(Assets(), "helm"), args...)
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("rendering the chart: %w", err)
+	}
+	return out, nil
+}
+
+// rights are the rules of the roles that some objects bind to the account of a user in a namespace. They hold when it returns.
+func rights(ctx context.Context, c client.Client, user, namespace string, objects []client.Object) ([]rbacv1.PolicyRule, error) {
+	type role struct{ kind, namespace, name string }
+	rules := map[role][]rbacv1.PolicyRule{}
+	bound := map[role]string{}
+	for _, o := range objects {
+		var read struct {
+			Rules    []rbacv1.PolicyRule `json:"rules"`
+			RoleRef  rbacv1.RoleRef      `json:"roleRef"`
+			Subjects []rbacv1.Subject    `json:"subjects"`
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.(*unstructured.Unstructured).Object, &read); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", o.GetName(), err)
+		}
+		if read.Rules != nil {
+			rules[role{o.GetObjectKind().GroupVersionKind().Kind, o.GetNamespace(), o.GetName()}] = read.Rules
+		}
+		if slices.Contains(read.Subjects, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}) {
+			of := role{read.RoleRef.Kind, o.GetNamespace(), read.RoleRef.Name}
+			if of.kind == "ClusterRole" {
+				of.namespace = ""
+			}
+			bound[of] = o.GetNamespace()
+		}
+	}
+	var all []rbacv1.PolicyRule
+	for of, in := range bound {
+		if len(rules[of]) == 0 {
+			return nil, fmt.Errorf("the %s %s is bound, and not there", of.kind, of.name)
+		}
+		// A role is known with all its rules or not at all.
+		if err := awaitRight(ctx, c, user, in, rules[of][0]); err != nil {
+			return nil, fmt.Errorf("waiting for the rights of the %s %s: %w", of.kind, of.name, err)
+		}
+		all = append(all, rules[of]...)
+	}
+	return all, nil
+}
+
+// awaitRight waits until a user may do what a rule says, in a namespace or, without one, in all.
+func awaitRight(ctx context.Context, c client.Client, user, namespace string, rule rbacv1.PolicyRule) error {
+	resource, sub, _ := strings.Cut(rule.Resources[0], "/")
+	attributes := &authorizationv1.ResourceAttributes{Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: sub, Namespace: namespace}
+	if len(rule.ResourceNames) > 0 {
+		attributes.Name = rule.ResourceNames[0]
+	}
+	for deadline := time.Now().Add(rightsDeadline); ; time.Sleep(5 * time.Millisecond) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: attributes}}
+		if err := c.Create(ctx, review); err != nil {
+			return err
+		}
+		if review.Status.Allowed {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s may not yet %s %s", user, rule.Verbs[0], rule.Resources[0])
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package testbed
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// recorder stands between an account and the API server. It knows what the account was refused for want of a right.
+type recorder struct {
+	mu       sync.Mutex
+	refused  map[string]string
+	expected []string
+}
+
+// between is the way of the account's requests.
+func (r *recorder) between(way http.RoundTripper) http.RoundTripper { return recorded{way, r} }
+
+type recorded struct {
+	way http.RoundTripper
+	r   *recorder
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r recorded) RoundTrip(q *http.Request) (*http.Response, error) {
+	what := asked(q)
+	answer, err := r.way.RoundTrip(q)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusForbidden {
+		tally.use(what)
+		return answer, nil
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		return nil, fmt.Errorf("reading why a request was refused: %w", err)
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	// Quotas, policies and webhooks forbid, too. The answer may be in JSON or in Kubernetes' own encoding.
+	switch {
+	case bytes.Contains(body, []byte("forbidden: User ")):
+		r.r.refuse(what, q)
+	case bytes.Contains(body, []byte("cannot set blockOwnerDeletion if ")):
+		r.r.refuse(what+" that block the deletion of an owner whose finalizers it may not update", q)
+	}
+	return answer, nil
+}
+
+func (r *recorder) refuse(what string, q *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused == nil {
+		r.refused = map[string]string{}
+	}
+	r.refused[what] = q.Method + " " + q.URL.Path
+}
+
+func (r *recorder) expect(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.expected = append(r.expected, what)
+}
+
+// findings are what an account was refused although nobody expected it, and what was expected and has not come about.
+func (r *recorder) findings() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var findings []string
+	for _, what := range slices.Sorted(maps.Keys(r.refused)) {
+		if !slices.Contains(r.expected, what) {
+			findings = append(findings, fmt.Sprintf("may not %s, and asked for it (%s): give the chart the rule, or ask for less", what, r.refused[what]))
+		}
+	}
+	for _, what := range r.expected {
+		if r.refused[what] == "" {
+			findings = append(findings, fmt.Sprintf("was to lack the right to %s, and was never refused it", what))
+		}
+	}
+	return findings
+}
+
+// asked is what a request asks an API server for in the words of its rules, such as "patch trials.loadstone.dev/status"; empty if it is for no object.
+func asked(q *http.Request) string {
+	parts := strings.Split(strings.Trim(q.URL.Path, "/"), "/")
+	group := ""
+	switch {
+	case parts[0] == "api" && len(parts) > 2:
+		parts = parts[2:]
+	case parts[0] == "apis" && len(parts) > 3:
+		group, parts = parts[1], parts[3:]
+	default:
+		return ""
+	}
+	if parts[0] == "namespaces" && len(parts) > 2 {
+		parts = parts[2:]
+	}
+	verb := map[string]string{http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}[q.Method]
+	watches := q.URL.Query().Get("watch")
+	switch named := len(parts) > 1; {
+	case verb == "delete" && !named:
+		verb = "deletecollection"
+	case verb == "" && named:
+		verb = "get"
+	case verb == "" && (watches == "true" || watches == "1"):
+		verb = "watch"
+	case verb == "":
+		verb = "list"
+	}
+	resource := parts[0]
+	if len(parts) > 2 {
+		resource += "/" + parts[2]
+	}
+	return right(verb, group, resource)
+}
+
+// right is a verb of a resource in words. A resource may have a part, as in "trials/status".
+func right(verb, group, resource string) string {
+	name, part, has := strings.Cut(resource, "/")
+	if group != "" {
+		name += "." + group
+	}
+	if has {
+		name += "/" + part
+	}
+	return verb + " " + name
+}
+
+// uses are the rights that the tests of a package have given, and those of which they have made use.
+type uses struct {
+	mu    sync.Mutex
+	given map[string]bool
+	used  map[string]bool
+}
+
+// tally is of all tests of this process.
+var tally = uses{given: map[string]bool{}, used: map[string]bool{}}
+
+func (u *uses) grant(rules []rbacv1.PolicyRule) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, r := range rules {
+		for _, resource := range r.Resources {
+			for _, verb := range r.Verbs {
+				u.given[right(verb, cmp.Or(r.APIGroups...), resource)] = true
+			}
+		}
+	}
+}
+
+func (u *uses) use(what string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.used[what] = true
+}
+
+// unused are the rights that were given and not used, in alphabetical order. That to finalizers is one to owner references, for which no request asks.
+func (u *uses) unused() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var left []string
+	for what := range u.given {
+		if !u.used[what] && !strings.HasSuffix(what, "/finalizers") {
+			left = append(left, what)
+		}
+	}
+	slices.Sort(left)
+	return left
+}
+
+// tell prints, to whoever runs tests with -v, the rights of the chart of which the tests of the package have made no use: perhaps nobody needs them.
+func (u *uses) tell() {
+	if left := u.unused(); testing.Verbose() && len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "testbed: nobody has used the operator's rights to %s\n", strings.Join(left, ", "))
+	}
+}
