@@ -26,6 +26,17 @@ const (
 	PerRequest ConnectionUse = "PerRequest"
 )
 
+// Protocol is the version of HTTP that a load speaks.
+// +kubebuilder:validation:Enum=HTTP1;HTTP2
+type Protocol string
+
+const (
+	// ProtocolHTTP1 is HTTP/1.1, or what the tool has of its kind: ab speaks HTTP/1.0.
+	ProtocolHTTP1 Protocol = "HTTP1"
+	// ProtocolHTTP2 is HTTP/2 over TLS.
+	ProtocolHTTP2 Protocol = "HTTP2"
+)
+
 // Bodies is whether the bodies of responses are compared.
 // +kubebuilder:validation:Enum=Same;Any
 type Bodies string
@@ -220,6 +231,8 @@ type Search struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.tool in ['wrk', 'k6']",message="requests is for wrk and k6: ab and vegeta are given one request"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.request)",message="request and requests exclude each other: put the one request among requests, with a weight, or remove requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.script)",message="requests has no effect beside script, which makes the requests: remove one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || self.tool == 'k6'",message="protocol HTTP2 is for k6: wrk and ab speak HTTP/1 alone, and vegeta does not tell which version it was answered in"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.connection) || self.connection == 'KeepAlive'",message="protocol HTTP2 is for connections that carry many requests: remove connection, or let the load speak HTTP1"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || (self.tool in ['k6', 'vegeta'] && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6 or vegeta, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users (k6) or workers (vegeta) that the search may use"
 type Load struct {
 	// name identifies the load in the run and its report. It is a DNS label of at most 20 characters.
@@ -261,6 +274,11 @@ type Load struct {
 	// speaks TLS. Defaults to KeepAlive.
 	// +optional
 	Connection ConnectionUse `json:"connection,omitempty"`
+
+	// protocol is the version of HTTP that the load speaks. HTTP2 is for k6, and for implementations that all speak TLS: one that does not agree on
+	// HTTP/2 is refused, and a cell with a response in another version is void. Otherwise HTTP/2 is offered to nobody. Defaults to HTTP1.
+	// +optional
+	Protocol Protocol `json:"protocol,omitempty"`
 
 	// script is a user's program that makes the requests in place of request.
 	// +optional

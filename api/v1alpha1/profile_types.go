@@ -48,7 +48,7 @@ type Profile struct {
 	// +kubebuilder:validation:items:MaxLength=20
 	Implementations []string `json:"implementations,omitempty"`
 
-	// load is the name of the load whose request is sent. Defaults to the first load with one request and no script.
+	// load is the name of the load whose request is sent. Defaults to the first load with one request in HTTP/1 and no script.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20

@@ -12,8 +12,8 @@ const (
 )
 
 // TLS says that a server speaks HTTPS on its port, and what its certificate is held against. Everything that is asked of the server is asked over
-// TLS then: by the loads, which stay with HTTP/1.1, by the check before each trial, by readiness, by claims and by profiles. The server's own
-// certificate and key are its own business: files brings them from a Secret.
+// TLS then: by the loads, which stay with HTTP/1.1 unless they ask for HTTP/2, by the check before each trial, by readiness, by claims and by profiles. The
+// server's own certificate and key are its own business: files brings them from a Secret.
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:XValidation:rule="has(self.ca) != (has(self.verify) && self.verify == 'None')",message="tls has either a ca, by which the server's certificate is verified, or verify: None"
 // +kubebuilder:validation:XValidation:rule="has(self.ca) || !has(self.serverName)",message="tls.serverName is the name for which the certificate is verified by ca: give ca, or remove serverName"

@@ -66,6 +66,10 @@ type Cell struct {
 	// +required
 	Connection ConnectionUse `json:"connection,omitempty"`
 
+	// protocol is HTTP2 if the load speaks HTTP/2. Absent of HTTP/1.
+	// +optional
+	Protocol Protocol `json:"protocol,omitempty"`
+
 	// script is a user's program that makes the requests.
 	// +optional
 	Script Script `json:"script,omitzero"`

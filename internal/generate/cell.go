@@ -65,7 +65,7 @@ func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, 
 	defer g.discard(r.tool, r.share, targetOf(r.server))
 	args := r.tool.Args(r.share, targetOf(r.server), tool.Warmup)
 	end := clock.At(r.slot.Measure - timetable.WarmupGap)
-	p, err := launch(ctx, g.config.Dir, args, r.share.Threads, nil, raw, end)
+	p, err := launch(ctx, g.config.Dir, args, r.share, nil, raw, end)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (g *Generator) begin(ctx context.Context, clock timing.Clock, r *cellRun, r
 	}
 	b.counted = g.count()
 	r.run.Started = time.Now()
-	b.process, err = launch(ctx, g.config.Dir, r.args, r.share.Threads, nil, raw, clock.At(r.slot.End+toolGrace))
+	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, nil, raw, clock.At(r.slot.End+toolGrace))
 	if err == nil {
 		b.probe = g.probe(ctx, b.counted.network, 0)
 	}
@@ -150,7 +150,7 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timing.Clock, r *cel
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	before := g.networkCounts()
-	b.process, err = launch(ctx, g.config.Dir, r.args, r.share.Threads, in, raw, clock.At(r.slot.End+toolGrace))
+	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, in, raw, clock.At(r.slot.End+toolGrace))
 	if err != nil {
 		return b, errors.Join(err, gate.Close())
 	}

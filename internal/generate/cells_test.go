@@ -103,22 +103,27 @@ func TestGeneratorThrowsAwayWhatAWarmUpWrites(t *testing.T) {
 
 func TestToolInheritsNothing(t *testing.T) {
 	t.Setenv("LOADSTONE_SECRET", "x")
-	c := cell(1, 0)
-	c.Threads = 3
-	result, dir := lived(t, withTool(runs("env")), "127.0.0.1:1", c)
-	raw, err := os.ReadFile(filepath.Join(dir, result.Cells[0].Raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=3", "K6_AUTO_EXTENSION_RESOLUTION=false", "GODEBUG=http2client=0"}
-	var got []string
-	for l := range strings.Lines(string(raw)) {
-		if l = strings.TrimSpace(l); !strings.HasPrefix(l, "PWD=") {
-			got = append(got, l)
+	for _, protocol := range []record.Protocol{"", record.HTTP2} {
+		c := cell(1, 0).Speaking(protocol)
+		c.Threads = 3
+		result, dir := lived(t, withTool(runs("env")), "127.0.0.1:1", c)
+		raw, err := os.ReadFile(filepath.Join(dir, result.Cells[0].Raw))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the tool's environment (-want +got):\n%s", diff)
+		want := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=3", "K6_AUTO_EXTENSION_RESOLUTION=false"}
+		if protocol == "" {
+			want = append(want, "GODEBUG=http2client=0")
+		}
+		var got []string
+		for l := range strings.Lines(string(raw)) {
+			if l = strings.TrimSpace(l); !strings.HasPrefix(l, "PWD=") {
+				got = append(got, l)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the environment of a tool that speaks %q (-want +got):\n%s", protocol, diff)
+		}
 	}
 }
 

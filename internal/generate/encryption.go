@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,7 +50,7 @@ func (g *Generator) checkEncryption(ctx context.Context, c protocol.Check, i int
 	if server.TLS == nil {
 		return nil, nil
 	}
-	own, err := httpcheck.Handshake(ctx, server)
+	own, err := httpcheck.Handshake(ctx, server, protocolOf(c.Cells))
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +69,14 @@ func (g *Generator) checkEncryption(ctx context.Context, c protocol.Check, i int
 		all = append(all, record.Encryption{Server: i, Client: string(cell.Tool), Version: agreed.Version, Cipher: agreed.Cipher})
 	}
 	return all, nil
+}
+
+// protocolOf is HTTP/2 if any cell speaks it: the server must agree on it then, and other cells find by their requests whether it speaks HTTP/1.1 as well.
+func protocolOf(cells []record.Cell) record.Protocol {
+	if slices.ContainsFunc(cells, func(c record.Cell) bool { return c.Protocol() == record.HTTP2 }) {
+		return record.HTTP2
+	}
+	return ""
 }
 
 // handshake lets a tool connect to a server once, by a relay that reads what they agree on: tools do not tell it, or only some of it. The tool is
@@ -96,7 +105,7 @@ func (g *Generator) handshake(ctx context.Context, t tool.Tool, cell record.Cell
 		return found, fmt.Errorf("creating the output of a handshake: %w", err)
 	}
 	defer func() { err = errors.Join(err, out.Close(), os.Remove(path)) }()
-	p, err := launch(ctx, g.config.Dir, t.Args(share, target, tool.Probe), share.Threads, nil, out, time.Now().Add(probeLimit))
+	p, err := launch(ctx, g.config.Dir, t.Args(share, target, tool.Probe), share, nil, out, time.Now().Add(probeLimit))
 	if err != nil {
 		return found, err
 	}

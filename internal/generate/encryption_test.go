@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -113,6 +114,63 @@ func TestAServerWithoutTheTLSThatIsWantedIsRefused(t *testing.T) {
 			}
 			if got.Fault != protocol.FaultTLS || got.Server != tc.server || !strings.Contains(got.Message, tc.want) {
 				t.Errorf("got %+v, want %q of server %d", got, tc.want, tc.server)
+			}
+		})
+	}
+}
+
+// A load in HTTP/2 is checked, warmed up, audited and counted in it.
+func TestALoadInHTTP2IsCheckedLoadedAndAudited(t *testing.T) {
+	testbed.Programs(t, "k6")
+	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(hello))
+	b := newBench(t, withTools)
+	c := cell(2, 1).Speaking(record.HTTP2)
+	c.Tool, c.Load, c.Connection = record.ToolK6, "web", record.KeepAlive
+	cells := []record.Cell{c}
+	check := protocol.Check{Targets: []string{server.Target}, TLS: []*record.TLS{{CA: server.Authority}}, Requests: sweep.Requests(cells), Cells: cells}
+	checked := b.generator.Check(t.Context(), check)
+	if !checked.OK() || len(checked.Responses) != 1 || checked.Responses[0].Key() != "/ HTTP/2" {
+		t.Fatalf("the check found %+v", checked)
+	}
+	if v := server.Visits(); v.HTTP != "h2" {
+		t.Errorf("in the check the server has seen %+v", v)
+	}
+	result := b.measure(protocol.Start{At: time.Now().Add(500 * time.Millisecond), Targets: check.Targets, TLS: check.TLS, Slots: timetable.Of(cells)})
+	if len(result.Cells) != 1 || result.Cells[0].Measurement == nil {
+		t.Fatalf("the cell was not measured: %q", result.message())
+	}
+	got := result.Cells[0]
+	if m := got.Measurement; m.Requests == 0 || m.HTTP2 != m.Requests || m.Errors.Sum() > 0 {
+		t.Errorf("%d requests, %d of them in HTTP/2, with %+v", m.Requests, m.HTTP2, m.Errors)
+	}
+	if got.Audit == nil || got.Audit.Requests == 0 || got.MeasuredAudit == nil {
+		t.Fatalf("the audits are %+v and %+v", got.Audit, got.MeasuredAudit)
+	}
+	for _, a := range []*record.Audit{got.Audit, got.MeasuredAudit} {
+		if a.Failed+a.WrongBody+a.WrongStatus > 0 {
+			t.Errorf("an audit is %+v", a)
+		}
+	}
+	if v := server.Visits(); v.HTTP != "h2" || strings.Join(v.Protocols, " ") != "h2 http/1.1" {
+		t.Errorf("the server has seen %+v", v)
+	}
+}
+
+func TestAServerWithoutHTTP2IsRefusedBeforeItIsMeasured(t *testing.T) {
+	testbed.Programs(t, "k6")
+	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(hello), func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} })
+	for name, script := range map[string]*record.Script{"a request": nil, "a script": {ConfigMap: "a", Key: "b.js"}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, withTools)
+			c := ofTool(record.ToolK6).Speaking(record.HTTP2)
+			c.Script = script
+			check := protocol.Check{Targets: []string{server.Target}, TLS: []*record.TLS{{CA: server.Authority}}, Requests: sweep.Requests([]record.Cell{c}), Cells: []record.Cell{c}}
+			if script != nil {
+				check.Scripts = []protocol.Script{{Load: c.Load, Text: []byte("export default function () {}")}}
+			}
+			got := b.generator.Check(t.Context(), check)
+			if want := "the server speaks no HTTP/2 on its port: offered h2 and http/1.1 in a TLS handshake (ALPN), it chose http/1.1: "; got.Fault != protocol.FaultTLS || !strings.HasPrefix(got.Message, want) {
+				t.Errorf("got %+v, want %q", got, want)
 			}
 		})
 	}

@@ -50,7 +50,7 @@ func (p *peerLoad) takeTurn(ctx context.Context, dir string, args []string, dead
 }
 
 func (p *peerLoad) start(ctx context.Context, dir string, args []string, deadline time.Time) error {
-	process, err := launch(ctx, dir, args, p.share.Threads, nil, p.raw, deadline)
+	process, err := launch(ctx, dir, args, p.share, nil, p.raw, deadline)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -29,14 +30,14 @@ type process struct {
 // when the calling thread ends.
 //
 // A tool inherits these and nothing else: no variable that it might read, and no descriptor.
-func launch(ctx context.Context, dir string, args []string, threads int32, in, out *os.File, deadline time.Time) (*process, error) {
+func launch(ctx context.Context, dir string, args []string, share record.Cell, in, out *os.File, deadline time.Time) (*process, error) {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	if in != nil {
 		cmd.Stdin = in
 	}
-	cmd.Env = toolEnv(dir, threads)
+	cmd.Env = toolEnv(dir, share)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		cancel()
@@ -45,13 +46,17 @@ func launch(ctx context.Context, dir string, args []string, threads int32, in, o
 	return &process{cmd: cmd, ctx: ctx, cancel: cancel}, nil
 }
 
-// toolEnv is the whole environment of a tool. The last three are for k6, and the others do not read them: it would otherwise take as many
-// threads as the machine has CPUs, ask the network for extensions that a script imports, and speak HTTP/2 with a server that offers it over TLS.
-func toolEnv(dir string, threads int32) []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(threads)), "K6_AUTO_EXTENSION_RESOLUTION=false",
-		"GODEBUG=http2client=0",
+// toolEnv is the whole environment of a tool that puts a cell's load on a server. The last three are for k6, and the others do not read them: it would
+// otherwise take as many threads as the machine has CPUs, ask the network for extensions that a script imports, and speak HTTP/2 with a server that offers
+// it over TLS, as it does where the load asks for that.
+func toolEnv(dir string, share record.Cell) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(share.Threads)), "K6_AUTO_EXTENSION_RESOLUTION=false",
 	}
+	if share.Protocol() == record.HTTP2 {
+		return env
+	}
+	return append(env, "GODEBUG=http2client=0")
 }
 
 // wait returns when the tool has ended: nil after a good end, errKilled after its deadline.
@@ -105,7 +110,7 @@ func toolVersion(ctx context.Context, dir string, t tool.Tool) string {
 	defer cancel()
 	args := t.VersionArgs()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env = toolEnv(dir, 1)
+	cmd.Env = toolEnv(dir, record.Cell{Threads: 1})
 	out, _ := cmd.CombinedOutput()
 	return t.ParseVersion(out)
 }

@@ -25,7 +25,7 @@ const (
 // Auditor reads answers beside a tool and compares them, on one connection at a time.
 type Auditor struct {
 	server Server
-	// asks are its requests, which take turns; turn is whose it is.
+	// asks are its requests, which take turns and are all in one version of HTTP; turn is whose it is.
 	asks     []asked
 	turn     int
 	deadline time.Time
@@ -35,21 +35,21 @@ type Auditor struct {
 	measured time.Time
 }
 
-// asked is a request as it goes over the wire, and what its answer must be.
+// asked is a request as it is sent, and what its answer must be.
 type asked struct {
-	text   []byte
-	expect Expectation
+	message message
+	expect  Expectation
 }
 
 // NewAuditor makes an auditor that asks a server until a deadline, each request in its turn.
 func NewAuditor(server Server, all []Expectation, deadline time.Time) (*Auditor, error) {
 	a := &Auditor{server: server, deadline: deadline}
 	for _, e := range all {
-		text, err := request(server.Address, e.Request)
+		m, err := request(server.Address, e.Request)
 		if err != nil {
 			return nil, WithoutURL(err)
 		}
-		a.asks = append(a.asks, asked{text, e})
+		a.asks = append(a.asks, asked{m, e})
 	}
 	return a, nil
 }
@@ -113,14 +113,14 @@ func (a *Auditor) once(ctx context.Context) error {
 
 func (a *Auditor) ask(ctx context.Context) error {
 	if a.session == nil {
-		s, err := openSession(ctx, a.server, a.deadline)
+		s, err := openSession(ctx, a.server, a.own().expect.Request.Protocol, a.deadline)
 		if err != nil {
 			return err
 		}
 		a.session = s
 		a.found.Connections++
 	}
-	got, err := a.session.ask(a.own().text, io.Discard)
+	got, err := a.session.ask(a.own().message, io.Discard)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,8 @@ func (a *Auditor) ask(ctx context.Context) error {
 
 // closed is true for the errors of a request on a connection that the server had closed before.
 func closed(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	_, ended := errors.AsType[closedError](err)
+	return ended || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // failed counts a request without an answer. The one that the end of the audit cuts off has not failed, unless the server has let it

@@ -43,17 +43,17 @@ func Check(ctx context.Context, server Server, requests []record.Request) ([]Ans
 
 // ask sends one request.
 func ask(ctx context.Context, server Server, e Expectation) (Answer, error) {
-	text, err := request(server.Address, e.Request)
+	m, err := request(server.Address, e.Request)
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
 	}
-	s, err := reach(ctx, server, time.Now().Add(checkLimit))
+	s, err := reach(ctx, server, e.Request.Protocol, time.Now().Add(checkLimit))
 	if err != nil {
 		return Answer{}, unanswered(e.what(), err, checkLimit)
 	}
 	defer s.close()
 	digest := sha256.New()
-	a, err := s.ask(text, digest)
+	a, err := s.ask(m, digest)
 	if err != nil {
 		return Answer{}, unanswered(e.what(), err, checkLimit)
 	}
@@ -79,7 +79,7 @@ func unanswered(what string, err error, limit time.Duration) error {
 		return fmt.Errorf("%s was not answered: no answer within %v", what, limit)
 	case untrusted(err):
 		return fmt.Errorf("%s was not sent: %w", what, err)
-	case errors.Is(err, errSurplus):
+	case errors.Is(err, errSurplus), errors.Is(err, errFrames):
 		return fmt.Errorf("%s was answered wrongly: %w", what, err)
 	}
 	return fmt.Errorf("%s was not answered: %w", what, err)

@@ -87,16 +87,16 @@ func counted(ctx context.Context, server Server, e Expectation, requests int64, 
 
 // askUntil sends one request over a connection of its own.
 func askUntil(ctx context.Context, server Server, e Expectation, deadline time.Time) (answer, error) {
-	text, err := request(server.Address, e.Request)
+	m, err := request(server.Address, e.Request)
 	if err != nil {
 		return answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
 	}
-	s, err := openSession(ctx, server, deadline)
+	s, err := openSession(ctx, server, e.Request.Protocol, deadline)
 	if err != nil {
 		return answer{}, unanswered(e.what(), err, time.Until(deadline))
 	}
 	defer s.close()
-	a, err := s.ask(text, io.Discard)
+	a, err := s.ask(m, io.Discard)
 	if err != nil {
 		return answer{}, unanswered(e.what(), err, time.Until(deadline))
 	}

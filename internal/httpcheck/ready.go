@@ -59,17 +59,25 @@ func status(ctx context.Context, server Server, path string, patience time.Durat
 	return p.Status, err
 }
 
-// get is one answer, over a connection of its own.
+// get is one answer, over a connection of its own. That a server knows no HTTP/2 is for the check of its loads to say: it is ready all the same.
 func get(ctx context.Context, server Server, path string, patience time.Duration) (Page, error) {
-	text, err := request(server.Address, record.Request{Path: path})
+	page, err := getIn(ctx, server, server.Protocol, path, patience)
+	if withoutHTTP2(err) {
+		return getIn(ctx, server, "", path, patience)
+	}
+	return page, err
+}
+
+func getIn(ctx context.Context, server Server, p record.Protocol, path string, patience time.Duration) (Page, error) {
+	m, err := request(server.Address, record.Request{Path: path, Protocol: p})
 	if err != nil {
 		return Page{}, err
 	}
-	s, err := openSession(ctx, server, time.Now().Add(patience))
+	s, err := openSession(ctx, server, p, time.Now().Add(patience))
 	if err != nil {
 		return Page{}, err
 	}
 	defer s.close()
-	a, err := s.ask(text, io.Discard)
+	a, err := s.ask(m, io.Discard)
 	return Page{Status: a.status, Body: string(a.body), Bytes: a.bytes}, err
 }

@@ -25,8 +25,12 @@ const (
 	maxLine = 64 << 10
 )
 
-// errSurplus is the error of a server that sends what nobody asked for.
-var errSurplus = errors.New("more bytes came than the answer has")
+var (
+	// errSurplus is the error of a server that sends what nobody asked for.
+	errSurplus = errors.New("more bytes came than the answer has")
+	// errFrames is the error of a server that answers a request in HTTP/1.1 in frames of HTTP/2, the first byte of which is 0.
+	errFrames = errors.New("the answer looks like HTTP/2, and the load asks in HTTP/1.1: set its protocol to HTTP2, over TLS and with k6, or let the server speak HTTP/1.1")
+)
 
 // session is one connection to the server, over which requests are sent one after the other. It counts bytes on the wire, which
 // a client of the standard library does not tell.
@@ -36,9 +40,12 @@ type session struct {
 	// parser reads an answer: the head that was read from in already, then the rest of in.
 	parser *bufio.Reader
 	body   bytes.Buffer
-	// answers is the number of answers so far.
-	answers int64
-	stop    func() bool
+	stop   func() bool
+	// until is when everything on the connection ends.
+	until time.Time
+	// http2 is the client of a connection of HTTP/2, in the place of in and parser, and heads what it reads from; nil in HTTP/1.1.
+	http2 client
+	heads *headCounter
 }
 
 // answer is what a server answered to one request.
@@ -53,25 +60,40 @@ type answer struct {
 	last bool
 }
 
-// request is a request as it goes over the wire, with no headers but its own and those that HTTP demands: what wrk sends.
-func request(target string, asked record.Request) ([]byte, error) {
-	r, err := http.NewRequest(asked.Verb(), "http://"+target+asked.Path, strings.NewReader(asked.Body))
+// message is a request that can be sent again and again.
+type message struct {
+	// text is what goes over the wire in HTTP/1.1.
+	text []byte
+	// framed is what the client of HTTP/2 makes frames of; nil in HTTP/1.1.
+	framed *http.Request
+}
+
+// request makes a message with no headers but the request's own and those that HTTP demands: what wrk sends.
+func request(target string, asked record.Request) (message, error) {
+	scheme := "http"
+	if asked.Protocol == record.HTTP2 {
+		scheme = "https" // What goes over the wire in HTTP/1.1 names none.
+	}
+	r, err := http.NewRequest(asked.Verb(), scheme+"://"+target+asked.Path, strings.NewReader(asked.Body))
 	if err != nil {
-		return nil, err
+		return message{}, err
 	}
 	r.Header.Set("User-Agent", "")
 	for _, h := range asked.Headers {
 		r.Header.Set(h.Name, h.Value)
 	}
+	if asked.Protocol == record.HTTP2 {
+		return message{framed: r}, nil
+	}
 	var text bytes.Buffer
 	if err := r.Write(&text); err != nil {
-		return nil, err
+		return message{}, err
 	}
-	return text.Bytes(), nil
+	return message{text: text.Bytes()}, nil
 }
 
-// openSession connects to the server. Everything on the connection ends at the deadline, or with ctx.
-func openSession(ctx context.Context, server Server, deadline time.Time) (*session, error) {
+// openSession connects to the server, to ask it in a version of HTTP. Everything on the connection ends at the deadline, or with ctx.
+func openSession(ctx context.Context, server Server, p record.Protocol, deadline time.Time) (*session, error) {
 	dialer := net.Dialer{Deadline: deadline}
 	conn, err := dialer.DialContext(ctx, "tcp", server.Address)
 	if err != nil {
@@ -81,13 +103,21 @@ func openSession(ctx context.Context, server Server, deadline time.Time) (*sessi
 		return nil, errors.Join(err, conn.Close())
 	}
 	if server.TLS != nil {
-		encrypted, err := secure(ctx, conn, *server.TLS)
+		encrypted, err := secure(ctx, conn, *server.TLS, p)
 		if err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 		conn = encrypted
 	}
-	s := &session{conn: conn, in: bufio.NewReaderSize(conn, maxLine), parser: bufio.NewReader(conn)}
+	s := &session{conn: conn, until: deadline}
+	if p == record.HTTP2 {
+		s.heads = &headCounter{Conn: conn}
+		if s.http2, err = newClient(s.heads); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	} else {
+		s.in, s.parser = bufio.NewReaderSize(conn, maxLine), bufio.NewReader(conn)
+	}
 	s.stop = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) }) // A connection that is closed already has ended too.
 	return s, nil
 }
@@ -97,13 +127,14 @@ const againEvery = 50 * time.Millisecond
 
 // reach connects to a server that is known to listen. Networks learn of new pods a little later than their agents do: until the deadline a connection that
 // is refused is tried again.
-func reach(ctx context.Context, server Server, deadline time.Time) (*session, error) {
+func reach(ctx context.Context, server Server, p record.Protocol, deadline time.Time) (*session, error) {
 	began := time.Now()
 	for {
-		s, err := openSession(ctx, server, deadline)
+		s, err := openSession(ctx, server, p, deadline)
 		if err == nil {
 			// The time that the network took is not the server's.
-			return s, s.conn.SetDeadline(deadline.Add(time.Since(began)))
+			s.until = deadline.Add(time.Since(began))
+			return s, s.conn.SetDeadline(s.until)
 		}
 		if !Unreachable(err) && !errors.Is(err, syscall.ECONNREFUSED) || time.Until(deadline) < againEvery {
 			return nil, err
@@ -129,10 +160,22 @@ func (s *session) close() {
 	_ = s.conn.Close() // Nobody waits for what was sent last.
 }
 
+// expired reports whether the time of the connection has passed.
+func (s *session) expired() bool { return !time.Now().Before(s.until) }
+
 // ask sends a request and reads the answer to it. The whole body is written to digest too.
-func (s *session) ask(request []byte, digest io.Writer) (answer, error) {
-	if _, err := s.conn.Write(request); err != nil {
+func (s *session) ask(m message, digest io.Writer) (answer, error) {
+	if s.http2 != nil {
+		return s.askHTTP2(m.framed, digest)
+	}
+	if _, err := s.conn.Write(m.text); err != nil {
 		return answer{}, err
+	}
+	switch first, err := s.in.Peek(1); {
+	case err != nil:
+		return answer{}, err
+	case first[0] == 0:
+		return answer{}, errFrames
 	}
 	head, response, err := s.readHead()
 	for err == nil && response.StatusCode < http.StatusOK && response.StatusCode != http.StatusSwitchingProtocols {
@@ -143,22 +186,29 @@ func (s *session) ask(request []byte, digest io.Writer) (answer, error) {
 	}
 	defer response.Body.Close()
 	a := answer{status: response.StatusCode, head: head, last: response.Close}
-	s.body.Reset()
-	all := io.TeeReader(response.Body, digest)
-	kept, err := io.Copy(&s.body, io.LimitReader(all, maxBody))
-	if err != nil {
-		return a, err
-	}
-	rest, err := io.Copy(io.Discard, all)
-	if err != nil {
+	if err := s.keep(&a, response.Body, digest); err != nil {
 		return a, err
 	}
 	if s.in.Buffered() > 0 || s.parser.Buffered() > 0 {
 		return a, errSurplus
 	}
-	a.body, a.bytes = s.body.Bytes(), kept+rest
-	s.answers++
 	return a, nil
+}
+
+// keep reads the body of an answer, which is written to digest too.
+func (s *session) keep(a *answer, body io.Reader, digest io.Writer) error {
+	s.body.Reset()
+	all := io.TeeReader(body, digest)
+	kept, err := io.Copy(&s.body, io.LimitReader(all, maxBody))
+	if err != nil {
+		return err
+	}
+	rest, err := io.Copy(io.Discard, all)
+	if err != nil {
+		return err
+	}
+	a.body, a.bytes = s.body.Bytes(), kept+rest
+	return nil
 }
 
 // readHead reads one status line with its headers, and returns their size and what they say.

@@ -81,6 +81,7 @@ func TestAsk(t *testing.T) {
 			want:   answer{status: 200, head: 43, body: []byte(strings.Repeat("x", maxBody)), bytes: 100000},
 		},
 		"more than the answer":    {server: says(head + "hello, world"), err: errSurplus.Error()},
+		"frames of HTTP/2":        {server: says("\x00\x00\x00\x04\x00\x00\x00\x00\x00"), err: errFrames.Error()},
 		"no HTTP":                 {server: says("SSH-2.0-x\r\n\r\n"), err: `malformed HTTP response "SSH-2.0-x"`},
 		"headers without an end":  {server: says("HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 60000)), err: "the headers are longer than 262144 bytes, or one of them than 65536"},
 		"a header without an end": {server: says("HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", maxLine)), err: "the headers are longer than 262144 bytes, or one of them than 65536"},
@@ -96,20 +97,20 @@ func TestAsk(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			target := speak(t, tc.server)
-			text, err := request(target, record.Request{Path: "/a?b=c"})
+			m, err := request(target, record.Request{Path: "/a?b=c"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := "GET /a?b=c HTTP/1.1\r\nHost: " + target + "\r\n\r\n"; string(text) != want {
-				t.Errorf("the request is %q, want %q", text, want)
+			if want := "GET /a?b=c HTTP/1.1\r\nHost: " + target + "\r\n\r\n"; string(m.text) != want {
+				t.Errorf("the request is %q, want %q", m.text, want)
 			}
-			s, err := openSession(t.Context(), Server{Address: target}, time.Now().Add(patience))
+			s, err := openSession(t.Context(), Server{Address: target}, "", time.Now().Add(patience))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.close()
 			for range 2 {
-				got, err := s.ask(text, io.Discard)
+				got, err := s.ask(m, io.Discard)
 				if tc.err != "" {
 					if err == nil || err.Error() != tc.err {
 						t.Errorf("ask() = %v, want %s", err, tc.err)

@@ -1,6 +1,7 @@
 package httpcheck
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -23,6 +26,8 @@ type Server struct {
 	Address string
 	// TLS is how it speaks TLS, and what its certificate is held against; nil if it speaks plain HTTP.
 	TLS *record.TLS
+	// Protocol is the version of HTTP in which Answers, Ready and Fetch ask, if the server knows it; the requests of loads name their own.
+	Protocol record.Protocol
 }
 
 // Unverified is a server whose certificate is held against nothing, if it has one.
@@ -33,9 +38,9 @@ func Unverified(address string, speaksTLS bool) Server {
 	return Server{Address: address, TLS: &record.TLS{}}
 }
 
-// Handshake connects to a server that speaks TLS, and returns what was agreed on. The error is a sentence.
-func Handshake(ctx context.Context, server Server) (record.Encryption, error) {
-	s, err := reach(ctx, server, time.Now().Add(checkLimit))
+// Handshake connects to a server that speaks TLS, to ask it in a version of HTTP, and returns what was agreed on. The error is a sentence.
+func Handshake(ctx context.Context, server Server, p record.Protocol) (record.Encryption, error) {
+	s, err := reach(ctx, server, p, time.Now().Add(checkLimit))
 	if err != nil {
 		return record.Encryption{}, noHandshake(err)
 	}
@@ -62,17 +67,36 @@ type untrustedError struct{ error }
 
 func untrusted(err error) bool {
 	_, ok := errors.AsType[untrustedError](err)
+	return ok || withoutHTTP2(err)
+}
+
+// noHTTP2Error is the protocol that a server has chosen in the place of HTTP/2, or none: a sentence, too.
+type noHTTP2Error string
+
+func (e noHTTP2Error) Error() string {
+	return fmt.Sprintf("the server speaks no HTTP/2 on its port: offered %s in a TLS handshake (ALPN), it chose %s: let it offer h2, or remove loads[].protocol",
+		strings.Join(offered, " and "), cmp.Or(string(e), "neither"))
+}
+
+func withoutHTTP2(err error) bool {
+	_, ok := errors.AsType[noHTTP2Error](err)
 	return ok
 }
 
-// secure begins TLS on a connection. It names no host, since no tool can name another than the address: the certificate is the one that they get. And
-// it offers no protocol but HTTP/1.1, in which all loads are.
-func secure(ctx context.Context, conn net.Conn, want record.TLS) (net.Conn, error) {
+// offered are the protocols that k6 offers where a load speaks HTTP/2, the first of them rather.
+var offered = []string{http2.NextProtoTLS, "http/1.1"}
+
+// secure begins TLS on a connection. It names no host, since no tool can name another than the address: the certificate is the one that they get. It
+// offers no protocol where loads speak HTTP/1.1, as the tools do, and else what k6 offers: then the server must choose HTTP/2.
+func secure(ctx context.Context, conn net.Conn, want record.TLS, p record.Protocol) (net.Conn, error) {
 	config := &tls.Config{
 		InsecureSkipVerify: true, // By the name of the address; VerifyConnection verifies what the spec wants.
 		VerifyConnection: func(state tls.ConnectionState) error {
 			return verify(state.PeerCertificates, want, time.Now())
 		},
+	}
+	if p == record.HTTP2 {
+		config.NextProtos = offered
 	}
 	encrypted := tls.Client(conn, config)
 	err := encrypted.HandshakeContext(ctx)
@@ -81,6 +105,9 @@ func secure(ctx context.Context, conn net.Conn, want record.TLS) (net.Conn, erro
 	}
 	if err != nil && !untrusted(err) {
 		return nil, fmt.Errorf("the TLS handshake failed: %w", err)
+	}
+	if chosen := encrypted.ConnectionState().NegotiatedProtocol; err == nil && p == record.HTTP2 && chosen != http2.NextProtoTLS {
+		return nil, noHTTP2Error(chosen)
 	}
 	return encrypted, err
 }

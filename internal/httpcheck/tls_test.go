@@ -40,7 +40,7 @@ func TestAHandshakeSaysWhatWasAgreedOnAndVerified(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httpcheck.Server{Address: tc.address, TLS: &tc.want}
-			got, err := httpcheck.Handshake(t.Context(), server)
+			got, err := httpcheck.Handshake(t.Context(), server, "")
 			_, refused := httpcheck.Check(t.Context(), server, []record.Request{{Path: "/", Expect: record.Expect{Status: 200}}})
 			if tc.refused != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.refused) {

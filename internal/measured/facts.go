@@ -17,6 +17,8 @@ type Values struct {
 	Requests    int64   `json:"requests"`
 	// ByRequest is how many requests of each kind of a mix the tools have made, those without an answer among them; empty of one request.
 	ByRequest []int64 `json:"byRequest,omitempty"`
+	// HTTP2 is how many of the requests were answered in HTTP/2, of a load that asks for it.
+	HTTP2 int64 `json:"http2,omitempty"`
 	// Asked and Dropped count the arrivals that the rate wanted, and those of them for which no virtual user was free.
 	Asked            int64    `json:"asked,omitempty"`
 	Dropped          int64    `json:"dropped,omitempty"`
@@ -151,6 +153,7 @@ func (f *Facts) load() {
 		seconds := float64(r.LoadNanos()) / 1e9
 		f.Requests += m.Requests
 		f.ByRequest = addCounts(f.ByRequest, m.ByRequest)
+		f.HTTP2 += m.HTTP2
 		f.Asked += m.Asked
 		f.Dropped += m.Dropped
 		f.Errors = AddErrors(f.Errors, m.Errors)

@@ -31,6 +31,7 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 	}
 	began.listens = o.sinceBoot()
 	server := httpcheck.Unverified(net.JoinHostPort("127.0.0.1", strconv.Itoa(o.config.Port)), o.config.TLS)
+	server.Protocol = o.config.Protocol
 	if asked := o.askFirst(ctx, server); asked > 0 {
 		began.answers, began.answered = o.sinceBoot(), began.atOnce && asked == 1
 	}

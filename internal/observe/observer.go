@@ -39,6 +39,8 @@ type Config struct {
 	Port int
 	// TLS says that it speaks HTTPS there. Nobody verifies its certificate here: the check before the trial does.
 	TLS bool
+	// Protocol is the version of HTTP in which it is asked.
+	Protocol record.Protocol
 	// ReadyPath is asked of the server until it answers with a status of 2xx, before which it has not started; empty asks nothing.
 	ReadyPath string
 	// FindServer finds the server's first process.

@@ -32,6 +32,8 @@ type Level struct {
 	Generators int32                `json:"generators"`
 	Threads    int32                `json:"threads"`
 	Connection record.ConnectionUse `json:"connection"`
+	// Protocol is empty of HTTP/1.
+	Protocol record.Protocol `json:"protocol,omitempty"`
 	// Scripted is true if a script of the user's makes the requests.
 	Scripted bool `json:"scripted,omitempty"`
 	// Path is empty of a mix.
@@ -77,7 +79,7 @@ type Run struct {
 	// Analyses is the number of times the run may be analysed: once at its end, and earlier if spec.stop allows interim analyses.
 	Analyses int
 	Searches []Search
-	// Requests are those of mixes, and those that are more than a GET of a path, one a load.
+	// Requests are those of mixes, and those that are more than a GET of a path in HTTP/1, one a load. Of a script's nothing is known.
 	Requests []Request
 	// WholeTrials is true of a run whose trials have no cells: each counts as one.
 	WholeTrials bool
@@ -127,7 +129,7 @@ func Of(m record.RunManifest) (Run, error) {
 func LevelOf(c record.Cell) Level {
 	l := Level{
 		Point: record.PointOf(c), Tool: c.Tool, RampToRequestsPerSecond: c.RampToRequestsPerSecond, Generators: c.Generators, Threads: c.Threads,
-		Connection: c.Connection, Scripted: c.Script != nil, Path: c.Request.Path, AnyBody: c.Request.Expect.AnyBody,
+		Connection: c.Connection, Protocol: c.Protocol(), Scripted: c.Script != nil, Path: c.Request.Path, AnyBody: c.Request.Expect.AnyBody,
 		Mix: mixOf(c.Mix), WarmupSeconds: c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
 	}
 	if !c.Request.Plain() {

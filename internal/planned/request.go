@@ -52,10 +52,12 @@ type Request struct {
 	// Share is its part of the requests of a mix; 0 of a load with one request.
 	Share float64 `json:"share,omitempty"`
 	// Key tells it apart from the other requests of the run.
-	Key     string          `json:"key"`
-	Method  string          `json:"method"`
-	Path    string          `json:"path"`
-	Headers []record.Header `json:"headers,omitempty"`
+	Key    string `json:"key"`
+	Method string `json:"method"`
+	// Protocol is empty of HTTP/1.
+	Protocol record.Protocol `json:"protocol,omitempty"`
+	Path     string          `json:"path"`
+	Headers  []record.Header `json:"headers,omitempty"`
 	// BodyBytes and BodySHA256 are of the body, which itself is in the plan of the run.
 	BodyBytes  int    `json:"bodyBytes"`
 	BodySHA256 string `json:"bodySHA256,omitempty"`
@@ -63,11 +65,11 @@ type Request struct {
 	AnyBody bool `json:"anyBody,omitempty"`
 }
 
-// requests are those of mixes, and those of other loads that are more than a GET of a path whose answers are compared.
+// requests are those of mixes, and those of other loads that are more than a GET of a path in HTTP/1 whose answers are compared.
 func requests(cells []record.Cell) []Request {
 	var out []Request
 	for _, c := range cells {
-		if slices.ContainsFunc(out, func(seen Request) bool { return seen.Load == c.Load }) {
+		if c.Script != nil || slices.ContainsFunc(out, func(seen Request) bool { return seen.Load == c.Load }) {
 			continue
 		}
 		var weights int32
@@ -76,7 +78,7 @@ func requests(cells []record.Cell) []Request {
 		}
 		for _, r := range c.Requests() {
 			one := Request{
-				Load: c.Load, Key: r.Key(), Method: r.Verb(), Path: r.Path, Headers: r.Headers, BodyBytes: len(r.Body), BodySHA256: r.BodySHA256(),
+				Load: c.Load, Key: r.Key(), Method: r.Verb(), Protocol: r.Protocol, Path: r.Path, Headers: r.Headers, BodyBytes: len(r.Body), BodySHA256: r.BodySHA256(),
 				AnyBody: r.Expect.AnyBody,
 			}
 			switch {

@@ -34,3 +34,17 @@ func TestAMixIsListedWithTheShareOfEachRequest(t *testing.T) {
 		t.Errorf("the level of the key %q asks for (-want +got):\n%s", level.Key(), diff)
 	}
 }
+
+// What a script asks for nobody knows, whichever version of HTTP it is in.
+func TestARequestInHTTP2IsListedUnlessAScriptMakesIt(t *testing.T) {
+	two := cell(1).Speaking(record.HTTP2)
+	scripted := two
+	scripted.Load, scripted.Script = "scripted", &record.Script{Key: "a.js"}
+	run := read(t, manifest(func(m *record.RunManifest) { m.Plan.Cells = []record.Cell{two, scripted} }))
+	if len(run.Requests) != 1 || run.Requests[0].Load != two.Load || run.Requests[0].Protocol != record.HTTP2 {
+		t.Errorf("got %+v, want that of the load %s", run.Requests, two.Load)
+	}
+	if run.Levels[0].Protocol != record.HTTP2 || run.Levels[0].Key() == planned.LevelOf(cell(1)).Key() {
+		t.Errorf("the level %+v asks for the same as one of HTTP/1", run.Levels[0])
+	}
+}

@@ -68,6 +68,8 @@ type Measurement struct {
 	// ByRequest is how many requests of each kind of a mix the tool has made, in the order of the cell; those that were not answered are among them.
 	// It is empty of a cell with one request.
 	ByRequest []int64 `json:"byRequest,omitempty"`
+	// HTTP2 is how many of the requests were answered in HTTP/2, of a cell that asks for it.
+	HTTP2 int64 `json:"http2,omitempty"`
 	// Asked is the number of requests that the arrival rate wanted to be started, and Dropped how many of them were not, because
 	// no virtual user was free. Both are 0 in the closed model.
 	Asked   int64 `json:"asked,omitempty"`

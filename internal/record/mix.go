@@ -1,5 +1,7 @@
 package record
 
+import "slices"
+
 // MixedRequest is one of the requests of a cell.
 type MixedRequest struct {
 	Request
@@ -13,4 +15,16 @@ func (c Cell) Requests() []MixedRequest {
 		return c.Mix
 	}
 	return []MixedRequest{{Request: c.Request, Weight: 1}}
+}
+
+// Protocol is the version of HTTP that all requests of the cell are sent in. Of a script's requests the cell's one request says it.
+func (c Cell) Protocol() Protocol { return c.Requests()[0].Protocol }
+
+// Speaking returns the cell with all its requests in a version of HTTP.
+func (c Cell) Speaking(p Protocol) Cell {
+	c.Request.Protocol, c.Mix = p, slices.Clone(c.Mix)
+	for i := range c.Mix {
+		c.Mix[i].Protocol = p
+	}
+	return c
 }

@@ -18,3 +18,18 @@ func TestACellHasItsMixOrItsOneRequest(t *testing.T) {
 		t.Errorf("of a mix (-want +got):\n%s", diff)
 	}
 }
+
+func TestAllRequestsOfACellAreInOneVersionOfHTTP(t *testing.T) {
+	for name, c := range map[string]record.Cell{
+		"one request": {Request: record.Request{Path: "/"}},
+		"a mix":       {Mix: []record.MixedRequest{{Weight: 4}, {Weight: 1}}},
+	} {
+		two := c.Speaking(record.HTTP2)
+		if two.Protocol() != record.HTTP2 || c.Protocol() != "" {
+			t.Errorf("%s speaks %q, and before that %q", name, two.Protocol(), c.Protocol())
+		}
+		if diff := cmp.Diff(c, two.Speaking("")); diff != "" {
+			t.Errorf("%s, back again (-want +got):\n%s", name, diff)
+		}
+	}
+}

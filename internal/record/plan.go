@@ -29,6 +29,12 @@ const (
 	PerRequest ConnectionUse = "PerRequest"
 )
 
+// Protocol is the version of HTTP that requests are sent in; empty is HTTP/1.1, or what a tool has of its kind.
+type Protocol string
+
+// HTTP2 is HTTP/2 over TLS.
+const HTTP2 Protocol = "HTTP2"
+
 // Role is what an implementation is there for.
 type Role string
 

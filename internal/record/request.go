@@ -22,7 +22,9 @@ var bodied = []string{"POST", "PUT", "PATCH"}
 type Request struct {
 	// Method is empty for GET.
 	Method string `json:"method,omitempty"`
-	Path   string `json:"path"`
+	// Protocol is that of all requests of a cell.
+	Protocol Protocol `json:"protocol,omitempty"`
+	Path     string   `json:"path"`
 	// Headers are those beside the ones that a tool sends for itself. Each name is there once, whatever the case of its letters.
 	Headers []Header `json:"headers,omitempty"`
 	// Body is empty if there is none.
@@ -48,12 +50,18 @@ type Expect struct {
 // Verb is the method of the request.
 func (r Request) Verb() string { return cmp.Or(r.Method, MethodGet) }
 
-// Plain reports whether the request is a GET with nothing but its path.
-func (r Request) Plain() bool { return r.Method == "" && len(r.Headers) == 0 && r.Body == "" }
+// Plain reports whether the request is a GET with nothing but its path, in HTTP/1.
+func (r Request) Plain() bool {
+	return r.Method == "" && r.Protocol == "" && len(r.Headers) == 0 && r.Body == ""
+}
 
 // Key tells what is asked apart from what else a run asks: the path of a plain request, or else the method, the path and the beginning of a digest
-// of headers and body, such as "POST /orders 5891b5b522d5".
+// of headers and body, such as "POST /orders 5891b5b522d5". In HTTP/2 that follows.
 func (r Request) Key() string {
+	if r.Protocol == HTTP2 {
+		r.Protocol = ""
+		return r.Key() + " HTTP/2"
+	}
 	if r.Plain() {
 		return r.Path
 	}

@@ -11,6 +11,9 @@ func TestTheKeyOfARequestTellsItApart(t *testing.T) {
 	if got := (record.Request{Path: "/a", Expect: record.Expect{Status: 404}}).Key(); got != "/a" {
 		t.Errorf("the key of a GET is %q, want its path", got)
 	}
+	if two := (record.Request{Path: "/a", Protocol: record.HTTP2}); two.Key() != "/a HTTP/2" || two.Plain() {
+		t.Errorf("the key of a GET in HTTP/2 is %q, and plain: %v", two.Key(), two.Plain())
+	}
 	seen := map[string]string{}
 	for name, r := range map[string]record.Request{
 		"a GET":                  {Path: "/a"},
@@ -21,6 +24,8 @@ func TestTheKeyOfARequestTellsItApart(t *testing.T) {
 		"a body":                 {Method: "POST", Path: "/a", Body: "1"},
 		"another body":           {Method: "POST", Path: "/a", Body: "2"},
 		"a body with a header":   {Method: "POST", Path: "/a", Body: "1", Headers: header},
+		"a GET in HTTP/2":        {Path: "/a", Protocol: record.HTTP2},
+		"a POST in HTTP/2":       {Method: "POST", Path: "/a", Protocol: record.HTTP2},
 		"a header in the body":   {Method: "POST", Path: "/a", Body: "x-a: b\n\n1"},
 	} {
 		key := r.Key()

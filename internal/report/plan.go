@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 )
@@ -50,6 +51,9 @@ func (v run) requests() []string {
 		}
 		for _, h := range r.Headers {
 			parts = append(parts, h.Name+": "+h.Value)
+		}
+		if r.Protocol == record.HTTP2 {
+			parts = append(parts, v.Say("plan.http2"))
 		}
 		if r.BodyBytes > 0 {
 			parts = append(parts, v.Say("plan.body", format.Integer(r.BodyBytes), r.BodySHA256))

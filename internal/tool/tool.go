@@ -105,6 +105,8 @@ type Traits struct {
 	Methods string
 	// Mixes is true of a tool that makes the requests of a mix, in the order of Sequence.
 	Mixes bool
+	// HTTP2 is true of a tool that speaks HTTP/2 over TLS, and tells of how many requests the answer was in it.
+	HTTP2 bool
 	// Freezable is true of a tool that bears being stopped in the middle of its work and let go on.
 	Freezable bool
 }

@@ -44,6 +44,8 @@ const (
 	NotEquivalent Code = "NotEquivalent"
 	// OtherMix means that the requests of a mix were not made in the proportions of their weights; Detail names one, and how often it was made.
 	OtherMix Code = "OtherMix"
+	// OtherProtocol means that not all answers were in HTTP/2, in which the load asks; Detail says how many were.
+	OtherProtocol Code = "OtherProtocol"
 	// Errors means that requests failed; Value and Limit are shares of all requests.
 	Errors Code = "Errors"
 	// Starved means that connections were left waiting beyond the tool's timeout; Value is timeouts per connection.

@@ -46,7 +46,7 @@ type Reason struct {
 // shared two-CPU virtual machine.
 var checks = []func(*facts) []Reason{
 	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
-	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkMix, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
+	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkMix, checkProtocol, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
 	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
 	checkNeighbours, checkSteal, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
 	checkMachine, checkImage, checkScript,

@@ -49,6 +49,7 @@ type Role struct {
 	port     int
 	ready    string
 	tls      bool
+	http2    bool
 	format   string
 	exchange string
 	symbols  *[]string
@@ -74,6 +75,7 @@ func Parse(args []string) (Role, error) {
 	case observer:
 		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
 		f.StringVar(&r.ready, "ready-path", "", "what is asked of the server until it answers with a status of 2xx")
+		f.BoolVar(&r.http2, "http2", false, "the server is asked in HTTP/2")
 		tlsFlag(f, &r.tls)
 		r.symbols, r.replies = symbolFlag(f), replyFlag(f)
 		f.Func("dependency", "a container that was started before the server's; may be given again, in the order of their start", func(name string) error {
@@ -133,6 +135,9 @@ func (r Role) observer(c agent.Config) (agent.Worker, error) {
 		return nil, err
 	}
 	own.ReadyPath, own.TLS, own.Symbols, own.Replies = r.ready, r.tls, *r.symbols, *r.replies
+	if r.http2 {
+		own.Protocol = record.HTTP2
+	}
 	if len(r.dependencies) > 0 {
 		// What they say to the server goes through the network namespace that they share with it.
 		own.Dependencies, own.FindServer, own.SharedNetwork = r.dependencies, observe.ParentlessAfter(len(r.dependencies)), true

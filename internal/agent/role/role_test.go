@@ -125,6 +125,12 @@ func TestARepliesFlagHoldsAPathAndAText(t *testing.T) {
 	}
 }
 
+func TestAnObserverIsToldToAskInHTTP2(t *testing.T) {
+	if r, err := Parse([]string{"observe", "--port=8080", "--tls", "--http2"}); err != nil || !r.http2 {
+		t.Errorf("it is told %v, %v", r.http2, err)
+	}
+}
+
 func TestWhoAsksAServerIsToldThatItSpeaksTLS(t *testing.T) {
 	observes, profiles := []string{"observe", "--port=8080"}, []string{"profile", "--tool=strace"}
 	for _, args := range [][]string{observes, profiles} {

@@ -88,19 +88,21 @@ func cellOf(p record.Plan, spec v1alpha1.BenchmarkRunSpec, profile int) (record.
 	i := slices.IndexFunc(p.Cells, func(c record.Cell) bool { return load == c.Load || load == "" && single(c) })
 	switch {
 	case i < 0 && load == "":
-		return record.Cell{}, kind.Invalid("spec.profiles[%d] sends the request of a load, and every load has a script or a mix of requests: add a load with one request", profile)
+		return record.Cell{}, kind.Invalid("spec.profiles[%d] sends the request of a load, and every load has a script, a mix of requests or HTTP/2: add a load with one request in HTTP/1", profile)
 	case i < 0:
 		return record.Cell{}, kind.Invalid("spec.profiles[%d].load is %s, which is no load of the run: name one of spec.loads", profile, load)
 	case p.Cells[i].Script != nil:
 		return record.Cell{}, kind.Invalid("spec.profiles[%d].load is %s, which has a script, and a profile sends one request again and again: name a load without a script", profile, load)
 	case len(p.Cells[i].Mix) > 0:
 		return record.Cell{}, kind.Invalid("spec.profiles[%d].load is %s, which sends a mix of requests, and a profile sends one request again and again: name a load with one request", profile, load)
+	case p.Cells[i].Protocol() == record.HTTP2:
+		return record.Cell{}, kind.Invalid("spec.profiles[%d].load is %s, which speaks HTTP/2, and a profile asks in HTTP/1: name a load with protocol: HTTP1", profile, load)
 	}
 	return p.Cells[i], nil
 }
 
-// single reports whether a cell has one request, which a profile can send again and again.
-func single(c record.Cell) bool { return c.Script == nil && len(c.Mix) == 0 }
+// single reports whether a cell has one request in HTTP/1, which a profile can send again and again.
+func single(c record.Cell) bool { return c.Script == nil && len(c.Mix) == 0 && c.Protocol() == "" }
 
 // Follow implements kind.Follower: a trial for each implementation of each profile, in the order of the spec.
 func (Kind) Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, first int32) []record.PlannedTrial {

@@ -136,7 +136,18 @@ func TestAProfileThatCannotBeIsRefusedWithASentence(t *testing.T) {
 			},
 			"spec.profiles[0].load is plain, which sends a mix of requests, and a profile sends one request again and again: name a load with one request",
 		},
-		"of loads with scripts alone": {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = s.Loads[:1] }, "spec.profiles[0] sends the request of a load, and every load has a script or a mix of requests: add a load with one request"},
+		"of a load over HTTP/2": {
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				own(func(p *v1alpha1.Profile) { p.Load = "plain" })(s)
+				i := slices.IndexFunc(s.Loads, func(l v1alpha1.Load) bool { return l.Name == "plain" })
+				s.Loads[i].Tool, s.Loads[i].Protocol = v1alpha1.ToolK6, v1alpha1.ProtocolHTTP2
+				for k := range s.Implementations {
+					s.Implementations[k].TLS.Verify = v1alpha1.VerifyNone
+				}
+			},
+			"spec.profiles[0].load is plain, which speaks HTTP/2, and a profile asks in HTTP/1: name a load with protocol: HTTP1",
+		},
+		"of loads with scripts alone": {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = s.Loads[:1] }, "spec.profiles[0] sends the request of a load, and every load has a script, a mix of requests or HTTP/2: add a load with one request in HTTP/1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := plan.Compile(spec(tc.change), plan.Options{Name: "run", UID: "u"})

@@ -61,7 +61,7 @@ func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 	if len(c.Mix) == 0 {
 		c.Request = requestOf(p, fmt.Sprintf("loads[%s].request", l.Name), l.Request)
 	}
-	return c
+	return c.Speaking(protocolOf(l.Protocol))
 }
 
 // requestOf fills in the defaults of a request.
@@ -93,6 +93,14 @@ func defaultContentType(r *record.Request) bool {
 	}
 	r.Headers = append(r.Headers, record.Header{Name: contentType, Value: DefaultContentType})
 	return true
+}
+
+// protocolOf is the version of HTTP that a load or a cell of a trial names.
+func protocolOf(p v1alpha1.Protocol) record.Protocol {
+	if p == v1alpha1.ProtocolHTTP2 {
+		return record.HTTP2
+	}
+	return ""
 }
 
 func scriptOf(s v1alpha1.Script) *record.Script {

@@ -42,8 +42,8 @@ var taken = map[string]string{
 	"connection":        "it follows from the load's connection: remove it, and choose connection: PerRequest for one request on each connection",
 	"keep-alive":        "it follows from the load's connection: remove it",
 	"proxy-connection":  "loads use no proxy: remove it",
-	"upgrade":           "loads stay with HTTP/1.1: remove it",
-	"te":                "loads stay with HTTP/1.1 and no trailers: remove it",
+	"upgrade":           "the version of HTTP follows from the load's protocol: remove it",
+	"te":                "loads take no trailers: remove it",
 	"trailer":           "loads send no trailers: remove it",
 	"expect":            "a body is sent without waiting for leave: remove it",
 }

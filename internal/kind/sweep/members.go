@@ -57,7 +57,7 @@ func (s Sweep) server(index int) kind.Member {
 			Name: ProcessServer, Image: own.Image, Command: own.Command, Container: own.Container, Port: own.Port, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: own.MemoryBytes,
 		},
 		{
-			Name: ProcessObserver, Args: slices.Concat(observerArgs(own), kind.SymbolArgs(own.Claims), kind.ReplyArgs(own.Claims)),
+			Name: ProcessObserver, Args: slices.Concat(s.observerArgs(own), kind.SymbolArgs(own.Claims), kind.ReplyArgs(own.Claims)),
 			MilliCPU: ObserverMilliCPU, MemoryBytes: observerMemory,
 		},
 	}}
@@ -72,8 +72,12 @@ func (s Sweep) server(index int) kind.Member {
 	return m
 }
 
-func observerArgs(own record.Implementation) []string {
+// observerArgs are those of the observer of a server. It asks in HTTP/2 if all loads do: the server may speak nothing else.
+func (s Sweep) observerArgs(own record.Implementation) []string {
 	args := append([]string{"observe", "--port=" + strconv.Itoa(int(own.Port))}, kind.TLSArgs(own)...)
+	if len(s.Cells) > 0 && !slices.ContainsFunc(s.Cells, func(c record.Cell) bool { return c.Protocol() != record.HTTP2 }) {
+		args = append(args, "--http2")
+	}
 	if path := own.Container.Readiness.Path; path != "" {
 		args = append(args, "--ready-path="+path)
 	}

@@ -28,7 +28,7 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return len(spec.Loads) 
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
 	if v := kind.Join(
 		checkLevels(spec), checkRequests(spec), checkDivision(spec), checkRatesOnly(spec), checkRates(spec), checkWeights(spec), checkPercentiles(spec), checkObjectives(spec), checkDuet(spec),
-		checkPorts(spec), checkHandshakes(spec),
+		checkPorts(spec), checkHandshakes(spec), checkProtocol(spec),
 	); v != nil {
 		return v
 	}
@@ -36,6 +36,7 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	cells(p, spec.Loads)
 	noteDuet(p)
 	noteHandshakes(p, spec)
+	noteProtocol(p, spec)
 	return nil
 }
 

@@ -19,7 +19,7 @@ func cellSpec(c record.Cell) v1alpha1.Cell {
 	out := v1alpha1.Cell{
 		Load: c.Load, Tool: v1alpha1.Tool(c.Tool), Connections: c.Connections, RequestsPerSecond: c.RequestsPerSecond,
 		RampToRequestsPerSecond: c.RampToRequestsPerSecond, Step: c.Step, Generators: c.Generators, Threads: c.Threads,
-		Connection: v1alpha1.ConnectionUse(c.Connection), WarmupSeconds: &c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
+		Connection: v1alpha1.ConnectionUse(c.Connection), Protocol: v1alpha1.Protocol(c.Protocol()), WarmupSeconds: &c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
 		Request: kind.WriteRequest(c.Request), Requests: kind.WriteMix(c.Mix),
 		Order: v1alpha1.Order(c.Order),
 	}
@@ -65,5 +65,5 @@ func cellOf(c v1alpha1.Cell) record.Cell {
 			Percentile: s.Percentile, MaxMilliseconds: s.MaxMilliseconds, StartRequestsPerSecond: s.StartRequestsPerSecond, Steps: s.Steps,
 		}
 	}
-	return out
+	return out.Speaking(protocolOf(c.Protocol))
 }

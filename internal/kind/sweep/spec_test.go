@@ -83,6 +83,9 @@ func filledPlan() (record.Plan, record.PlannedTrial) {
 		Implementations: filled[[]record.Implementation](f), Cells: filled[[]record.Cell](f),
 		Generators: filled[record.Generators](f), Placement: filled[record.Placement](f),
 	}
+	for i, c := range p.Cells {
+		p.Cells[i] = c.Speaking(record.HTTP2)
+	}
 	trial := filled[record.PlannedTrial](f)
 	trial.Type, trial.Servers = record.Sweep, []string{p.Implementations[1].Name, p.Implementations[0].Name}
 	return p, trial
@@ -124,6 +127,7 @@ func TestATrialSpecSurvivesTheAPIServer(t *testing.T) {
 		"no search":       func(c *record.Cell) { c.Search, c.Step = nil, 0 },
 		"no script":       func(c *record.Cell) { c.Script = nil },
 		"no rate":         func(c *record.Cell) { c.RequestsPerSecond, c.RampToRequestsPerSecond = 0, 0 },
+		"no protocol":     func(c *record.Cell) { *c = c.Speaking("") },
 		"no order":        func(c *record.Cell) { c.Order = "" },
 	} {
 		t.Run(name, func(t *testing.T) {

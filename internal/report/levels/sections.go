@@ -2,6 +2,7 @@ package levels
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/report/chart"
@@ -23,9 +24,9 @@ func (v levels) section(id, title string) page.Section {
 	return page.Section{ID: id, Title: v.Say(title), Templates: templates}
 }
 
-// ofMixes adds to a sentence on numbers which of them are those of mixes.
-func (v levels) ofMixes(lead string) string {
-	return strings.Join(append([]string{lead}, v.Mixes()...), " ")
+// ofLoads adds to a sentence on numbers which of them are those of mixes, and which of HTTP/2.
+func (v levels) ofLoads(lead string) string {
+	return strings.Join(slices.Concat([]string{lead}, v.Mixes(), v.Protocols()), " ")
 }
 
 // Levels is the section of throughput and CPU time, level by level; it has no data in a run of searches alone.
@@ -37,7 +38,7 @@ func Levels(w *view.View) page.Section {
 			Lead   string
 			Legend []chart.Legend
 			Facets []facetCharts
-		}{v.ofMixes(v.Say("levels.lead", v.Confidence())), v.Legend(v.Drawn()), facets}
+		}{v.ofLoads(v.Say("levels.lead", v.Confidence())), v.Legend(v.Drawn()), facets}
 	}
 	return s
 }
@@ -59,7 +60,7 @@ func Latency(w *view.View) page.Section {
 		Legend     []chart.Legend
 		Curves     []chart.Chart
 	}{
-		v.ofMixes(v.latencyLead()), v.latencyTable().Finish(s.Title, true), kinds, v.kindsTable().Finish(kinds, false),
+		v.ofLoads(v.latencyLead()), v.latencyTable().Finish(s.Title, true), kinds, v.kindsTable().Finish(kinds, false),
 		v.Say("latency.curves"), v.Legend(v.Table.Implementations), v.latencyCharts(),
 	}
 	return s
@@ -84,7 +85,7 @@ func Numbers(w *view.View) page.Section {
 	v := levels{w}
 	s := v.section("numbers", "numbers.title")
 	if t := v.speedTable(); len(t.Bodies) > 0 {
-		s.Data = page.Detail{Lead: v.ofMixes(v.Say("numbers.lead")), Table: t.Finish(s.Title, true)}
+		s.Data = page.Detail{Lead: v.ofLoads(v.Say("numbers.lead")), Table: t.Finish(s.Title, true)}
 	}
 	return s
 }

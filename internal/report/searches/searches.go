@@ -42,7 +42,7 @@ func Capacity(w *view.View) page.Section {
 // capacities shows each load that is a search.
 func (v searches) capacities(title string) capacities {
 	c := capacities{Legend: v.Legend(v.Table.Implementations), Leads: []string{v.Say("capacity.lead", v.Confidence()), v.Say("capacity.family")}}
-	c.Leads = append(c.Leads, v.Mixes()...)
+	c.Leads = append(append(c.Leads, v.Mixes()...), v.Protocols()...)
 	c.Table.Head = []table.Cell{
 		v.Th("impl"), v.ThNum("sustained"), v.ThInterval(), v.ThNum("n"), v.Th("searches"), v.ThNum("change"),
 		v.ThInterval(), v.ThNum("padj"), v.Th("verdict"),

@@ -213,6 +213,7 @@ var englishGeneral = map[string]string{
 	"finding.AuditFailed":         "{share} of the agent's own requests were not answered",
 	"finding.NotEquivalent":       "the server's responses differ from the baseline's (path: status, body; baseline's){details}",
 	"finding.OtherMix":            "the requests of the mix were not made in the proportions of their weights{details}",
+	"finding.OtherProtocol":       "not all responses were in HTTP/2, in which the load asks{details}",
 	"finding.NeighbourAsymmetry":  "other processes loaded the server's CPUs unequally within the block: by {share} of the time",
 	"finding.UtilisationLaw":      "the server's CPU time is {value} times the busy time of its CPUs, which is impossible: the values contradict each other",
 	"finding.AgentBusy":           "a generator's agent used {share} of a CPU in addition to its tool",
@@ -283,7 +284,7 @@ var englishGeneral = map[string]string{
 
 	"plan.title": "Plan", "plan.reproduce": "To reproduce this run, use the same spec, with the seed below as spec.seed for the same order of trials. Runs with the same plan hash have the same plan.",
 	"plan.seed": "order seed", "plan.hash": "plan hash", "plan.uid": "run UID", "plan.blocks": "blocks", "plan.baseline": "baseline", "plan.pinning": "pinning", "plan.operator": "operator",
-	"plan.requests": "requests", "plan.request": "%s: %s", "plan.share": "%s of its requests are %s", "plan.body": "body of %s bytes, SHA-256 %s",
+	"plan.requests": "requests", "plan.request": "%s: %s", "plan.share": "%s of its requests are %s", "plan.http2": "in HTTP/2", "plan.body": "body of %s bytes, SHA-256 %s",
 	"plan.anyBody":    "only the status of responses was compared, not their bodies",
 	"artifacts.title": "Raw data",
 	"th.key":          "key", "th.bytes": "bytes", "th.sha": "SHA-256",

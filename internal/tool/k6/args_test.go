@@ -2,6 +2,7 @@ package k6_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,6 +100,20 @@ func TestFilesHoldTheRequest(t *testing.T) {
 	}
 	if options := declared(t, files[0].Text, "export const options = __VU > 0 ? {} : "); options["noConnectionReuse"] != true {
 		t.Errorf("noConnectionReuse is %v, want true", options["noConnectionReuse"])
+	}
+}
+
+// A cell of HTTP/1 is what it was: a tag more would cost k6 time.
+func TestFilesCountTheAnswersInHTTP2WhereTheCellAsksForThem(t *testing.T) {
+	const counter = "http_reqs{scenario:load,proto:HTTP/2.0}"
+	for _, protocol := range []record.Protocol{"", record.HTTP2} {
+		cell := record.Cell{Load: "a", Connections: 1, Request: root}.Speaking(protocol)
+		options := declared(t, k6.Tool{}.Files(cell, tool.Target{TLS: true})[0].Text, "export const options = __VU > 0 ? {} : ")
+		_, counts := options["thresholds"].(map[string]any)[counter]
+		tags := slices.Contains(options["systemTags"].([]any), any("proto"))
+		if want := protocol == record.HTTP2; counts != want || tags != want {
+			t.Errorf("a cell that speaks %q counts them: %v, and has the tag: %v", protocol, counts, tags)
+		}
 	}
 }
 

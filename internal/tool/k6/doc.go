@@ -10,7 +10,11 @@
 //     without a gap.
 //   - data_received counts what comes from the socket: with TLS also its records and handshakes.
 //   - It verifies certificates unless its options say otherwise, and offers HTTP/2 in a handshake unless GODEBUG=http2client=0 is in its own environment,
-//     which the agent puts there.
+//     which the agent puts there for every load that does not ask for HTTP/2.
+//   - Each virtual user has a client of its own, and so a connection of its own, in HTTP/2 too: the wrapper has it make one request at a time. A script that makes
+//     several at once (http.batch) sends them over that connection, and not over several as in HTTP/1.1. Only where they are the first, each opens one, of
+//     which one is kept.
+//   - It tags each request that was answered with the version of the answer (proto), if it is told to.
 //   - A counter by tag exists only where a threshold names it: the wrapper names thresholds that are empty.
 //   - exec.instance tells the time in nanoseconds, Date in milliseconds. exec.scenario.progress tells when the scenario began, until its
 //     time is over; each virtual user compares the two clocks once, and the largest doubt widens every latency from the intended start.

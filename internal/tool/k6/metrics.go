@@ -7,6 +7,7 @@ const (
 	metricRequests       = "http_reqs{scenario:load}"
 	metricExpected       = "http_reqs{scenario:load,expected_response:true}"
 	metricUnanswered     = "http_reqs{scenario:load,status:0}"
+	metricHTTP2          = "http_reqs{scenario:load,proto:HTTP/2.0}"
 	metricTimeout        = "http_reqs{scenario:load,error_code:1050}"
 	metricObserved       = "http_req_duration{scenario:load,expected_response:true}"
 	metricReceived       = "data_received{scenario:load}"
@@ -72,18 +73,21 @@ func metricsMade(statuses []int32) []string {
 }
 
 // submetrics are counted by k6 only if a threshold names them; the threshold itself is empty.
-func submetrics(statuses []int32) []string {
+func submetrics(statuses []int32, http2 bool) []string {
 	names := []string{metricRequests, metricExpected, metricUnanswered, metricTimeout, metricObserved, metricReceived}
 	names = append(append(names, metricsRight(statuses)...), metricsMade(statuses)...)
 	for _, code := range connectCodes {
 		names = append(names, metricCode(code))
 	}
+	if http2 {
+		names = append(names, metricHTTP2)
+	}
 	return names
 }
 
 // metricNames are all that the summary shall hold.
-func metricNames(statuses []int32) []string {
-	names := submetrics(statuses)
+func metricNames(statuses []int32, http2 bool) []string {
+	names := submetrics(statuses, http2)
 	names = append(names, metricIterations, metricDropped, metricChecks, metricBegun, metricExtra, metricThrew, metricWrongBody, metricWithConnection,
 		metricFromIntended, metricClockError, metricLeastLate)
 	return append(names, gauges()...)

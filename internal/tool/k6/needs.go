@@ -25,7 +25,7 @@ const (
 
 // Traits implements tool.Tool. k6 shares its virtual users among its threads as it likes.
 func (Tool) Traits() tool.Traits {
-	return tool.Traits{Install: "see https://grafana.com/docs/k6/latest/set-up/install-k6/", MaxRatePerCPU: maxRatePerCPU, PauseMillis: pauseMillis, Mixes: true, CountsEncrypted: true, WholeHandshakes: true}
+	return tool.Traits{Install: "see https://grafana.com/docs/k6/latest/set-up/install-k6/", MaxRatePerCPU: maxRatePerCPU, PauseMillis: pauseMillis, Mixes: true, HTTP2: true, CountsEncrypted: true, WholeHandshakes: true}
 }
 
 // Needs implements tool.Tool. Connections are virtual users.

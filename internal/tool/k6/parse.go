@@ -32,6 +32,9 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 	for _, name := range metricsMade(s.statuses()) {
 		m.ByRequest = append(m.ByRequest, s.count(name))
 	}
+	if s.HTTP2 {
+		m.HTTP2 = s.count(metricHTTP2)
+	}
 	if m.Errors, err = s.errors(); err != nil {
 		return record.Measurement{}, err
 	}
@@ -83,6 +86,8 @@ func (s summary) requested() error {
 		return fmt.Errorf("k6 counted %d requests, and %d by the requests of the mix", requests, s.sum(metricsMade(s.Statuses)))
 	case s.count(metricUnanswered) > requests:
 		return fmt.Errorf("k6 counted %d requests, %d of them unanswered", requests, s.count(metricUnanswered))
+	case s.count(metricHTTP2) > s.completed():
+		return fmt.Errorf("k6 counted %d answers, %d of them in HTTP/2", s.completed(), s.count(metricHTTP2))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package k6_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -91,6 +92,19 @@ func TestParseRecordedOutput(t *testing.T) {
 	}
 }
 
+// inHTTP2 is a recorded output as if its cell had asked in HTTP/2, and some answers had been in it.
+func inHTTP2(raw string, answers int64) string {
+	return strings.NewReplacer(`"format":1`, `"format":1,"http2":true`, `"metrics":{`, fmt.Sprintf(`"metrics":{"http_reqs{scenario:load,proto:HTTP/2.0}":{"count":%d,"rate":1},`, answers)).Replace(raw)
+}
+
+func TestParseTellsHowManyAnswersWereInHTTP2(t *testing.T) {
+	for _, answers := range []int64{0, 1} {
+		if m, err := (k6.Tool{}).Parse([]byte(inHTTP2(read(t, "closed.txt"), answers))); err != nil || m.HTTP2 != answers {
+			t.Errorf("of %d answers it tells %d, %v", answers, m.HTTP2, err)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	closed := read(t, "closed.txt")
 	line := closed[strings.Index(closed, "loadstone {"):]
@@ -111,6 +125,8 @@ func TestParseRefuses(t *testing.T) {
 		"more latencies than there were answers":    {raw: replaced(`("http_req_duration[^"]*":\{"count":)\d+`, `${1}99999999`), want: "99999999 latencies"},
 		"quantiles that are not as many as asked":   {raw: replaced(`"stats":\["count",`, `"stats":[`), want: "k6 was asked for 1002 statistics and gave 1003"},
 		"a scenario that had no time of its own":    {raw: replaced(`("loadstone_duration":\{[^}]*"value":)\d+`, `${1}0`), want: "its scenario took no time"},
+		"a summary that counts no HTTP/2":           {raw: replaced(`"format":1`, `"format":1,"http2":true`), want: "http_reqs{scenario:load,proto:HTTP/2.0} is missing"},
+		"more answers in HTTP/2 than there were":    {raw: inHTTP2(closed, 99999999), want: "99999999 of them in HTTP/2"},
 		"unanswered requests that were never asked": {raw: replaced(`("http_reqs\{scenario:load,status:0\}":\{[^}]*"count":)\d+`, `${1}99999999`), want: "99999999 of them unanswered"},
 	}
 	for name, tc := range tests {
@@ -180,7 +196,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		counts := []int64{
-			m.DurationMicros, m.Requests, m.Asked, m.Dropped, m.Bytes, int64(m.Threads), int64(m.Connections),
+			m.DurationMicros, m.Requests, m.HTTP2, m.Asked, m.Dropped, m.Bytes, int64(m.Threads), int64(m.Connections),
 			m.Errors.Connect, m.Errors.Read, m.Errors.Write, m.Errors.Timeout, m.Errors.Status, m.Errors.Body,
 		}
 		for _, l := range m.Latency {

@@ -70,6 +70,7 @@ type plan struct {
 	PerRequest    bool   `json:"perRequest"`
 	Open          *open  `json:"open"`
 	TLS           bool   `json:"tls,omitempty"`
+	HTTP2         bool   `json:"http2,omitempty"`
 }
 
 // asked is one request, and what answers to it must be.
@@ -105,7 +106,7 @@ func (t Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 		fmt.Fprintf(&b, "%s = __VU > 0 ? {} : %s;\n", declaration, literal(v))
 	}
 	once("const says", says)
-	once("const kept", metricNames(status))
+	once("const kept", metricNames(status, speaksHTTP2(cell)))
 	once("const scenarios", map[tool.Purpose]scenario{
 		tool.Measure: scenarioOf(cell, cell.DurationSeconds),
 		tool.Warmup:  scenarioOf(cell, cell.WarmupSeconds+warmupMargin),
@@ -121,7 +122,7 @@ func (t Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 func planOf(cell record.Cell, target tool.Target) plan {
 	p := plan{
 		Sequence: tool.Sequence(cell.Mix), TimeoutMillis: timeoutMillis,
-		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell), TLS: target.TLS,
+		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell), TLS: target.TLS, HTTP2: speaksHTTP2(cell),
 	}
 	for _, r := range cell.Requests() {
 		a := asked{Method: r.Verb(), Path: r.Path, Headers: map[string]string{}, Status: r.Expect.Status, Body: r.Expect.Body}
@@ -135,6 +136,9 @@ func planOf(cell record.Cell, target tool.Target) plan {
 	}
 	return p
 }
+
+// speaksHTTP2 reports whether all answers must be in HTTP/2. k6 tags each request that was answered with the version of its answer.
+func speaksHTTP2(cell record.Cell) bool { return cell.Protocol() == record.HTTP2 }
 
 // statuses are those of right answers, one a request.
 func statuses(cell record.Cell) []int32 {
@@ -155,13 +159,16 @@ func literal(v any) string {
 }
 
 func optionsOf(cell record.Cell, status []int32, target tool.Target) options {
-	thresholds := map[string][]string{}
-	for _, name := range submetrics(status) {
+	thresholds, tags := map[string][]string{}, []string{"scenario", "status", "error_code", "expected_response"}
+	for _, name := range submetrics(status, speaksHTTP2(cell)) {
 		thresholds[name] = []string{}
+	}
+	if speaksHTTP2(cell) {
+		tags = append(tags, "proto")
 	}
 	return options{
 		Scenarios: map[string]scenario{}, Thresholds: thresholds, SummaryTrendStats: trendStats(),
-		SystemTags:        []string{"scenario", "status", "error_code", "expected_response"},
+		SystemTags:        tags,
 		NoConnectionReuse: cell.Connection == record.PerRequest,
 		InsecureSkipTLS:   target.TLS,
 	}

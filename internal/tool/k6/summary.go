@@ -28,6 +28,8 @@ type summary struct {
 	// Script is true where a user's script made the requests, PerRequest where each had a connection of its own.
 	Script     bool `json:"script"`
 	PerRequest bool `json:"perRequest"`
+	// HTTP2 is true where the answers in HTTP/2 were counted.
+	HTTP2 bool `json:"http2"`
 	// Status is that of a correct answer; of a mix, Statuses are those of correct answers to each of its requests.
 	Status   int32   `json:"status"`
 	Statuses []int32 `json:"statuses"`
@@ -83,6 +85,9 @@ func (s summary) check() error {
 		}
 	}
 	needed := []string{metricRequests, metricExpected, metricUnanswered, metricTimeout}
+	if s.HTTP2 {
+		needed = append(needed, metricHTTP2)
+	}
 	for _, name := range slices.Concat(needed, metricsRight(s.statuses()), metricsMade(s.statuses()), gauges()) {
 		if _, ok := s.Metrics[name]; !ok {
 			return fmt.Errorf("reading k6's summary: %s is missing", name)

@@ -186,6 +186,6 @@ export function handleSummary(data) {
     if (!kept.includes(name)) continue;
     metrics[name] = type === 'trend' ? { count: values.count, quantiles: data.options.summaryTrendStats.map((s) => values[s]) } : values;
   }
-  const summary = { format: 1, script: user !== null, perRequest: cell.perRequest, status: mixed ? 0 : asks[0].status, statuses: mixed ? asks.map((a) => a.status) : [], stats: data.options.summaryTrendStats, millis: data.state.testRunDurationMs, metrics };
+  const summary = { format: 1, script: user !== null, perRequest: cell.perRequest, http2: cell.http2 === true, status: mixed ? 0 : asks[0].status, statuses: mixed ? asks.map((a) => a.status) : [], stats: data.options.summaryTrendStats, millis: data.state.testRunDurationMs, metrics };
   return { stdout: '\nloadstone ' + JSON.stringify(summary) + '\n' };
 }

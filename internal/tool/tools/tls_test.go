@@ -122,10 +122,82 @@ func TestRealK6CountsTheHandshakeOfAConnectionEachRequest(t *testing.T) {
 	}
 }
 
+// A cell that asks in HTTP/2 knows of how many answers that was so, whatever the server does.
+func TestRealK6TellsWhatWasAnsweredInHTTP2(t *testing.T) {
+	testbed.Programs(t, "k6")
+	get := record.Request{Path: "/", Expect: record.Expect{Status: 200}}
+	const users = 4
+	for name, tc := range map[string]struct {
+		cell record.Cell
+		// old is true of a server that offers HTTP/1.1 only.
+		old bool
+	}{
+		"closed":                          {record.Cell{Request: get}, false},
+		"at a rate":                       {record.Cell{Request: get, RequestsPerSecond: 100}, false},
+		"a mix":                           {record.Cell{Mix: []record.MixedRequest{{Request: get, Weight: 2}, {Request: record.Request{Method: "POST", Path: "/b", Body: "b", Expect: get.Expect}, Weight: 1}}}, false},
+		"with a server that knows it not": {record.Cell{Request: get}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, "helloworld") // A client that is gone is no news.
+			}), func(c *tls.Config) {
+				if tc.old {
+					c.NextProtos = []string{"http/1.1"}
+				}
+			})
+			cell := tc.cell.Speaking(record.HTTP2)
+			cell.Load, cell.Tool, cell.Connections, cell.Threads, cell.DurationSeconds, cell.Connection = "web", record.ToolK6, users, 1, 1, record.KeepAlive
+			m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
+			want, chosen := m.Requests, "h2"
+			if tc.old {
+				want, chosen = 0, "http/1.1"
+			}
+			v := server.Visits()
+			if m.Requests == 0 || m.HTTP2 != want || m.Errors.Sum() > 0 || m.Requests > int64(v.Requests) {
+				t.Errorf("of %d requests %d are said to be answered in HTTP/2, with %+v", m.Requests, m.HTTP2, m.Errors)
+			}
+			if v.HTTP != chosen || v.Connections > users || cell.RequestsPerSecond == 0 && v.Connections != users {
+				t.Errorf("the server has seen %+v", v)
+			}
+		})
+	}
+}
+
+// Connections are virtual users in HTTP/2 too: what a script asks at once goes over the one that there is.
+func TestRealK6HasOneConnectionOfHTTP2ForEachUser(t *testing.T) {
+	testbed.Programs(t, "k6")
+	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "helloworld") // A client that is gone is no news.
+	}))
+	cell := record.Cell{
+		Load: "web", Tool: record.ToolK6, Connections: 2, Threads: 1, DurationSeconds: 1, Connection: record.KeepAlive, Request: record.Request{Path: "/"},
+		Script: &record.Script{ConfigMap: "a", Key: "a.js"},
+	}.Speaking(record.HTTP2)
+	script := `import http from 'k6/http';
+export default function () {
+  const url = 'https://' + __ENV.LOADSTONE_TARGET + '/';
+  http.get(url);
+  http.batch([url, url, url]);
+}`
+	m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true}, script)
+	if v := server.Visits(); m.Requests == 0 || m.HTTP2 != m.Requests || v.Connections != 2 {
+		t.Errorf("of %d requests %d were in HTTP/2, and the server has seen %+v", m.Requests, m.HTTP2, v)
+	}
+}
+
 // runOnce runs a tool as an agent does, and returns what it has measured.
-func runOnce(t *testing.T, cell record.Cell, target tool.Target) record.Measurement {
+func runOnce(t *testing.T, cell record.Cell, target tool.Target, script ...string) record.Measurement {
 	t.Helper()
 	dir := t.TempDir()
+	for _, text := range script {
+		file := tool.ScriptPath(filepath.Join(dir, "scripts"), cell)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	own := tools.All(filepath.Join(dir, "scripts"))[cell.Tool]
 	for _, f := range own.Files(cell, target) {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
@@ -134,7 +206,10 @@ func runOnce(t *testing.T, cell record.Cell, target tool.Target) record.Measurem
 	}
 	args := own.Args(cell, target, tool.Measure)
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GODEBUG=http2client=0")
+	cmd.Dir = dir
+	if cell.Protocol() != record.HTTP2 {
+		cmd.Env = append(os.Environ(), "GODEBUG=http2client=0")
+	}
 	raw, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, raw)

@@ -125,7 +125,7 @@ func TestTraitsOfEachTool(t *testing.T) {
 	for name, want := range map[record.Tool]tool.Traits{
 		record.ToolWrk:    {EqualThreads: true, ConnectsOnce: true, Freezable: true, Mixes: true},
 		record.ToolAb:     {OneThread: true, WholePercents: true, OldHTTP: true, WholeHandshakes: true, StallsTLS: true, MaxHeadBytes: 7680},
-		record.ToolK6:     {MaxRatePerCPU: 25_000, PauseMillis: 50, CountsEncrypted: true, WholeHandshakes: true, Mixes: true},
+		record.ToolK6:     {MaxRatePerCPU: 25_000, PauseMillis: 50, CountsEncrypted: true, WholeHandshakes: true, Mixes: true, HTTP2: true},
 		record.ToolVegeta: {MaxRatePerCPU: 25_000, PauseMillis: 10, MaxRequests: 1_000_000, RatesOnly: true, WholeHandshakes: true},
 		"siege":           {},
 		"":                {},

@@ -3,6 +3,8 @@ package validity
 import (
 	"fmt"
 	"math"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // mixTolerance is by how much of itself the share of a request may differ from that of its weight, and mixShare by how much of all requests.
@@ -32,4 +34,13 @@ func checkMix(f *facts) []Reason {
 		}
 	}
 	return nil
+}
+
+// checkProtocol voids a cell that was to be answered in HTTP/2 and was not, be it by a single answer: what it measured is in part another protocol. A tool
+// that does not tell has told of none.
+func checkProtocol(f *facts) []Reason {
+	if f.Level.Protocol != record.HTTP2 || f.HTTP2 == f.Requests {
+		return nil
+	}
+	return []Reason{{Code: OtherProtocol, Weight: Void, Scope: ScopeCell, Detail: fmt.Sprintf("HTTP/2: %d of %d", f.HTTP2, f.Requests)}}
 }
