@@ -211,6 +211,14 @@ type SuiteRound struct {
 	// +kubebuilder:validation:MaxItems=8
 	Parameters []ParameterValue `json:"parameters,omitempty"`
 
+	// noted are the values that the parameters had when the round began which notifications name. Absent if none is named.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Noted []ParameterValue `json:"noted,omitempty"`
+
 	// inputs is the hash of what the round measured.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

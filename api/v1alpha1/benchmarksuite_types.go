@@ -253,7 +253,7 @@ type BenchmarkSuiteSpec struct {
 	// +optional
 	History History `json:"history,omitzero"`
 
-	// notifications are told how each round has ended, by a CloudEvent over HTTP; at most 4.
+	// notifications are told how each round has ended: by a CloudEvent over HTTP, or by the status of a commit; at most 4.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -120,6 +120,8 @@ const (
 	ReasonSinkRefused = "SinkRefused"
 	// ReasonSinkUnavailable surfaces when a sink cannot be reached, or does not answer in time.
 	ReasonSinkUnavailable = "SinkUnavailable"
+	// ReasonTokenMissing surfaces when the namespace of a suite does not let the operator read the token of a notification, or has none.
+	ReasonTokenMissing = "TokenMissing"
 )
 
 // Reasons of Conclusive.

@@ -4,9 +4,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Notification is a sink that is told how each round of a suite has ended.
+// Notification is a receiver that is told how each round of a suite has ended: a sink of CloudEvents, or a repository of GitHub.
+// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.gitHub)",message="a notification has either url, to which CloudEvents are posted, or gitHub, whose commits get a status: give each a notification of its own"
 type Notification struct {
-	// name identifies the sink in the suite. A sink with another name is another one: it is told of the rounds that end from then on.
+	// name identifies the receiver in the suite. One with another name is another one: it is told of the rounds that end from then on.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -14,10 +15,55 @@ type Notification struct {
 	Name string `json:"name,omitempty"`
 
 	// url is the http or https address to which a CloudEvent is posted for each round that has ended. It is no secret: who may read the suite reads it.
-	// +required
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	URL string `json:"url,omitempty"`
+
+	// gitHub is a repository in which each round that knows its commit sets the commit's status, and keeps one comment in its pull request.
+	// +optional
+	GitHub GitHubNotification `json:"gitHub,omitzero"`
+}
+
+// GitHubNotification is where the status of a commit stands, and with what right it is set.
+type GitHubNotification struct {
+	// repository is the owner and the name of the repository, such as shop/checkout.
+	// +required
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=140
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+$') && !self.endsWith('/.') && !self.endsWith('/..')",message="gitHub.repository must be the owner and the name of a repository, such as shop/checkout, without an address before it"
+	Repository string `json:"repository,omitempty"`
+
+	// apiURL is the https address of GitHub's REST API, such as https://github.example/api/v3 of a GitHub Enterprise Server. Defaults to
+	// https://api.github.com.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	APIURL string `json:"apiURL,omitempty"`
+
+	// secretRef names the key of a Secret in the suite's namespace that holds a token which may write commit statuses and, for comments, pull requests
+	// of the repository. A Role of the namespace lets the operator read that one Secret.
+	// +required
+	SecretRef KeyReference `json:"secretRef,omitzero"`
+
+	// commitParameter is the name of the parameter that holds the commit which a round measures: its 40 hexadecimal digits, or none. Of a round that
+	// has none, nothing is told.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	CommitParameter string `json:"commitParameter,omitempty"`
+
+	// pullRequestParameter is the name of the parameter that holds the number of the pull request, or none. If absent, nothing is commented.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	PullRequestParameter string `json:"pullRequestParameter,omitempty"`
+
+	// link is an http or https address to which status and comment lead, such as a page where people read the reports. Defaults to no link.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Link string `json:"link,omitempty"`
 }
 
 // NotifiedRound is a round with which a sink is done.
@@ -35,6 +81,12 @@ type NotifiedRound struct {
 	// deliveryTime is when the sink has taken the round. Absent if the round was given up.
 	// +optional
 	DeliveryTime *metav1.Time `json:"deliveryTime,omitempty"`
+
+	// message is why the round was given up at once, since no other try would end otherwise. Absent if it was not.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
 }
 
 // NotificationStatus is what a sink has been told.
@@ -64,7 +116,7 @@ type NotificationStatus struct {
 	// +optional
 	NextTime *metav1.Time `json:"nextTime,omitempty"`
 
-	// reason is why the last try failed, in a word: SinkRefused or SinkUnavailable. Absent if it did not.
+	// reason is why the last try failed, in a word, such as SinkRefused. Absent if it did not.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

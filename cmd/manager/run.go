@@ -239,9 +239,11 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 	if err := rounds.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering suites: %w", err)
 	}
+	way := fence.Guard(notifications.Way())
 	sinks := &notifications.Reconciler{
 		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorderFor("loadstone"),
-		Post: notifications.Poster(fence.Guard(notifications.Way())), Now: time.Now,
+		Post:   notifications.Poster(way),
+		GitHub: &notifications.GitHub{Live: live, Reports: store, Way: way, Now: time.Now}, Now: time.Now,
 	}
 	if err := sinks.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering notifications: %w", err)

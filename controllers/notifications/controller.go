@@ -46,7 +46,9 @@ type Reconciler struct {
 	Recorder record.EventRecorder
 	// Post posts an event to a sink. Its answer has a reason and a message if the sink has not taken it. An error says nothing of the sink.
 	Post func(ctx context.Context, address string, event []byte) (notice.Answer, error)
-	Now  func() time.Time
+	// GitHub tells those that are repositories of GitHub.
+	GitHub *GitHub
+	Now    func() time.Time
 }
 
 // Reconcile tells each sink of a suite of one round: 1 observe, 2 post, 3 write down.
@@ -107,9 +109,13 @@ func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due [
 	answers, errs := make([]notice.Answer, len(due)), make([]error, len(due))
 	var all sync.WaitGroup
 	for i, d := range due {
-		event := suite.Told(s, runs.Items, d.Round).Text()
+		event := suite.Told(s, runs.Items, d.Round)
 		all.Go(func() {
-			answers[i], errs[i] = r.Post(ctx, d.Sink.URL, event)
+			if d.Sink.URL == "" {
+				answers[i], errs[i] = r.GitHub.Tell(ctx, s, d, event)
+			} else {
+				answers[i], errs[i] = r.Post(ctx, d.Sink.URL, event.Text())
+			}
 			answers[i].Due = d
 		})
 	}
@@ -156,6 +162,8 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 	known := givenUp(before)
 	lost := slices.ContainsFunc(givenUp(after), func(round string) bool { return !slices.Contains(known, round) })
 	switch {
+	case lost && !failing:
+		r.Recorder.Event(after, corev1.EventTypeWarning, v1alpha1.ReasonSinkRefused, pick.Clip("Notified: "+c.Message, pass.MaxMessage))
 	case failing && (changed || lost):
 		r.Recorder.Event(after, corev1.EventTypeWarning, c.Reason, pick.Clip("Notified is False: "+c.Message, pass.MaxMessage))
 	case changed && old != nil:

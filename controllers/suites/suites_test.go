@@ -57,6 +57,10 @@ type world struct {
 	gate        v1alpha1.Gate
 	webhook     v1alpha1.WebhookTrigger
 	sinks       []v1alpha1.Notification
+	// parameters are those of the suite beside its image.
+	parameters []v1alpha1.Parameter
+	// forge is the way to GitHub; nil where no suite tells it.
+	forge http.RoundTripper
 	// reports is the operator's object store; nil where no suite asks for it.
 	reports publish.Store
 	// ahead is how much the clock of those who tell sinks is ahead, and fails makes them fail to write down what they have told.
@@ -132,7 +136,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 	w.t.Helper()
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "checkout"}}
 	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))
-	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: w.address + "/shop/checkout:main"}}
+	s.Spec.Parameters = append([]v1alpha1.Parameter{{Name: "image", Default: w.address + "/shop/checkout:main"}}, w.parameters...)
 	s.Spec.Triggers.Change = v1alpha1.ChangeTrigger{Images: images, IntervalSeconds: 10}
 	s.Spec.Concurrency, s.Spec.History, s.Spec.Gate, s.Spec.Triggers.Webhook, s.Spec.Notifications = w.concurrency, w.history, w.gate, w.webhook, w.sinks
 	for i, text := range templates {
@@ -375,7 +379,7 @@ func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *te
 	w.await("that the registry tells nobody", says("name the image's pull Secret"))
 	w.apply(v1alpha1.ImagesResolve, secret("images"))
 	w.await("that the Secret may not be read", says("the operator may not read the Secret images"))
-	w.permit("images", "others", "wrong", "absent")
+	w.permit("pull-secret.yaml", "registry", "images", "others", "wrong", "absent")
 	w.apply(v1alpha1.ImagesResolve, secret("absent"))
 	w.await("that there is no such Secret", says(`"absent" not found`))
 	w.apply(v1alpha1.ImagesResolve, secret("others"))
@@ -388,12 +392,12 @@ func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *te
 	}
 }
 
-// permit lets the operator read some Secrets of the suite's namespace by the sample, and waits until the API server has learned of it.
-func (w *world) permit(secrets ...string) {
+// permit lets the operator read some Secrets of the suite's namespace by a sample, which names another, and waits until the API server has learned of it.
+func (w *world) permit(sample, other string, secrets ...string) {
 	w.t.Helper()
-	text, err := os.ReadFile("../../config/gitops/pull-secret.yaml")
+	text, err := os.ReadFile("../../config/gitops/" + sample)
 	w.must(err)
-	documents := strings.Split(strings.Replace(string(text), "[registry]", "["+strings.Join(secrets, ", ")+"]", 1), "\n---\n")
+	documents := strings.Split(strings.Replace(string(text), "["+other+"]", "["+strings.Join(secrets, ", ")+"]", 1), "\n---\n")
 	for i, o := range []client.Object{&rbacv1.Role{}, &rbacv1.RoleBinding{}} {
 		w.must(yaml.Unmarshal([]byte(documents[i]), o))
 		o.SetNamespace(w.namespace)

@@ -17,8 +17,14 @@ var metadata = []netip.Addr{
 // Check returns what is wrong with the notifications of a suite; nil if nothing is.
 func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	for _, n := range spec.Notifications {
-		if wrong := fault(n.URL); wrong != "" {
-			return fmt.Errorf("notifications[%s].url %s", n.Name, wrong)
+		wrong := ""
+		if onForge(n) {
+			wrong = forgeFault(spec, n.GitHub)
+		} else if wrong = fault(n.URL); wrong != "" {
+			wrong = "url " + wrong
+		}
+		if wrong != "" {
+			return fmt.Errorf("notifications[%s].%s", n.Name, wrong)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func Next(s *v1alpha1.BenchmarkSuite, now time.Time, held func(v1alpha1.SuiteRou
 		if entry == nil {
 			continue
 		}
-		rounds := waiting(s, entry, now)
+		rounds := waiting(s, sink, entry, now)
 		if len(rounds) == 0 {
 			continue
 		}
@@ -66,13 +66,14 @@ func find(s *v1alpha1.BenchmarkSuite, name string) *v1alpha1.NotificationStatus 
 	return &s.Status.Notifications[i]
 }
 
-// waiting are the rounds that a sink has not been told of, in the order in which they ended.
-func waiting(s *v1alpha1.BenchmarkSuite, entry *v1alpha1.NotificationStatus, now time.Time) []v1alpha1.SuiteRound {
+// waiting are the rounds that a sink has not been told of, in the order in which they ended. A forge is told of those that know their commit.
+func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, now time.Time) []v1alpha1.SuiteRound {
 	var rounds []v1alpha1.SuiteRound
 	for _, line := range s.Status.History {
 		ended := line.CompletionTime
 		old := ended == nil || now.Sub(ended.Time) > news || entry.StartTime != nil && ended.Before(entry.StartTime)
-		if !old && !slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, line) }) {
+		unknown := onForge(sink) && value(line, sink.GitHub.CommitParameter) == ""
+		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, line) }) {
 			rounds = append(rounds, line)
 		}
 	}

@@ -72,6 +72,12 @@ type Run struct {
 	Report  string `json:"report,omitempty"`
 }
 
+// KeyOf is the key of an object whose address in the object store is known; empty if it is not.
+func KeyOf(uri string) string {
+	_, key, _ := strings.Cut(strings.TrimPrefix(uri, "s3://"), "/")
+	return key
+}
+
 // EventOf is the event of a round of a suite.
 func EventOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound, gate *Gate, runs []Run) Event {
 	for i := range runs {

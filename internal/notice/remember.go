@@ -24,6 +24,8 @@ type Answer struct {
 	Reason, Message string
 	// After is how long the sink asks to be left alone; 0 if it does not ask.
 	After time.Duration
+	// Final is true if it would say the same of this round at any other try, and nothing of others: the round is given up.
+	Final bool
 }
 
 // Remember is the status of a suite after some tries. A sink that is new is told of the rounds that end from now on; one that is gone is forgotten.
@@ -62,29 +64,37 @@ func begins(s *v1alpha1.BenchmarkSuite, now time.Time) *metav1.Time {
 // answered is what the status has of a sink after a try.
 func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a Answer, now time.Time) v1alpha1.NotificationStatus {
 	at := &metav1.Time{Time: now.Truncate(time.Second)}
-	if a.Reason == "" {
+	if a.Reason == "" || a.Final {
 		entry.FailureTime, entry.NextTime, entry.Reason, entry.Message = nil, nil, "", ""
-		return done(s, entry, a.Round, at)
+		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, DeliveryTime: at}
+		if a.Final {
+			r.DeliveryTime, r.Message = nil, pick.Clip(a.Message, maxText)
+		}
+		return done(s, entry, r)
 	}
 	entry.Reason, entry.Message = a.Reason, pick.Clip(a.Message, maxText)
 	if entry.FailureTime == nil {
 		entry.FailureTime = at
 	}
-	pause := min(max(now.Sub(entry.FailureTime.Time), shortestPause, a.After), longestPause)
+	longest := longestPause
+	if onForge(a.Sink) {
+		longest = deadline // What it lets in within an hour, it says to the second.
+	}
+	pause := max(min(max(now.Sub(entry.FailureTime.Time), shortestPause), longestPause), min(a.After, longest))
 	entry.NextTime = &metav1.Time{Time: now.Add(pause).Truncate(time.Second)}
-	for _, line := range waiting(s, &entry, now) {
+	for _, line := range waiting(s, a.Sink, &entry, now) {
 		if now.Sub(line.CompletionTime.Time) >= deadline && now.Sub(entry.FailureTime.Time) >= deadline {
-			entry = done(s, entry, line, nil)
+			entry = done(s, entry, v1alpha1.NotifiedRound{Round: line.Round, Outcome: line.Outcome})
 		}
 	}
 	return entry
 }
 
-// done notes that a sink is done with a round, which it has taken at a time, or which is given up. One that the history has no longer is forgotten.
-func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, line v1alpha1.SuiteRound, taken *metav1.Time) v1alpha1.NotificationStatus {
-	r := v1alpha1.NotifiedRound{Round: line.Round, Outcome: line.Outcome, DeliveryTime: taken}
+// done notes a round with which a sink is done, since it has taken it or it is given up. One that the history has no longer is forgotten.
+func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, r v1alpha1.NotifiedRound) v1alpha1.NotificationStatus {
 	there := slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool { return is(r, l) })
-	if !there || slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, line) }) {
+	known := slices.ContainsFunc(entry.Rounds, func(old v1alpha1.NotifiedRound) bool { return old.Round == r.Round && old.Outcome == r.Outcome })
+	if !there || known {
 		return entry
 	}
 	entry.Rounds = append(entry.Rounds, r)
@@ -128,12 +138,16 @@ func taken(n v1alpha1.NotificationStatus) string {
 	return "has taken no round of the history yet"
 }
 
-// GivenUp names the rounds of the history that a sink was not told of, since it failed for too long.
+// GivenUp names the rounds of the history that a sink was not told of, since it failed for too long or would never take them.
 func GivenUp(n v1alpha1.NotificationStatus) []string {
 	var lost []string
 	for _, r := range n.Rounds {
 		if r.DeliveryTime == nil {
-			lost = append(lost, fmt.Sprintf("round %d (%s)", r.Round, r.Outcome))
+			text := fmt.Sprintf("round %d (%s)", r.Round, r.Outcome)
+			if r.Message != "" {
+				text += ", since it " + r.Message
+			}
+			lost = append(lost, text)
 		}
 	}
 	return lost

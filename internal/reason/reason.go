@@ -65,6 +65,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonUploadFailed:        Infrastructure,
 	v1alpha1.ReasonRunDenied:           Setup,
 	v1alpha1.ReasonSinkRefused:         Setup,
+	v1alpha1.ReasonTokenMissing:        Setup,
 	v1alpha1.ReasonRegistryUnavailable: Infrastructure,
 	v1alpha1.ReasonSinkUnavailable:     Infrastructure,
 	v1alpha1.ReasonStoreUnavailable:    Infrastructure,

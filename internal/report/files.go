@@ -18,11 +18,14 @@ type form struct {
 // pageFile is the name of the page, which the other forms lead to.
 const pageFile = "report.html"
 
+// MarkdownFile is the name of the form that stands in comments.
+const MarkdownFile = "report.md"
+
 // forms are all there are. The first is the page for people, by which a report is known; another form is another line.
 var forms = []form{
 	{pageFile, "text/html; charset=utf-8", HTML},
 	{"report.json", "application/json", JSON},
-	{"report.md", "text/markdown; charset=utf-8", Markdown},
+	{MarkdownFile, "text/markdown; charset=utf-8", Markdown},
 	{"report.csv", "text/csv; charset=utf-8", CSV},
 	{"junit.xml", "application/xml", JUnit},
 }

@@ -35,6 +35,8 @@ type roundRecord struct {
 	Webhook    string                    `json:"webhook,omitempty"`
 	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
 	Beside     string                    `json:"beside,omitempty"`
+	// Noted are the values that the parameters had when the round began which notifications name: later the spec may have other defaults.
+	Noted []v1alpha1.ParameterValue `json:"noted,omitempty"`
 	// Against are the numbers of the good rounds that the round is compared with: all of its runs with the same ones, whenever they are made.
 	Against []int32 `json:"against,omitempty"`
 }
@@ -104,7 +106,7 @@ func (r *round) over() *metav1.Time {
 // line is what the history says of the round, with a given outcome.
 func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 	line := v1alpha1.SuiteRound{
-		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, Inputs: r.Inputs, Outcome: e.outcome, Reason: e.reason, Message: pick.Clip(e.message, maxMessage),
+		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, Noted: r.Noted, Inputs: r.Inputs, Outcome: e.outcome, Reason: e.reason, Message: pick.Clip(e.message, maxMessage),
 		StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
 	}
 	if line.CompletionTime == nil {

@@ -79,6 +79,9 @@ func TestASpecThatIsNotValid(t *testing.T) {
 		"a sink that is no address": {func(s *v1alpha1.BenchmarkSuiteSpec) {
 			s.Notifications = []v1alpha1.Notification{{Name: "events", URL: "events.example"}}
 		}, "notifications[events].url must begin with http:// or https://"},
+		"a repository of a parameter that is none": {func(s *v1alpha1.BenchmarkSuiteSpec) {
+			s.Notifications = []v1alpha1.Notification{{Name: "forge", GitHub: v1alpha1.GitHubNotification{Repository: "a/b", CommitParameter: "comit"}}}
+		}, "notifications[forge].gitHub.commitParameter is comit, which is none of the suite's parameters"},
 		"an interval": {schedule(v1alpha1.Schedule{Cron: "@every 1h"}), "times instead of @every"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,6 +128,29 @@ func TestNamesHoldWhateverTheSuiteIsCalled(t *testing.T) {
 		if got := runName(s, "0123456789", 3); got != want || len(got) > 28 {
 			t.Errorf("a run of %s is called %s, want %s", name, got, want)
 		}
+	}
+}
+
+// What a reader copies from the page of suites is measured.
+func TestTheExamplesOfThePageAreMeasured(t *testing.T) {
+	page, err := os.ReadFile("../../docs/benchmarksuite.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, example := range strings.Split(string(page), "```yaml\n")[1:] {
+		example, _, _ = strings.Cut(example, "```")
+		var s v1alpha1.BenchmarkSuite
+		if err := yaml.UnmarshalStrict([]byte(example), &s); err != nil {
+			t.Errorf("%v:\n%s", err, example)
+		}
+		if _, faults := Check(&s, nil, noon); len(faults) > 0 {
+			t.Errorf("%v:\n%s", faults, example)
+		}
+		found++
+	}
+	if found < 2 {
+		t.Errorf("the page has %d examples", found)
 	}
 }
 

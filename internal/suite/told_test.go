@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -112,5 +113,27 @@ func TestARoundByWhichNoSuiteIsJudgedOpensNoGate(t *testing.T) {
 	w.step("the spec is looked at")
 	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; *g != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: other}) {
 		t.Errorf("of the round of an earlier spec, the gate is %+v", g)
+	}
+}
+
+// What a round measured is told of the commit that it began with, whatever the spec says when it ends.
+func TestARoundKeepsTheCommitThatItBeganWith(t *testing.T) {
+	knows := func(commit string) func(*v1alpha1.BenchmarkSuiteSpec) {
+		return func(s *v1alpha1.BenchmarkSuiteSpec) {
+			s.Parameters = []v1alpha1.Parameter{s.Parameters[0], {Name: "commit", Default: commit}}
+			s.Notifications = []v1alpha1.Notification{{Name: "forge", GitHub: v1alpha1.GitHubNotification{Repository: "shop/checkout", CommitParameter: "commit"}}}
+		}
+	}
+	first, second := strings.Repeat("1", 40), strings.Repeat("2", 40)
+	w := newWorld(t, commit(knows(first)))
+	w.step("the suite is applied")
+	w.step("another commit comes while its round is in progress", commit(knows(second)), commit(faster))
+	w.step("the round of the first passes", ends(well, well))
+	w.step("the round of the second passes", ends(well, well))
+	for i, want := range []string{second, first} {
+		line := w.suite.Status.History[i]
+		if diff := cmp.Diff([]v1alpha1.ParameterValue{{Name: "commit", Value: want}}, line.Noted); diff != "" {
+			t.Errorf("round %d notes (-want +got):\n%s", line.Round, diff)
+		}
 	}
 }

@@ -1,0 +1,523 @@
+package notifications
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/lease"
+	"loadstone.dev/loadstone/internal/notice"
+)
+
+const (
+	commit = "1a2b3c4d5e6f708192a3b4c5d6e7f80912a3b4c5"
+	token  = "ghs_hush"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// hubbub is a server that behaves as the API of GitHub does, as far as it is asked, and the suite that tells it.
+type hubbub struct {
+	t       *testing.T
+	address string
+	way     *http.Transport
+	// first answers a request in the place of GitHub; nil, or false, if GitHub does.
+	first func(w http.ResponseWriter, q *http.Request) bool
+	// asked are the requests that came, such as "POST /statuses/abc", and statuses what commits were given.
+	asked    []string
+	statuses []notice.CommitStatus
+	// comments are those of pull request 7, the oldest first.
+	comments []comment
+	// onPage is how many comments a page has at most.
+	onPage int
+	secret corev1.Secret
+	// forbidden is why the Secret is not read; nil if it is.
+	forbidden error
+	stored    map[string]string
+	// away is why the store gives nothing; nil if it does.
+	away  error
+	sink  v1alpha1.Notification
+	line  v1alpha1.SuiteRound
+	suite *v1alpha1.BenchmarkSuite
+}
+
+type comment struct {
+	ID   int64  `json:"id"`
+	Body string `json:"body"`
+}
+
+func newHubbub(t *testing.T) *hubbub {
+	t.Helper()
+	h := &hubbub{t: t, onPage: 100, stored: map[string]string{"perf/a/reports/1/report.md": "| throughput | missed |"}}
+	server := httptest.NewTLSServer(http.HandlerFunc(h.serve))
+	t.Cleanup(server.Close)
+	h.way = server.Client().Transport.(*http.Transport)
+	h.address = server.URL
+	h.secret = corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout-github"}, Data: map[string][]byte{"token": []byte(token + "\n")}}
+	h.sink = v1alpha1.Notification{Name: "forge", GitHub: v1alpha1.GitHubNotification{
+		Repository: "shop/checkout", APIURL: server.URL + "/api/v3", SecretRef: v1alpha1.KeyReference{Name: "checkout-github", Key: "token"},
+		CommitParameter: "commit", PullRequestParameter: "pull", Link: "https://bench.example/",
+	}}
+	h.line = v1alpha1.SuiteRound{
+		Round: 3, Outcome: v1alpha1.RoundMissed, Message: "small: throughput 0.81, at least 0.95 wanted", StartTime: &metav1.Time{Time: noon}, CompletionTime: &metav1.Time{Time: noon},
+		Noted: []v1alpha1.ParameterValue{{Name: "commit", Value: commit}, {Name: "pull", Value: "7"}},
+	}
+	h.suite = &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "7d0e"}}
+	return h
+}
+
+// Get implements the store of reports.
+func (h *hubbub) Get(_ context.Context, key, _ string) ([]byte, error) {
+	text, there := h.stored[key]
+	switch {
+	case h.away != nil:
+		return nil, h.away
+	case !there:
+		return nil, fmt.Errorf("reading %s: %w", key, artifact.ErrNotFound)
+	}
+	return []byte(text), nil
+}
+
+// serve is GitHub.
+func (h *hubbub) serve(w http.ResponseWriter, q *http.Request) {
+	path, below := strings.CutPrefix(q.URL.Path, "/api/v3/repos/shop/checkout")
+	h.asked = append(h.asked, strings.TrimSuffix(q.Method+" "+path+"?"+q.URL.RawQuery, "?"))
+	if q.Header.Get("Accept") != "application/vnd.github+json" || q.Header.Get("User-Agent") != "loadstone" {
+		h.t.Errorf("the header is %v", q.Header)
+	}
+	if h.first != nil && h.first(w, q) {
+		return
+	}
+	var sent struct {
+		notice.CommitStatus
+		Body string `json:"body"`
+	}
+	if q.Method != http.MethodGet {
+		if err := json.NewDecoder(q.Body).Decode(&sent); err != nil {
+			h.t.Errorf("%s has no body: %v", path, err)
+		}
+	}
+	switch {
+	case q.Header.Get("Authorization") != "Bearer "+token:
+		http.Error(w, `{"message": "Bad credentials"}`, http.StatusUnauthorized)
+	case !below:
+		http.Error(w, `{"message": "Not Found"}`, http.StatusNotFound)
+	case q.Method == http.MethodPost && path == "/statuses/"+commit:
+		h.statuses = append(h.statuses, sent.CommitStatus)
+		w.WriteHeader(http.StatusCreated)
+	case q.Method == http.MethodPost && strings.HasPrefix(path, "/statuses/"):
+		http.Error(w, `{"message": "No commit found for SHA"}`, http.StatusUnprocessableEntity)
+	case q.Method == http.MethodGet && path == "/issues/7/comments":
+		h.list(w, q)
+	case q.Method == http.MethodPost && path == "/issues/7/comments":
+		h.comments = append(h.comments, comment{int64(1000 + len(h.comments)), sent.Body})
+		w.WriteHeader(http.StatusCreated)
+	case q.Method == http.MethodPatch && strings.HasPrefix(path, "/issues/comments/"):
+		i := slices.IndexFunc(h.comments, func(c comment) bool { return path == fmt.Sprintf("/issues/comments/%d", c.ID) })
+		if i < 0 {
+			http.Error(w, `{"message": "Not Found"}`, http.StatusNotFound)
+			return
+		}
+		h.comments[i].Body = sent.Body
+	default:
+		http.Error(w, `{"message": "Not Found"}`, http.StatusNotFound)
+	}
+}
+
+// list shows a page of comments, and whether there is another.
+func (h *hubbub) list(w http.ResponseWriter, q *http.Request) {
+	page, err := strconv.Atoi(q.URL.Query().Get("page"))
+	if err != nil {
+		h.t.Errorf("the page is %q", q.URL.RawQuery)
+	}
+	from := min((page-1)*h.onPage, len(h.comments))
+	to := min(page*h.onPage, len(h.comments))
+	if to < len(h.comments) {
+		w.Header().Set("Link", `<https://elsewhere.example/steal?page=2>; rel="next", <https://elsewhere.example/?page=9>; rel="last"`)
+	}
+	shown := h.comments[from:to]
+	if shown == nil {
+		shown = []comment{}
+	}
+	if err := json.NewEncoder(w).Encode(shown); err != nil {
+		h.t.Error(err)
+	}
+}
+
+// tell tells GitHub of the round.
+func (h *hubbub) tell() notice.Answer {
+	h.t.Helper()
+	a, err := h.tells(h.way)
+	if err != nil {
+		h.t.Error(err)
+	}
+	if strings.Contains(a.Message, "hush") || strings.Contains(a.Message, h.address) {
+		h.t.Errorf("the answer shows what it should not: %s", a.Message)
+	}
+	return a
+}
+
+func (h *hubbub) tells(way http.RoundTripper) (notice.Answer, error) {
+	h.t.Helper()
+	c := fake.NewClientBuilder().WithObjects(&h.secret).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+			if h.forbidden != nil {
+				return h.forbidden
+			}
+			return c.Get(ctx, key, o, options...)
+		},
+	}).Build()
+	g := &GitHub{Live: c, Reports: h, Way: way, Now: func() time.Time { return noon }}
+	e := notice.EventOf(h.suite, h.line, nil, []notice.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})
+	return g.Tell(h.t.Context(), h.suite, notice.Due{Sink: h.sink, Round: h.line}, e)
+}
+
+// wantAsked wants GitHub to have been asked for some things, and no others.
+func (h *hubbub) wantAsked(want ...string) {
+	h.t.Helper()
+	if !slices.Equal(h.asked, want) {
+		h.t.Errorf("GitHub was asked for %q, want %q", h.asked, want)
+	}
+	h.asked = nil
+}
+
+const (
+	setsStatus = "POST /statuses/" + commit
+	listsFirst = "GET /issues/7/comments?per_page=100&page=1"
+	comments   = "POST /issues/7/comments"
+)
+
+func TestACommitHasItsStatusAndAPullRequestOneComment(t *testing.T) {
+	h := newHubbub(t)
+	h.comments = []comment{{1, "Nice!"}}
+	if a := h.tell(); a.Reason != "" {
+		t.Fatalf("the answer is %+v", a)
+	}
+	h.wantAsked(setsStatus, listsFirst, comments)
+	want := notice.CommitStatus{State: "failure", Description: "missed: small: throughput 0.81, at least 0.95 wanted", Context: "loadstone/perf/checkout", Target: "https://bench.example/"}
+	if len(h.statuses) != 1 || h.statuses[0] != want {
+		t.Errorf("the statuses are %+v", h.statuses)
+	}
+	body := h.comments[1].Body
+	for _, part := range []string{"## Loadstone: perf/checkout\n", "**Failure.** Missed: small: throughput 0.81", "| throughput | missed |", "[more](<https://bench.example/>)"} {
+		if !strings.Contains(body, part) {
+			t.Errorf("the comment lacks %q:\n%s", part, body)
+		}
+	}
+	// The next round replaces what it said, and nobody else's words.
+	h.line.Round, h.line.Outcome, h.line.Message = 4, v1alpha1.RoundPassed, "all objectives met"
+	h.comments = append(h.comments, comment{3, "> " + h.comments[1].Body}, comment{4, h.comments[1].Body})
+	if a := h.tell(); a.Reason != "" {
+		t.Fatalf("the answer is %+v", a)
+	}
+	h.wantAsked(setsStatus, listsFirst, "PATCH /issues/comments/1001")
+	if len(h.comments) != 4 || !strings.Contains(h.comments[1].Body, "**Success.** Passed: all objectives met") || h.comments[0].Body != "Nice!" || h.comments[3].Body != body {
+		t.Errorf("the comments are %+v", h.comments)
+	}
+	if len(h.statuses) != 2 || h.statuses[1].State != "success" {
+		t.Errorf("the statuses are %+v", h.statuses)
+	}
+}
+
+func TestACommitWithoutAPullRequestHasNoComment(t *testing.T) {
+	h := newHubbub(t)
+	h.line.Noted[1].Value = "none"
+	h.away = errors.New("nobody asks the store")
+	if a := h.tell(); a.Reason != "" {
+		t.Errorf("the answer is %+v", a)
+	}
+	h.wantAsked(setsStatus)
+}
+
+func TestTheCommentIsFoundOnAnyPage(t *testing.T) {
+	h := newHubbub(t)
+	h.onPage = 10
+	for i := range 25 {
+		h.comments = append(h.comments, comment{int64(i), strings.Repeat("ö", 30_000)})
+	}
+	if a := h.tell(); a.Reason != "" {
+		t.Fatalf("the answer is %+v", a)
+	}
+	all := []string{setsStatus, listsFirst, "GET /issues/7/comments?per_page=100&page=2", "GET /issues/7/comments?per_page=100&page=3"}
+	h.wantAsked(append(all, comments)...)
+	if a := h.tell(); a.Reason != "" {
+		t.Fatalf("the answer is %+v", a)
+	}
+	h.wantAsked(append(all, "PATCH /issues/comments/1025")...)
+	// Where it may be, and is not within bounds, none is made each time.
+	h.comments, h.onPage = h.comments[:20], 1
+	if a := h.tell(); !a.Final || a.Message != "has the status of the commit and no comment: on the first 10 pages of comments of pull request 7 is none of the suite, and no more are read" {
+		t.Errorf("the answer is %+v", a)
+	}
+	if len(h.asked) != 1+maxPages || len(h.comments) != 20 {
+		t.Errorf("GitHub was asked for %q", h.asked)
+	}
+}
+
+// fallsOn lets a request be answered with a status and a header, as GitHub answers where it refuses.
+func fallsOn(request string, status int, header ...string) func(*hubbub) {
+	return func(h *hubbub) {
+		h.first = func(w http.ResponseWriter, _ *http.Request) bool {
+			if h.asked[len(h.asked)-1] != request {
+				return false
+			}
+			for i := 0; i < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			http.Error(w, `{"message": "hush"}`, status)
+			return true
+		}
+	}
+}
+
+func TestWhatGitHubRefuses(t *testing.T) {
+	const status, patched = setsStatus, "PATCH /issues/comments/9"
+	in := func(d time.Duration) string { return strconv.FormatInt(noon.Add(d).Unix(), 10) }
+	for name, tc := range map[string]struct {
+		change          func(*hubbub)
+		reason, message string
+		after           time.Duration
+		final           bool
+		// requests is how many GitHub is asked.
+		requests int
+	}{
+		"a token that it does not know": {
+			func(h *hubbub) { h.secret.Data["token"] = []byte("ghs_hush_of_yesterday") },
+			v1alpha1.ReasonSinkRefused,
+			"answers 401 Unauthorized: it knows the token of gitHub.secretRef no more; put another into the Secret checkout-github",
+			0, false, 1,
+		},
+		"a token that may not set statuses": {
+			fallsOn(status, http.StatusForbidden, "X-RateLimit-Remaining", "4999"),
+			v1alpha1.ReasonSinkRefused,
+			"answers 403 Forbidden to the status of a commit: give the token of gitHub.secretRef the right to write commit statuses of gitHub.repository",
+			0, false, 1,
+		},
+		"a repository that it does not show": {
+			func(h *hubbub) { h.sink.GitHub.Repository = "shop/chekout" },
+			v1alpha1.ReasonSinkRefused,
+			"answers 404 Not Found to the status of a commit: gitHub.repository is not there, or the token of gitHub.secretRef may not write commit statuses of it",
+			0, false, 1,
+		},
+		"a commit that is not there": {
+			func(h *hubbub) { h.line.Noted[0].Value = strings.Repeat("0", 40) },
+			v1alpha1.ReasonSinkRefused,
+			"answers 422 Unprocessable Entity to the status of a commit: shop/checkout has no commit 0000000000000000000000000000000000000000, or has a thousand statuses of it; correct what requests give to commit",
+			0, true, 1,
+		},
+		"half a commit": {
+			func(h *hubbub) { h.line.Noted[0].Value = "1a2b3c4" },
+			v1alpha1.ReasonSinkRefused,
+			`has no commit: the value of commit is "1a2b3c4". Let it be the commit's 40 hexadecimal digits or none, and give it the pattern [0-9a-f]{40}|none`,
+			0, true, 0,
+		},
+		"a pull request without a number": {
+			func(h *hubbub) { h.line.Noted[1].Value = "7/../8" },
+			v1alpha1.ReasonSinkRefused,
+			`has the status of the commit and no comment: the value of pull is "7/../8". Let it be a pull request's number or none, and give it the pattern [1-9][0-9]*|none`,
+			0, true, 1,
+		},
+		"a pull request that is not there": {
+			func(h *hubbub) { h.line.Noted[1].Value = "8" },
+			v1alpha1.ReasonSinkRefused,
+			"answers 404 Not Found to the comment, and has the status of the commit: shop/checkout has no pull request 8, or the token of gitHub.secretRef may not write it; correct what requests give to pull",
+			0, true, 2,
+		},
+		"a conversation that is locked": {
+			fallsOn(comments, http.StatusForbidden),
+			v1alpha1.ReasonSinkRefused,
+			"answers 403 Forbidden to the comment, and has the status of the commit: give the token of gitHub.secretRef the right to write pull requests of gitHub.repository, or unlock the conversation",
+			0, false, 3,
+		},
+		"more requests than it takes, in seconds": {
+			fallsOn(status, http.StatusForbidden, "Retry-After", "120"),
+			v1alpha1.ReasonSinkRefused,
+			"answers 403 Forbidden: it was asked too often, and is left alone for as long as it wants",
+			2*time.Minute + time.Second, false, 1,
+		},
+		"more requests than it takes in an hour": {
+			fallsOn(listsFirst, http.StatusForbidden, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", in(40*time.Minute)),
+			v1alpha1.ReasonSinkRefused,
+			"answers 403 Forbidden: it was asked too often, and is left alone for as long as it wants",
+			40*time.Minute + time.Second, false, 2,
+		},
+		"a limit that is over": {
+			fallsOn(status, http.StatusTooManyRequests, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", in(-time.Hour)),
+			v1alpha1.ReasonSinkRefused,
+			"answers 429 Too Many Requests: it was asked too often, and is left alone for as long as it wants",
+			time.Minute, false, 1,
+		},
+		"a limit of which it says no more": {
+			fallsOn(comments, http.StatusTooManyRequests),
+			v1alpha1.ReasonSinkRefused,
+			"answers 429 Too Many Requests: it was asked too often, and is left alone for as long as it wants",
+			time.Minute, false, 3,
+		},
+		"trouble of its own": {
+			fallsOn(status, http.StatusBadGateway), v1alpha1.ReasonSinkRefused, "answers 502 Bad Gateway", 0, false, 1,
+		},
+		"a repository with another name": {
+			fallsOn(status, http.StatusMovedPermanently, "Location", "https://elsewhere.example/steal"),
+			v1alpha1.ReasonSinkRefused,
+			"answers 301 Moved Permanently, and no redirect is followed: gitHub.repository or gitHub.apiURL has another name now",
+			0, false, 1,
+		},
+		"a comment that was deleted meanwhile": {
+			func(h *hubbub) {
+				h.comments = []comment{{9, notice.Marker(h.suite, notice.Place{Repository: "shop/checkout", Pull: "7"}) + "\n"}}
+				fallsOn(patched, http.StatusNotFound)(h)
+			},
+			v1alpha1.ReasonSinkRefused,
+			"answers 404 Not Found to the comment, which was there a moment before",
+			0, false, 3,
+		},
+		"a connection that ends": {
+			func(h *hubbub) {
+				h.first = func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
+			},
+			v1alpha1.ReasonSinkUnavailable,
+			"does not answer: the connection ends before an answer",
+			0, false, 1,
+		},
+		"a list that is none": {
+			func(h *hubbub) {
+				h.first = func(w http.ResponseWriter, q *http.Request) bool {
+					if q.Method == http.MethodGet {
+						fmt.Fprint(w, `[{"id": 1, "body": "hus`)
+					}
+					return q.Method == http.MethodGet
+				}
+			},
+			v1alpha1.ReasonSinkUnavailable,
+			"has the status of the commit and no comment: its list of comments ends early, or is none",
+			0, false, 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHubbub(t)
+			tc.change(h)
+			a := h.tell()
+			if a.Reason != tc.reason || a.Message != tc.message || a.After != tc.after || a.Final != tc.final {
+				t.Errorf("got %+v, want %+v", a, tc)
+			}
+			if len(h.asked) != tc.requests {
+				t.Errorf("GitHub was asked for %q", h.asked)
+			}
+		})
+	}
+}
+
+// A status that was set stands when the comment fails, and is set again with it: nothing is said twice.
+func TestACommentThatWasMadeWithoutAnAnswerIsNotMadeAgain(t *testing.T) {
+	h := newHubbub(t)
+	h.first = func(_ http.ResponseWriter, q *http.Request) bool {
+		if q.Method == http.MethodPost && strings.HasSuffix(q.URL.Path, "/comments") {
+			var sent comment
+			if err := json.NewDecoder(q.Body).Decode(&sent); err != nil {
+				t.Error(err)
+			}
+			h.comments = append(h.comments, comment{5, sent.Body})
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	if a := h.tell(); a.Reason != v1alpha1.ReasonSinkUnavailable {
+		t.Errorf("the answer is %+v", a)
+	}
+	h.first = nil
+	if a := h.tell(); a.Reason != "" || len(h.comments) != 1 {
+		t.Errorf("the answer is %+v, and there are %d comments", a, len(h.comments))
+	}
+}
+
+func TestWithoutAPermittedTokenNobodyIsAsked(t *testing.T) {
+	const secret = "is not told: the Secret checkout-github of gitHub.secretRef "
+	denied := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "checkout-github", errors.New("hush"))
+	for name, tc := range map[string]struct {
+		change func(*hubbub)
+		want   string
+	}{
+		"no Role": {
+			func(h *hubbub) { h.forbidden = denied },
+			"is not told: the operator may not read the Secret checkout-github of gitHub.secretRef, unless a Role of this namespace lets it",
+		},
+		"no Secret":      {func(h *hubbub) { h.sink.GitHub.SecretRef.Name = "other" }, "is not told: the Secret other of gitHub.secretRef is not there"},
+		"a server away":  {func(h *hubbub) { h.forbidden = apierrors.NewTooManyRequests("hush", 1) }, secret + "cannot be read: TooManyRequests"},
+		"no key":         {func(h *hubbub) { h.sink.GitHub.SecretRef.Key = "other" }, secret + "has no token under its key other"},
+		"an empty token": {func(h *hubbub) { h.secret.Data["token"] = []byte(" \n") }, secret + "has no token under its key token"},
+		"two lines":      {func(h *hubbub) { h.secret.Data["token"] = []byte("a\nX-Evil: b") }, secret + "has no token under its key token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHubbub(t)
+			tc.change(h)
+			if a := h.tell(); a.Reason != v1alpha1.ReasonTokenMissing || a.Message != tc.want || a.Final {
+				t.Errorf("got %+v", a)
+			}
+			h.wantAsked()
+		})
+	}
+}
+
+func TestAReportThatCannotBeReadIsWaitedForOnlyWhileTheStoreIsAway(t *testing.T) {
+	h := newHubbub(t)
+	h.away = errors.New("no route to the hush store")
+	if a := h.tell(); a.Reason != v1alpha1.ReasonStoreUnavailable || a.Message != "has the status of the commit and no comment: the object store does not give the report of small" {
+		t.Errorf("the answer is %+v", a)
+	}
+	h.wantAsked(setsStatus)
+	h.away, h.stored = nil, nil
+	if a := h.tell(); a.Reason != "" || !strings.Contains(h.comments[0].Body, "**slower** Its report cannot be read from the object store any more.") {
+		t.Errorf("the answer is %+v, the comments are %+v", a, h.comments)
+	}
+}
+
+// The token goes to no server that has not shown the certificate of its host, and to none at all of an operator that does not lead.
+func TestTheTokenStaysWithGitHub(t *testing.T) {
+	h := newHubbub(t)
+	if a, err := h.tells(unguarded()); err != nil || a.Message != "does not answer: its certificate is not trusted, or is not that of its host" {
+		t.Errorf("the answer is %+v, %v", a, err)
+	}
+	fence := lease.NewFence(time.Minute, func() time.Time { return noon })
+	if _, err := h.tells(fence.Guard(h.way)); !errors.Is(err, lease.ErrLost) {
+		t.Errorf("an operator that does not lead gets %v", err)
+	}
+	if a, err := h.tells(Way()); err != nil || !strings.Contains(a.Message, "its host has an address of the operator's own machine") {
+		t.Errorf("the answer is %+v, %v", a, err)
+	}
+	h.wantAsked()
+}
+
+// What takes longer than it may is given up, and the pass is not held up.
+func TestAGitHubThatIsSlowIsNotWaitedFor(t *testing.T) {
+	h := newHubbub(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	h.first = func(_ http.ResponseWriter, q *http.Request) bool {
+		read(q)  // Before that, no server hears that its client has gone.
+		cancel() // As where the time is over.
+		<-q.Context().Done()
+		return true
+	}
+	g := &GitHub{Live: fake.NewClientBuilder().WithObjects(&h.secret).Build(), Reports: h, Way: h.way, Now: time.Now}
+	a, err := g.Tell(ctx, h.suite, notice.Due{Sink: h.sink, Round: h.line}, notice.EventOf(h.suite, h.line, nil, nil))
+	if err != nil || a.Reason != v1alpha1.ReasonSinkUnavailable || !strings.HasPrefix(a.Message, "does not answer: ") {
+		t.Errorf("the answer is %+v, %v", a, err)
+	}
+}

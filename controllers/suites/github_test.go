@@ -1,0 +1,189 @@
+package suites
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// forgeToken is what GitHub is shown, and nobody else.
+const forgeToken = "ghs_of_the_namespace"
+
+// forge is a recorded API of GitHub: the statuses of commits, and one pull request with comments.
+type forge struct {
+	t        *testing.T
+	mu       sync.Mutex
+	statuses []string
+	comments []string
+	asked    int
+}
+
+// repository gives the suite of the test a repository of GitHub.
+func (w *world) repository(name string) *forge {
+	w.t.Helper()
+	f := &forge{t: w.t, comments: []string{"Nice!"}}
+	server := httptest.NewTLSServer(http.HandlerFunc(f.serve))
+	w.t.Cleanup(server.Close)
+	way := server.Client().Transport.(*http.Transport).Clone()
+	way.TLSClientConfig.ServerName = "example.com" // Nothing may be sent to a loopback address; the certificate is for this name.
+	w.forge = way
+	w.sinks = append(w.sinks, v1alpha1.Notification{Name: name, GitHub: v1alpha1.GitHubNotification{
+		Repository: "shop/checkout", APIURL: strings.Replace(server.URL, "127.0.0.1", "localhost", 1),
+		SecretRef: v1alpha1.KeyReference{Name: "servers-github", Key: "token"}, CommitParameter: "commit", PullRequestParameter: "pull",
+	}})
+	return f
+}
+
+func (f *forge) serve(r http.ResponseWriter, q *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	if q.Header.Get("Authorization") != "Bearer "+forgeToken {
+		f.t.Errorf("GitHub is shown %q", q.Header.Get("Authorization"))
+	}
+	var sent struct {
+		notice.CommitStatus
+		Body string `json:"body"`
+	}
+	if q.Method != http.MethodGet {
+		if err := json.NewDecoder(q.Body).Decode(&sent); err != nil {
+			f.t.Errorf("%s %s has no body: %v", q.Method, q.URL, err)
+		}
+	}
+	path := strings.TrimPrefix(q.URL.Path, "/repos/shop/checkout")
+	switch {
+	case q.Method == http.MethodPost && strings.HasPrefix(path, "/statuses/"):
+		f.statuses = append(f.statuses, fmt.Sprintf("%.4s %s %s: %s", strings.TrimPrefix(path, "/statuses/"), sent.State, sent.Context, sent.Description))
+		r.WriteHeader(http.StatusCreated)
+	case q.Method == http.MethodGet && path == "/issues/7/comments":
+		var list []map[string]any
+		for i, body := range f.comments {
+			list = append(list, map[string]any{"id": i + 1, "body": body, "user": map[string]any{"login": "somebody"}})
+		}
+		if err := json.NewEncoder(r).Encode(list); err != nil {
+			f.t.Error(err)
+		}
+	case q.Method == http.MethodPost && path == "/issues/7/comments":
+		f.comments = append(f.comments, sent.Body)
+		r.WriteHeader(http.StatusCreated)
+	case q.Method == http.MethodPatch && path == "/issues/comments/2":
+		f.comments[1] = sent.Body
+	default:
+		f.t.Errorf("GitHub is asked for %s %s", q.Method, q.URL)
+		http.NotFound(r, q)
+	}
+}
+
+// seen are the statuses and comments that there are, and how often GitHub was asked.
+func (f *forge) seen() (statuses, comments []string, asked int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.statuses), slices.Clone(f.comments), f.asked
+}
+
+// endsWithReports ends the round that goes on, with reports as the operator makes them.
+func (w *world) endsWithReports(store *counted, status metav1.ConditionStatus, reason, message string) {
+	w.t.Helper()
+	table, err := analysis.Analyse(recordtest.Round(1, 1))
+	w.must(err)
+	files, err := report.Files(table)
+	w.must(err)
+	for _, run := range w.runs() {
+		if run.Status.CompletionTime != nil {
+			continue
+		}
+		for _, f := range files {
+			_, err := store.Put(w.t.Context(), lies(&run)+"/reports/0123456789ab/"+f.Name, f.ContentType, f.Body)
+			w.must(err)
+		}
+	}
+	w.end(status, reason, message)
+}
+
+// A namespace lends its token, and the commit and the pull request say what the suite says: each round once, whatever becomes of the operator.
+func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
+	first, second := strings.Repeat("1", 40), strings.Repeat("2", 40)
+	w := newWorld(t)
+	w.stop()
+	at := testbed.Store(t)
+	store := w.bucket(at, at.NewBucket(t))
+	w.reports = store
+	gitHub := w.repository("forge")
+	w.start()
+	w.parameters = []v1alpha1.Parameter{{Name: "commit", Default: first, Pattern: "[0-9a-f]{40}|none"}, {Name: "pull", Default: "7", Pattern: "[0-9]+|none"}}
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
+	w.await("the first round", measures(1))
+	w.known()
+	w.endsWithReports(store, metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "p99 +23 %, at most +10 % wanted")
+	s := w.await("that the token is missed", is(v1alpha1.ConditionNotified, metav1.ConditionFalse, v1alpha1.ReasonTokenMissing))
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNotified); !strings.Contains(c.Message, "forge is not told: the operator may not read the Secret servers-github of gitHub.secretRef, unless a Role of this namespace lets it") {
+		t.Errorf("Notified is %+v", c)
+	}
+	w.warned(v1alpha1.ReasonTokenMissing, "the operator may not read the Secret servers-github")
+	w.await("a stall all the same", is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonObjectivesMissed))
+
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "servers-github"}, Data: map[string][]byte{"token": []byte(forgeToken + "\n")}}
+	w.must(w.c.Create(t.Context(), secret))
+	w.permit("github.yaml", "servers-github", "servers-github")
+	w.ahead.Add(int64(time.Minute))
+	w.poke()
+	w.await("that GitHub is told", has("forge", 1))
+	statuses, comments, _ := gitHub.seen()
+	red := "1111 failure loadstone/" + w.namespace + "/checkout: missed: r0: p99 +23 %, at most +10 % wanted"
+	if !slices.Equal(statuses, []string{red}) {
+		t.Errorf("the statuses are %q", statuses)
+	}
+	if len(comments) != 2 || !strings.Contains(comments[1], "**Failure.** Missed: r0: p99 +23 %") || !strings.Contains(comments[1], "| --- |") {
+		t.Errorf("the comments are %q", comments)
+	}
+
+	w.parameters[0].Default = second
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 20))
+	w.await("the second round", measures(2))
+	w.endsWithReports(store, metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	s = w.await("that GitHub is told of the second", has("forge", 2))
+	w.stop()
+	w.start()
+	w.poke()
+	w.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
+	statuses, comments, asked := gitHub.seen()
+	if green := "2222 success loadstone/" + w.namespace + "/checkout: passed: r0: all objectives met"; !slices.Equal(statuses, []string{red, green}) || asked != 6 {
+		t.Errorf("the statuses are %q, after %d requests", statuses, asked)
+	}
+	if len(comments) != 2 || comments[0] != "Nice!" || !strings.Contains(comments[1], "**Success.** Passed: r0: all objectives met") || !strings.Contains(comments[1], "commit "+second) {
+		t.Errorf("the comments are %q", comments)
+	}
+	w.wantNoToken(s)
+}
+
+// wantNoToken wants the token to stand nowhere but in its Secret.
+func (w *world) wantNoToken(s *v1alpha1.BenchmarkSuite) {
+	w.t.Helper()
+	var events corev1.EventList
+	w.must(w.c.List(w.t.Context(), &events, client.InNamespace(w.namespace)))
+	for _, o := range []any{s, events} {
+		text, err := json.Marshal(o)
+		w.must(err)
+		if strings.Contains(string(text), forgeToken) {
+			w.t.Errorf("the token stands in %s", text)
+		}
+	}
+}
