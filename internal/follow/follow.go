@@ -43,7 +43,7 @@ type Follower struct {
 // See returns the events of what is new.
 func (f *Follower) See(s Sight) []progress.Event {
 	var out []progress.Event
-	if text := waiting(s); text != f.waits {
+	if text := Waiting(s); text != f.waits {
 		f.waits = text
 		if text != "" {
 			out = append(out, f.event(s, nil, progress.EventNote, text))
@@ -149,8 +149,8 @@ func troubles(s Sight) string {
 	return progress.Disturbed(blocks, found)
 }
 
-// waiting is what a run waits for; empty if it measures, or has ended.
-func waiting(s Sight) string {
+// Waiting is what a run waits for, in a sentence; empty if it measures, or has ended.
+func Waiting(s Sight) string {
 	c := meta.FindStatusCondition(s.Run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {
 	case s.Run.Status.CompletionTime != nil:
@@ -167,15 +167,7 @@ func waiting(s Sight) string {
 
 // queued is the place of a run in the queue, and when its turn is likely to come.
 func queued(s Sight, message string) string {
-	var before time.Duration
-	place := 0
-	for _, other := range queue.Order(s.All) {
-		if other.UID == s.Run.UID {
-			break
-		}
-		place++
-		before += left(&other)
-	}
+	place, before, _ := Turn(queue.Order(s.All), s.Run)
 	switch {
 	case place == 0:
 		return message
@@ -183,6 +175,22 @@ func queued(s Sight, message string) string {
 		return fmt.Sprintf("place %d in the queue: %s", place, message)
 	}
 	return fmt.Sprintf("place %d in the queue, its turn is likely in about %s: %s", place, before.Round(time.Minute).String(), message)
+}
+
+// Turn is the place of a run in the queue: how many runs come before it, about how long these will take together, and how many of them do not say.
+func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, before time.Duration, silent int) {
+	for i := range order {
+		if order[i].UID == r.UID {
+			break
+		}
+		place++
+		takes := left(&order[i])
+		before += takes
+		if takes == 0 {
+			silent++
+		}
+	}
+	return place, before, silent
 }
 
 // left is how long a run will about take, as its status estimates; 0 if it does not say.

@@ -178,8 +178,28 @@ func TestWhatARunWaitsFor(t *testing.T) {
 		"it measures":                  {Sight{Run: &measures}, ""},
 		"it has ended":                 {Sight{Run: &over}, ""},
 	} {
-		if got := waiting(tc.seen); got != tc.want {
+		if got := Waiting(tc.seen); got != tc.want {
 			t.Errorf("%s: it says %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestThoseBeforeARunAreCounted(t *testing.T) {
+	says, mute := run("says", 1, metav1.ConditionUnknown, v1alpha1.ReasonQueued, ""), run("mute", 2, metav1.ConditionUnknown, v1alpha1.ReasonQueued, "")
+	mine := run("mine", 3, metav1.ConditionUnknown, v1alpha1.ReasonQueued, "")
+	says.Status.TimeLeft, mute.Status.TimeLeft = "3m0s", ""
+	for name, tc := range map[string]struct {
+		order         []v1alpha1.BenchmarkRun
+		place, silent int
+		before        time.Duration
+	}{
+		"nobody is before it":        {[]v1alpha1.BenchmarkRun{mine, says}, 0, 0, 0},
+		"one that says":              {[]v1alpha1.BenchmarkRun{says, mine}, 1, 0, 3 * time.Minute},
+		"two, of which one is mute":  {[]v1alpha1.BenchmarkRun{says, mute, mine}, 2, 1, 3 * time.Minute},
+		"all, since it is not there": {[]v1alpha1.BenchmarkRun{says, mute}, 2, 1, 3 * time.Minute},
+	} {
+		if place, before, silent := Turn(tc.order, &mine); place != tc.place || before != tc.before || silent != tc.silent {
+			t.Errorf("%s: %d, %s, %d", name, place, before, silent)
 		}
 	}
 }
