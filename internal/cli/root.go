@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/ui/server"
 	"loadstone.dev/loadstone/internal/version"
 )
 
@@ -95,6 +96,7 @@ func New(name string) *cobra.Command {
 	root.AddCommand(
 		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
 		compareCommand(k), suiteCommand(k), analyzeCommand(), calibrateCommand(k, plugin), doctorCommand(k, plugin), versionCommand(),
+		server.Command(k, exactly(0, "ui takes no argument")),
 	)
 	addHelpAndCompletion(root)
 	return root

@@ -40,7 +40,7 @@ type Follower struct {
 // See returns the events of what is new.
 func (f *Follower) See(s Sight) []progress.Event {
 	var out []progress.Event
-	if text := waiting(s); text != f.waits {
+	if text := Waiting(s); text != f.waits {
 		f.waits = text
 		if text != "" {
 			out = append(out, f.event(s, nil, progress.EventNote, text))
@@ -152,8 +152,8 @@ func troubles(s Sight) string {
 	return progress.Disturbed(blocks, found)
 }
 
-// waiting is what a run waits for; empty if it measures, or has ended.
-func waiting(s Sight) string {
+// Waiting is what a run waits for, in a sentence; empty if it measures, or has ended.
+func Waiting(s Sight) string {
 	c := meta.FindStatusCondition(s.Run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {
 	case s.Run.Status.CompletionTime != nil:

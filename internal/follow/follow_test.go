@@ -202,7 +202,7 @@ func TestWhatARunWaitsFor(t *testing.T) {
 		"it measures":       {Sight{Run: &measures}, ""},
 		"it has ended":      {Sight{Run: &over}, ""},
 	} {
-		if got := waiting(tc.seen); got != tc.want {
+		if got := Waiting(tc.seen); got != tc.want {
 			t.Errorf("%s: it says %q, want %q", name, got, tc.want)
 		}
 	}

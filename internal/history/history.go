@@ -172,6 +172,14 @@ func (s *Series) Comparable() int {
 	return len(s.Values)
 }
 
+// Young says that there are fewer comparable rounds than a change needs; empty if there are enough.
+func (s *Series) Young() string {
+	if n := s.Comparable(); n < s.Needed {
+		return young(n, s.Needed)
+	}
+	return ""
+}
+
 // Loss is a value that has become worse, and stays so.
 type Loss struct {
 	// Round is the first round with the worse value, and Rounds is how many rounds of its series have it.
@@ -188,7 +196,7 @@ func (h History) Losses() []Loss {
 			continue
 		}
 		if c := s.Points[len(s.Points)-1]; c.Worse {
-			text := fmt.Sprintf("%s, %s of %s under %s: %s", s.Run, phrase.English.Metric(s.Metric), s.measured(), s.Load, s.change(c))
+			text := fmt.Sprintf("%s, %s of %s under %s: %s", s.Run, phrase.English.Metric(s.Metric), s.Measured(), s.Load, s.Say(c))
 			all = append(all, Loss{Round: c.Round, Rounds: len(s.Values) - c.At, Text: text})
 		}
 	}

@@ -22,8 +22,8 @@ func (h History) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tMEASURED\tLOAD\tMETRIC\tROUNDS\tNEWEST\tCOURSE\tCHANGE POINTS")
 	for _, s := range h.Series {
-		newest := s.print(s.Values[len(s.Values)-1].Value)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Run, s.measured(), s.Load, phrase.English.Metric(s.Metric), len(s.Values), newest, s.course(), s.changes())
+		newest := s.Text(s.Values[len(s.Values)-1].Value)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Run, s.Measured(), s.Load, phrase.English.Metric(s.Metric), len(s.Values), newest, s.course(), s.changes())
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("printing the history: %w", err)
@@ -31,39 +31,39 @@ func (h History) Print(out io.Writer) error {
 	return h.notes(out)
 }
 
-// print is a value with its unit.
-func (s Series) print(v float64) string {
+// Text is a value with its unit.
+func (s Series) Text(v float64) string {
 	if s.Unit == "ratio" {
 		return format.Times(v)
 	}
 	return format.Digits(v) + " " + s.Unit
 }
 
-// measured is of what the values are.
-func (s Series) measured() string {
+// Measured is of what the values are: an implementation, or two of which the ratio is taken.
+func (s Series) Measured() string {
 	if s.Baseline == "" {
 		return s.Implementation
 	}
 	return s.Implementation + " / " + s.Baseline
 }
 
-// change is a change point in words.
-func (s Series) change(c Change) string {
+// Say is a change point in words.
+func (s Series) Say(c Change) string {
 	way := "better"
 	if c.Worse {
 		way = "worse"
 	}
-	return fmt.Sprintf("round %d: %s, %s, from %s (%d rounds) to %s (%d rounds)", c.Round, format.Change(c.Ratio), way, s.print(c.Before), c.BeforeN, s.print(c.After), c.AfterN)
+	return fmt.Sprintf("round %d: %s, %s, from %s (%d rounds) to %s (%d rounds)", c.Round, format.Change(c.Ratio), way, s.Text(c.Before), c.BeforeN, s.Text(c.After), c.AfterN)
 }
 
 // changes are the change points in words, the newest first.
 func (s Series) changes() string {
 	var all []string
 	for i := len(s.Points) - 1; i >= 0; i-- {
-		all = append(all, s.change(s.Points[i]))
+		all = append(all, s.Say(s.Points[i]))
 	}
-	if n := s.Comparable(); n < s.Needed {
-		all = append(all, young(n, s.Needed))
+	if text := s.Young(); text != "" {
+		all = append(all, text)
 	}
 	if len(all) == 0 {
 		return "none"

@@ -37,12 +37,17 @@ func SuiteHistory(ctx context.Context, k *Flags, name string) (history.History, 
 	if err := in.Client.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
 		return history.History{}, fmt.Errorf("listing the runs of BenchmarkSuite %s/%s: %w", namespace, name, discover.Explain("", err))
 	}
-	for i := range runs.Items {
-		in.Know(&runs.Items[i])
+	return in.History(ctx, &s, runs.Items)
+}
+
+// History is the history of a suite, read from the reports of its runs and of the rounds that its status remembers.
+func (s *Stored) History(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) (history.History, error) {
+	for i := range runs {
+		s.Know(&runs[i])
 	}
-	h, err := publish.History(ctx, in, name, suite.MeasuredBy(&s, runs.Items))
+	h, err := publish.History(ctx, s, of.Name, suite.MeasuredBy(of, runs))
 	if err != nil {
-		return history.History{}, fmt.Errorf("the history of BenchmarkSuite %s/%s: %w", namespace, name, err)
+		return history.History{}, fmt.Errorf("the history of BenchmarkSuite %s/%s: %w", of.Namespace, of.Name, err)
 	}
 	return h, nil
 }

@@ -5,7 +5,6 @@ package queue
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -46,27 +45,31 @@ func Ahead(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("BenchmarkRun %s/%s %s: %s", r.Namespace, r.Name, does, why)
 }
 
+// Turn is the place of a run in the queue: how many runs come before it, about how long these will take together, and how many of them do not say.
+func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, before time.Duration, silent int) {
+	for i := range order {
+		if order[i].UID == r.UID {
+			break
+		}
+		place++
+		left, err := time.ParseDuration(order[i].Status.TimeLeft)
+		if err != nil || left == 0 {
+			silent++
+		}
+		before += left
+	}
+	return place, before, silent
+}
+
 // roundTurn is to what instants are rounded at which a turn is likely to come: an estimate that changed with each look would be written at each.
 const roundTurn = 5 * time.Minute
 
 // Waits says of a run that is behind the first of some what it waits for: its place, about when its turn comes if those before it say how long they take, and
 // what the first one does.
 func Waits(runs []v1alpha1.BenchmarkRun, run, first *v1alpha1.BenchmarkRun, now time.Time) string {
-	var before time.Duration
-	place := 0
-	for _, other := range Order(runs) {
-		if other.UID == run.UID {
-			break
-		}
-		place++
-		left, err := time.ParseDuration(other.Status.TimeLeft)
-		if err != nil {
-			before = math.MinInt64 / 2 // It does not say: then nobody knows.
-		}
-		before += left
-	}
+	place, before, silent := Turn(Order(runs), run)
 	text := fmt.Sprintf("place %d in the queue", place)
-	if before > 0 {
+	if before > 0 && silent == 0 {
 		text += ", its turn is likely at about " + now.Add(before).UTC().Round(roundTurn).Format("2006-01-02 15:04 MST")
 	}
 	return text + ": " + Ahead(first)

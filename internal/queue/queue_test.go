@@ -162,3 +162,24 @@ func TestARunThatCannotBeTakenIntoTheQueueHoldsUpTheOthersForAMinute(t *testing.
 		})
 	}
 }
+
+func TestThoseBeforeARunAreCounted(t *testing.T) {
+	run := func(uid, left string) v1alpha1.BenchmarkRun {
+		return v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid)}, Status: v1alpha1.BenchmarkRunStatus{TimeLeft: left}}
+	}
+	says, mute, mine := run("says", "3m0s"), run("mute", ""), run("mine", "1m0s")
+	for name, tc := range map[string]struct {
+		order         []v1alpha1.BenchmarkRun
+		place, silent int
+		before        time.Duration
+	}{
+		"nobody is before it":        {[]v1alpha1.BenchmarkRun{mine, says}, 0, 0, 0},
+		"one that says":              {[]v1alpha1.BenchmarkRun{says, mine}, 1, 0, 3 * time.Minute},
+		"two, of which one is mute":  {[]v1alpha1.BenchmarkRun{says, mute, mine}, 2, 1, 3 * time.Minute},
+		"all, since it is not there": {[]v1alpha1.BenchmarkRun{says, mute}, 2, 1, 3 * time.Minute},
+	} {
+		if place, before, silent := Turn(tc.order, &mine); place != tc.place || before != tc.before || silent != tc.silent {
+			t.Errorf("%s: %d, %s, %d", name, place, before, silent)
+		}
+	}
+}

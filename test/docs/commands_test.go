@@ -60,6 +60,8 @@ var ends = map[string]end{
 	"bin/loadstone report quick":                                                                            {0, "reports/default/quick/report.html"},
 	"bin/loadstone report quick --open":                                                                     {0, "reports/default/quick/report.html"},
 	"bin/loadstone wait quick --timeout 30m":                                                                {0, "CPU time per request"},
+	"bin/loadstone ui":                                                                                      {0, "shows Loadstone at "},
+	"bin/loadstone ui --context kind-bench --port 8017":                                                     {0, "shows Loadstone at "},
 	"bin/loadstone watch quick":                                                                             {0, "report: "},
 	// One block gives no verdict.
 	"bin/loadstone run mine.yaml":                                              {inconclusive, "report: "},
@@ -218,6 +220,8 @@ func (r *reader) follow(t *testing.T, line string, whole bool) {
 		r.run(t, r.desk(t, line), r.namespace(t), line, line)
 	case strings.HasPrefix(line, "wrk "):
 		r.run(t, r.desk(t, line), "default", line, strings.NewReplacer("-d10s", "-d1s", "127.0.0.1:8080", answering(t)).Replace(line))
+	case strings.HasPrefix(line, "bin/loadstone ui"):
+		r.run(t, r.desk(t, line), "default", line, untilServed(line))
 	case ofCluster.MatchString(line), slices.Contains(harmless, line):
 		r.run(t, r.desk(t, line), "default", line, line)
 	default:
@@ -233,6 +237,12 @@ var (
 		"make help", "grep Cpus_allowed_list /proc/self/status", "rm -rf ~/.cache/loadstone loadstone-results reports bin", "go clean -cache -modcache",
 	}
 )
+
+// untilServed types a command that serves, and ends it when it has said where. Another program may have the port that a page names.
+func untilServed(line string) string {
+	line = strings.Replace(line, "--port 8017", "--port 0", 1)
+	return "coproc serving { exec " + line + `; }; pid=$serving_PID; read -r said <&"${serving[0]}"; echo "$said"; kill -TERM "$pid"; wait "$pid"`
+}
 
 // answering is the address of a server.
 func answering(t *testing.T) string {

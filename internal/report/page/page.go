@@ -34,13 +34,15 @@ type Section struct {
 //go:embed page.gohtml
 var pageTemplates string
 
+// StyleSheet is the look of a page: its colours in light and dark, text, tables and pictures.
+//
 //go:embed page.css
-var styleSheet string
+var StyleSheet string
 
 // base holds what all pages and sections are made of, with the style sheet put in its place before parsing: all of it is ours, so that
 // no value needs to be trusted. Its own text is the foot of a page.
 var base = template.Must(template.New("foot").Parse(
-	strings.Replace(pageTemplates, "/* style sheet */", styleSheet, 1) + chart.Templates + table.Templates,
+	strings.Replace(pageTemplates, "/* style sheet */", StyleSheet, 1) + chart.Templates + table.Templates,
 ))
 
 // Templates reads the templates of sections, which can use those of charts, tables and facts.

@@ -1,0 +1,189 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Trials are those of a run, or why they cannot be read.
+type Trials struct {
+	All []v1alpha1.Trial
+	Err error
+}
+
+// blocks are the trials of a run, block by block.
+type blocks struct {
+	// Done of All Counted (cells, or trials) are measured, and Left is about how long the rest takes; empty if nobody knows.
+	Done, All     int
+	Counted, Left string
+	// Now is the trial that is measured, and Disturbed says which blocks were disturbed, and by what.
+	Now, Disturbed string
+	// Rows are the blocks that have begun, and ToCome is how many planned ones have not.
+	Rows    []block
+	ToCome  int
+	Trouble string
+}
+
+// block is a block, a repeat block, or an item of the spec that follows them.
+type block struct {
+	Name, Note string
+	Trials     []trial
+	// Ended is when its last trial ended; nil while one goes on.
+	Ended *moment
+}
+
+// trial is a trial of a block.
+type trial struct {
+	Servers string
+	standing
+}
+
+// blocksOf are the blocks of a run that has begun; nil of one that shows none.
+func blocksOf(r *v1alpha1.BenchmarkRun, t Trials, now time.Time) *blocks {
+	if r.Status.StartTime == nil && len(t.All) == 0 {
+		return nil
+	}
+	b := &blocks{Counted: "cells"}
+	if t.Err != nil {
+		b.Trouble = t.Err.Error()
+	}
+	if len(r.Spec.Loads) == 0 {
+		b.Counted = "trials"
+	}
+	_, _ = fmt.Sscanf(r.Status.Progress, "%d/%d", &b.Done, &b.All) // A run without a plan has neither.
+	if r.Status.CompletionTime == nil {
+		b.Left = r.Status.TimeLeft
+	}
+	b.tell(new(follow.Follower).See(follow.Sight{Run: r, Trials: t.All, Now: now}))
+	planned := plan.BlocksOf(r.Spec)
+	for _, same := range together(t.All) {
+		if begun := slices.ContainsFunc(same, func(t v1alpha1.Trial) bool { return t.Status.Attempt > 0 || t.Status.CompletionTime != nil }); begun {
+			b.Rows = append(b.Rows, blockOf(r, same, planned, now))
+		} else {
+			b.ToCome++
+		}
+	}
+	return b
+}
+
+// tell takes from the events of a run, as loadstone watch tells them, what is true now.
+func (b *blocks) tell(events []progress.Event) {
+	for _, e := range events {
+		b.Disturbed = e.Troubles
+		if e.Kind != progress.EventProgress {
+			continue
+		}
+		b.Now = nameOf(e.Trial.Block, e.Blocks, kinds.Field(*e.Trial)) + ": " + strings.Join(e.Trial.Servers, " and ")
+		if e.Cell != "" {
+			b.Now += ", " + e.Cell
+		}
+	}
+}
+
+// together groups trials by what they belong to, in the order in which they are measured.
+func together(all []v1alpha1.Trial) [][]v1alpha1.Trial {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b v1alpha1.Trial) int {
+		return cmp.Or(cmp.Compare(indexOf(a), indexOf(b)), strings.Compare(a.Name, b.Name))
+	})
+	var out [][]v1alpha1.Trial
+	at := map[string]int{}
+	for _, t := range all {
+		key := fmt.Sprint(t.Spec.Block, kinds.Item(t.Spec))
+		i, known := at[key]
+		if !known {
+			i, at[key] = len(out), len(out)
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], t)
+	}
+	return out
+}
+
+func indexOf(t v1alpha1.Trial) int32 {
+	if t.Spec.Index == nil {
+		return 0
+	}
+	return *t.Spec.Index
+}
+
+// blockOf is one of the groups of trials.
+func blockOf(r *v1alpha1.BenchmarkRun, trials []v1alpha1.Trial, planned int32, now time.Time) block {
+	first := trials[0]
+	b := block{Name: nameOf(first.Spec.Block, planned, kinds.Field(record.PlannedTrial{Type: record.WorkType(first.Spec.Type), Item: kinds.Item(first.Spec)}))}
+	if first.Spec.Block > 0 && slices.Contains(r.Status.Repeats.DisturbedBlocks, first.Spec.Block) {
+		b.Note = "disturbed"
+	}
+	var last time.Time
+	for _, t := range trials {
+		var servers []string
+		for _, s := range t.Spec.Servers {
+			servers = append(servers, s.Name)
+		}
+		b.Trials = append(b.Trials, trial{strings.Join(servers, " and "), trialStanding(t)})
+		if ended := t.Status.CompletionTime; ended == nil {
+			last = now.Add(time.Hour)
+		} else if ended.After(last) {
+			last = ended.Time
+		}
+	}
+	if !last.After(now) {
+		b.Ended = momentOf(last, now)
+	}
+	return b
+}
+
+// nameOf names a block among those that are planned, or the item that follows them.
+func nameOf(number, planned int32, field string) string {
+	switch {
+	case number == 0:
+		return field
+	case number > planned:
+		return fmt.Sprintf("repeat block %d", number-planned)
+	}
+	return fmt.Sprintf("block %d of %d", number, planned)
+}
+
+// stepOf is what is done with a trial that has begun, and has not ended.
+func stepOf(t v1alpha1.Trial) string {
+	switch {
+	case meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionMeasured):
+		return "storing"
+	case t.Status.StartTime != nil || meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared):
+		return "measuring"
+	}
+	return "preparing"
+}
+
+// trialStanding is how a trial stands.
+func trialStanding(t v1alpha1.Trial) standing {
+	c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
+	switch {
+	case t.Status.CompletionTime == nil && t.Status.Attempt == 0:
+		return standing{Text: "to come", Tone: tonePlain}
+	case t.Status.CompletionTime == nil:
+		s := standing{Text: stepOf(t), Tone: toneLive}
+		if n := len(t.Status.Failures); n > 0 {
+			s.Note = fmt.Sprintf("attempt %d, after: %s", t.Status.Attempt, t.Status.Failures[n-1])
+		}
+		return s
+	case c == nil || c.Status == metav1.ConditionTrue:
+		return standing{Text: "measured", Tone: toneGood}
+	case c.Reason == v1alpha1.ReasonEnoughMeasured:
+		return standing{Text: "not needed", Tone: tonePlain}
+	}
+	return standing{Text: "failed", Note: c.Message, Tone: toneBad}
+}

@@ -1,0 +1,122 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/queue"
+)
+
+// queueBody is whose turn it is.
+type queueBody struct {
+	// Whole is true if all runs of the installation are known: otherwise nobody here knows a place.
+	Whole bool
+	// Any is true if there has ever been a run.
+	Any     bool
+	Running []running
+	Waiting []waiting
+	// Beside are runs that have not ended, and hold up nobody.
+	Beside []waiting
+}
+
+// waits are runs that wait, under a name that no other table of the page has.
+type waits struct {
+	Caption string
+	Rows    []waiting
+}
+
+// Turns are those that wait for their turn.
+func (b queueBody) Turns() waits { return waits{"Runs that wait for their turn", b.Waiting} }
+
+// Outside are those that hold up nobody.
+func (b queueBody) Outside() waits { return waits{"Runs outside the queue", b.Beside} }
+
+// running is a run whose turn it is.
+type running struct {
+	Run    runRow
+	Waits  string
+	Blocks *blocks
+}
+
+// waiting is a run that waits.
+type waiting struct {
+	Run runRow
+	// Place is the place in the queue, Begins when its turn is likely to come; both are empty where nobody knows. Why is what it waits for.
+	Place, Begins, Why string
+}
+
+// Measuring are the runs of an installation that have begun, and have not ended: their trials are shown with the queue.
+func Measuring(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
+	return slices.DeleteFunc(queue.Order(runs), func(r v1alpha1.BenchmarkRun) bool { return r.Status.StartTime == nil })
+}
+
+// Queue is the page of the queue. trials are those of the runs that measure, by UID.
+func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) Page {
+	body := queueBody{Whole: f.Namespace == "", Any: len(runs) > 0}
+	order := queue.Order(runs)
+	sight := follow.Sight{Now: f.Now}
+	for i := range order {
+		r := &order[i]
+		sight.Run = r
+		if r.Status.StartTime != nil {
+			body.Running = append(body.Running, running{rowOf(r, f.Now), follow.Waiting(sight), blocksOf(r, trials[r.UID], f.Now)})
+			continue
+		}
+		w := waiting{Run: rowOf(r, f.Now), Why: follow.Waiting(sight)}
+		if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); body.Whole && c != nil && c.Reason == v1alpha1.ReasonQueued {
+			w.Why = queue.Ahead(&order[0]) // Its message has its place, too.
+		}
+		if body.Whole {
+			w.Place, w.Begins = turn(order, r, f.Now)
+		}
+		body.Waiting = append(body.Waiting, w)
+	}
+	for i := range runs {
+		r := &runs[i]
+		sight.Run = r
+		if r.Status.CompletionTime == nil && !queue.HoldsUp(r) {
+			body.Beside = append(body.Beside, waiting{Run: rowOf(r, f.Now), Why: follow.Waiting(sight)})
+		}
+	}
+	slices.SortFunc(body.Beside, func(a, b waiting) int {
+		return cmp.Or(strings.Compare(a.Run.Namespace, b.Run.Namespace), strings.Compare(a.Run.Name, b.Run.Name))
+	})
+	return Page{Frame: f, Title: "Queue", Stream: EventsPath, Data: body, section: QueuePath, body: "queue"}
+}
+
+// turn is the place of a run in the queue, and when its turn is likely to come; empty if those before it do not say how long they take.
+func turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun, now time.Time) (place, begins string) {
+	before, takes, silent := queue.Turn(order, r)
+	takes = takes.Round(time.Minute)
+	place = strconv.Itoa(before)
+	switch {
+	case before == 0:
+		return "first", "its turn has come"
+	case silent == before:
+		return place, ""
+	case silent > 0:
+		return place, fmt.Sprintf("in %s or more: not all before it say how long they take", minutes(takes))
+	}
+	return place, fmt.Sprintf("in about %s, at %s", minutes(takes), now.Add(takes).UTC().Format("15:04 UTC"))
+}
+
+// minutes is a duration of whole minutes in words.
+func minutes(d time.Duration) string {
+	switch n := int(d.Minutes()); {
+	case n < 1:
+		return "less than a minute"
+	case n < 60:
+		return fmt.Sprintf("%d min", n)
+	default:
+		return fmt.Sprintf("%d h %d min", n/60, n%60)
+	}
+}

@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/report/format"
+)
+
+// mostRuns bounds how many runs a page lists: more are looked for by name and not by eye.
+const mostRuns = 200
+
+// runRow is a run in a list.
+type runRow struct {
+	Namespace, Name, Path string
+	Standing              standing
+	// Progress and Left are those of a run that goes on.
+	Progress, Left string
+	Created        *moment
+	Verdict        string
+}
+
+// rowOf is a run as lists show it.
+func rowOf(r *v1alpha1.BenchmarkRun, now time.Time) runRow {
+	row := runRow{
+		Namespace: r.Namespace, Name: r.Name, Path: RunPath(r.Namespace, r.Name), Standing: standingOf(r),
+		Created: momentOf(r.CreationTimestamp.Time, now), Verdict: verdictOf(r),
+	}
+	if r.Status.CompletionTime == nil {
+		row.Progress, row.Left = r.Status.Progress, r.Status.TimeLeft
+	}
+	return row
+}
+
+// RunPath is where the page of a run is.
+func RunPath(namespace, name string) string {
+	return RunsPath + "/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
+}
+
+// FilePath is where a file of a run is, by its path below the run's folder in the store.
+func FilePath(namespace, name, file string) string {
+	return RunPath(namespace, name) + "/files/" + (&url.URL{Path: file}).EscapedPath()
+}
+
+// runsBody is a list of runs.
+type runsBody struct {
+	Rows []runRow
+	// Only is the namespace whose runs were asked for; empty if all were.
+	Only string
+	// Older is how many are not shown.
+	Older string
+}
+
+// Runs is the page of all runs, or of those of one namespace, the newest first.
+func Runs(f Frame, runs []v1alpha1.BenchmarkRun, only string) Page {
+	body := runsBody{Only: only}
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.BenchmarkRun) bool { return only != "" && r.Namespace != only })
+	slices.SortFunc(runs, func(a, b v1alpha1.BenchmarkRun) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	if older := len(runs) - mostRuns; older > 0 {
+		runs, body.Older = runs[:mostRuns], format.Integer(older)
+	}
+	for i := range runs {
+		body.Rows = append(body.Rows, rowOf(&runs[i], f.Now))
+	}
+	title := "Runs"
+	if only != "" {
+		title = fmt.Sprintf("Runs of namespace %s", only)
+	}
+	return Page{Frame: f, Title: title, Stream: EventsPath, Data: body, section: RunsPath, body: "runs"}
+}

@@ -1,0 +1,193 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/internal/discover"
+)
+
+const (
+	// listDeadline bounds a list, and watchSeconds a watch, after which objects are listed again.
+	listDeadline = 30 * time.Second
+	watchSeconds = 300
+	// again is when a cluster is asked again that did not answer, or has ended a watch.
+	again = time.Second
+)
+
+// mirror keeps what the cluster shows of one kind of object.
+type mirror struct {
+	client client.WithWatch
+	// namespace is that of the objects; empty for those of all.
+	namespace string
+	// what names the objects in errors, and list makes an empty list of them.
+	what string
+	list func() client.ObjectList
+	// changed is called when an object, or whether the cluster answers, has changed.
+	changed func()
+
+	// first is closed when the cluster has answered, or has failed to, for the first time.
+	first   chan struct{}
+	mu      sync.Mutex
+	objects map[client.ObjectKey]client.Object
+	// err is why the cluster shows nothing now, since when; nil if it does.
+	err   error
+	since time.Time
+}
+
+func newMirror(c client.WithWatch, namespace, what string, list func() client.ObjectList, changed func()) *mirror {
+	return &mirror{client: c, namespace: namespace, what: what, list: list, changed: changed, first: make(chan struct{})}
+}
+
+// follow keeps the mirror until a context ends.
+func (m *mirror) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := m.pass(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+			err = nil // The cluster has forgotten where the watch began.
+		}
+		if err != nil {
+			m.fail(err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(again):
+		}
+	}
+}
+
+// pass lists all objects, and watches them until the watch ends.
+func (m *mirror) pass(ctx context.Context) error {
+	list := m.list()
+	limited, cancel := context.WithTimeout(ctx, listDeadline)
+	defer cancel()
+	if err := m.client.List(limited, list, client.InNamespace(m.namespace)); err != nil {
+		return err
+	}
+	objects, err := meta.ExtractList(list)
+	if err != nil {
+		return err
+	}
+	m.replace(objects)
+	seconds := int64(watchSeconds)
+	o := &client.ListOptions{Namespace: m.namespace, Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion(), TimeoutSeconds: &seconds}}
+	w, err := m.client.Watch(ctx, m.list(), o)
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, open := <-w.ResultChan():
+			if !open {
+				return nil
+			}
+			if e.Type == watch.Error {
+				return apierrors.FromObject(e.Object)
+			}
+			m.take(e)
+		}
+	}
+}
+
+// replace takes in all objects that there are.
+func (m *mirror) replace(objects []runtime.Object) {
+	all := map[client.ObjectKey]client.Object{}
+	for _, o := range objects {
+		if o, ok := o.(client.Object); ok {
+			all[client.ObjectKeyFromObject(o)] = o
+		}
+	}
+	m.mu.Lock()
+	m.objects, m.err = all, nil
+	m.answered()
+	m.mu.Unlock()
+	m.changed()
+}
+
+// take takes in what has happened to an object.
+func (m *mirror) take(e watch.Event) {
+	o, ok := e.Object.(client.Object)
+	if !ok {
+		return
+	}
+	m.mu.Lock()
+	switch e.Type {
+	case watch.Added, watch.Modified:
+		m.objects[client.ObjectKeyFromObject(o)] = o
+	case watch.Deleted:
+		delete(m.objects, client.ObjectKeyFromObject(o))
+	case watch.Bookmark, watch.Error:
+	}
+	m.mu.Unlock()
+	m.changed()
+}
+
+// fail says that the cluster shows nothing now.
+func (m *mirror) fail(err error) {
+	m.mu.Lock()
+	isNew := m.err == nil || m.err.Error() != err.Error()
+	if m.err == nil {
+		m.since = time.Now()
+	}
+	m.err = err
+	m.answered()
+	m.mu.Unlock()
+	if isNew {
+		m.changed()
+	}
+}
+
+// answered closes first, once. The mutex is held.
+func (m *mirror) answered() {
+	select {
+	case <-m.first:
+	default:
+		close(m.first)
+	}
+}
+
+// trouble says why what is known is old; empty if it is not.
+func (m *mirror) trouble() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s have not been read since %s: %v", m.what, m.since.UTC().Format("15:04:05 UTC"), discover.Explain("", m.err))
+}
+
+// seen are the objects of a mirror, as values that nobody may change. It is an error if none were ever read.
+func seen[T any](ctx context.Context, m *mirror) ([]T, error) {
+	select {
+	case <-m.first:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.objects == nil {
+		return nil, m.err
+	}
+	var all []T
+	for _, o := range m.objects {
+		if v, ok := any(o).(*T); ok {
+			all = append(all, *v)
+		}
+	}
+	return all, nil
+}

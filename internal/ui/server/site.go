@@ -1,0 +1,241 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/handout"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/ui"
+)
+
+// trialsDeadline bounds the reading of a run's trials.
+const trialsDeadline = 10 * time.Second
+
+// site serves the pages.
+type site struct {
+	// frame is what all pages have in common, but for the clock.
+	frame        ui.Frame
+	client       client.WithWatch
+	runs, suites *mirror
+	news         *news
+	stored       stored
+	histories    *histories
+	// ctx ends with the server.
+	ctx context.Context
+}
+
+func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *site {
+	s := &site{frame: f, client: c, news: &news{}, stored: from, ctx: ctx}
+	s.runs = newMirror(c, f.Namespace, "BenchmarkRuns", func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, s.news.tell)
+	s.suites = newMirror(c, f.Namespace, "BenchmarkSuites", func() client.ObjectList { return &v1alpha1.BenchmarkSuiteList{} }, s.news.tell)
+	s.histories = &histories{ctx: ctx, read: from.History, told: s.news.tell}
+	return s
+}
+
+// server is the HTTP server of the site, whose requests, streams among them, end when its context does.
+func (s *site) server(l net.Listener) *http.Server {
+	return &http.Server{
+		Handler: guard(l.Addr(), s.routes()), BaseContext: func(net.Listener) context.Context { return s.ctx },
+		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: fetchDeadline + 10*time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+}
+
+// routes are all that the site has.
+func (s *site) routes() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("GET "+ui.QueuePath+"{$}", s.queuePage)
+	m.HandleFunc("GET "+ui.RunsPath, s.runsPage)
+	m.HandleFunc("GET "+ui.RunsPath+"/{namespace}/{name}", s.runPage)
+	m.HandleFunc("GET "+ui.RunsPath+"/{namespace}/{name}/files/{file...}", s.file)
+	m.HandleFunc("GET "+ui.SuitesPath, s.suitesPage)
+	m.HandleFunc("GET "+ui.SuitesPath+"/{namespace}/{name}", s.suitePage)
+	m.HandleFunc("GET "+ui.EventsPath, func(w http.ResponseWriter, q *http.Request) { s.news.stream(w, q, nil) })
+	m.HandleFunc("GET "+ui.EventsPath+ui.RunsPath+"/{namespace}/{name}", s.runStream)
+	for path, asset := range map[string]struct{ kind, text string }{
+		ui.StylePath: {"text/css; charset=utf-8", ui.StyleSheet()}, ui.ScriptPath: {"text/javascript; charset=utf-8", ui.Script}, ui.IconPath: {"image/svg+xml", ui.Icon},
+	} {
+		m.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, asset.kind, []byte(asset.text)) })
+	}
+	m.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		s.trouble(w, http.StatusNotFound, "Not found", "There is no such page.")
+	})
+	return m
+}
+
+// write answers with a body. A browser that has left reads nothing, and needs nothing.
+func write(w http.ResponseWriter, status int, kind string, body []byte) {
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// show answers with a page.
+func show(w http.ResponseWriter, status int, p ui.Page) {
+	body, err := p.HTML()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	write(w, status, "text/html; charset=utf-8", body)
+}
+
+func (s *site) trouble(w http.ResponseWriter, status int, title, sentence string) {
+	show(w, status, ui.Trouble(s.now(), title, sentence))
+}
+
+// failed answers with a page that says why another one cannot be shown.
+func (s *site) failed(w http.ResponseWriter, what string, err error) {
+	status := http.StatusBadGateway
+	if apierrors.IsForbidden(err) {
+		status = http.StatusForbidden
+	}
+	s.trouble(w, status, what+" cannot be listed", fmt.Sprintf("%v. This page is asked for again when that has changed.", discover.Explain(s.frame.Cluster, err)))
+}
+
+// now is the frame of a page that is made now.
+func (s *site) now() ui.Frame {
+	f := s.frame
+	f.Now = time.Now()
+	f.Trouble = s.runs.trouble()
+	return f
+}
+
+func (s *site) queuePage(w http.ResponseWriter, q *http.Request) {
+	runs, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
+	if err != nil {
+		s.failed(w, "Runs", err)
+		return
+	}
+	trials := map[types.UID]ui.Trials{}
+	for _, r := range ui.Measuring(runs) {
+		trials[r.UID] = s.trials(q.Context(), &r)
+	}
+	show(w, http.StatusOK, ui.Queue(s.now(), runs, trials))
+}
+
+func (s *site) runsPage(w http.ResponseWriter, q *http.Request) {
+	runs, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
+	if err != nil {
+		s.failed(w, "Runs", err)
+		return
+	}
+	show(w, http.StatusOK, ui.Runs(s.now(), runs, q.URL.Query().Get("namespace")))
+}
+
+// named is the object that a request names; nil without one.
+func named[T any, P interface {
+	*T
+	client.Object
+}](q *http.Request, all []T) P {
+	found := pick.First(all, func(o *T) bool {
+		return P(o).GetNamespace() == q.PathValue("namespace") && P(o).GetName() == q.PathValue("name")
+	})
+	return P(found)
+}
+
+// runOf is the run that a request names; nil, and an answer, if there is none.
+func (s *site) runOf(w http.ResponseWriter, q *http.Request) *v1alpha1.BenchmarkRun {
+	all, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
+	if err != nil {
+		s.failed(w, "Runs", err)
+		return nil
+	}
+	r := named(q, all)
+	if r == nil {
+		s.trouble(w, http.StatusNotFound, "No such run", fmt.Sprintf("There is no BenchmarkRun %s in namespace %s, or you may not list it: it may have been deleted.", q.PathValue("name"), q.PathValue("namespace")))
+	}
+	return r
+}
+
+func (s *site) runPage(w http.ResponseWriter, q *http.Request) {
+	if r := s.runOf(w, q); r != nil {
+		show(w, http.StatusOK, ui.Run(s.now(), r, s.trials(q.Context(), r), reportOf(r)))
+	}
+}
+
+// reportOf is the path of the page of a run's report below the run's folder in the store; empty without one.
+func reportOf(r *v1alpha1.BenchmarkRun) string {
+	_, key, _ := strings.Cut(strings.TrimPrefix(r.Status.Report.URI, "s3://"), "/")
+	file, own := strings.CutPrefix(key, handout.PrefixOf(r)+"/")
+	if !own {
+		return ""
+	}
+	return file
+}
+
+// selectTrials selects the trials of a run.
+func selectTrials(r *v1alpha1.BenchmarkRun) []client.ListOption {
+	return []client.ListOption{client.InNamespace(r.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(r.UID)}}
+}
+
+// trials are those of a run, or why they cannot be read.
+func (s *site) trials(ctx context.Context, r *v1alpha1.BenchmarkRun) ui.Trials {
+	ctx, cancel := context.WithTimeout(ctx, trialsDeadline)
+	defer cancel()
+	var list v1alpha1.TrialList
+	err := s.client.List(ctx, &list, selectTrials(r)...)
+	return ui.Trials{All: list.Items, Err: discover.Explain(s.frame.Cluster, err)}
+}
+
+// runStream tells of news, those of the trials of a run among them. Who may not watch them sees on the page why.
+func (s *site) runStream(w http.ResponseWriter, q *http.Request) {
+	var own <-chan struct{}
+	runs, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
+	if r := named(q, runs); err == nil && r != nil && r.Status.CompletionTime == nil {
+		trials, err := s.client.Watch(q.Context(), &v1alpha1.TrialList{}, selectTrials(r)...)
+		if err == nil {
+			own = merged(q.Context(), trials)
+		}
+	}
+	s.news.stream(w, q, own)
+}
+
+func (s *site) suitesPage(w http.ResponseWriter, q *http.Request) {
+	suites, err := seen[v1alpha1.BenchmarkSuite](q.Context(), s.suites)
+	if err != nil {
+		s.failed(w, "Suites", err)
+		return
+	}
+	show(w, http.StatusOK, ui.Suites(s.ofSuites(), suites))
+}
+
+// ofSuites is the frame of a page of suites that is made now.
+func (s *site) ofSuites() ui.Frame {
+	f := s.now()
+	f.Trouble = cmp.Or(s.suites.trouble(), f.Trouble)
+	return f
+}
+
+func (s *site) suitePage(w http.ResponseWriter, q *http.Request) {
+	suites, err := seen[v1alpha1.BenchmarkSuite](q.Context(), s.suites)
+	runs, errRuns := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
+	if err = errors.Join(err, errRuns); err != nil {
+		s.failed(w, "Suites", err)
+		return
+	}
+	suite := named(q, suites)
+	if suite == nil {
+		s.trouble(w, http.StatusNotFound, "No such suite", fmt.Sprintf("There is no BenchmarkSuite %s in namespace %s, or you may not list it: it may have been deleted.", q.PathValue("name"), q.PathValue("namespace")))
+		return
+	}
+	var own []v1alpha1.BenchmarkRun
+	for _, r := range runs {
+		if r.Namespace == suite.Namespace && r.Labels[v1alpha1.LabelSuiteUID] == string(suite.UID) {
+			own = append(own, r)
+		}
+	}
+	show(w, http.StatusOK, ui.Suite(s.ofSuites(), suite, own, s.histories.of(q.Context(), suite, own)))
+}

@@ -1,0 +1,345 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/handout"
+	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/ui"
+)
+
+func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
+
+// patience bounds what is waited for on a machine that is busy.
+const patience = 2 * time.Minute
+
+// files are stored files, by their keys and wanted digests.
+type files struct {
+	bodies map[string]string
+	err    error
+	// histories is how many were read.
+	histories atomic.Int32
+}
+
+func (f *files) Get(_ context.Context, _ *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error) {
+	body, ok := f.bodies[key+" "+sha]
+	if f.err != nil {
+		return nil, f.err
+	}
+	if !ok {
+		return nil, artifact.ErrNotFound
+	}
+	return []byte(body), nil
+}
+
+func (f *files) History(_ context.Context, s *v1alpha1.BenchmarkSuite, _ []v1alpha1.BenchmarkRun) (history.History, error) {
+	f.histories.Add(1)
+	return history.Of(s.Name, nil, nil), f.err
+}
+
+// ended is a run that has a report.
+func ended() *v1alpha1.BenchmarkRun {
+	at := metav1.Time{Time: time.Unix(1_770_000_000, 0)}
+	r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "0c9f3f11-0000-4000-8000-000000000001", CreationTimestamp: at}}
+	r.Status.StartTime, r.Status.CompletionTime = &at, &at
+	r.Status.Report = v1alpha1.ReportRef{URI: "s3://bucket/" + handout.PrefixOf(r) + "/reports/0123/report.html", SHA256: "d1"}
+	return r
+}
+
+// measuring is a run that goes on.
+func measuring() *v1alpha1.BenchmarkRun {
+	r := ended()
+	r.Name, r.UID, r.Status.CompletionTime, r.Status.Report = "now", "0c9f3f11-0000-4000-8000-000000000002", nil, v1alpha1.ReportRef{}
+	r.Status.Progress = "1/4"
+	return r
+}
+
+func checkout() *v1alpha1.BenchmarkSuite {
+	return &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "checkout", UID: "uid-of-checkout"}}
+}
+
+// newTested is a site that shows a run that has ended, one that measures, and a suite.
+func newTested(t *testing.T, f *files) *site {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t.Context(), ui.Frame{Cluster: "https://10.0.0.1:6443"}, fake.NewClientBuilder().WithScheme(scheme).Build(), f)
+	s.runs.replace([]runtime.Object{ended(), measuring()})
+	s.suites.replace([]runtime.Object{checkout()})
+	return s
+}
+
+// get asks a site for something.
+func get(s *site, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.routes().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w
+}
+
+func TestThePagesOfASite(t *testing.T) {
+	s := newTested(t, &files{})
+	for path, tc := range map[string]struct {
+		status int
+		shows  string
+	}{
+		"/":                                {http.StatusOK, "Whose turn it is"},
+		"/runs":                            {http.StatusOK, `<a href="/runs/bench/quick">quick</a>`},
+		"/runs?namespace=other":            {http.StatusOK, "Namespace other has no run"},
+		"/runs/bench/quick":                {http.StatusOK, `<iframe src="/runs/bench/quick/files/reports/0123/report.html"`},
+		"/runs/bench/now":                  {http.StatusOK, "There is no report yet"},
+		"/runs/bench/gone":                 {http.StatusNotFound, "There is no BenchmarkRun gone in namespace bench"},
+		"/suites":                          {http.StatusOK, `<a href="/suites/bench/checkout">checkout</a>`},
+		"/suites/bench/checkout":           {http.StatusOK, "No round has ended yet"},
+		"/suites/bench/gone":               {http.StatusNotFound, "There is no BenchmarkSuite gone in namespace bench"},
+		"/style.css":                       {http.StatusOK, ".standing"},
+		"/live.js":                         {http.StatusOK, "EventSource"},
+		"/icon.svg":                        {http.StatusOK, "<svg"},
+		"/nothing":                         {http.StatusNotFound, "There is no such page"},
+		"/runs/bench/gone/files/a.txt":     {http.StatusNotFound, "There is no BenchmarkRun gone"},
+		"/runs/bench/quick/files/":         {http.StatusNotFound, "the run has no such file"},
+		"/runs/bench/quick/files/a/../../": {http.StatusTemporaryRedirect, ""},
+	} {
+		w := get(s, path)
+		if redirected := w.Code/100 == 3 && tc.status/100 == 3; !redirected && w.Code != tc.status || !strings.Contains(w.Body.String(), tc.shows) {
+			t.Errorf("%s: %d, want %d and %q in:\n%s", path, w.Code, tc.status, tc.shows, w.Body)
+		}
+	}
+}
+
+func TestAReportIsShownInAPlaceOfItsOwn(t *testing.T) {
+	prefix := handout.PrefixOf(ended())
+	page := "<!DOCTYPE html><style>p { color: red }</style>"
+	f := &files{bodies: map[string]string{
+		prefix + "/reports/0123/report.html d1": page, prefix + "/trials/a/wrk.txt ": "<script>alert(1)</script>", prefix + "/trials/a/profile ": "\xff\x00", prefix + "/reports/old/report.html ": page,
+	}}
+	s := newTested(t, f)
+	for path, kind := range map[string]string{
+		"reports/0123/report.html": "text/html; charset=utf-8", "trials/a/wrk.txt": "text/plain; charset=utf-8", "trials/a/profile": "application/octet-stream", "reports/old/report.html": "text/plain; charset=utf-8",
+	} {
+		w := get(s, "/runs/bench/quick/files/"+path)
+		policy := w.Header().Get("Content-Security-Policy")
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != kind || !strings.Contains(policy, "sandbox") || !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "allow-scripts") {
+			t.Errorf("%s: %d, %s, %s", path, w.Code, w.Header().Get("Content-Type"), policy)
+		}
+	}
+	for name, tc := range map[string]struct {
+		err  error
+		want int
+	}{
+		"it is not there":             {artifact.ErrNotFound, http.StatusNotFound},
+		"the operator refuses":        {fmt.Errorf("%w: you may not", handout.ErrRefused), http.StatusForbidden},
+		"the store is away":           {artifact.ErrUnreachable, http.StatusBadGateway},
+		"its digest is another one's": {artifact.ErrCorrupt, http.StatusBadGateway},
+	} {
+		f.err = tc.err
+		if w := get(s, "/runs/bench/quick/files/reports/0123/report.html"); w.Code != tc.want || !strings.Contains(w.Body.String(), tc.err.Error()) || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+			t.Errorf("%s: %d, %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+func TestAReportOfAnotherRunIsNone(t *testing.T) {
+	r := ended()
+	r.Status.Report.URI = "s3://bucket/bench/other-0c9f3f11/reports/0123/report.html"
+	if got := reportOf(r); got != "" {
+		t.Errorf("its report is %s", got)
+	}
+}
+
+func TestAClusterThatDoesNotAnswerIsTold(t *testing.T) {
+	s := newTested(t, &files{})
+	s.runs.fail(errors.New("connection refused"))
+	if w := get(s, "/runs"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "What is shown may be old.") || !strings.Contains(w.Body.String(), "connection refused") || !strings.Contains(w.Body.String(), ">quick</a>") {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
+	s.runs.replace([]runtime.Object{ended()})
+	if w := get(s, "/runs"); strings.Contains(w.Body.String(), "may be old") {
+		t.Errorf("after it has answered: %s", w.Body)
+	}
+}
+
+func TestARightThatIsMissingIsNamed(t *testing.T) {
+	s := newTested(t, &files{})
+	s.suites = newMirror(nil, "", "BenchmarkSuites", nil, func() {})
+	s.suites.fail(apierrors.NewForbidden(schema.GroupResource{Group: "loadstone.dev", Resource: "benchmarksuites"}, "", errors.New(`User "jane" cannot list resource "benchmarksuites"`)))
+	for _, path := range []string{"/suites", "/suites/bench/checkout"} {
+		if w := get(s, path); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "cannot list resource &#34;benchmarksuites&#34;") {
+			t.Errorf("%s: %d: %s", path, w.Code, w.Body)
+		}
+	}
+	if w := get(s, "/runs"); w.Code != http.StatusOK {
+		t.Errorf("the runs, which may be listed, are answered with %d", w.Code)
+	}
+}
+
+func TestAHistoryIsReadOnceForTheSameRounds(t *testing.T) {
+	f := &files{}
+	s := newTested(t, f)
+	for range 3 {
+		if w := get(s, "/suites/bench/checkout"); w.Code != http.StatusOK {
+			t.Fatalf("%d: %s", w.Code, w.Body)
+		}
+	}
+	if n := f.histories.Load(); n != 1 {
+		t.Errorf("it is read %d times", n)
+	}
+	r := ended()
+	r.Labels = map[string]string{v1alpha1.LabelSuiteUID: "uid-of-checkout", v1alpha1.LabelRound: "1"}
+	r.Annotations = map[string]string{v1alpha1.AnnotationRound: `{"id": "1", "run": "small", "runs": 1}`}
+	s.runs.replace([]runtime.Object{r})
+	get(s, "/suites/bench/checkout")
+	if n := f.histories.Load(); n != 2 {
+		t.Errorf("after another round has ended it was read %d times", n)
+	}
+}
+
+func TestAHistoryThatTakesLongIsShownWhenItHasBeenRead(t *testing.T) {
+	read, told := make(chan struct{}), make(chan struct{})
+	h := histories{ctx: t.Context(), told: func() { close(told) }, read: func(context.Context, *v1alpha1.BenchmarkSuite, []v1alpha1.BenchmarkRun) (history.History, error) {
+		<-read
+		return history.History{Suite: "checkout"}, nil
+	}}
+	if c := h.of(t.Context(), checkout(), nil); !c.Reading || c.Err != nil {
+		t.Errorf("meanwhile it is %+v", c)
+	}
+	close(read)
+	<-told
+	if c := h.of(t.Context(), checkout(), nil); c.Reading || c.History.Suite != "checkout" {
+		t.Errorf("then it is %+v", c)
+	}
+}
+
+// nextEvent reads from a stream until something has changed.
+func nextEvent(t *testing.T, stream io.Reader) {
+	t.Helper()
+	heard := make(chan error, 1)
+	go func() {
+		var text strings.Builder
+		one := make([]byte, 1)
+		for !strings.HasSuffix(text.String(), "event: changed\ndata: changed\n\n") {
+			if _, err := stream.Read(one); err != nil {
+				heard <- err
+				return
+			}
+			text.Write(one)
+		}
+		heard <- nil
+	}()
+	select {
+	case err := <-heard:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("nothing is told")
+	}
+}
+
+// open opens a stream, and waits until it is there.
+func open(t *testing.T, address string) io.ReadCloser {
+	t.Helper()
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	if kind := answer.Header.Get("Content-Type"); kind != "text/event-stream" {
+		t.Fatalf("it is %s", kind)
+	}
+	first := make([]byte, len("retry: 2000\n\n"))
+	if _, err := io.ReadFull(answer.Body, first); err != nil || string(first) != "retry: 2000\n\n" {
+		t.Fatalf("it begins with %q, %v", first, err)
+	}
+	return answer.Body
+}
+
+func TestAChangeIsToldToWhoListens(t *testing.T) {
+	s := newTested(t, &files{})
+	server := httptest.NewServer(s.routes())
+	defer server.Close()
+	for path, change := range map[string]func(){
+		"/events":                 func() { s.runs.replace([]runtime.Object{measuring()}) },
+		"/events/runs/bench/gone": s.news.tell,
+		"/events/runs/bench/now": func() {
+			trial := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "t", Labels: map[string]string{v1alpha1.LabelRunUID: string(measuring().UID)}}}
+			if err := s.client.Create(t.Context(), trial); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		s.runs.replace([]runtime.Object{ended(), measuring()})
+		stream := open(t, server.URL+path)
+		change()
+		nextEvent(t, stream)
+		stream.Close()
+	}
+}
+
+func TestTheHeadOfAStreamEnds(t *testing.T) {
+	s := newTested(t, &files{})
+	w := httptest.NewRecorder()
+	s.routes().ServeHTTP(w, httptest.NewRequest(http.MethodHead, "/events", nil))
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/event-stream" || w.Body.Len() > 0 {
+		t.Errorf("%d, %v, %s", w.Code, w.Header(), w.Body)
+	}
+}
+
+func TestNobodyIsWaitedForWhoDoesNotListen(t *testing.T) {
+	var n news
+	heard, leave := n.listen()
+	for range 3 {
+		n.tell()
+	}
+	<-heard
+	select {
+	case <-heard:
+		t.Error("three changes are told more than once")
+	default:
+	}
+	leave()
+	n.tell()
+	if len(n.listeners) != 0 {
+		t.Errorf("%d still listen", len(n.listeners))
+	}
+}
+
+// objectsOf are the names of a mirror's runs.
+func objectsOf(t *testing.T, m *mirror) map[types.NamespacedName]bool {
+	t.Helper()
+	runs, err := seen[v1alpha1.BenchmarkRun](t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[types.NamespacedName]bool{}
+	for i := range runs {
+		all[client.ObjectKeyFromObject(&runs[i])] = true
+	}
+	return all
+}

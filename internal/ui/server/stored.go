@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"path"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/handout"
+	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/kube"
+)
+
+// fetchDeadline bounds the fetching of a file.
+const fetchDeadline = time.Minute
+
+// stored reads what is stored of runs.
+type stored interface {
+	// Get reads a file of a run by its key and, where sha is not empty, checks its SHA-256.
+	Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error)
+	// History reads the history of a suite from the reports of its rounds.
+	History(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) (history.History, error)
+}
+
+// shelf reads as loadstone report does: the operator hands out what belongs to runs that are there, and the rest is read by the store's key.
+type shelf struct{ flags kube.Flags }
+
+// newShelf says once what a command that fetches something says each time.
+func newShelf(k *kube.Flags) *shelf {
+	s := &shelf{*k}
+	var once sync.Once
+	s.flags.Note = func(text string) { once.Do(func() { k.Note(text) }) }
+	return s
+}
+
+// Get implements stored.
+func (s *shelf) Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error) {
+	in, err := s.flags.Stored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	in.Know(r)
+	return in.Get(ctx, key, sha)
+}
+
+// History implements stored.
+func (s *shelf) History(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) (history.History, error) {
+	in, err := s.flags.Stored(ctx)
+	if err != nil {
+		return history.History{}, err
+	}
+	defer in.Close()
+	return in.History(ctx, of, runs)
+}
+
+// file answers with a stored file of a run, in a place of its own. The page of the run's report, whose digest stands in its status, is the only one
+// that is shown as a page: the other files are text, or are downloaded.
+func (s *site) file(w http.ResponseWriter, q *http.Request) {
+	r := s.runOf(w, q)
+	if r == nil {
+		return
+	}
+	w.Header().Set("Content-Security-Policy", filePolicy)
+	file := q.PathValue("file")
+	if !fs.ValidPath(file) || file == "." {
+		http.Error(w, "the run has no such file", http.StatusNotFound)
+		return
+	}
+	sha, kind := "", ""
+	if file == reportOf(r) {
+		sha, kind = r.Status.Report.SHA256, "text/html; charset=utf-8"
+	}
+	ctx, cancel := context.WithTimeout(q.Context(), fetchDeadline)
+	defer cancel()
+	body, err := s.stored.Get(ctx, r, path.Join(handout.PrefixOf(r), file), sha)
+	if err != nil {
+		http.Error(w, err.Error(), statusOf(err))
+		return
+	}
+	switch {
+	case kind != "":
+	case utf8.Valid(body):
+		kind = "text/plain; charset=utf-8"
+	default:
+		kind = "application/octet-stream"
+	}
+	write(w, http.StatusOK, kind, body)
+}
+
+// statusOf is the status of an answer without a file.
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, artifact.ErrNotFound):
+		return http.StatusNotFound
+	case errors.Is(err, handout.ErrRefused):
+		return http.StatusForbidden
+	}
+	return http.StatusBadGateway
+}

@@ -1,0 +1,70 @@
+package ui
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/report/format"
+)
+
+// tones say at a glance how something stands. A page shows none without its word.
+const (
+	toneGood  = "good"
+	toneBad   = "bad"
+	toneCare  = "care"
+	toneLive  = "live"
+	tonePlain = "plain"
+)
+
+// standing is how something stands: a word or two, what is to be said besides, and its tone.
+type standing struct{ Text, Note, Tone string }
+
+// standingOf is how a run stands, in the words of loadstone list.
+func standingOf(r *v1alpha1.BenchmarkRun) standing {
+	s := standing{Text: follow.State(r), Tone: tonePlain}
+	ended := r.Status.CompletionTime != nil
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
+	switch {
+	case !r.DeletionTimestamp.IsZero() || c == nil:
+	case !ended && r.Status.WaitingSince != nil:
+		s.Tone = toneCare
+	case !ended && r.Status.StartTime != nil:
+		s.Tone = toneLive
+	case !ended:
+	case c.Status == metav1.ConditionTrue:
+		s.Tone = toneGood
+		if open := follow.Ending(r).Open(); open != "" {
+			s.Tone, s.Note = toneCare, format.Apart(open)
+		}
+	case c.Reason == v1alpha1.ReasonObjectivesUndecided:
+		s.Tone = toneCare
+	default:
+		s.Tone = toneBad
+	}
+	return s
+}
+
+// verdictOf is what a run has found; empty of one that has not ended, whatever its status says.
+func verdictOf(r *v1alpha1.BenchmarkRun) string {
+	if r.Status.CompletionTime == nil {
+		return ""
+	}
+	return r.Status.Verdict
+}
+
+// outcomeOf is how a round stands that has ended.
+func outcomeOf(o v1alpha1.RoundOutcome) standing {
+	s := standing{Text: string(o), Tone: tonePlain}
+	switch o {
+	case v1alpha1.RoundPassed:
+		s.Tone = toneGood
+	case v1alpha1.RoundMissed, v1alpha1.RoundFailed:
+		s.Tone = toneBad
+	case v1alpha1.RoundInconclusive:
+		s.Tone = toneCare
+	case v1alpha1.RoundReplaced, v1alpha1.RoundIncomplete:
+	}
+	return s
+}

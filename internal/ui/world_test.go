@@ -1,0 +1,181 @@
+package ui
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// noon is when tests take place.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// frame is that of pages of tests.
+func frame() Frame { return Frame{Cluster: "https://10.0.0.1:6443", Now: noon} }
+
+func ago(d time.Duration) metav1.Time { return metav1.Time{Time: noon.Add(-d)} }
+
+// run is a run that was created some minutes before noon, and is changed.
+func run(name string, minutes int, changes ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
+	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "bench", Name: name, UID: types.UID("uid-of-" + name), CreationTimestamp: ago(time.Duration(minutes) * time.Minute), Finalizers: []string{v1alpha1.Finalizer},
+	}}
+	r.Spec.Implementations = []v1alpha1.Implementation{{Name: "go", Image: "registry.example/go:v1"}, {Name: "epoll", Image: "registry.example/epoll:v1"}}
+	r.Spec.Baseline, r.Spec.Blocks = "go", 3
+	r.Spec.Loads = []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk}}
+	for _, change := range changes {
+		change(&r)
+	}
+	return r
+}
+
+// summed gives a run its condition Succeeded.
+func summed(status metav1.ConditionStatus, reason, message string) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message, LastTransitionTime: ago(time.Minute)})
+	}
+}
+
+// measures lets a run measure, whose rest takes some time.
+func measures(left string) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		summed(metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")(r)
+		began := ago(2 * time.Minute)
+		r.Status.StartTime, r.Status.Progress, r.Status.TimeLeft = &began, "5/12", left
+	}
+}
+
+// queued lets a run wait for its turn.
+func queued(left string) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		summed(metav1.ConditionUnknown, v1alpha1.ReasonQueued, "BenchmarkRun bench/now is measuring: runs take turns")(r)
+		r.Status.TimeLeft = left
+	}
+}
+
+// waitsForNodes lets a run wait for nodes before its turn.
+func waitsForNodes(r *v1alpha1.BenchmarkRun) {
+	summed(metav1.ConditionUnknown, v1alpha1.ReasonNotEnoughCPUs, "no node has two CPUs")(r)
+	r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonNotEnoughCPUs, LastTransitionTime: ago(time.Minute)})
+}
+
+// ends lets a run end.
+func ends(status metav1.ConditionStatus, reason, message, verdict string) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		summed(status, reason, message)(r)
+		began, ended := ago(9*time.Minute), ago(3*time.Minute)
+		r.Status.StartTime, r.Status.CompletionTime, r.Status.Verdict = &began, &ended, verdict
+	}
+}
+
+// succeeds lets a run end with a verdict.
+func succeeds(r *v1alpha1.BenchmarkRun) {
+	ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "the report is stored", "epoll takes 52.1 % less CPU time per request than go")(r)
+	r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
+}
+
+// inconclusive lets a run end without a verdict.
+func inconclusive(r *v1alpha1.BenchmarkRun) {
+	ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "the report is stored", "no verdict")(r)
+	r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNoiseTooHigh})
+}
+
+// fails lets a run end badly.
+func fails(r *v1alpha1.BenchmarkRun) {
+	ends(metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "of implementation epoll no trial was measured", "")(r)
+}
+
+// trialOf is a trial of a block, by the index of its place in the run.
+func trialOf(block, index int32, server string, changes ...func(*v1alpha1.Trial)) v1alpha1.Trial {
+	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: fmt.Sprintf("now-b%02d-%s", block, server)}}
+	t.Spec.Type, t.Spec.Block, t.Spec.Index, t.Spec.Servers = v1alpha1.TypeSweep, block, &index, []v1alpha1.Implementation{{Name: server}}
+	none := int32(0)
+	cell := v1alpha1.Cell{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 1, Generators: 1, Threads: 1, WarmupSeconds: &none, DurationSeconds: 10}
+	t.Spec.Sweep.Cells = []v1alpha1.Cell{cell, cell}
+	for _, change := range changes {
+		change(&t)
+	}
+	return t
+}
+
+// over ends a trial some minutes before noon.
+func over(minutes int, status metav1.ConditionStatus, reason, message string) func(*v1alpha1.Trial) {
+	return func(t *v1alpha1.Trial) {
+		t.Status.Attempt = 1
+		t.Status.CompletionTime = &metav1.MicroTime{Time: noon.Add(-time.Duration(minutes) * time.Minute)}
+		t.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message}}
+	}
+}
+
+func stored(minutes int) func(*v1alpha1.Trial) {
+	return over(minutes, metav1.ConditionTrue, v1alpha1.ReasonDone, "stored")
+}
+
+// goesOn lets a trial measure, in its second attempt.
+func goesOn(t *v1alpha1.Trial) {
+	t.Status.StartTime = &metav1.MicroTime{Time: noon.Add(-time.Second)}
+	t.Status.Attempt, t.Status.Progress, t.Status.Failures = 2, "1/2", []string{"the pod of the server was lost"}
+}
+
+// someTrials are those of a run of which two blocks have begun: one trial was lost, and the last block is to come.
+func someTrials() []v1alpha1.Trial {
+	return []v1alpha1.Trial{
+		trialOf(3, 5, "go"), trialOf(2, 4, "epoll"), trialOf(2, 3, "go", goesOn), trialOf(1, 1, "go", stored(2)),
+		trialOf(1, 2, "epoll", over(1, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "the pod of the server was lost")), trialOf(3, 6, "epoll"),
+	}
+}
+
+// suite is one with two rounds, and a third in progress.
+func suite() v1alpha1.BenchmarkSuite {
+	s := v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "checkout", UID: "uid-of-checkout", Generation: 2}}
+	began, ended, next := ago(3*time.Hour), ago(2*time.Hour), ago(-time.Hour)
+	missed := v1alpha1.SuiteRound{Round: 2, Trigger: v1alpha1.TriggerChange, Outcome: v1alpha1.RoundMissed, Reason: v1alpha1.ReasonObjectivesMissed, Message: "p99 is 12.4 ms, and may be 10 ms", StartTime: &began, CompletionTime: &ended, Against: []int32{1}}
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonObjectivesMissed, Message: "round 2: p99 is 12.4 ms, and may be 10 ms", ObservedGeneration: 2}}
+	s.Status.Current = v1alpha1.CurrentRound{Round: 3, Trigger: v1alpha1.TriggerSchedule, Run: "checkout-3-00", Progress: "0/1", StartTime: &began}
+	s.Status.LastRound, s.Status.LastGood = missed, v1alpha1.SuiteRound{Round: 1, Outcome: v1alpha1.RoundPassed}
+	s.Status.History = []v1alpha1.SuiteRound{missed, {Round: 1, Trigger: v1alpha1.TriggerRequest, Outcome: v1alpha1.RoundPassed, StartTime: &began, CompletionTime: &ended}}
+	s.Status.NextScheduleTime = &next
+	s.Status.Inputs.Images = []v1alpha1.ResolvedImage{{Image: "registry.example/go:v1", Digest: "sha256:0123"}}
+	s.Status.Inputs.Parameters = []v1alpha1.ParameterValue{{Name: "tag", Value: "v1"}}
+	return s
+}
+
+// ofRound makes a run one of a round of the suite.
+func ofRound(round int) func(*v1alpha1.BenchmarkRun) {
+	return func(r *v1alpha1.BenchmarkRun) {
+		r.Labels = map[string]string{v1alpha1.LabelSuite: "checkout", v1alpha1.LabelSuiteUID: "uid-of-checkout", v1alpha1.LabelRound: fmt.Sprint(round)}
+	}
+}
+
+// historyOfRounds is that of a suite whose costly server costs a fifth more from a round on; the one after the last has left nothing.
+func historyOfRounds(rounds, worse int) history.History {
+	var all []history.Values
+	for round := 1; round <= rounds; round++ {
+		cost := 1.0
+		if round >= worse {
+			cost = 1.2
+		}
+		table, err := analysis.Analyse(recordtest.Round(round, cost))
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, history.Report{Round: int32(round), Run: "small", Table: table}.Values())
+	}
+	return history.Of("checkout", all, []history.Gap{{Round: int32(rounds + 1), Run: "small", Reason: "it ended without a report"}})
+}
+
+// slowed is the history of 20 rounds whose costly server costs more from the twelfth on.
+var slowed = sync.OnceValue(func() history.History { return historyOfRounds(20, 12) })
+
+var errAway = errors.New("the cluster is not reachable: name another one with --context or --kubeconfig, or start it")
