@@ -7,6 +7,8 @@ const context_test = @import("context_test.zig");
 
 /// What ends turns at any instruction. An emulator would do nothing but take signals, if there were a hundred thousand in a second.
 pub const fast_tick: isize = if (builtin.cpu.arch == .x86_64) 10 * std.time.ns_per_us else std.time.ns_per_ms / 2;
+/// How many turns it ends among many that end anyway.
+const fast_turns: u64 = if (builtin.cpu.arch == .x86_64) 1000 else 100;
 
 fn spin(over: *volatile bool, spins: *u64) void {
     var n: u64 = 0;
@@ -180,12 +182,12 @@ test "queues and channels stay whole while turns are ended at any instruction" {
     var received: [4]u64 = @splat(0);
     for (&channels, &buffers, &sent, &received) |*channel, *buffer, *in, *out| {
         channel.* = zco.Channel(u64).init(&s, buffer);
-        try s.spawn(sendUntil, .{ &s, channel, 1000, in }, .{});
+        try s.spawn(sendUntil, .{ &s, channel, fast_turns, in }, .{});
         try s.spawn(sumUp, .{ channel, out }, .{});
     }
     try s.run();
     try std.testing.expectEqual(sent, received);
-    try std.testing.expect(s.preemptions >= 1000);
+    try std.testing.expect(s.preemptions >= fast_turns);
 }
 
 fn dive(depth: u64) u64 {

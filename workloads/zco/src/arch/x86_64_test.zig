@@ -78,7 +78,9 @@ comptime {
         \\1:
         \\ movl %edx, %eax
         \\ sahf
-        \\ nop
+        \\ .rept 16 // so that most interruptions come while the flags matter
+        \\ movq -8(%rsp), %rcx
+        \\ .endr
         \\ lahf
         \\ xorl %edx, %eax
         \\ orq %rax, %r11
