@@ -17,14 +17,18 @@ ZIG_VERSION=0.14.1
 WORKLOADS=(ablation coro ipc lzlog planted uvhttp zco)
 RESULTS=bin/workloads
 
-# needs NAME: installs what a workload is built from.
+# needs NAME MODE: installs what a workload is built from, or tested with.
 needs() {
   case $1 in
     coro) need_commands g++:g++ make:make /usr/include/boost/version.hpp:libboost-dev "/usr/lib/$(uname -m)-linux-gnu/libboost_context.so:libboost-context-dev" \
       /usr/include/benchmark/benchmark.h:libbenchmark-dev /usr/include/liburing.h:liburing-dev ;;
     lzlog) need_commands gcc:gcc g++:g++ make:make /usr/include/spdlog/spdlog.h:libspdlog-dev /usr/include/openssl/evp.h:libssl-dev ;;
     uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
-    zco) zig_up ;;
+    zco)
+      zig_up
+      # The tests run what is built for the other processor, too.
+      [ "$2 $(uname -m)" != "test x86_64" ] || need_commands qemu-aarch64-static:qemu-user-static
+      ;;
     fuzz)
       need_commands gcc:gcc g++:g++ make:make /usr/include/uv.h:libuv1-dev /usr/include/boost/version.hpp:libboost-dev
       zig_up
@@ -115,7 +119,7 @@ main() {
   fi
   need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   for name; do
-    needs "$name"
+    needs "$name" "$mode"
   done
   if [ "$mode" = test ] && [ $# -gt 1 ]; then
     tests "$@"

@@ -1,121 +1,38 @@
-//! The switch between two stacks, and the way out of a coroutine that does not switch by itself.
+//! The switch between two stacks, and the way out of a coroutine that does not switch by itself: all of zco that depends on the processor.
 const std = @import("std");
 const builtin = @import("builtin");
+const linux = std.os.linux;
 
-comptime {
-    if (builtin.cpu.arch != .x86_64 or builtin.os.tag != .linux)
-        @compileError("zco knows how to switch stacks on x86_64 Linux only, and this is " ++ @tagName(builtin.cpu.arch) ++ "-" ++ @tagName(builtin.os.tag));
-    // preemptedCode saves what FXSAVE saves: the program must not use the upper halves of wider registers.
-    if (std.Target.x86.featureSetHas(builtin.cpu.features, .avx))
-        @compileError("zco must be built without AVX: give -mcpu=x86_64_v2");
+const arch = if (builtin.os.tag != .linux) unknown() else switch (builtin.cpu.arch) {
+    .x86_64 => @import("arch/x86_64.zig"),
+    .aarch64 => @import("arch/aarch64.zig"),
+    else => unknown(),
+};
+
+fn unknown() noreturn {
+    const here = @tagName(builtin.cpu.arch) ++ "-" ++ @tagName(builtin.os.tag);
+    @compileError("zco knows how to switch stacks on x86_64 and aarch64 Linux only, and this is " ++ here);
 }
 
 /// Where a coroutine that does not run goes on. Everything else it needs is on its stack.
-pub const Context = extern struct { rsp: usize, rbp: usize, rip: usize };
+pub const Context = arch.Context;
 
 /// What a new stack starts with: entry's arguments are the context that was left and the one that was entered.
 pub const Entry = *const fn (left: *Context, entered: *Context) callconv(.c) noreturn;
 
-/// fresh makes the context of a coroutine that has not run: entry runs on the stack below top.
+/// fresh makes the context of a coroutine that has not run: entry runs on the stack below top, and nothing has called it.
 pub fn fresh(top: usize, entry: Entry) Context {
-    const aligned = std.mem.alignBackward(usize, top, 16);
-    const sp: *usize = @ptrFromInt(aligned - 8); // where a call would have put the address to return to
-    sp.* = 0;
-    return .{ .rsp = aligned - 8, .rbp = 0, .rip = @intFromPtr(entry) };
+    return arch.fresh(std.mem.alignBackward(usize, top, 16), @intFromPtr(entry));
 }
 
-/// swap leaves one context and enters another. It is inlined, so that the compiler saves no more registers than are in use and
-/// the processor's prediction of returns is not upset by it. From and to may be the same. The control words of the floating-point
-/// units are not switched.
-pub inline fn swap(from: *Context, to: *Context) void {
-    var rdi: *Context = undefined;
-    var rsi: *Context = undefined;
-    asm volatile (
-        \\ leaq 1f(%%rip), %%rax
-        \\ movq %%rsp, 0(%%rdi)
-        \\ movq %%rbp, 8(%%rdi)
-        \\ movq %%rax, 16(%%rdi)
-        \\ movq 0(%%rsi), %%rsp
-        \\ movq 8(%%rsi), %%rbp
-        \\ jmpq *16(%%rsi)
-        \\1:
-        : [rdi] "={rdi}" (rdi),
-          [rsi] "={rsi}" (rsi),
-        : [from] "{rdi}" (from),
-          [to] "{rsi}" (to),
-        : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
-    );
-}
-
-/// The bytes below its stack pointer that a function may use without saying so.
-const red_zone = 128;
-
-/// The stack that interrupt and what follows need at most: red zone, registers, FXSAVE's area, and the scheduler's calls.
-pub const interrupt_room = 2048;
-
-extern fn zco_preempted_code() callconv(.naked) noreturn;
+/// swap leaves one context and enters another. From and to may be the same. The rounding mode of floating-point numbers and their sticky
+/// flags are not switched.
+pub const swap = arch.swap;
 
 /// interrupt changes the registers that a signal handler will return to, so that the interrupted code calls `zco_preempted`
-/// next, as if it had a call between its two instructions. The handler then returns as usual: the kernel itself restores the
-/// signal mask, and no coroutine is ever left in the middle of a handler.
-pub fn interrupt(rsp: *usize, rip: *usize) void {
-    rsp.* -= red_zone + 8;
-    const return_to: *usize = @ptrFromInt(rsp.*);
-    return_to.* = rip.*;
-    rip.* = @intFromPtr(&zco_preempted_code);
-}
-
-comptime {
-    // All that a function may not expect to change between two of its instructions is saved here: general registers, flags, and
-    // by FXSAVE x87, MXCSR and XMM.
-    asm (
-        \\ .text
-        \\ .globl zco_preempted_code
-        \\ .hidden zco_preempted_code
-        \\ .type zco_preempted_code, @function
-        \\zco_preempted_code:
-        \\ pushfq
-        \\ cld
-        \\ pushq %rbp
-        \\ movq %rsp, %rbp
-        \\ pushq %rax
-        \\ pushq %rbx
-        \\ pushq %rcx
-        \\ pushq %rdx
-        \\ pushq %rsi
-        \\ pushq %rdi
-        \\ pushq %r8
-        \\ pushq %r9
-        \\ pushq %r10
-        \\ pushq %r11
-        \\ pushq %r12
-        \\ pushq %r13
-        \\ pushq %r14
-        \\ pushq %r15
-        \\ movq %rsp, %rbx
-        \\ subq $512, %rsp
-        \\ andq $-64, %rsp
-        \\ fxsave64 (%rsp)
-        \\ call zco_preempted
-        \\ fxrstor64 (%rsp)
-        \\ movq %rbx, %rsp
-        \\ popq %r15
-        \\ popq %r14
-        \\ popq %r13
-        \\ popq %r12
-        \\ popq %r11
-        \\ popq %r10
-        \\ popq %r9
-        \\ popq %r8
-        \\ popq %rdi
-        \\ popq %rsi
-        \\ popq %rdx
-        \\ popq %rcx
-        \\ popq %rbx
-        \\ popq %rax
-        \\ popq %rbp
-        \\ popfq
-        \\ ret $128
-        \\ .size zco_preempted_code, . - zco_preempted_code
-    );
+/// next, on its own stack, and then goes on with all registers as they were. The handler itself returns as usual: the kernel restores
+/// the signal mask, and no coroutine is ever left in the middle of a handler. Where the stack pointer is not between lowest and highest,
+/// or too near to lowest, interrupt returns false and has changed nothing.
+pub fn interrupt(ucontext: *linux.ucontext_t, lowest: usize, highest: usize) bool {
+    return arch.interrupt(ucontext, lowest, highest);
 }

@@ -1,4 +1,5 @@
 const std = @import("std");
+const builtin = @import("builtin");
 const linux = std.os.linux;
 const posix = std.posix;
 const zco = @import("zco.zig");
@@ -117,6 +118,9 @@ test "a writer whose other side has gone is told" {
     }
 }
 
+/// The status of a child that cannot have a filter: in an emulator.
+const no_filters = 3;
+
 /// Statement is an instruction of a seccomp filter.
 const Statement = extern struct { code: u16, jt: u8 = 0, jf: u8 = 0, k: u32 };
 
@@ -130,7 +134,7 @@ fn refuseUring(how: linux.E) void {
     };
     const program: extern struct { len: u16, filter: *const Statement } = .{ .len = filter.len, .filter = &filter[0] };
     _ = linux.prctl(@intFromEnum(linux.PR.SET_NO_NEW_PRIVS), 1, 0, 0, 0);
-    if (linux.prctl(@intFromEnum(linux.PR.SET_SECCOMP), 2, @intFromPtr(&program), 0, 0) != 0) posix.exit(3);
+    if (linux.prctl(@intFromEnum(linux.PR.SET_SECCOMP), 2, @intFromPtr(&program), 0, 0) != 0) posix.exit(no_filters);
 }
 
 test "where io_uring is refused epoll takes its place" {
@@ -141,6 +145,8 @@ test "where io_uring is refused epoll takes its place" {
             const poller = zco.Poller.init(.io_uring) catch posix.exit(2);
             posix.exit(if (poller == .epoll) 0 else 1);
         }
-        try std.testing.expectEqual(0, posix.waitpid(child, 0).status);
+        const status = posix.waitpid(child, 0).status;
+        if (builtin.cpu.arch != .x86_64 and posix.W.EXITSTATUS(status) == no_filters) return error.SkipZigTest;
+        try std.testing.expectEqual(0, status);
     }
 }

@@ -15,13 +15,14 @@
 //! - The handler switches nothing. It makes the kernel return to a call of `zco_preempted` between those two instructions
 //!   (context.interrupt) and sets inside, so that the call is not interrupted itself. No coroutine stops within a handler, so
 //!   signal masks and the handler's stack are never in question. The call keeps every register that a compiler may use.
-//! - The call needs room on the coroutine's stack. Where there is less than context.interrupt_room, the turn goes on.
+//! - The call needs room on the coroutine's stack. Where there is too little, the turn goes on.
 const std = @import("std");
 const linux = std.os.linux;
 const posix = std.posix;
 const context = @import("context.zig");
 const Scheduler = @import("scheduler.zig").Scheduler;
 const overdue = @import("scheduler.zig").overdue;
+const stacks = @import("stacks.zig");
 
 const tick = linux.SIG.VTALRM;
 const tick_nanoseconds = 10 * std.time.ns_per_ms;
@@ -100,11 +101,7 @@ fn onTick(_: i32, _: *const linux.siginfo_t, raw: ?*anyopaque) callconv(.c) void
     if (!s.othersWait()) return;
     const co = s.current orelse return;
     const ucontext: *linux.ucontext_t = @ptrCast(@alignCast(raw.?));
-    const registers = &ucontext.mcontext.gregs;
-    const rsp: *usize = &registers[linux.REG.RSP];
-    if (rsp.* < s.stacks.lowest(co) + context.interrupt_room or rsp.* > @intFromPtr(co)) return; // too deep: later
-    inside.* = 1;
-    context.interrupt(rsp, &registers[linux.REG.RIP]);
+    if (context.interrupt(ucontext, s.stacks.lowest(co), @intFromPtr(co))) inside.* = 1; // else it is too deep: later
 }
 
 /// zco_preempted runs on the interrupted coroutine's stack, with inside set by onTick.
@@ -117,7 +114,7 @@ fn onFault(signal: i32, info: *const linux.siginfo_t, _: ?*anyopaque) callconv(.
     const address = @intFromPtr(info.fields.sigfault.addr);
     if (active) |s| if (s.current) |co| {
         const lowest = s.stacks.lowest(co);
-        if (address < lowest and address >= lowest - std.heap.page_size_min) {
+        if (address < lowest and address >= lowest - stacks.guard) {
             var text: [96]u8 = undefined;
             const sentence = std.fmt.bufPrint(&text, "zco: a coroutine has used up its stack of {d} KiB\n", .{s.stacks.size / 1024}) catch "zco: a coroutine has used up its stack\n";
             _ = linux.write(2, sentence.ptr, sentence.len);

@@ -1,5 +1,6 @@
 const std = @import("std");
 const zco = @import("zco.zig");
+const preempt_test = @import("preempt_test.zig");
 const Channel = zco.Channel(u64);
 const hour = 3600 * std.time.ns_per_s;
 
@@ -199,7 +200,7 @@ test "many coroutines that select over the same channels and timers lose nothing
     case.init(2);
     defer case.s.deinit();
     try zco.Slice.start(&case.s);
-    const fast = try zco.Slice.tickEvery(50 * std.time.ns_per_us, .MONOTONIC);
+    const fast = try zco.Slice.tickEvery(5 * preempt_test.fast_tick, .MONOTONIC);
     defer _ = std.os.linux.syscall1(.timer_delete, @intCast(fast));
     var sums: [5]u64 = @splat(0);
     for (&sums) |*sum| try case.s.spawn(merge, .{ &case, sum }, .{});

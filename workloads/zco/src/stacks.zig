@@ -1,14 +1,19 @@
-//! Stacks with a guard page below, kept for the next coroutine when one has ended. A stack's upper end holds the coroutine
-//! itself, so that a coroutine is one mapping and no allocation.
+//! Stacks with a guard below, which nobody may touch, kept for the next coroutine when one has ended. A stack's upper end holds
+//! the coroutine itself, so that a coroutine is one mapping and no allocation.
 const std = @import("std");
 const posix = std.posix;
 
+/// Every mapping ends at a multiple of it. The kernel's pages may be larger.
 const page = std.heap.page_size_min;
+
+/// Bytes of the guard: the largest page that a kernel may have on this processor. On aarch64 that is 64 KiB, which no frame jumps
+/// over that a whole stack has room for. It must be so much there, for the compiler touches each page of a frame on x86-64 only.
+pub const guard = std.heap.page_size_max;
 
 /// Stacks needs of T a field `next: *T`.
 pub fn Stacks(comptime T: type) type {
     return struct {
-        /// Bytes of each stack, without its guard page.
+        /// Bytes of each stack, without its guard: a multiple of the kernel's pages.
         size: usize = 64 * 1024,
         /// Stacks without a coroutine that are kept. What is beyond goes back to the kernel.
         keep: usize = 1024,
@@ -30,8 +35,8 @@ pub fn Stacks(comptime T: type) type {
                 s.free = if (s.kept > 0) item.next else null;
                 return item;
             }
-            const memory = posix.mmap(null, page + s.size, posix.PROT.NONE, .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true }, -1, 0) catch return error.OutOfMemory;
-            posix.mprotect(memory[page..], posix.PROT.READ | posix.PROT.WRITE) catch {
+            const memory = posix.mmap(null, guard + s.size, posix.PROT.NONE, .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true }, -1, 0) catch return error.OutOfMemory;
+            posix.mprotect(memory[guard..], posix.PROT.READ | posix.PROT.WRITE) catch {
                 posix.munmap(memory);
                 return error.OutOfMemory;
             };
@@ -60,15 +65,15 @@ pub fn Stacks(comptime T: type) type {
             }
         }
 
-        /// lowest is the first usable address of a coroutine's stack; the guard page ends there.
+        /// lowest is the first usable address of a coroutine's stack; the guard ends there.
         pub fn lowest(s: *const Self, item: *const T) usize {
             const end = std.mem.alignForward(usize, @intFromPtr(item) + @sizeOf(T), page);
             return end - s.size;
         }
 
         fn mapping(s: *const Self, item: *T) []align(page) u8 {
-            const start: [*]align(page) u8 = @ptrFromInt(s.lowest(item) - page);
-            return start[0 .. page + s.size];
+            const start: [*]align(page) u8 = @ptrFromInt(s.lowest(item) - guard);
+            return start[0 .. guard + s.size];
         }
     };
 }

@@ -1,6 +1,7 @@
 const std = @import("std");
 const posix = std.posix;
 const zco = @import("zco.zig");
+const preempt_test = @import("preempt_test.zig");
 const pollers = @import("poller_test.zig");
 const Channel = zco.Channel(u64);
 const hour = 3600 * std.time.ns_per_s;
@@ -352,7 +353,7 @@ test "thousands of coroutines are cancelled while they are woken, with turns tha
     try case.init(.epoll);
     defer case.deinit();
     try zco.Slice.start(&case.s);
-    const fast = try zco.Slice.tickEvery(50 * std.time.ns_per_us, .MONOTONIC);
+    const fast = try zco.Slice.tickEvery(5 * preempt_test.fast_tick, .MONOTONIC);
     defer _ = std.os.linux.syscall1(.timer_delete, @intCast(fast));
     const tasks = try std.testing.allocator.alloc(zco.Task, 2000);
     defer std.testing.allocator.free(tasks);

@@ -1,6 +1,7 @@
 //! All tests. Zig's own checks stand for the sanitizers of C: in Debug and ReleaseSafe every index, slice, cast and sum is checked.
 comptime {
     _ = @import("queue_test.zig");
+    _ = @import("context_test.zig");
     _ = @import("scheduler_test.zig");
     _ = @import("channel_test.zig");
     _ = @import("wait_group_test.zig");

@@ -1,8 +1,9 @@
 const std = @import("std");
 
 pub fn build(b: *std.Build) void {
-    // zco switches no registers of AVX, and ReleaseSafe touches each page of a frame, so that no guard page is jumped over.
-    const target = b.resolveTargetQuery(.{ .cpu_arch = .x86_64, .os_tag = .linux, .cpu_model = .{ .explicit = &std.Target.x86.cpu.x86_64_v2 } });
+    // The baseline has no AVX, whose registers zco does not keep. ReleaseSafe touches each page of a frame on x86-64, so that no guard page
+    // is jumped over.
+    const target = b.standardTargetOptions(.{ .default_target = .{ .cpu_model = .baseline } });
     const optimize = b.standardOptimizeOption(.{ .preferred_optimize_mode = .ReleaseSafe });
     const zco = b.dependency("zco", .{ .target = target, .optimize = optimize });
 
