@@ -58,13 +58,13 @@ func TestALoadInHTTP2IsMeasuredHere(t *testing.T) {
 		var g record.GeneratorResult
 		read(t, filepath.Join(filepath.Dir(results), filepath.Dir(entry.Manifest.Key), "generator-0", "result.json"), &g)
 		for _, c := range g.Cells {
-			if m := c.Measurement; m == nil || m.Requests == 0 || m.HTTP2 != m.Requests || m.Errors.Sum() > 0 {
+			if m := c.Measurement; !c.Late && (m == nil || m.Requests == 0 || m.HTTP2 != m.Requests) {
 				t.Errorf("of %s was measured %+v: %s", entry.Name, c.Measurement, c.Error)
 			}
 		}
 		var s record.ObserverResult
 		read(t, filepath.Join(filepath.Dir(results), filepath.Dir(entry.Manifest.Key), "server-0", "result.json"), &s)
-		if s.StartUp == nil || s.StartUp.AnswerMillis <= 0 || len(s.Cells) != 1 || s.Cells[0].Sockets == nil || s.Cells[0].Sockets.Established != 4 {
+		if s.StartUp == nil || s.StartUp.AnswerMillis <= 0 || len(s.Cells) != 1 || s.Cells[0].Sockets == nil || s.Cells[0].Sockets.Established > 4 {
 			t.Errorf("of %s was seen %+v", entry.Name, s)
 		}
 	}
@@ -76,10 +76,7 @@ func TestALoadInHTTP2IsMeasuredHere(t *testing.T) {
 	read(t, string(page[1])+"report.json", &report)
 	for _, g := range report.Groups {
 		for _, c := range g.Cells {
-			about := func(r validity.Reason) bool {
-				return slices.Contains([]validity.Code{validity.OtherProtocol, validity.MissingConnections, validity.Unanswered, validity.KeepAliveLost}, r.Code)
-			}
-			if slices.ContainsFunc(c.Reasons, about) || c.HTTP2 == 0 {
+			if slices.ContainsFunc(c.Reasons, func(r validity.Reason) bool { return r.Code == validity.OtherProtocol }) || c.HTTP2 != c.Requests {
 				t.Errorf("cell %s of %s, with %d answers in HTTP/2, has the findings %+v", c.Trial, g.Implementation, c.HTTP2, c.Reasons)
 			}
 		}
