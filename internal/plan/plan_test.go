@@ -219,7 +219,7 @@ func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
 		want       string
 	}{
 		"the most of one CPU":       {level: v1alpha1.Level{RequestsPerSecond: most}},
-		"one more":                  {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].requestsPerSecond is 25001, but k6 has never sent more than 25000 requests/s from one CPU, and spec.loads[0].generators.pods times cpus is 1: lower it to at most 25000, or raise spec.loads[0].generators"},
+		"one more":                  {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].requestsPerSecond is 25001, but of k6 no more than 25000 requests/s are asked for each CPU, and spec.loads[0].generators.pods times cpus is 1: lower it to at most 25000, or raise spec.loads[0].generators"},
 		"as much on two CPUs":       {generators: v1alpha1.Generators{CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: most + 1}},
 		"as much in two pods":       {generators: v1alpha1.Generators{Pods: 2}, level: v1alpha1.Level{RequestsPerSecond: 2 * most}},
 		"too much for two of two":   {generators: v1alpha1.Generators{Pods: 2, CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: 4*most + 1}, want: "lower it to at most 100000"},
@@ -260,7 +260,7 @@ func TestWhatAToolOfConstantRatesIsRefused(t *testing.T) {
 	}{
 		"a rate":                           {level: v1alpha1.Level{RequestsPerSecond: 10_000}},
 		"the highest rate":                 {level: v1alpha1.Level{RequestsPerSecond: most}},
-		"one more":                         {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "but vegeta has never sent more than 25000 requests/s from one CPU"},
+		"one more":                         {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "but of vegeta no more than 25000 requests/s are asked for each CPU"},
 		"a search":                         {search: true},
 		"no rate":                          {want: "spec.loads[0].levels[0] has no constant rate, and vegeta sustains nothing else: set requestsPerSecond without rampToRequestsPerSecond, or use k6"},
 		"a ramp":                           {level: v1alpha1.Level{RequestsPerSecond: 10, RampToRequestsPerSecond: 20}, want: "spec.loads[0].levels[0] has no constant rate"},

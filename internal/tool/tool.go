@@ -77,7 +77,7 @@ type Traits struct {
 	OneThread bool
 	// EqualThreads is true of a tool whose threads hold the same number of connections each, and which drops what does not divide.
 	EqualThreads bool
-	// MaxRatePerCPU is the highest arrival rate that it was ever seen to send from one CPU, in requests a second; 0 if it keeps no rate.
+	// MaxRatePerCPU is the highest arrival rate that is asked of it for each CPU, in requests a second; 0 if it sustains no rate.
 	MaxRatePerCPU int32
 	// PauseMillis is up to where, in milliseconds, a tool's own pauses were seen to put a percentile of the latencies from the intended starts: below, they
 	// cannot be told from the server's. It is 0 of a tool that keeps no rate.

@@ -83,7 +83,7 @@ func checkRatesOnly(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// checkRates refuses rates that no generator of that size has ever kept: all that could be measured would be the generator.
+// checkRates refuses rates beyond what is asked of generators of that size: on most machines all that could be measured would be the generator.
 func checkRates(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		perCPU := tools.Traits(record.Tool(l.Tool)).MaxRatePerCPU
@@ -94,7 +94,7 @@ func checkRates(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		pods, cpus := own.Pods, own.CPUs
 		most := int64(pods) * int64(cpus) * int64(perCPU)
 		tooFast := func(field string, rate int32, out string) *kind.Violation {
-			return kind.Invalid("spec.loads[%d].%s is %d, but %s has never sent more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to at most %d, or raise %s",
+			return kind.Invalid("spec.loads[%d].%s is %d, but of %s no more than %d requests/s are asked for each CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to at most %d, or raise %s",
 				i, field, rate, l.Tool, perCPU, i, pods*cpus, most, out)
 		}
 		for j, level := range l.Levels {
