@@ -98,7 +98,7 @@ func (g *GitHub) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notic
 	if err != nil {
 		return err
 	}
-	marker := notice.Marker(s, at)
+	marker := notice.Marker(s, due.Sink.Name, at)
 	return h.comment(ctx, marker, marker+"\n"+notice.CommentOf(e, at, s.Spec.Gate, to.Link, reports))
 }
 

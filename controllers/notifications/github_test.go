@@ -382,7 +382,7 @@ func TestWhatGitHubRefuses(t *testing.T) {
 		},
 		"a comment that was deleted meanwhile": {
 			func(h *hubbub) {
-				h.comments = []comment{{9, notice.Marker(h.suite, notice.Place{Repository: "shop/checkout", Pull: "7"}) + "\n"}}
+				h.comments = []comment{{9, notice.Marker(h.suite, h.sink.Name, notice.Place{Repository: "shop/checkout", Pull: "7"}) + "\n"}}
 				fallsOn(patched, http.StatusNotFound)(h)
 			},
 			v1alpha1.ReasonSinkRefused,

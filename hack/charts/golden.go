@@ -93,7 +93,7 @@ var refusals = []struct{ setting, want string }{
 	{"minio.persistence.size=big", "/minio/persistence/size"},
 	{"webhook.enabled=maybe", "/webhook/enabled"},
 	{"metrics.serviceMonitor.enabled=true", "metrics.serviceMonitor.enabled needs metrics.enabled=true"},
-	{"metrics.rules.enabled=true", "metrics.rules.enabled needs metrics.enabled=true"},
+	{"metrics.rules.enabled=true", "metrics.rules.enabled needs metrics.serviceMonitor.enabled=true"},
 	{"metrics.dashboard.enabled=true", "metrics.dashboard.enabled needs metrics.enabled=true"},
 	{"s3.caBundle.secret=a", "s3.caBundle is for TLS"},
 	{"s3.tls=true,s3.caBundle.secret=a,s3.caBundle.configMap=b", "exclude each other"},

@@ -56,7 +56,7 @@ func (c comparison) figure(r *results) figures.Figure {
 		notes[0] += fmt.Sprintf(" of %d", planned)
 	}
 	switch {
-	case len(values) == 0 && strings.Contains(c.name, "throughput") && slices.ContainsFunc(slices.Concat(c.over, c.under), func(s source) bool { return s.bound(r) }):
+	case len(values) == 0 && strings.Contains(c.name, "throughput") && !slices.ContainsFunc(slices.Concat(c.over, c.under), func(s source) bool { return !s.bound(r) }):
 		f.Missing = generatorsLimit
 		return f
 	case len(values) == 0:

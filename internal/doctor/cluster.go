@@ -19,7 +19,7 @@ type Cluster struct {
 	Operator     string
 	Release, Own string
 	// Argo is true if the cluster has workflows. ArgoAway says why the chart's controller of them does no work; empty if it works. ArgoElsewhere is true if
-	// the chart has installed none.
+	// the chart has installed none that this user may see.
 	Argo          bool
 	ArgoAway      string
 	ArgoElsewhere bool
@@ -85,7 +85,7 @@ func (c Cluster) argo() Finding {
 	}
 	if c.ArgoElsewhere {
 		return say("Argo", Note, "See that the controller of your own Argo runs: kubectl get pods --all-namespaces --selector app=workflow-controller",
-			"the cluster knows workflows, and the chart has installed no controller of them: whether one runs is not known")
+			"the cluster knows workflows, and no controller of the chart's is seen: whether one runs is not known")
 	}
 	return say("Argo", Good, "", "its controller is ready")
 }

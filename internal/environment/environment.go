@@ -135,10 +135,14 @@ func (b *factBook) trial(t record.TrialData) {
 	b.note("", Operator, "", t.Manifest.Operator)
 }
 
-// headers lists how many bytes of headers the server sends with each answer: more of them are more work that no body shows.
+// headers lists how many bytes of headers the server sends with each answer: more of them are more work that no body shows. In HTTP/2 they are
+// compressed, so that the time of day changes their number, and say nothing of the server.
 func headers(responses []record.Response) string {
 	var out []string
 	for _, r := range responses {
+		if strings.HasSuffix(r.Key(), " "+record.InHTTP2) {
+			continue
+		}
 		out = append(out, r.Key()+" "+strconv.FormatInt(r.HeaderBytes, 10))
 	}
 	return strings.Join(out, ", ")

@@ -55,6 +55,8 @@ func (c counted) RoundTrip(q *http.Request) (*http.Response, error) {
 	answer, err := c.way.RoundTrip(q)
 	if err == nil {
 		code = strconv.Itoa(answer.StatusCode)
+	} else if q.Context().Err() != nil {
+		return answer, err // Who asked has gone away: that says nothing of the store.
 	}
 	c.store.requests.WithLabelValues(q.Method, code).Inc()
 	c.store.seconds.WithLabelValues(q.Method).Observe(c.store.now().Sub(begin).Seconds())

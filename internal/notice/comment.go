@@ -19,10 +19,10 @@ const (
 	longestValue = 200
 )
 
-// Marker begins the comment that a suite keeps in a pull request, and nobody sees it there. Who cannot read the suite cannot know it before the comment
+// Marker begins the comment that a notification of a suite keeps in a pull request, and nobody sees it there. Who cannot read the suite cannot know it before the comment
 // is there, and so cannot put another before it that would be taken for it.
-func Marker(s *v1alpha1.BenchmarkSuite, p Place) string {
-	sum := sha256.Sum256([]byte(string(s.UID) + "\n" + strings.ToLower(p.Repository) + "\n" + p.Pull))
+func Marker(s *v1alpha1.BenchmarkSuite, sink string, p Place) string {
+	sum := sha256.Sum256([]byte(string(s.UID) + "\n" + sink + "\n" + strings.ToLower(p.Repository) + "\n" + p.Pull))
 	return fmt.Sprintf("<!-- loadstone %x -->", sum[:16])
 }
 

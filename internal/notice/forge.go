@@ -113,6 +113,10 @@ func (d Data) means(gate v1alpha1.Gate) (state, why string) {
 			return "failure", g.Message
 		case v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonStoreRefused:
 			return "error", g.Message
+		case v1alpha1.ReasonInProgress:
+			if gate.ChangePoints.WithinRounds > 0 { // What is told is not told again, and the gate may shut yet.
+				return "error", "told before its change points were known: " + g.Message
+			}
 		}
 	}
 	why = strings.ToLower(string(d.Outcome))

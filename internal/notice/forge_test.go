@@ -165,8 +165,13 @@ func TestTheStateOfACommit(t *testing.T) {
 		"incomplete":                         {v1alpha1.RoundIncomplete, nil, lenient, "error", "incomplete: a run of the round was deleted"},
 		"passed, and a value became worse":   {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 13: −10 %"}, lenient, "failure", "round 13: −10 %"},
 		"passed, and the store is away":      {v1alpha1.RoundPassed, &Gate{metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no route"}, strict, "error", "no route"},
-		"passed, and nobody looked back":     {v1alpha1.RoundPassed, &Gate{metav1.ConditionTrue, v1alpha1.ReasonStoreRefused, "no key"}, lenient, "success", "passed: small: 0.81"},
-		"passed, and the spec is wrong now":  {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, "no cron line"}, strict, "success", "passed: small: 0.81"},
+		"passed, and not yet looked back": {
+			v1alpha1.RoundPassed, &Gate{metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "waits"},
+			v1alpha1.Gate{ChangePoints: v1alpha1.ChangePointGate{WithinRounds: 3}},
+			"error", "told before its change points were known: waits",
+		},
+		"passed, and nobody looked back":    {v1alpha1.RoundPassed, &Gate{metav1.ConditionTrue, v1alpha1.ReasonStoreRefused, "no key"}, lenient, "success", "passed: small: 0.81"},
+		"passed, and the spec is wrong now": {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, "no cron line"}, strict, "success", "passed: small: 0.81"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := ended(12, tc.outcome, 0)
@@ -306,14 +311,14 @@ func TestACommentIsNeverTooLong(t *testing.T) {
 // A comment of somebody else is taken for the suite's only if he knows the suite's UID, or the comment was there.
 func TestTheMarkerOfAComment(t *testing.T) {
 	p := Place{Repository: "shop/checkout", Pull: "7"}
-	first := Marker(named(), p)
-	if again := Marker(named(), Place{Repository: "Shop/Checkout", Pull: "7", Commit: commit}); again != first || !strings.HasPrefix(first, "<!-- loadstone ") || strings.Count(first, "--") != 2 {
+	first := Marker(named(), "github", p)
+	if again := Marker(named(), "github", Place{Repository: "Shop/Checkout", Pull: "7", Commit: commit}); again != first || !strings.HasPrefix(first, "<!-- loadstone ") || strings.Count(first, "--") != 2 {
 		t.Errorf("the markers are %q and %q", first, again)
 	}
 	remade := named()
 	remade.UID = "0000"
 	for what, other := range map[string]string{
-		"another pull request": Marker(named(), Place{Repository: "shop/checkout", Pull: "8"}), "another suite": Marker(remade, p),
+		"another pull request": Marker(named(), "github", Place{Repository: "shop/checkout", Pull: "8"}), "another suite": Marker(remade, "github", p), "another notification": Marker(named(), "other", p),
 	} {
 		if other == first {
 			t.Errorf("%s has the marker %q, too", what, first)

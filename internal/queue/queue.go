@@ -45,7 +45,7 @@ func Ahead(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("BenchmarkRun %s/%s %s: %s", r.Namespace, r.Name, does, why)
 }
 
-// Turn is the place of a run in the queue: how many runs come before it, about how long these will take together, and how many of them do not say.
+// Turn is the place of a run in the queue: how many runs come before it, about how long these will take together, and of how many nobody knows.
 func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, before time.Duration, silent int) {
 	for i := range order {
 		if order[i].UID == r.UID {
@@ -53,8 +53,9 @@ func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, b
 		}
 		place++
 		left, err := time.ParseDuration(order[i].Status.TimeLeft)
-		if err != nil || left == 0 {
-			silent++
+		if err != nil || left == 0 || order[i].Status.WaitingSince != nil {
+			silent++ // One that waits ends when what it waits for is there, which nobody knows.
+			continue
 		}
 		before += left
 	}
@@ -73,6 +74,15 @@ func Waits(runs []v1alpha1.BenchmarkRun, run, first *v1alpha1.BenchmarkRun, now 
 		text += ", its turn is likely at about " + now.Add(before).UTC().Round(roundTurn).Format("2006-01-02 15:04 MST")
 	}
 	return text + ": " + Ahead(first)
+}
+
+// LookAgain is when a run that is behind the first one looks again at the latest: when that one may hold up others no longer, or its own turn is to be
+// reckoned anew.
+func LookAgain(first *v1alpha1.BenchmarkRun, led, now time.Time) time.Duration {
+	if left := TakeLeft(first, led, now); left > 0 {
+		return left
+	}
+	return roundTurn
 }
 
 // First is the run whose turn it is; nil if no run waits for one. It is none that could not be taken into the queue for a minute in which an operator led,

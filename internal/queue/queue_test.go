@@ -113,6 +113,7 @@ func TestARunSaysItsPlaceAndWhenItsTurnIsLikely(t *testing.T) {
 		"it is second":                     {[]v1alpha1.BenchmarkRun{run("after", 3, "1m"), mine, run("before", 1, "13h"), measures}, "place 2 in the queue, its turn is likely at about 2026-03-02 01:05 UTC: " + front},
 		"the one in front does not say":    {[]v1alpha1.BenchmarkRun{mine, mute}, "place 1 in the queue: " + front},
 		"the one in front alone does not":  {[]v1alpha1.BenchmarkRun{mine, run("before", 1, "1h"), mute}, "place 2 in the queue: " + front},
+		"the one in front waits":           {[]v1alpha1.BenchmarkRun{mine, func() v1alpha1.BenchmarkRun { r := measures; r.Status.WaitingSince = r.Status.StartTime; return r }()}, "place 1 in the queue: " + front},
 		"the one in front is about to end": {[]v1alpha1.BenchmarkRun{mine, func() v1alpha1.BenchmarkRun { r := measures; r.Status.TimeLeft = "0s"; return r }()}, "place 1 in the queue: " + front},
 	} {
 		if got := Waits(tc.runs, &mine, &measures, noon); !strings.HasPrefix(got, tc.want) {
@@ -160,6 +161,18 @@ func TestARunThatCannotBeTakenIntoTheQueueHoldsUpTheOthersForAMinute(t *testing.
 				t.Errorf("it holds up others for %s, want %s", got, tc.left)
 			}
 		})
+	}
+}
+
+func TestARunBehindAnotherLooksAgain(t *testing.T) {
+	at := &metav1.Time{Time: noon}
+	taken := v1alpha1.BenchmarkRun{Status: v1alpha1.BenchmarkRunStatus{StartTime: at}}
+	young := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: *at}}
+	if got := LookAgain(&taken, time.Time{}, noon); got != roundTurn {
+		t.Errorf("behind one that measures it looks again after %s", got)
+	}
+	if got := LookAgain(&young, time.Time{}, noon.Add(20*time.Second)); got != 40*time.Second {
+		t.Errorf("behind one that cannot be taken it looks again after %s", got)
 	}
 }
 

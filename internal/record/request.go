@@ -55,12 +55,15 @@ func (r Request) Plain() bool {
 	return r.Method == "" && r.Protocol == "" && len(r.Headers) == 0 && r.Body == ""
 }
 
+// InHTTP2 ends the key of a request in HTTP/2.
+const InHTTP2 = "HTTP/2"
+
 // Key tells what is asked apart from what else a run asks: the path of a plain request, or else the method, the path and the beginning of a digest
 // of headers and body, such as "POST /orders 5891b5b522d5". In HTTP/2 that follows.
 func (r Request) Key() string {
 	if r.Protocol == HTTP2 {
 		r.Protocol = ""
-		return r.Key() + " HTTP/2"
+		return r.Key() + " " + InHTTP2
 	}
 	if r.Plain() {
 		return r.Path

@@ -71,14 +71,14 @@ func lookAtOperator(ctx context.Context, c client.Client, namespace string) (why
 // argoDeployment is the chart's controller of workflows.
 const argoDeployment = "loadstone-argo"
 
-// lookAtArgo says why the chart's controller of workflows does no work, or that the chart has installed none.
+// lookAtArgo says why the chart's controller of workflows does no work, or that the chart has installed none, or none that this user may see.
 func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away string, elsewhere bool) {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
 	var d appsv1.Deployment
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: argoDeployment}, &d)
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return "", true
 	case err != nil:
 		return fmt.Sprintf("its Deployment cannot be read: %s", discover.Explain("", err)), false

@@ -260,7 +260,10 @@ spec:
 {{- fail "s3.caBundle is for TLS: set s3.tls=true, or leave it empty" -}}
 {{- end -}}
 {{- end -}}
-{{- range list "serviceMonitor" "rules" "dashboard" -}}
+{{- if and .Values.metrics.rules.enabled (not .Values.metrics.serviceMonitor.enabled) -}}
+{{- fail "metrics.rules.enabled needs metrics.serviceMonitor.enabled=true, by whose job its alerts know the operator" -}}
+{{- end -}}
+{{- range list "serviceMonitor" "dashboard" -}}
 {{- if and (index $.Values.metrics .).enabled (not $.Values.metrics.enabled) -}}
 {{- fail (printf "metrics.%s.enabled needs metrics.enabled=true" .) -}}
 {{- end -}}

@@ -22,6 +22,8 @@ const (
 	watchSeconds = 300
 	// again is when a cluster is asked again that did not answer, or has ended a watch.
 	again = time.Second
+	// seldom is the longest until that, of one that answers never.
+	seldom = 30 * time.Second
 )
 
 // mirror keeps what the cluster shows of one kind of object.
@@ -50,6 +52,7 @@ func newMirror(c client.WithWatch, namespace, what string, list func() client.Ob
 
 // follow keeps the mirror until a context ends.
 func (m *mirror) follow(ctx context.Context) {
+	wait := again
 	for ctx.Err() == nil {
 		err := m.pass(ctx)
 		if ctx.Err() != nil {
@@ -60,10 +63,13 @@ func (m *mirror) follow(ctx context.Context) {
 		}
 		if err != nil {
 			m.fail(err)
+			wait = min(2*wait, seldom)
+		} else {
+			wait = again
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(again):
+		case <-time.After(wait):
 		}
 	}
 }
