@@ -68,7 +68,7 @@ go_tests() {
   mapfile -t rest < <(packages | grep -v /internal/cli | grep -vxF "$(printf '%s\n' "${races[@]}")")
   # Many wait most of the time: twice as many at once as there are CPUs, half of them with the race detector. make lint asks all that go vet
   # would ask.
-  begin go test -vet=off -p "$(nproc)" -race "${races[@]}"
+  begin go test -vet=off -timeout 25m -p "$(nproc)" -race "${races[@]}"
   go test -vet=off -p "$(nproc)" "${rest[@]}"
   join
   # These lead whole runs: beside others, all that they measure is disturbed.

@@ -122,6 +122,7 @@ func (w *world) endsWithReports(store *counted, status metav1.ConditionStatus, r
 func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	first, second := strings.Repeat("1", 40), strings.Repeat("2", 40)
 	w := newWorld(t)
+	w.operator.Expect("get secrets") // Before the namespace permits it.
 	w.stop()
 	at := testbed.Store(t)
 	store := w.bucket(at, at.NewBucket(t))
