@@ -35,15 +35,15 @@ func TestAnAPIServerInTroubleCostsNoRun(t *testing.T) {
 		code   int
 		reason metav1.StatusReason
 	}{
-		"it fails at every third write":              {writes, http.StatusInternalServerError, metav1.StatusReasonInternalError},
-		"it fails at every third request":            {unwatched, http.StatusInternalServerError, metav1.StatusReasonInternalError},
-		"it has too many requests":                   {writes, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests},
-		"every third patch is of something outdated": {patches, http.StatusConflict, metav1.StatusReasonConflict},
+		"it fails at one write of three":              {writes, http.StatusInternalServerError, metav1.StatusReasonInternalError},
+		"it fails at one request of three":            {unwatched, http.StatusInternalServerError, metav1.StatusReasonInternalError},
+		"it has too many requests":                    {writes, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests},
+		"one patch of three is of something outdated": {patches, http.StatusConflict, metav1.StatusReasonConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var trouble trouble
-			leadsTo(t, trouble.everyThird(tc.of, tc.code, tc.reason), cutShort)
+			leadsTo(t, trouble.oneOfThree(tc.of, tc.code, tc.reason), cutShort)
 			if trouble.n.Load() < 3 {
 				t.Errorf("only %d requests met trouble", trouble.n.Load())
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -34,11 +35,12 @@ func refusesWith(q *http.Request, code int, reason metav1.StatusReason, message 
 // trouble stands between an operator and its API server.
 type trouble struct{ n atomic.Int64 }
 
-// everyThird refuses every third request of a sort.
-func (t *trouble) everyThird(of func(*http.Request) bool, code int, reason metav1.StatusReason) func(http.RoundTripper) http.RoundTripper {
+// oneOfThree refuses one request of three of a sort, by chance.
+func (t *trouble) oneOfThree(of func(*http.Request) bool, code int, reason metav1.StatusReason) func(http.RoundTripper) http.RoundTripper {
 	return func(to http.RoundTripper) http.RoundTripper {
 		return way(func(q *http.Request) (*http.Response, error) {
-			if of(q) && t.n.Add(1)%3 == 0 {
+			// By chance: of each third a pass that makes three requests would always lose the same.
+			if of(q) && t.n.Add(1) > 0 && rand.IntN(3) == 0 {
 				return refusesWith(q, code, reason, "not now"), nil
 			}
 			return to.RoundTrip(q)
