@@ -32,6 +32,9 @@ func refusesWith(q *http.Request, code int, reason metav1.StatusReason, message 
 	}
 }
 
+// begun is after how many requests an operator has begun.
+const begun = 20
+
 // trouble stands between an operator and its API server.
 type trouble struct{ n atomic.Int64 }
 
@@ -39,8 +42,9 @@ type trouble struct{ n atomic.Int64 }
 func (t *trouble) oneOfThree(of func(*http.Request) bool, code int, reason metav1.StatusReason) func(http.RoundTripper) http.RoundTripper {
 	return func(to http.RoundTripper) http.RoundTripper {
 		return way(func(q *http.Request) (*http.Response, error) {
-			// By chance: of each third a pass that makes three requests would always lose the same.
-			if of(q) && t.n.Add(1) > 0 && rand.IntN(3) == 0 {
+			// By chance: of each third a pass that makes three requests would always lose the same. The first ones start the operator, which ends
+			// where it cannot, and is started anew by its Deployment.
+			if of(q) && t.n.Add(1) > begun && rand.IntN(3) == 0 {
 				return refusesWith(q, code, reason, "not now"), nil
 			}
 			return to.RoundTrip(q)
@@ -188,15 +192,15 @@ func newLate(of io.ReadCloser, by time.Duration) late {
 // Close implements io.Closer.
 func (b late) Close() error { return errors.Join(b.PipeReader.Close(), b.of.Close()) }
 
-// forgetful is an API server that lets each watch last two seconds, and refuses every third, since it has forgotten what came since then.
-type forgetful struct{ asked, refused atomic.Int64 }
+// forgetful is an API server that lets each watch last two seconds, and refuses one of three by chance, since it has forgotten what came since then.
+type forgetful struct{ refused atomic.Int64 }
 
 func (f *forgetful) between(to http.RoundTripper) http.RoundTripper {
 	return way(func(q *http.Request) (*http.Response, error) {
 		if !watches(q) {
 			return to.RoundTrip(q)
 		}
-		if f.asked.Add(1)%3 == 0 {
+		if rand.IntN(3) == 0 {
 			f.refused.Add(1)
 			return refusesWith(q, http.StatusGone, metav1.StatusReasonExpired, "too old resource version"), nil
 		}
