@@ -44,9 +44,10 @@ func TestAnAPIServerInTroubleCostsNoRun(t *testing.T) {
 			t.Parallel()
 			var trouble trouble
 			leadsTo(t, trouble.oneOfThree(tc.of, tc.code, tc.reason), cutShort)
-			if trouble.n.Load() < 3 {
-				t.Errorf("only %d requests met trouble", trouble.n.Load())
+			if trouble.refused.Load() == 0 {
+				t.Errorf("none of %d requests met trouble", trouble.asked.Load())
 			}
+			t.Logf("%d of %d requests met trouble", trouble.refused.Load(), trouble.asked.Load())
 		})
 	}
 }
@@ -94,8 +95,8 @@ func TestWatchesThatMustBeginAnewCostNoRun(t *testing.T) {
 	t.Parallel()
 	var f forgetful
 	leadsTo(t, f.between, startedOnce)
-	if f.refused.Load() < 3 {
-		t.Errorf("only %d watches had to begin anew", f.refused.Load())
+	if f.refused.Load() == 0 {
+		t.Error("no watch had to begin anew")
 	}
 }
 

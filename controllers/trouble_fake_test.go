@@ -35,8 +35,8 @@ func refusesWith(q *http.Request, code int, reason metav1.StatusReason, message 
 // begun is after how many requests an operator has begun.
 const begun = 20
 
-// trouble stands between an operator and its API server.
-type trouble struct{ n atomic.Int64 }
+// trouble stands between an operator and its API server. It counts all requests, and those that it has refused.
+type trouble struct{ asked, refused atomic.Int64 }
 
 // oneOfThree refuses one request of three of a sort, by chance.
 func (t *trouble) oneOfThree(of func(*http.Request) bool, code int, reason metav1.StatusReason) func(http.RoundTripper) http.RoundTripper {
@@ -44,7 +44,8 @@ func (t *trouble) oneOfThree(of func(*http.Request) bool, code int, reason metav
 		return way(func(q *http.Request) (*http.Response, error) {
 			// By chance: of each third a pass that makes three requests would always lose the same. The first ones start the operator, which ends
 			// where it cannot, and is started anew by its Deployment.
-			if of(q) && t.n.Add(1) > begun && rand.IntN(3) == 0 {
+			if t.asked.Add(1) > begun && of(q) && rand.IntN(3) == 0 {
+				t.refused.Add(1)
 				return refusesWith(q, code, reason, "not now"), nil
 			}
 			return to.RoundTrip(q)
