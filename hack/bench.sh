@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures Loadstone itself, installed from this checkout on the cluster of hack/cluster, which is started if it is not up and
 # stays up. Prints a line a figure: name, value, unit, aim, met or short, note. The whole takes about 40 minutes.
-# usage: hack/bench.sh [-only start,sweep,pairs,generators,memory,profiles,stored,dependency,local,cases,program,rates,merging,verdicts,power,regression,duet] [-try]
+# usage: hack/bench.sh [-only start,sweep,pairs,generators,memory,profiles,stored,dependency,chart,local,cases,program,rates,merging,verdicts,power,regression,duet] [-try]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

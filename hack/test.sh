@@ -104,11 +104,14 @@ cluster_up() {
 cluster_tests() {
   export CI=true
   stage "servers are built" hack/cluster/build.sh
-  hack/cluster/kubeconfig.sh >/dev/null 2>&1 || trap 'hack/cluster/down.sh; ended' EXIT
+  local own=''
+  hack/cluster/kubeconfig.sh >/dev/null 2>&1 || { own=yes && trap 'hack/cluster/down.sh; ended' EXIT; }
   stage "cluster" cluster_up
   stage "workloads" make -s workloads
   stage "images and installation" make -s images deploy
   stage "end-to-end tests" go test -count=1 -timeout 70m -v ./test/e2e
+  # It uninstalls Loadstone, which on a cluster that was there before may hold somebody's runs.
+  [ -z "$own" ] || stage "upgrade and uninstallation" go test -count=1 -timeout 20m -v ./test/e2e/installation
 }
 
 trap ended EXIT

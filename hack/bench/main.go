@@ -131,6 +131,7 @@ func all(c *cluster.Bench, own here, log *figures.Log) []measurement {
 		{"profiles", true, takes.Profiles, c.Profiles},
 		{"stored", true, takes.Stored, c.Stored},
 		{"dependency", true, takes.Dependency, c.Dependency},
+		{"chart", true, takes.Chart, c.Chart},
 		{"local", false, time.Duration(own.pairs)*10*time.Second + time.Duration(own.seconds)*32*time.Second, own.Local},
 		{"cases", false, programPairs * time.Duration(own.pairs) * 2 * time.Second, own.Cases},
 		{"program", false, time.Second, own.Program},

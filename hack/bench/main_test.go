@@ -18,7 +18,7 @@ import (
 )
 
 func TestChoosingMeasurements(t *testing.T) {
-	const each = "start, sweep, pairs, generators, memory, profiles, stored, dependency, local, cases, program, rates, merging, verdicts, power, regression, duet"
+	const each = "start, sweep, pairs, generators, memory, profiles, stored, dependency, chart, local, cases, program, rates, merging, verdicts, power, regression, duet"
 	for name, tc := range map[string]struct {
 		only          string
 		want          string

@@ -68,6 +68,7 @@ var ends = map[string]end{
 	"bin/loadstone run gate.yaml":                                              {inconclusive, "report: "},
 	"bin/loadstone run config/samples/local.yaml":                              {inconclusive, "report: "},
 	"bin/loadstone run quick.yaml --cluster":                                   {0, "report: "},
+	"bin/loadstone run config/samples/images.yaml --cluster":                   {0, "report: "},
 	"bin/loadstone run config/samples/quick.yaml --context kind-bench --open":  {0, "report: "},
 	"kubectl loadstone list":                                                   {0, "shortest"},
 	"kubectl loadstone run quick.yaml":                                         {0, "report: "},

@@ -43,7 +43,7 @@ func command(t *testing.T, patience time.Duration, args ...string) (string, int)
 func measureByCommand(t *testing.T, file string) (run *v1alpha1.BenchmarkRun, code int, page string) {
 	t.Helper()
 	run = readRun(t, file)
-	t.Cleanup(func() { remove(t, run) })
+	t.Cleanup(func() { leave(t, run) })
 	out, code := command(t, 15*time.Minute, "run", file, "--cluster", "--namespace", namespace, "--output", "json", "--out", t.TempDir())
 	awaitSuccess(t, run, time.Minute)
 	var first, last struct{ Event, Message, Verdict, Report string }

@@ -66,7 +66,7 @@ func beside(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, after(deleteNamespace)) }()
 	code = m.Run()
-	return code, after(user.untouched)
+	return code, errors.Join(removed(), after(user.untouched))
 }
 
 // after does something within the time that there is for it when the tests are over.

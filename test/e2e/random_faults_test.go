@@ -50,6 +50,9 @@ const (
 //	LOADSTONE_FAULTS_SEED  the seed; 1 unless it is set, so that continuous integration asks the same of each change, and one of the clock in a long storm
 func TestRandomFaultsLoseNothingAndBlameNobody(t *testing.T) {
 	length, seed, long := asked(t)
+	if err := removed(); err != nil {
+		t.Error(err)
+	}
 	s := &storm{t: t, chance: rand.New(rand.NewPCG(seed, 0)), length: length, long: long, begun: map[string]int{}, ended: map[string]int{}}
 	t.Logf("faults for %s, seed %d; the same again: %s", length, seed, again(length, seed, long))
 	for until := time.Now().Add(length); time.Now().Before(until); {

@@ -122,6 +122,9 @@ func upgrade(t *testing.T, args ...string) {
 // upgradeFrom does so with a chart and images from elsewhere, which variables of hack/deploy.sh name.
 func upgradeFrom(t *testing.T, elsewhere []string, args ...string) {
 	t.Helper()
+	if err := removed(); err != nil {
+		t.Error(err) // What an operator was to remove, another one may not be able to.
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	deploy := exec.CommandContext(ctx, "../../hack/deploy.sh", args...)

@@ -1,7 +1,7 @@
 // Package cluster measures Loadstone as it is installed: how long a run takes to begin (start), how much time it loses between trials and
 // between cells (sweep), what measuring through it costs (pairs), how far apart its generators start and what its agents use (generators),
-// what its operator needs when idle (memory), and what it
-// needs where many runs have ended (stored).
+// what its operator needs when idle (memory) and
+// where many runs have ended (stored), and how long helm test takes (chart).
 //
 // # What is called load
 //
@@ -24,10 +24,13 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
@@ -58,7 +61,7 @@ func (b *Bench) Connect(ctx context.Context) (err error) {
 func (b *Bench) Close() { b.cluster.close() }
 
 // Times are about how long each measurement takes.
-type Times struct{ Start, Sweep, Pairs, Generators, Memory, Profiles, Stored, Dependency time.Duration }
+type Times struct{ Start, Sweep, Pairs, Generators, Memory, Profiles, Stored, Dependency, Chart time.Duration }
 
 // Times are reckoned from the runs that are to be made.
 func (b *Bench) Times() Times {
@@ -72,6 +75,7 @@ func (b *Bench) Times() Times {
 		Profiles:   reckoned(s.profilesRun()),
 		Stored:     2*time.Duration(s.starts)*reckoned(s.startRun()) + time.Duration(s.stored)*storedTakes,
 		Dependency: reckoned(s.dependencyRun()),
+		Chart:      time.Duration(s.chartTests) * chartTestTakes,
 	}
 }
 
@@ -94,6 +98,8 @@ type Sizes struct {
 	stored int
 	// dependencyBlocks are those of a server alone and beside a database.
 	dependencyBlocks int32
+	// chartTests is how often the chart is tested.
+	chartTests int
 }
 
 // Full is what the figures are defined by; Tiny only shows that everything works.
@@ -101,12 +107,12 @@ var (
 	Full = Sizes{
 		starts: 5, levels: []int32{10, 50, 100, 500}, warmup: 2, duration: 10, blocks: 3,
 		pairs: 20, pairWarmup: 2, pairDuration: 5, rest: 30 * time.Second, profiled: []string{"epoll", "gohttp", "uvhttp"}, requests: 20_000, stored: 1000,
-		dependencyBlocks: 20,
+		dependencyBlocks: 20, chartTests: 3,
 	}
 	Tiny = Sizes{
 		starts: 2, levels: []int32{10, 50}, warmup: 1, duration: 1, blocks: 2,
 		pairs: 3, pairWarmup: 1, pairDuration: 1, rest: 2 * time.Second, profiled: []string{"epoll"}, requests: 500, stored: 10,
-		dependencyBlocks: 2,
+		dependencyBlocks: 2, chartTests: 1,
 	}
 )
 
@@ -155,6 +161,32 @@ func (s Sizes) sweepRun() *v1alpha1.BenchmarkRun {
 
 func (s Sizes) pairsRun() *v1alpha1.BenchmarkRun {
 	return benchmarkRun("bench-pairs", s.pairWarmup, s.pairDuration, s.pairs, []int32{100}, "gohttp")
+}
+
+// chartTestTakes is what a test of the chart is reckoned to take.
+const chartTestTakes = 80 * time.Second
+
+// Chart measures how long helm test takes, from the command to the end of a comparison with a verdict.
+func (b *Bench) Chart(ctx context.Context) ([]figures.Figure, error) {
+	var took []time.Duration
+	for range b.sizes.chartTests {
+		if err := b.cluster.awaitFree(ctx, b.log); err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		out, err := exec.CommandContext(ctx, "helm", "test", "loadstone", "--namespace", system, "--timeout", "10m").CombinedOutput()
+		if err != nil {
+			return nil, fmt.Errorf("helm test: %w: %s", err, out)
+		}
+		took = append(took, time.Since(began))
+		var run v1alpha1.BenchmarkRun
+		if err := b.cluster.Get(ctx, client.ObjectKey{Namespace: system, Name: "loadstone-test"}, &run); err != nil {
+			return nil, fmt.Errorf("reading the run of helm test: %w", err)
+		}
+		b.log.Say("helm test has ended after %s: %s", took[len(took)-1].Round(time.Second), run.Status.Verdict)
+	}
+	note := fmt.Sprintf("from the command to the verdict; %s", figures.Spread(took))
+	return []figures.Figure{figures.Of("helm-test", figures.Median(took).Seconds(), "s", figures.AtMost(90), note)}, nil
 }
 
 // around is what starting a run and removing it are reckoned to take.

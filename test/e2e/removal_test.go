@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/render"
+)
+
+// removals are the runs of tests that are over: they go while the next test begins, and what they leave fails the tests as a whole.
+var removals struct {
+	going sync.WaitGroup
+	lock  sync.Mutex
+	err   error
+}
+
+// leave deletes the run of a test that is over, and does not wait until all that was made for it is gone.
+func leave(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	if err := loadstone.Client.Delete(context.Background(), run); client.IgnoreNotFound(err) != nil {
+		t.Error(err)
+	}
+	on := loadstone.Client // Of an upgrade a test makes another.
+	removals.going.Go(func() {
+		if err := vanished(on, run); err != nil {
+			removals.lock.Lock()
+			defer removals.lock.Unlock()
+			removals.err = errors.Join(removals.err, err)
+		}
+	})
+}
+
+// removed returns when all runs of tests that are over are gone, and says which have left something.
+func removed() error {
+	removals.going.Wait()
+	removals.lock.Lock()
+	defer removals.lock.Unlock()
+	return removals.err
+}
+
+// remove deletes a run and waits until it and all that was made for it are gone, artifacts apart.
+func remove(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	if err := loadstone.Client.Delete(context.Background(), run); client.IgnoreNotFound(err) != nil {
+		t.Error(err)
+	}
+	if err := vanished(loadstone.Client, run); err != nil {
+		t.Error(err)
+	}
+}
+
+// vanished returns when nothing is left of a run that was deleted.
+func vanished(on client.Client, run *v1alpha1.BenchmarkRun) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		left, err := leftovers(ctx, on, run)
+		switch {
+		case err == nil && len(left) == 0:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("a minute after its deletion the run %s has left %v: %w", run.Name, left, errors.Join(err, ctx.Err()))
+		case err != nil:
+			return fmt.Errorf("what the run %s has left: %w", run.Name, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// leftovers are the objects that a run has left in the cluster.
+func leftovers(ctx context.Context, on client.Client, run *v1alpha1.BenchmarkRun) (left []string, err error) {
+	workflows := &unstructured.UnstructuredList{}
+	workflows.SetGroupVersionKind(render.WorkflowKind)
+	for _, list := range []client.ObjectList{&v1alpha1.TrialList{}, &corev1.PodList{}, &networkingv1.NetworkPolicyList{}, workflows} {
+		if err := on.List(ctx, list, client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
+			return left, fmt.Errorf("listing %T: %w", list, err)
+		}
+		objects, err := meta.ExtractList(list)
+		if err != nil {
+			return left, err
+		}
+		for _, o := range objects {
+			left = append(left, fmt.Sprintf("%T %s", o, o.(metav1.Object).GetName()))
+		}
+	}
+	var agents corev1.PodList
+	const ofWorkflow = "workflows.argoproj.io/workflow"
+	if err := on.List(ctx, &agents, client.InNamespace(system), client.HasLabels{ofWorkflow}); err != nil {
+		return left, fmt.Errorf("listing Argo's agents: %w", err)
+	}
+	// Names of workflows of repeat blocks, and of what follows the blocks, begin with that of the first.
+	name := render.WorkflowName(run.Name, string(run.UID), plan.Part{})
+	for _, p := range agents.Items {
+		// Argo's agent may miss the signal that ends it while it starts: then its grace of half a minute does, and nobody waits for it.
+		if strings.HasPrefix(p.Labels[ofWorkflow], name) && p.DeletionTimestamp.IsZero() {
+			left = append(left, "agent pod "+p.Name)
+		}
+	}
+	var tokens corev1.Secret
+	if err := on.Get(ctx, client.ObjectKey{Namespace: system, Name: render.TokensSecret}, &tokens); err != nil {
+		return left, fmt.Errorf("reading the tokens: %w", err)
+	}
+	for of := range tokens.Data {
+		if strings.HasPrefix(of, name) {
+			left = append(left, "the token of "+of)
+		}
+	}
+	err = on.Get(ctx, client.ObjectKeyFromObject(run), &v1alpha1.BenchmarkRun{})
+	if err == nil {
+		left = append(left, "itself")
+	}
+	return left, client.IgnoreNotFound(err)
+}
