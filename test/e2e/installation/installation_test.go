@@ -40,7 +40,8 @@ func TestAnInstallationComesIsUpgradedAndGoes(t *testing.T) {
 	if bound := kubectl(t, "get", "persistentvolumeclaims", "--namespace", system, "--output", "jsonpath={.items[*].status.phase}"); bound != "Bound" {
 		t.Errorf("the claims of the object store are %q, want one that is bound", bound)
 	}
-	run(t, nil, "bin/loadstone", "run", runFile(t, "kept", 1), "--cluster", "--out", t.TempDir())
+	kubectl(t, "apply", "--filename", runFile(t, "kept", 1))
+	kubectl(t, "wait", "--for=jsonpath={.status.completionTime}", "benchmarkruns.loadstone.dev/kept", "--timeout=3m")
 	before := report(t)
 	tagImages(t)
 	deploy(t, "TAG="+upgraded)
