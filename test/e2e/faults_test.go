@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -131,9 +132,11 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 		"a script that is not in its ConfigMap": {scripted(v1alpha1.ToolK6, "none.js"), v1alpha1.ReasonInvalidSpec, "spec.loads[0].script.key: ConfigMap e2e-scripts has no key none.js"},
 	}
 	scripts(t, map[string]string{"bad.lua": "function request( return", "bad.js": "export default function () { throw new Error('oh dear'); }"})
+	n := 0
 	for name, tc := range tests {
+		n++ // The one before may still be going.
 		t.Run(name, func(t *testing.T) {
-			run := small("mistake", tc.delta)
+			run := small(fmt.Sprintf("mistake-%d", n), tc.delta)
 			mustApply(t, run)
 			await(t, run, 90*time.Second, "ended", ended)
 			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
