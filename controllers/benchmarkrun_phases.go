@@ -22,6 +22,8 @@ import (
 	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/room"
+	"loadstone.dev/loadstone/internal/scripts"
+	"loadstone.dev/loadstone/internal/settings"
 	"loadstone.dev/loadstone/internal/tries"
 	"loadstone.dev/loadstone/internal/workflows"
 )
@@ -142,6 +144,32 @@ func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, e
 		return pass.Halt, nil
 	}
 	return s.awaitStore(err)
+}
+
+// freeze stores the users' scripts as they are when the run starts. From then on nobody reads their ConfigMaps: the generators of every
+// trial get what was stored. Of the ConfigMaps that implementations name it notes the digests.
+func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.Step, error) {
+	// What an earlier version has begun has noted none.
+	if scripts.Frozen(s.run) && (settings.Noted(s.run.Status.ConfigMaps, s.plan.Implementations) || len(s.trials) > 0) {
+		return pass.GoOn, nil
+	}
+	digests, err := settings.Digests(ctx, r.Live, s.run.Namespace, s.plan.Implementations)
+	if s.waiting = settings.Awaited(err, s.now.Sub(s.run.Status.StartTime.Time)); s.waiting != "" {
+		s.why = v1alpha1.ReasonObjectMissing
+		return pass.Again(time.Second), nil
+	} else if err != nil {
+		return s.refuse(err)
+	}
+	texts, err := scripts.Read(ctx, r.Live, s.run)
+	if err != nil {
+		return s.refuse(err)
+	}
+	frozen, err := scripts.Freeze(ctx, r.Store, s.prefix(), texts)
+	if err != nil {
+		return r.storeAway(s, err)
+	}
+	s.scripts, s.configMaps = frozen, digests
+	return pass.Halt, nil
 }
 
 // createTrials makes the trials that are needed, held, after the policy that keeps their pods to themselves. The first is prepared at once, beside

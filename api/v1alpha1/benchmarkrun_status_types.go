@@ -53,6 +53,21 @@ type FrozenScript struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
+// ConfigMapDigest is a ConfigMap that implementations name, as it was when the run started.
+type ConfigMapDigest struct {
+	// name is the name of the ConfigMap.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// sha256 is the digest of its keys and values, in hexadecimal.
+	// +required
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	SHA256 string `json:"sha256,omitempty"`
+}
+
 // InterimStatus is the outcome of the last interim analysis.
 // +kubebuilder:validation:MinProperties=1
 type InterimStatus struct {
@@ -158,6 +173,13 @@ type BenchmarkRunStatus struct {
 	// +listMapKey=load
 	// +kubebuilder:validation:MaxItems=8
 	Scripts []FrozenScript `json:"scripts,omitempty"`
+
+	// configMaps are the ConfigMaps that implementations name, as of the start of the run. It ends when one of them changes.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=128
+	ConfigMaps []ConfigMapDigest `json:"configMaps,omitempty"`
 
 	// interim is the outcome of the last interim analysis (spec.stop).
 	// +optional

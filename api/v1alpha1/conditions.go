@@ -143,6 +143,10 @@ const (
 const (
 	// ReasonImagePull surfaces when an image cannot be pulled.
 	ReasonImagePull = "ImagePull"
+	// ReasonObjectMissing surfaces when a ConfigMap or Secret that an implementation names, or a key of it, is not there.
+	ReasonObjectMissing = "ObjectMissing"
+	// ReasonObjectChanged surfaces when a ConfigMap that an implementation names is no longer what it was when the run started.
+	ReasonObjectChanged = "ObjectChanged"
 	// ReasonServerNotListening surfaces when the server does not listen on its port in time.
 	ReasonServerNotListening = "ServerNotListening"
 	// ReasonServerExited surfaces when the server's process ends before the trial does.

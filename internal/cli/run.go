@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -210,10 +211,13 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 // goOn is the way on after an interruption.
 const goOn = "go on with loadstone run FILE --resume, and with --out if it was given"
 
+// refusals are the reasons of runs that ask for what cannot be given, before anything starts.
+var refusals = []string{v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonObjectMissing}
+
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e progress.Ending) error {
 	switch {
-	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs, e.Reason == v1alpha1.ReasonNotEnoughMemory:
+	case slices.Contains(refusals, e.Reason):
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
 	case e.Interrupted && e.Report == "":
 		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete, so there is nothing to report: " + goOn)}

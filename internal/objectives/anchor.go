@@ -128,7 +128,7 @@ func bodies(l planned.Level) string {
 }
 
 // sameAnchor checks that both runs are of one namespace, and that the anchor was measured in both and was the same thing: image digest, command,
-// settings and CPUs.
+// settings, ConfigMaps and CPUs.
 func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail string) {
 	if was, is := then.Manifest.Run.Namespace, now.Manifest.Run.Namespace; was != is {
 		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
@@ -148,6 +148,18 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 		return AnchorDiffers, fmt.Sprintf("what %s is given beside its image and command is not what it was", anchor)
 	case a.CPUs != b.CPUs:
 		return AnchorDiffers, fmt.Sprintf("%s had %d CPUs and has %d", anchor, b.CPUs, a.CPUs)
+	}
+	return sameConfigMaps(now.Manifest.Given(*a), then.Manifest.Given(*b), anchor)
+}
+
+// sameConfigMaps checks that an anchor was given the same ConfigMaps. A run that has recorded none of them does not say what they were, and is
+// believed, as it is of its scripts.
+func sameConfigMaps(now, then []record.ConfigMap, anchor string) (why Reason, detail string) {
+	for _, is := range now {
+		was := pick.First(then, func(c *record.ConfigMap) bool { return c.Name == is.Name })
+		if was != nil && was.SHA256 != is.SHA256 {
+			return AnchorDiffers, fmt.Sprintf("ConfigMap %s of %s had SHA-256 %s and has %s", is.Name, anchor, was.SHA256, is.SHA256)
+		}
 	}
 	return "", ""
 }

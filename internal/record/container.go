@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Container is what an implementation gets beside its image and its command. Objects are named, and their contents are not recorded.
+// Container is what an implementation gets beside its image and its command. Objects are named, and their contents are not recorded: of ConfigMaps a run
+// knows the digests.
 type Container struct {
 	// Args follow the command, or the entrypoint of the image.
 	Args    []string         `json:"args,omitempty"`
@@ -108,10 +109,8 @@ type Object struct {
 
 // String names the object.
 func (o Object) String() string {
-	if o.Secret != "" {
-		return "Secret " + o.Secret
-	}
-	return "ConfigMap " + o.ConfigMap
+	kind, name := o.Named()
+	return kind + " " + name
 }
 
 // Scratch is an empty folder to write to.

@@ -118,9 +118,11 @@ type RunManifest struct {
 	Nodes []BoundNode `json:"nodes,omitempty"`
 	// Scripts are the users' scripts that the run froze at its start; empty in records from before scripts were frozen.
 	Scripts []FrozenScript `json:"scripts,omitempty"`
-	Started time.Time      `json:"started"`
-	Ended   time.Time      `json:"ended"`
-	Trials  []TrialEntry   `json:"trials"`
+	// ConfigMaps are those that implementations name; every trial that is stored began and ended with them. Empty in records from before.
+	ConfigMaps []ConfigMap  `json:"configMaps,omitempty"`
+	Started    time.Time    `json:"started"`
+	Ended      time.Time    `json:"ended"`
+	Trials     []TrialEntry `json:"trials"`
 	// Following are the trials that followed the blocks.
 	Following []TrialEntry `json:"following,omitempty"`
 	// Operator is the version of the operator that wrote the manifest.
