@@ -66,6 +66,8 @@ const (
 	ReasonNotEnoughCPUs = "NotEnoughCPUs"
 	// ReasonNotEnoughMemory surfaces when no node can give a pod as much memory as the spec asks for, with what its tools need besides.
 	ReasonNotEnoughMemory = "NotEnoughMemory"
+	// ReasonNotEnoughResources surfaces when no node can give a pod as much of another resource as the spec asks for, such as huge pages.
+	ReasonNotEnoughResources = "NotEnoughResources"
 	// ReasonStoreUnavailable surfaces when the object store cannot be reached, or refuses the bucket or the key.
 	ReasonStoreUnavailable = "StoreUnavailable"
 	// ReasonStoreRefused surfaces while a run waits for an object store that refuses the key, the bucket or more data, or that tells no

@@ -212,7 +212,7 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 const goOn = "go on with loadstone run FILE --resume, and with --out if it was given"
 
 // refusals are the reasons of runs that ask for what cannot be given, before anything starts.
-var refusals = []string{v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonObjectMissing}
+var refusals = []string{v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonNotEnoughResources, v1alpha1.ReasonObjectMissing}
 
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e progress.Ending) error {

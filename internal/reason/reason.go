@@ -30,6 +30,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonInvalidSpec:         Nobody,
 	v1alpha1.ReasonNotEnoughCPUs:       Nobody,
 	v1alpha1.ReasonNotEnoughMemory:     Nobody,
+	v1alpha1.ReasonNotEnoughResources:  Nobody,
 	v1alpha1.ReasonQueued:              Nobody,
 	v1alpha1.ReasonTrialsFailed:        Nobody,
 	v1alpha1.ReasonTrialWaiting:        Nobody,
