@@ -146,10 +146,9 @@ func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, e
 	return s.awaitStore(err)
 }
 
-// freeze stores the users' scripts as they are when the run starts. From then on nobody reads their ConfigMaps: the generators of every
-// trial get what was stored. Of the ConfigMaps that implementations name it notes the digests.
+// freeze stores the users' scripts and bodies as they are when the run starts. From then on nobody reads their ConfigMaps: the generators of every
+// trial get what was stored. Of the ConfigMaps that implementations name it notes the digests, if no version did without before.
 func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.Step, error) {
-	// What an earlier version has begun has noted none.
 	if scripts.Frozen(s.run) && (settings.Noted(s.run.Status.ConfigMaps, s.plan.Implementations) || len(s.trials) > 0) {
 		return pass.GoOn, nil
 	}
@@ -164,11 +163,11 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.
 	if err != nil {
 		return s.refuse(err)
 	}
-	frozen, err := scripts.Freeze(ctx, r.Store, s.prefix(), texts)
-	if err != nil {
+	frozen := v1alpha1.BenchmarkRunStatus{ConfigMaps: digests}
+	if frozen.Scripts, frozen.Bodies, err = texts.Freeze(ctx, r.Store, s.prefix()); err != nil {
 		return r.storeAway(s, err)
 	}
-	s.scripts, s.configMaps = frozen, digests
+	s.frozen = &frozen
 	return pass.Halt, nil
 }
 
@@ -182,8 +181,12 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 	if err := room.Confine(ctx, r.Client, s.run, r.Network); err != nil {
 		return pass.Halt, err
 	}
+	asked, err := scripts.Plan(ctx, r.Store, s.prefix(), s.run)
+	if err != nil {
+		return r.storeAway(s, err)
+	}
 	for i, line := range next.Trials {
-		t := render.Trial(s.run, s.plan, line)
+		t := render.Trial(s.run, &asked, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}

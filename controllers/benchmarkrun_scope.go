@@ -34,10 +34,8 @@ type runScope struct {
 	begins bool
 	// waiting says in a sentence what the run waits for, and why is its reason.
 	waiting, why string
-	// scripts is set when the users' scripts have been stored.
-	scripts []v1alpha1.FrozenScript
-	// configMaps is set with scripts: those that implementations name.
-	configMaps []v1alpha1.ConfigMapDigest
+	// frozen is set when the users' scripts and bodies have been stored, and ConfigMaps looked at: it says what the status says of them.
+	frozen *v1alpha1.BenchmarkRunStatus
 	// interim is set when this pass has made an interim analysis.
 	interim *conduct.Interim
 	// scan is set when this pass has scanned for disturbed cells.
@@ -125,6 +123,6 @@ func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Execute
 func (s *runScope) record(version string) conduct.RunRecord {
 	return conduct.RunRecord{
 		Run: facts.Run(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), ConfigMaps: settings.Record(s.run.Status.ConfigMaps),
-		Ending: s.end, Operator: version,
+		Bodies: scripts.RecordBodies(s.run.Status.Bodies, s.prefix()), Ending: s.end, Operator: version,
 	}
 }

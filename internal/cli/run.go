@@ -27,8 +27,8 @@ const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a clust
 plan, checks and report. An implementation is its command, which is looked up in PATH or relative to the folder of FILE, and must listen on its port.
 One without a command runs in its image, and so does one whose image is a path, such as ./server.tar, which docker save has made, or the folder of an
 OCI layout; --images makes all run in their images that have one. A name is looked for in the stores of docker, podman, buildah and containerd, and then
-in its registry. The image is unpacked below the user's cache, once; it needs Linux 5.12, and root or a user namespace. A load's script is a file in
-that folder: KEY, or CONFIGMAP/KEY. Profiles take valgrind and strace from PATH, of implementations
+in its registry. The image is unpacked below the user's cache, once; it needs Linux 5.12, and root or a user namespace. A load's script, and a body that
+a request names by bodyFrom, are files in that folder: KEY, or CONFIGMAP/KEY. Profiles take valgrind and strace from PATH, of implementations
 that do not run in an image.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks

@@ -92,6 +92,14 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 			now.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "a"}}}
 			then.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "b"}}}
 		}, objectives.LoadDiffers, "script of load sweep had SHA-256 b and has a"},
+		"the earlier run sent another body": {func(now, then *record.RunData) {
+			sent := func(d *record.RunData, sha string) {
+				d.Manifest.Plan.Cells[0].Request.From = &record.BodySource{ConfigMap: "orders", Key: "one.json"}
+				d.Manifest.Bodies = []record.FrozenBody{{From: "orders/one.json", Artifact: record.Artifact{SHA256: sha}}}
+			}
+			sent(now, "a")
+			sent(then, "b")
+		}, objectives.LoadDiffers, "bodyFrom of load sweep, orders/one.json, had SHA-256 b and has a"},
 		"the earlier run had no such implementation": {func(_, then *record.RunData) {
 			then.Trials = only(then.Trials, "go")
 			then.Manifest.Plan.Implementations = then.Manifest.Plan.Implementations[:1]
