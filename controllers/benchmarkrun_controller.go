@@ -136,7 +136,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
 // byUID is the run that an object in the operator's namespace was made for.
 func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []reconcile.Request {
 	runs, err := lookup.RunOf(ctx, r.Client, o.GetLabels()[v1alpha1.LabelRunUID])
-	return requests(ctx, runs, err)
+	return lookup.Requests(ctx, runs, err)
 }
 
 // movesQueue reports whether those behind a run have to learn how it has changed.
@@ -153,20 +153,5 @@ func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []
 		return nil
 	}
 	runs, err := lookup.OpenRuns(ctx, r.Client)
-	return requests(ctx, slices.DeleteFunc(runs, func(run v1alpha1.BenchmarkRun) bool { return run.UID == o.GetUID() || run.Status.StartTime != nil }), err)
-}
-
-// requests ask for a look at each of some objects, as far as they could be found.
-func requests[T any, P interface {
-	*T
-	client.Object
-}](ctx context.Context, found []T, err error) []reconcile.Request {
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Finding the objects that an event is about")
-	}
-	var list []reconcile.Request
-	for i := range found {
-		list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(P(&found[i]))})
-	}
-	return list
+	return lookup.Requests(ctx, slices.DeleteFunc(runs, func(run v1alpha1.BenchmarkRun) bool { return run.UID == o.GetUID() || run.Status.StartTime != nil }), err)
 }

@@ -22,6 +22,8 @@ import (
 	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/room"
+	"loadstone.dev/loadstone/internal/scripts"
+	"loadstone.dev/loadstone/internal/settings"
 	"loadstone.dev/loadstone/internal/tries"
 	"loadstone.dev/loadstone/internal/workflows"
 )
@@ -144,6 +146,31 @@ func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, e
 	return s.awaitStore(err)
 }
 
+// freeze stores the users' scripts and bodies as they are when the run starts. From then on nobody reads their ConfigMaps: the generators of every
+// trial get what was stored. Of the ConfigMaps that implementations name it notes the digests, if no version did without before.
+func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.Step, error) {
+	if scripts.Frozen(s.run) && (settings.Noted(s.run.Status.ConfigMaps, s.plan.Implementations) || len(s.trials) > 0) {
+		return pass.GoOn, nil
+	}
+	digests, err := settings.Digests(ctx, r.Live, s.run.Namespace, s.plan.Implementations)
+	if s.waiting = settings.Awaited(err, s.now.Sub(s.run.Status.StartTime.Time)); s.waiting != "" {
+		s.why = v1alpha1.ReasonObjectMissing
+		return pass.Again(time.Second), nil
+	} else if err != nil {
+		return s.refuse(err)
+	}
+	texts, err := scripts.Read(ctx, r.Live, s.run)
+	if err != nil {
+		return s.refuse(err)
+	}
+	frozen := v1alpha1.BenchmarkRunStatus{ConfigMaps: digests}
+	if frozen.Scripts, frozen.Bodies, err = texts.Freeze(ctx, r.Store, s.prefix()); err != nil {
+		return r.storeAway(s, err)
+	}
+	s.frozen = &frozen
+	return pass.Halt, nil
+}
+
 // createTrials makes the trials that are needed, held, after the policy that keeps their pods to themselves. The first is prepared at once, beside
 // the start of the workflow.
 func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (pass.Step, error) {
@@ -154,8 +181,12 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 	if err := room.Confine(ctx, r.Client, s.run, r.Network); err != nil {
 		return pass.Halt, err
 	}
+	asked, err := scripts.Plan(ctx, r.Store, s.prefix(), s.run)
+	if err != nil {
+		return r.storeAway(s, err)
+	}
 	for i, line := range next.Trials {
-		t := render.Trial(s.run, s.plan, line)
+		t := render.Trial(s.run, &asked, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}

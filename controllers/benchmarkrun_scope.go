@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/scripts"
+	"loadstone.dev/loadstone/internal/settings"
 )
 
 // runScope is what one pass over a run knows. The gatherer fills the first group; phases fill the second.
@@ -33,8 +34,8 @@ type runScope struct {
 	begins bool
 	// waiting says in a sentence what the run waits for, and why is its reason.
 	waiting, why string
-	// scripts is set when the users' scripts have been stored.
-	scripts []v1alpha1.FrozenScript
+	// frozen is set when the users' scripts and bodies have been stored, and ConfigMaps looked at: it says what the status says of them.
+	frozen *v1alpha1.BenchmarkRunStatus
 	// interim is set when this pass has made an interim analysis.
 	interim *conduct.Interim
 	// scan is set when this pass has scanned for disturbed cells.
@@ -89,7 +90,7 @@ func (s *runScope) States() (before, after *v1alpha1.BenchmarkRun) {
 func (s *runScope) refuse(err error) (pass.Step, error) {
 	var v *plan.Violation
 	if !errors.As(err, &v) {
-		return pass.Halt, fmt.Errorf("compiling: %w", err)
+		return pass.Halt, fmt.Errorf("reading what the spec asks for: %w", err)
 	}
 	s.end = conduct.Refused(v)
 	return pass.Halt, nil
@@ -120,5 +121,8 @@ func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Execute
 
 // record is what the run's manifest says beside how the run was led.
 func (s *runScope) record(version string) conduct.RunRecord {
-	return conduct.RunRecord{Run: facts.Run(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), Ending: s.end, Operator: version}
+	return conduct.RunRecord{
+		Run: facts.Run(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), ConfigMaps: settings.Record(s.run.Status.ConfigMaps),
+		Bodies: scripts.RecordBodies(s.run.Status.Bodies, s.prefix()), Ending: s.end, Operator: version,
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
@@ -24,6 +25,15 @@ func (w *world) scripts(data map[string]string) *corev1.ConfigMap {
 	}
 	w.must(w.c.Create(w.t.Context(), m))
 	return m
+}
+
+// scriptsAlso adds a key to the ConfigMap "mine".
+func (w *world) scriptsAlso(key, text string) {
+	w.t.Helper()
+	var m corev1.ConfigMap
+	w.must(w.c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "mine"}, &m))
+	m.Data[key] = text
+	w.must(w.c.Update(w.t.Context(), &m))
 }
 
 // scripted lets the load run a script.
@@ -101,6 +111,17 @@ func TestAScriptThatIsNotThereIsRefusedBeforeAnythingStarts(t *testing.T) {
 	if pods := w.kubelet.pods(); len(pods) > 0 {
 		t.Errorf("pods were made: %v", pods)
 	}
-	run := w.awaitEnd(w.apply("binary", scripted("mine", "binary.lua")))
+	posts := func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Loads[0].Request = v1alpha1.Request{Method: "POST", BodyFrom: v1alpha1.BodySource{ConfigMap: "mine", Key: "order.json"}}
+	}
+	w.scriptsAlso("order.json", `{"a": 1}`)
+	run := w.awaitEnd(w.apply("posts", posts))
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	for _, trial := range w.trials(run) {
+		if asked := trial.Spec.Sweep.Cells[0].Request; asked.Body != `{"a": 1}` || len(run.Status.Bodies) != 1 || run.Status.Bodies[0].Name != "mine/order.json" {
+			t.Errorf("trial %s sends %+v, and frozen are %+v", trial.Name, asked, run.Status.Bodies)
+		}
+	}
+	run = w.awaitEnd(w.apply("binary", scripted("mine", "binary.lua")))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 }

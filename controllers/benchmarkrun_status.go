@@ -29,8 +29,8 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	if s.begins {
 		st.StartTime = &metav1.Time{Time: s.now}
 	}
-	if s.scripts != nil {
-		st.Scripts = s.scripts
+	if f := s.frozen; f != nil {
+		st.Scripts, st.Bodies, st.ConfigMaps = f.Scripts, f.Bodies, f.ConfigMaps
 	}
 	if s.interim != nil {
 		st.Interim = v1alpha1.InterimStatus{AnalysedBlocks: s.interim.After, StoppedAfterBlock: s.interim.Stopped}

@@ -8,7 +8,6 @@
 // The endpoint is what a step of the workflow calls: it releases its trial and answers when the trial has ended.
 //
 // Nothing is remembered between two passes: what to do next follows from the objects, the agents and the store. What is to
-// be measured is decided in package plan, how a run is led in package conduct, which is told what the objects say, and what
-// was measured means in package analysis and those below it. What a pass consists of is in package pass, what the pods of a trial say
-// in package pods.
+// be measured is decided in package plan, how a run is led in package conduct, which is told what the objects say, and what was measured means in
+// package analysis and those below it. What a pass consists of is in package pass, what the pods of a trial say in package pods.
 package controllers

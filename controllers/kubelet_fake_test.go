@@ -29,7 +29,9 @@ const (
 	imageDeaf  = "deaf:1"  // never listens
 	imageExits = "exits:1" // ends at once
 	imageNone  = "none:1"  // cannot be pulled
-	imageSlow  = "slow:1"  // was built without optimisation
+	// imageUnconfigured shall have variables from a Secret that is not there.
+	imageUnconfigured = "unconfigured:1"
+	imageSlow         = "slow:1" // was built without optimisation
 )
 
 // kubelet stands in for the scheduler and the kubelets of a cluster: it places pods, lets their containers run, and lets go of
@@ -185,8 +187,8 @@ func (k *kubelet) start(ctx context.Context, p *corev1.Pod) error {
 	switch image {
 	case imageDeaf:
 		began = began.Add(-time.Minute)
-	case imageNone:
-		k.clock.Forward(time.Minute) // For as long it was pulled in vain.
+	case imageNone, imageUnconfigured:
+		k.clock.Forward(time.Minute) // For as long it was waited for in vain.
 	}
 	k.ips++
 	p.Status.PodIP = fmt.Sprintf("192.0.2.%d", k.ips)
@@ -198,6 +200,8 @@ func (k *kubelet) start(ctx context.Context, p *corev1.Pod) error {
 		switch c.Image {
 		case imageNone:
 			s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}}
+		case imageUnconfigured:
+			s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: `secret "keys" not found`}}
 		case imageExits:
 			s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error", Message: "bind: address in use\n"}}
 		}

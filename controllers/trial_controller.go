@@ -121,7 +121,7 @@ func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 // next are the trials whose turn it is.
 func (r *TrialReconciler) next(ctx context.Context, _ client.Object) []reconcile.Request {
 	trials, err := lookup.Turns(ctx, r.Client)
-	return requests(ctx, trials, err)
+	return lookup.Requests(ctx, trials, err)
 }
 
 // ofRun are the open trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
@@ -131,5 +131,5 @@ func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcil
 		return nil
 	}
 	trials, err := lookup.OpenTrials(ctx, r.Client)
-	return requests(ctx, slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool { return t.Labels[v1alpha1.LabelRunUID] != string(run.UID) }), err)
+	return lookup.Requests(ctx, slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool { return t.Labels[v1alpha1.LabelRunUID] != string(run.UID) }), err)
 }

@@ -23,6 +23,7 @@ import (
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/room"
+	"loadstone.dev/loadstone/internal/settings"
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
@@ -106,6 +107,9 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.S
 	}
 	largest, err := facts.LargestServer(s.run)
 	if err != nil {
+		return pass.Halt, err
+	}
+	if s.fault, err = settings.Changed(ctx, r.Live, s.run, s.work().Servers()); s.fault != nil || err != nil {
 		return pass.Halt, err
 	}
 	opts := render.PodOptions{

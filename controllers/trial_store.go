@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/settings"
 )
 
 // store gives each agent signed addresses for its files, and waits until all are written.
@@ -96,7 +97,11 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, err
 }
 
 // writeManifest verifies every object and writes the manifest, last: with it the trial has happened.
-func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ pass.Step, err error) {
+	// A kubelet renews the files of a server while it is measured: what it was given has to be the same before and after.
+	if s.fault, err = settings.Changed(ctx, r.Live, s.run, s.work().Servers()); s.fault != nil || err != nil {
+		return pass.Halt, err
+	}
 	m := s.newManifest(r.Version)
 	for _, a := range s.members {
 		for _, f := range a.state.Files {

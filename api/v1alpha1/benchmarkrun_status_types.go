@@ -53,6 +53,42 @@ type FrozenScript struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
+// FrozenBody is the copy of a request's bodyFrom that the operator stores when the run starts. The loads send this copy.
+type FrozenBody struct {
+	// name is the ConfigMap and its key, with a slash between.
+	// +required
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=507
+	Name string `json:"name,omitempty"`
+
+	// bytes is the size of the body.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	Bytes int64 `json:"bytes,omitempty"`
+
+	// sha256 is the digest of the body, in hexadecimal.
+	// +required
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// ConfigMapDigest is a ConfigMap that implementations name, as it was when the run started.
+type ConfigMapDigest struct {
+	// name is the name of the ConfigMap.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// sha256 is the digest of its keys and values, in hexadecimal.
+	// +required
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	SHA256 string `json:"sha256,omitempty"`
+}
+
 // InterimStatus is the outcome of the last interim analysis.
 // +kubebuilder:validation:MinProperties=1
 type InterimStatus struct {
@@ -158,6 +194,20 @@ type BenchmarkRunStatus struct {
 	// +listMapKey=load
 	// +kubebuilder:validation:MaxItems=8
 	Scripts []FrozenScript `json:"scripts,omitempty"`
+
+	// bodies are the bodies that requests name, as of the start of the run. Later changes of their ConfigMaps affect no load.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=96
+	Bodies []FrozenBody `json:"bodies,omitempty"`
+
+	// configMaps are the ConfigMaps that implementations name, as of the start of the run. It ends when one of them changes.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=128
+	ConfigMaps []ConfigMapDigest `json:"configMaps,omitempty"`
 
 	// interim is the outcome of the last interim analysis (spec.stop).
 	// +optional

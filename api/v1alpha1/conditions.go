@@ -66,6 +66,8 @@ const (
 	ReasonNotEnoughCPUs = "NotEnoughCPUs"
 	// ReasonNotEnoughMemory surfaces when no node can give a pod as much memory as the spec asks for, with what its tools need besides.
 	ReasonNotEnoughMemory = "NotEnoughMemory"
+	// ReasonNotEnoughResources surfaces when no node can give a pod as much of another resource as the spec asks for, such as huge pages.
+	ReasonNotEnoughResources = "NotEnoughResources"
 	// ReasonStoreUnavailable surfaces when the object store cannot be reached, or refuses the bucket or the key.
 	ReasonStoreUnavailable = "StoreUnavailable"
 	// ReasonStoreRefused surfaces while a run waits for an object store that refuses the key, the bucket or more data, or that tells no
@@ -143,6 +145,10 @@ const (
 const (
 	// ReasonImagePull surfaces when an image cannot be pulled.
 	ReasonImagePull = "ImagePull"
+	// ReasonObjectMissing surfaces when a ConfigMap or Secret that an implementation names, or a key of it, is not there.
+	ReasonObjectMissing = "ObjectMissing"
+	// ReasonObjectChanged surfaces when a ConfigMap that an implementation names is no longer what it was when the run started.
+	ReasonObjectChanged = "ObjectChanged"
 	// ReasonServerNotListening surfaces when the server does not listen on its port in time.
 	ReasonServerNotListening = "ServerNotListening"
 	// ReasonServerExited surfaces when the server's process ends before the trial does.

@@ -44,6 +44,15 @@ type ContainerSettings struct {
 	// +kubebuilder:validation:MaxItems=8
 	Scratch []Scratch `json:"scratch,omitempty"`
 
+	// resources are what the container gets of its node beside CPUs, memory and disk, such as hugepages-2Mi or nvidia.com/gpu; at most 8. Huge pages
+	// are also mounted as a folder, /dev/hugepages-2Mi or as their name is.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Resources []ResourceAmount `json:"resources,omitempty"`
+
 	// user is the numeric user that the server or the program runs as. Defaults to 65532 on a cluster, and to
 	// the image's on one machine. 0 needs a namespace that admits root.
 	// +optional
@@ -185,6 +194,19 @@ type Scratch struct {
 	// size is the most that may be written; a pod that writes more is evicted. Defaults to 256Mi.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
+}
+
+// ResourceAmount is how much of a resource of its node a container gets, request and limit alike.
+type ResourceAmount struct {
+	// name is the resource's, as nodes offer it: hugepages- and a size, or a name with a domain.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// amount is a whole number, or bytes of huge pages, such as 64Mi, a multiple of their size. Defaults to 1, and has to be given for huge pages.
+	// +optional
+	Amount *resource.Quantity `json:"amount,omitempty"`
 }
 
 // StopSignal tells a server to end.

@@ -116,9 +116,28 @@ type Request struct {
 	// +kubebuilder:validation:MaxLength=65536
 	Body string `json:"body,omitempty"`
 
+	// bodyFrom names a text that is sent with every request in place of body, of as many bytes at most.
+	// +optional
+	BodyFrom BodySource `json:"bodyFrom,omitzero"`
+
 	// expect describes a correct response.
 	// +optional
 	Expect Expect `json:"expect,omitzero"`
+}
+
+// BodySource is where the body of a request is: in a ConfigMap, or on one machine in a file in the folder of the run's file, as a script is.
+type BodySource struct {
+	// configMap is the name of a ConfigMap in the namespace of the run. The operator reads it once, when the run starts.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ConfigMap string `json:"configMap,omitempty"`
+
+	// key is the entry of the ConfigMap that contains the body: letters, digits, '-', '_' and '.'.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key,omitempty"`
 }
 
 // MixedRequest is one of the requests of a mix.
@@ -230,6 +249,8 @@ type Search struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || self.tool in ['wrk', 'k6']",message="script is for wrk (Lua) and k6 (JavaScript): ab and vegeta run none"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.tool in ['wrk', 'k6']",message="requests is for wrk and k6: ab and vegeta are given one request"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.request)",message="request and requests exclude each other: put the one request among requests, with a weight, or remove requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.request) || !has(self.request.body) || !has(self.request.bodyFrom)",message="request.body and request.bodyFrom exclude each other: remove one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !has(r.body) || !has(r.bodyFrom))",message="body and bodyFrom of a request exclude each other: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.script)",message="requests has no effect beside script, which makes the requests: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || self.tool == 'k6'",message="protocol HTTP2 is for k6: wrk and ab speak HTTP/1 alone, and vegeta does not tell which version it was answered in"
 // +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.connection) || self.connection == 'KeepAlive'",message="protocol HTTP2 is for connections that carry many requests: remove connection, or let the load speak HTTP1"

@@ -115,6 +115,9 @@ func artifacts(data record.RunData) []Artifact {
 	for _, s := range data.Manifest.Scripts {
 		out = append(out, Artifact{Artifact: s.Artifact})
 	}
+	for _, b := range data.Manifest.Bodies {
+		out = append(out, Artifact{Artifact: b.Artifact})
+	}
 	for _, e := range slices.Concat(data.Manifest.Trials, data.Manifest.Following) {
 		if e.Manifest != nil {
 			out = append(out, Artifact{Trial: e.Name, Artifact: *e.Manifest})

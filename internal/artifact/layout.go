@@ -26,6 +26,9 @@ func PlanKey(runPrefix string) string { return path.Join(runPrefix, "plan.json")
 // ScriptKey is the key of the script of a load, as a run has frozen it.
 func ScriptKey(runPrefix, load string) string { return path.Join(runPrefix, "scripts", load) }
 
+// BodyKey is the key of a body that requests name, as a run has frozen it.
+func BodyKey(runPrefix, name string) string { return path.Join(runPrefix, "bodies", name) }
+
 // ManifestKey is the key of the manifest below a run's or a trial's prefix.
 func ManifestKey(prefix string) string { return path.Join(prefix, "manifest.json") }
 

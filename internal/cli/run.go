@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,8 +27,8 @@ const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a clust
 plan, checks and report. An implementation is its command, which is looked up in PATH or relative to the folder of FILE, and must listen on its port.
 One without a command runs in its image, and so does one whose image is a path, such as ./server.tar, which docker save has made, or the folder of an
 OCI layout; --images makes all run in their images that have one. A name is looked for in the stores of docker, podman, buildah and containerd, and then
-in its registry. The image is unpacked below the user's cache, once; it needs Linux 5.12, and root or a user namespace. A load's script is a file in
-that folder: KEY, or CONFIGMAP/KEY. Profiles take valgrind and strace from PATH, of implementations
+in its registry. The image is unpacked below the user's cache, once; it needs Linux 5.12, and root or a user namespace. A load's script, and a body that
+a request names by bodyFrom, are files in that folder: KEY, or CONFIGMAP/KEY. Profiles take valgrind and strace from PATH, of implementations
 that do not run in an image.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
@@ -210,10 +211,13 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 // goOn is the way on after an interruption.
 const goOn = "go on with loadstone run FILE --resume, and with --out if it was given"
 
+// refusals are the reasons of runs that ask for what cannot be given, before anything starts.
+var refusals = []string{v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonNotEnoughResources, v1alpha1.ReasonObjectMissing}
+
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e progress.Ending) error {
 	switch {
-	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs, e.Reason == v1alpha1.ReasonNotEnoughMemory:
+	case slices.Contains(refusals, e.Reason):
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
 	case e.Interrupted && e.Report == "":
 		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete, so there is nothing to report: " + goOn)}

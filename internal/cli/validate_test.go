@@ -155,7 +155,7 @@ func TestValidateLooksAtEveryFile(t *testing.T) {
 	if err == nil || status(err) != statusBadInput || err.Error() != "3 of 4 files are not valid" {
 		t.Errorf("with a missing file it ends with %v", err)
 	}
-	for _, want := range []string{none + ": there is no such file: correct its name\n", good + ": valid: ", bad + ":6: ", dir + ": it is no file of at most "} {
+	for _, want := range []string{none + ": there is no such file: correct its name\n", good + ": valid: ", bad + ":6: ", dir + ": it is a folder"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("with a missing file it prints %q, want %q", out, want)
 		}

@@ -14,6 +14,10 @@ type RunRecord struct {
 	Spec any
 	// Scripts are the users' scripts as they were frozen.
 	Scripts []record.FrozenScript
+	// Bodies are those that requests name, as they were frozen.
+	Bodies []record.FrozenBody
+	// ConfigMaps are those that implementations name, as they were when the run started.
+	ConfigMaps []record.ConfigMap
 	// Notes are what the backend has to say of the run, in sentences.
 	Notes []string
 	// Ending is why the run ends before everything was measured; nil if it does not.
@@ -26,7 +30,7 @@ type RunRecord struct {
 func (r Run) Manifest(of RunRecord) record.RunManifest {
 	m := record.RunManifest{
 		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec, Plan: r.Plan.Plan, Blocks: r.Plan.Blocks, RepeatBlocks: r.Repeated(),
-		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts,
+		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts, Bodies: of.Bodies, ConfigMaps: of.ConfigMaps,
 	}
 	m.Run.PlanHash = r.Plan.Hash()
 	m.Notes = slices.Clone(of.Notes)

@@ -84,13 +84,18 @@ func (l Trials) shown(t Trial) *Failure {
 		if (other.Reason == v1alpha1.ReasonProgramFailed || other.Reason == v1alpha1.ReasonProgramTooLong) && sorted.stored(other) {
 			continue
 		}
-		// A load that cannot be made cannot be made for any implementation.
-		if !sameServers(other, &t) && reason.Of(other.Reason) != reason.Load {
+		if !sameServers(other, &t) && !endsAll(other.Reason) {
 			continue
 		}
 		return PermanentFailure(other.Reason, skipped+"trial %s has already failed this way: %s", other.Name, other.Message)
 	}
 	return nil
+}
+
+// endsAll reports whether a failure leaves nothing to measure for any implementation of the run: a load that cannot be made can be made for none, and
+// what one of them was to be given is not what the run is about.
+func endsAll(why string) bool {
+	return reason.Of(why) == reason.Load || why == v1alpha1.ReasonObjectMissing || why == v1alpha1.ReasonObjectChanged
 }
 
 // stored reports whether another trial of the same implementation is stored.

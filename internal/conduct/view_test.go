@@ -76,6 +76,8 @@ func TestAFailureThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
 		"a member that was lost":                {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonPodLost))}, trialOf(0, "go"), ""},
 		"somebody else's wrong response":        {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), ""},
 		"a load that cannot be made":            {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonLoadImpossible))}, trialOf(0, "go"), "permanent LoadImpossible"},
+		"somebody else's Secret is not there":   {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonObjectMissing))}, trialOf(0, "go"), "permanent ObjectMissing"},
+		"somebody else's ConfigMap has changed": {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonObjectChanged))}, trialOf(0, "go"), "permanent ObjectChanged"},
 		"its own earlier end":                   {conduct.Trials{trialOf(0, "go", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), ""},
 		"a trial that has not ended":            {conduct.Trials{trialOf(1, "go", func(t *conduct.Trial) { t.Reason = v1alpha1.ReasonWrongResponse })}, trialOf(0, "go"), ""},
 		"a trial that was stored":               {conduct.Trials{bound}, trialOf(0, "go"), ""},

@@ -211,10 +211,24 @@ func Nodes(list []corev1.Node) []plan.Node {
 	for _, n := range list {
 		nodes = append(nodes, plan.Node{
 			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(),
-			MemoryBytes: n.Status.Allocatable.Memory().Value(), Away: n.Spec.Unschedulable || !ready(&n), NotReady: !ready(&n),
+			MemoryBytes: n.Status.Allocatable.Memory().Value(), Resources: resources(n.Status.Allocatable), Away: n.Spec.Unschedulable || !ready(&n), NotReady: !ready(&n),
 		})
 	}
 	return nodes
+}
+
+// resources are those of a node that a container can ask for beside CPUs, memory and disk.
+func resources(all corev1.ResourceList) map[string]int64 {
+	var out map[string]int64
+	for name, q := range all {
+		if plan.Askable(string(name)) && !q.IsZero() {
+			if out == nil {
+				out = map[string]int64{}
+			}
+			out[string(name)] = q.Value()
+		}
+	}
+	return out
 }
 
 // Outcome is the reason and message of a trial's summary.

@@ -41,7 +41,10 @@ func TestARunOfARoundMayBeTheFirstOfItsSuite(t *testing.T) {
 func TestANodeIsAwayUnlessItRunsPods(t *testing.T) {
 	node := func(status corev1.ConditionStatus, cordoned bool) corev1.Node {
 		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1alpha1.LabelRole: "server"}}, Spec: corev1.NodeSpec{Unschedulable: cordoned}}
-		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1500m")}
+		n.Status.Allocatable = corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("1500m"), corev1.ResourcePods: resource.MustParse("110"), corev1.ResourceEphemeralStorage: resource.MustParse("1Gi"),
+			"hugepages-1Gi": resource.MustParse("0"), "hugepages-2Mi": resource.MustParse("64Mi"), "nvidia.com/gpu": resource.MustParse("2"),
+		}
 		if status != "" {
 			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status}}
 		}
@@ -57,7 +60,8 @@ func TestANodeIsAwayUnlessItRunsPods(t *testing.T) {
 		"one of which nobody hears":      {node(corev1.ConditionUnknown, false), true},
 		"one that is ready and cordoned": {node(corev1.ConditionTrue, true), true},
 	} {
-		want := []plan.Node{{Name: "n", Role: "server", MilliCPU: 1500, Away: tc.away, NotReady: tc.away && !tc.node.Spec.Unschedulable}}
+		has := map[string]int64{"hugepages-2Mi": 64 << 20, "nvidia.com/gpu": 2}
+		want := []plan.Node{{Name: "n", Role: "server", MilliCPU: 1500, Resources: has, Away: tc.away, NotReady: tc.away && !tc.node.Spec.Unschedulable}}
 		if diff := cmp.Diff(want, Nodes([]corev1.Node{tc.node})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

@@ -41,6 +41,13 @@ func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) recor
 		}
 		c.Scratch = append(c.Scratch, own)
 	}
+	for _, r := range i.Resources {
+		own := record.Resource{Name: r.Name}
+		if r.Amount != nil {
+			own.Amount = r.Amount.Value()
+		}
+		c.Resources = append(c.Resources, own)
+	}
 	for _, s := range i.ImagePullSecrets {
 		c.PullSecrets = append(c.PullSecrets, s.Name)
 	}
@@ -73,6 +80,9 @@ func writeContainer(c record.Container, into *v1alpha1.ContainerSettings, ready 
 	}
 	for _, s := range c.Scratch {
 		into.Scratch = append(into.Scratch, v1alpha1.Scratch{Path: s.Path, Size: resource.NewQuantity(s.Bytes, resource.BinarySI)})
+	}
+	for _, r := range c.Resources {
+		into.Resources = append(into.Resources, v1alpha1.ResourceAmount{Name: r.Name, Amount: resource.NewQuantity(r.Amount, resource.BinarySI)})
 	}
 	for _, name := range c.PullSecrets {
 		into.ImagePullSecrets = append(into.ImagePullSecrets, v1alpha1.ObjectReference{Name: name})

@@ -11,6 +11,9 @@ func ReadRequest(r v1alpha1.Request) record.Request {
 		Method: r.Method, Path: r.Path, Body: r.Body,
 		Expect: record.Expect{Status: r.Expect.Status, Body: r.Expect.Body, AnyBody: r.Expect.Bodies == v1alpha1.BodiesAny},
 	}
+	if from := r.BodyFrom; from != (v1alpha1.BodySource{}) {
+		out.From = &record.BodySource{ConfigMap: from.ConfigMap, Key: from.Key}
+	}
 	if r.Method == record.MethodGet {
 		out.Method = ""
 	}
@@ -42,6 +45,9 @@ func WriteMix(all []record.MixedRequest) []v1alpha1.MixedRequest {
 func WriteRequest(r record.Request) v1alpha1.Request {
 	out := v1alpha1.Request{
 		Method: r.Method, Path: r.Path, Body: r.Body, Expect: v1alpha1.Expect{Status: r.Expect.Status, Body: r.Expect.Body},
+	}
+	if from := r.From; from != nil {
+		out.BodyFrom = v1alpha1.BodySource{ConfigMap: from.ConfigMap, Key: from.Key}
 	}
 	if r.Expect.AnyBody {
 		out.Expect.Bodies = v1alpha1.BodiesAny

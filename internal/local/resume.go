@@ -16,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/runfolder"
@@ -116,6 +117,9 @@ func (r *Run) restore(ctx context.Context) error {
 		return nil
 	}
 	if s.Plan != r.facts.Plan.Hash() {
+		if uses := sweep.BodyUses(r.options.Run.Spec.Loads); len(uses) > 0 && s.Operator == r.options.Version {
+			return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("%s or another body has changed since the run began: restore it, or begin a new run without --resume", uses[0].Field))
+		}
 		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the run in %s was planned by version %s of Loadstone, and version %s plans it differently: resume it with the former, or begin a new run", r.options.Out, s.Operator, r.options.Version))
 	}
 	if own := r.seats.Sentence(); s.Seats != own {

@@ -188,9 +188,13 @@ func TestWhatHasChangedIsNotResumed(t *testing.T) {
 		change func(*Run)
 		want   string
 	}{
-		"the spec":         {func(r *Run) { r.recalled.Spec = json.RawMessage(`{"blocks": 3}`) }, "asks for something else"},
-		"the name":         {func(r *Run) { r.recalled.Name = "other" }, "asks for something else than the run other"},
-		"the plan":         {func(r *Run) { r.recalled.Plan, r.recalled.Operator = "0123", "v1.2.3" }, "was planned by version v1.2.3"},
+		"the spec": {func(r *Run) { r.recalled.Spec = json.RawMessage(`{"blocks": 3}`) }, "asks for something else"},
+		"the name": {func(r *Run) { r.recalled.Name = "other" }, "asks for something else than the run other"},
+		"the plan": {func(r *Run) { r.recalled.Plan, r.recalled.Operator = "0123", "v1.2.3" }, "was planned by version v1.2.3"},
+		"a body": {func(r *Run) {
+			r.recalled.Plan, r.recalled.Operator = "0123", r.options.Version
+			r.options.Run.Spec.Loads[0].Request.BodyFrom = v1alpha1.BodySource{ConfigMap: "orders", Key: "one.json"}
+		}, "spec.loads[0].request.bodyFrom or another body has changed since the run began"},
 		"the CPUs":         {func(r *Run) { r.seats.Server = []int{1} }, "servers were set on CPUs [1]"},
 		"a script":         {func(r *Run) { r.scripts[0].Text = []byte("other") }, "loads[sweep].script has changed"},
 		"nothing":          {func(*Run) {}, ""},

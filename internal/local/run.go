@@ -25,6 +25,7 @@ import (
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -114,7 +115,11 @@ func (r *Run) prepare(ctx context.Context) error {
 		return err
 	}
 	o := r.options
-	p, err := plan.Compile(o.Run.Spec, plan.Options{Name: o.Run.Name, UID: r.uid, Local: true})
+	spec, err := r.withBodies()
+	if err != nil {
+		return err
+	}
+	p, err := plan.Compile(spec, plan.Options{Name: o.Run.Name, UID: r.uid, Local: true})
 	if err != nil {
 		return err
 	}
@@ -247,16 +252,39 @@ func (r *Run) freeze(context.Context) error {
 		if l.Script.IsZero() {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(r.options.Folder, l.Script.ConfigMap, l.Script.Key))
-		if err != nil {
-			text, err = os.ReadFile(filepath.Join(r.options.Folder, l.Script.Key))
-		}
-		if err != nil || len(text) == 0 {
+		text := r.beside(l.Script.ConfigMap, l.Script.Key)
+		if len(text) == 0 {
 			return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("spec.loads[%d].script.key: there is no script in %s or %s: on this machine a script is a file in the folder of the run's file", i, filepath.Join(l.Script.ConfigMap, l.Script.Key), l.Script.Key))
 		}
 		r.scripts = append(r.scripts, protocol.Script{Load: l.Name, Text: text})
 	}
 	return nil
+}
+
+// beside is the text of the file that has the place of a key of a ConfigMap; nil if there is none.
+func (r *Run) beside(configMap, key string) []byte {
+	text, err := os.ReadFile(filepath.Join(r.options.Folder, configMap, key))
+	if err != nil {
+		text, err = os.ReadFile(filepath.Join(r.options.Folder, key))
+	}
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// withBodies is the spec with the bodies that its requests name, which are read as scripts are. The plan has them.
+func (r *Run) withBodies() (v1alpha1.BenchmarkRunSpec, error) {
+	spec, bodies := r.options.Run.Spec, map[string]string{}
+	for _, use := range sweep.BodyUses(spec.Loads) {
+		text := r.beside(use.From.ConfigMap, use.From.Key)
+		if len(text) == 0 {
+			return spec, refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("%s.key: there is no body in %s or %s: on this machine it is a file in the folder of the run's file", use.Field, use.From, use.From.Key))
+		}
+		bodies[use.From.String()] = string(text)
+	}
+	spec.Loads = sweep.WithBodies(spec.Loads, bodies)
+	return spec, nil
 }
 
 // Lead leads the run to its end. When ctx ends before, what is complete is reported, and nothing that the run has started is left.

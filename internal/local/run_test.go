@@ -125,6 +125,21 @@ func TestAScriptIsReadFromTheFolderOfItsRun(t *testing.T) {
 	}
 }
 
+func TestABodyIsReadFromTheFolderOfItsRun(t *testing.T) {
+	dir := t.TempDir()
+	helpertest.Write(t, filepath.Join(dir, "one.json"), "{}", 0o600)
+	r := &Run{options: Options{Run: &v1alpha1.BenchmarkRun{Spec: quick()}, Folder: dir}}
+	asked := &r.options.Run.Spec.Loads[0].Request
+	asked.BodyFrom = v1alpha1.BodySource{ConfigMap: "orders", Key: "one.json"}
+	spec, err := r.withBodies()
+	if err != nil || spec.Loads[0].Request.Body != "{}" || asked.Body != "" {
+		t.Errorf("it sends %+v of %+v, %v", spec.Loads[0].Request, *asked, err)
+	}
+	asked.BodyFrom.Key = "two.json"
+	_, err = r.withBodies()
+	refused(t, err, "spec.loads[0].request.bodyFrom.key: there is no body in orders/two.json or two.json")
+}
+
 // refused checks that an error is a sentence for whoever has written the spec.
 func refused(t *testing.T, err error, want string) {
 	t.Helper()

@@ -103,7 +103,23 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 			return LoadDiffers, fmt.Sprintf("%s of load %s was %s and is %s", d.name, l.Load, d.then, d.now)
 		}
 	}
+	if why, detail := sameBodies(now.Data.Manifest, then.Data.Manifest, l.Load); why != "" {
+		return why, detail
+	}
 	return sameScript(&now.Data, &then.Data, *level, l)
+}
+
+// sameBodies returns why two runs cannot be compared at the levels of a load by the bodies that its requests name; empty if they can.
+func sameBodies(now, then record.RunManifest, load string) (why Reason, detail string) {
+	for _, is := range now.Bodies {
+		sends := func(r record.MixedRequest) bool { return r.From != nil && r.From.String() == is.From }
+		mine := func(c record.Cell) bool { return c.Load == load && slices.ContainsFunc(c.Requests(), sends) }
+		was := pick.First(then.Bodies, func(b *record.FrozenBody) bool { return b.From == is.From })
+		if was != nil && was.SHA256 != is.SHA256 && slices.ContainsFunc(now.Plan.Cells, mine) {
+			return LoadDiffers, fmt.Sprintf("bodyFrom of load %s, %s, had SHA-256 %s and has %s", load, is.From, was.SHA256, is.SHA256)
+		}
+	}
+	return "", ""
 }
 
 // pathBeside is the path of a level beside another one; nothing where one of them is a mix, whose requests say what differs.
@@ -128,7 +144,7 @@ func bodies(l planned.Level) string {
 }
 
 // sameAnchor checks that both runs are of one namespace, and that the anchor was measured in both and was the same thing: image digest, command,
-// settings and CPUs.
+// settings, ConfigMaps and CPUs.
 func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail string) {
 	if was, is := then.Manifest.Run.Namespace, now.Manifest.Run.Namespace; was != is {
 		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
@@ -148,6 +164,18 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 		return AnchorDiffers, fmt.Sprintf("what %s is given beside its image and command is not what it was", anchor)
 	case a.CPUs != b.CPUs:
 		return AnchorDiffers, fmt.Sprintf("%s had %d CPUs and has %d", anchor, b.CPUs, a.CPUs)
+	}
+	return sameConfigMaps(now.Manifest.Given(*a), then.Manifest.Given(*b), anchor)
+}
+
+// sameConfigMaps checks that an anchor was given the same ConfigMaps. A run that has recorded none of them does not say what they were, and is
+// believed, as it is of its scripts.
+func sameConfigMaps(now, then []record.ConfigMap, anchor string) (why Reason, detail string) {
+	for _, is := range now {
+		was := pick.First(then, func(c *record.ConfigMap) bool { return c.Name == is.Name })
+		if was != nil && was.SHA256 != is.SHA256 {
+			return AnchorDiffers, fmt.Sprintf("ConfigMap %s of %s had SHA-256 %s and has %s", is.Name, anchor, was.SHA256, is.SHA256)
+		}
 	}
 	return "", ""
 }

@@ -67,11 +67,20 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 		"neither digest was recorded":             {func(now, then *record.RunData) { images(now, "go", ""); images(then, "go", "") }, objectives.AnchorDiffers, "unknown in trial"},
 		"the anchor has another command":          {func(_, then *record.RunData) { then.Manifest.Plan.Implementations[0].Command = []string{"/go", "-x"} }, objectives.AnchorDiffers, "command of go"},
 		"the anchor had more CPUs":                {func(_, then *record.RunData) { then.Manifest.Plan.Implementations[0].CPUs = 2 }, objectives.AnchorDiffers, "go had 2 CPUs and has 1"},
-		"the earlier run lost its anchor":         {func(_, then *record.RunData) { then.Trials = only(then.Trials, "go-slow") }, objectives.NoAnchor, "the earlier run has not measured go"},
-		"this run lost its anchor":                {func(now, _ *record.RunData) { now.Trials = only(now.Trials, "go-slow") }, objectives.NoAnchor, "this run has not measured go"},
-		"the earlier run had no such level":       {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Connections = 50 }, objectives.LoadDiffers, "no level sweep-100"},
-		"the earlier run was a duet":              {func(_, then *record.RunData) { then.Manifest.Plan.Order = record.OrderSlicedDuet }, objectives.LoadDiffers, "spec.order was SlicedDuet and is Blocks"},
-		"the earlier run asked for another path":  {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Request.Path = "/old" }, objectives.LoadDiffers, "path of load sweep was /old and is /"},
+		"the anchor had other files": {func(now, then *record.RunData) {
+			given := func(d *record.RunData, sha string) {
+				own := &d.Manifest.Plan.Implementations[0]
+				own.Container.Files = []record.FileMount{{Path: "/etc/app", From: record.Object{ConfigMap: "app"}}}
+				d.Manifest.ConfigMaps = []record.ConfigMap{{Name: "app", SHA256: sha}}
+			}
+			given(now, "a")
+			given(then, "b")
+		}, objectives.AnchorDiffers, "ConfigMap app of go had SHA-256 b and has a"},
+		"the earlier run lost its anchor":        {func(_, then *record.RunData) { then.Trials = only(then.Trials, "go-slow") }, objectives.NoAnchor, "the earlier run has not measured go"},
+		"this run lost its anchor":               {func(now, _ *record.RunData) { now.Trials = only(now.Trials, "go-slow") }, objectives.NoAnchor, "this run has not measured go"},
+		"the earlier run had no such level":      {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Connections = 50 }, objectives.LoadDiffers, "no level sweep-100"},
+		"the earlier run was a duet":             {func(_, then *record.RunData) { then.Manifest.Plan.Order = record.OrderSlicedDuet }, objectives.LoadDiffers, "spec.order was SlicedDuet and is Blocks"},
+		"the earlier run asked for another path": {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Request.Path = "/old" }, objectives.LoadDiffers, "path of load sweep was /old and is /"},
 		"only this run sends a mix": {func(now, _ *record.RunData) {
 			c := &now.Manifest.Plan.Cells[0]
 			c.Mix = []record.MixedRequest{{Request: c.Request, Weight: 2}, {Request: record.Request{Path: "/next"}, Weight: 1}}
@@ -83,6 +92,14 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 			now.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "a"}}}
 			then.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "b"}}}
 		}, objectives.LoadDiffers, "script of load sweep had SHA-256 b and has a"},
+		"the earlier run sent another body": {func(now, then *record.RunData) {
+			sent := func(d *record.RunData, sha string) {
+				d.Manifest.Plan.Cells[0].Request.From = &record.BodySource{ConfigMap: "orders", Key: "one.json"}
+				d.Manifest.Bodies = []record.FrozenBody{{From: "orders/one.json", Artifact: record.Artifact{SHA256: sha}}}
+			}
+			sent(now, "a")
+			sent(then, "b")
+		}, objectives.LoadDiffers, "bodyFrom of load sweep, orders/one.json, had SHA-256 b and has a"},
 		"the earlier run had no such implementation": {func(_, then *record.RunData) {
 			then.Trials = only(then.Trials, "go")
 			then.Manifest.Plan.Implementations = then.Manifest.Plan.Implementations[:1]

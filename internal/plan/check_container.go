@@ -19,7 +19,7 @@ var takenFolders = []string{"/proc", "/sys", "/dev", "/loadstone"}
 // checkContainers looks at what implementations ask for beside image and command.
 func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
-		if v := checkFolders(fmt.Sprintf("spec.implementations[%d]", i), impl.ContainerSettings); v != nil {
+		if v := checkOwn(fmt.Sprintf("spec.implementations[%d]", i), impl.ContainerSettings); v != nil {
 			return v
 		}
 		if impl.Readiness != (v1alpha1.Readiness{}) && impl.Port == 0 {
@@ -45,7 +45,15 @@ func checkPaths(field string, impl v1alpha1.Implementation) *Violation {
 	return nil
 }
 
-// checkFolders looks at the folders of a container, which is a field of the spec.
+// checkOwn looks at the resources and the folders of a container, which is a field of the spec.
+func checkOwn(container string, own v1alpha1.ContainerSettings) *Violation {
+	if v := checkResources(container, own.Resources); v != nil {
+		return v
+	}
+	return checkFolders(container, own)
+}
+
+// checkFolders looks at the folders of a container.
 func checkFolders(container string, own v1alpha1.ContainerSettings) *Violation {
 	var folders []string
 	add := func(field, folder string) *Violation {
@@ -90,6 +98,8 @@ func checkHere(i int, impl v1alpha1.Implementation) *Violation {
 		return kind.Invalid("spec.implementations[%d].dependencies cannot be started: a run on one machine starts no containers beside a server: start %s on this machine before the run and remove it here, or measure on a cluster", i, impl.Dependencies[0].Name)
 	case len(impl.EnvFrom) > 0:
 		return kind.Invalid("spec.implementations[%d].envFrom cannot be read: %s: list the variables in env", i, way)
+	case len(impl.Resources) > 0:
+		return kind.Invalid("spec.implementations[%d].resources cannot be given: a run on one machine gives CPUs and memory: its command finds what the machine has, so reserve it there and remove resources", i)
 	case len(impl.Files) > 0:
 		return kind.Invalid("spec.implementations[%d].files cannot be read: %s: name the files of this machine in command or args", i, way)
 	}

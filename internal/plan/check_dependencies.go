@@ -55,5 +55,5 @@ func checkDependency(field string, d v1alpha1.Dependency, taken map[int32]string
 	if d.Port != 0 {
 		taken[d.Port] = d.Name
 	}
-	return checkFolders(field, d.ContainerSettings)
+	return checkOwn(field, d.ContainerSettings)
 }

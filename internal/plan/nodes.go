@@ -21,6 +21,8 @@ type Node struct {
 	MilliCPU int64
 	// MemoryBytes is the node's allocatable memory; 0 if it is unknown.
 	MemoryBytes int64
+	// Resources is what the node has allocatable of everything else that can be asked for, by its name; bytes of huge pages.
+	Resources map[string]int64
 	// Away is true of a node that takes no pods now: it is cordoned, or not ready. It may come back.
 	Away bool
 	// NotReady is true of a node that cannot be reached, or cannot run pods: what is deleted there stays until it is back.
@@ -45,7 +47,7 @@ type share struct {
 	subject string
 }
 
-// Fits says whether the nodes can give every trial of the plan the CPUs and the memory that it asks for; nil if they can.
+// Fits says whether the nodes can give every trial of the plan the CPUs, the memory and the resources that it asks for; nil if they can.
 func Fits(p Plan, nodes []Node) *Violation {
 	trials := p.distinct()
 	for _, line := range trials {
@@ -65,7 +67,10 @@ func Fits(p Plan, nodes []Node) *Violation {
 			return v
 		}
 	}
-	return p.fitsMemory(nodes)
+	if v := p.fitsMemory(nodes); v != nil {
+		return v
+	}
+	return p.fitsResources(nodes)
 }
 
 // LargestServer is the most that the servers of any trial of a plan need on one node, with all that runs beside them, in thousandths of a CPU.

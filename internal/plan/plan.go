@@ -212,7 +212,7 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 			p.Note("implementations[%s].readiness.timeoutSeconds defaults to %d", i.Name, ready.Seconds)
 		}
 		p.encryption(i.Name, own.TLS)
-		p.scratch("implementations["+i.Name+"]", own.Container)
+		p.amounts("implementations["+i.Name+"]", own.Container)
 		p.dependencies(i.Name, own.Dependencies)
 		if i.CPUs == 0 {
 			own.CPUs = DefaultCPUs
@@ -226,8 +226,14 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 	}
 }
 
-// scratch fills in the sizes of the folders that a container may write to.
-func (p *Plan) scratch(container string, own record.Container) {
+// amounts fills in the sizes of the folders that a container may write to, and how much it gets of resources.
+func (p *Plan) amounts(container string, own record.Container) {
+	for n := range own.Resources {
+		if r := &own.Resources[n]; r.Amount == 0 {
+			r.Amount = 1
+			p.Note("%s.resources[%d].amount defaults to 1", container, n)
+		}
+	}
 	for n := range own.Scratch {
 		if s := &own.Scratch[n]; s.Bytes == 0 {
 			s.Bytes = defaultScratchBytes
@@ -241,7 +247,7 @@ func (p *Plan) dependencies(implementation string, list []record.Dependency) {
 	for n := range list {
 		d := &list[n]
 		container := fmt.Sprintf("implementations[%s].dependencies[%s]", implementation, d.Name)
-		p.scratch(container, d.Container)
+		p.amounts(container, d.Container)
 		if d.MilliCPU == 0 {
 			d.MilliCPU = defaultDependencyMilliCPU
 			p.Note("%s.cpu defaults to 1", container)

@@ -113,7 +113,7 @@ func Of(m record.RunManifest) (Run, error) {
 	if !slices.ContainsFunc(p.Implementations, func(i Implementation) bool { return i.Baseline }) {
 		return p, fmt.Errorf("reading the plan of run %s: its baseline %s is none of its implementations", m.Run.Name, p.Baseline)
 	}
-	p.Requests = requests(plan.Cells)
+	p.Requests = requests(plan.Cells, m.Bodies)
 	for _, c := range plan.Cells {
 		switch {
 		case c.Search == nil:

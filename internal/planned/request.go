@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -58,15 +59,17 @@ type Request struct {
 	Protocol record.Protocol `json:"protocol,omitempty"`
 	Path     string          `json:"path"`
 	Headers  []record.Header `json:"headers,omitempty"`
-	// BodyBytes and BodySHA256 are of the body, which itself is in the plan of the run.
+	// BodyBytes and BodySHA256 are of the body, which itself is in the plan of the run, or is stored with it where From names it.
 	BodyBytes  int    `json:"bodyBytes"`
 	BodySHA256 string `json:"bodySHA256,omitempty"`
+	// From is the name of the source of the body; empty of one that stands in the spec.
+	From string `json:"from,omitempty"`
 	// AnyBody is true if the bodies of the answers are not compared.
 	AnyBody bool `json:"anyBody,omitempty"`
 }
 
 // requests are those of mixes, and those of other loads that are more than a GET of a path in HTTP/1 whose answers are compared.
-func requests(cells []record.Cell) []Request {
+func requests(cells []record.Cell, frozen []record.FrozenBody) []Request {
 	var out []Request
 	for _, c := range cells {
 		if c.Script != nil || slices.ContainsFunc(out, func(seen Request) bool { return seen.Load == c.Load }) {
@@ -80,6 +83,12 @@ func requests(cells []record.Cell) []Request {
 			one := Request{
 				Load: c.Load, Key: r.Key(), Method: r.Verb(), Protocol: r.Protocol, Path: r.Path, Headers: r.Headers, BodyBytes: len(r.Body), BodySHA256: r.BodySHA256(),
 				AnyBody: r.Expect.AnyBody,
+			}
+			if from := r.From; from != nil {
+				one.From = from.String()
+				if b := pick.First(frozen, func(b *record.FrozenBody) bool { return b.From == one.From }); b != nil {
+					one.BodyBytes, one.BodySHA256 = int(b.Bytes), b.SHA256
+				}
 			}
 			switch {
 			case weights > 0:

@@ -21,8 +21,11 @@ const (
 	PullDeadline = 20 * time.Second
 	// ScheduleDeadline is how long a pod may at least find no node.
 	ScheduleDeadline = 45 * time.Second
-	// StartDeadline is how long a container may at least fail to be started, and at most where an object that it names is missing.
+	// StartDeadline is how long a container may at least fail to be started.
 	StartDeadline = 45 * time.Second
+	// ObjectDeadline is how long an object that a container names may be missing: whoever applies it with the run may do so after it, and a kubelet that
+	// could not make a container looks again within 15 s.
+	ObjectDeadline = 20 * time.Second
 )
 
 // maxLastWords bounds what is quoted of a container that has ended.
@@ -220,7 +223,7 @@ func unstartable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	for _, c := range containers(p) {
 		w := c.State.Waiting
 		switch {
-		case !unmade(w) || a.Now.Sub(pullingSince(p)) < a.startDeadline(w.Message):
+		case !unmade(w) || a.Now.Sub(pullingSince(p)) < a.startDeadline(*w):
 			continue
 		case a.isAgent(p, c.Name):
 			return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "container %s of pod %s cannot be started: %s", c.Name, p.Name, w.Message)
@@ -232,9 +235,12 @@ func unstartable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
+// unconfigured is why a container waits whose variables or user its kubelet cannot make of the spec.
+const unconfigured = "CreateContainerConfigError"
+
 // unmade reports whether a container waits because its kubelet could not make or start it.
 func unmade(w *corev1.ContainerStateWaiting) bool {
-	return w != nil && slices.Contains([]string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}, w.Reason)
+	return w != nil && slices.Contains([]string{unconfigured, "CreateContainerError", "RunContainerError"}, w.Reason)
 }
 
 // unstarted is the failure of a node that is too troubled to start a container.
@@ -245,7 +251,10 @@ func unstarted(p *corev1.Pod, name, said string) *conduct.Failure {
 // misconfigured is a container that its kubelet cannot make of what the spec gives.
 func misconfigured(a Attempt, p *corev1.Pod, name, image string, why corev1.ContainerStateWaiting) *conduct.Failure {
 	fields := "command"
-	if why.Reason == "CreateContainerConfigError" {
+	if why.Reason == unconfigured {
+		if f := missing(a, p, why.Message); f != nil {
+			return f
+		}
 		fields = "env, envFrom and user"
 	}
 	reason := v1alpha1.ReasonServerExited

@@ -1,7 +1,9 @@
 package pods
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -34,6 +36,23 @@ func mounted(p *corev1.Pod) bool {
 // holdsFiles reports whether a volume is made of an object of the user's.
 func holdsFiles(v corev1.Volume) bool { return v.ConfigMap != nil || v.Secret != nil }
 
+// missing is the failure of a pod of which a kubelet says that an object which the spec names, or a key of it, is not there; nil if it says something
+// else. Of Secrets nobody else tells: the operator reads none.
+func missing(a Attempt, p *corev1.Pod, said string) *conduct.Failure {
+	for _, u := range Implementation(a.Work, p).Uses() {
+		kind, name := u.Object.Named()
+		// A kubelet names the resource, an API server its plural.
+		absent := fmt.Sprintf("%s %q not found", strings.ToLower(kind), name)
+		switch {
+		case strings.Contains(said, absent), strings.Contains(said, strings.Replace(absent, " ", "s ", 1)):
+			return conduct.PermanentFailure(v1alpha1.ReasonObjectMissing, "%s", u.Absent(p.Namespace))
+		case u.Key != "" && strings.Contains(said, fmt.Sprintf("couldn't find key %s in %s %s/%s", u.Key, kind, p.Namespace, name)):
+			return conduct.PermanentFailure(v1alpha1.ReasonObjectMissing, "%s", u.WithoutKey())
+		}
+	}
+	return nil
+}
+
 // Starting says what pods that do not run yet are doing.
 func (a Attempt) Starting() string {
 	for _, p := range a.Pods {
@@ -47,8 +66,11 @@ func (a Attempt) Starting() string {
 // unmountable pods shall hold files of an object that is not there: whoever applies it with the run may do so after it.
 func unmountable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	said := a.Unmounted[p.Name]
-	if !says(said, absences) || a.Now.Sub(scheduledAt(p)) < StartDeadline {
+	if !says(said, absences) || a.Now.Sub(scheduledAt(p)) < ObjectDeadline {
 		return nil
+	}
+	if f := missing(a, p, said); f != nil {
+		return f
 	}
 	reason, own := v1alpha1.ReasonServerExited, Implementation(a.Work, p)
 	if a.Work.EndsItself() {

@@ -6,14 +6,24 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/pods"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 const serverPod = "quick-000-go-1-s0"
 
+// named gives the server of an attempt settings that name objects.
+func named(a *pods.Attempt, c record.Container) {
+	work := a.Work.(sweep.Sweep)
+	work.Implementations[0].Container = c
+	a.Work = work
+}
+
 // withFiles is an attempt whose server shall hold the files of a Secret.
 func withFiles() pods.Attempt {
 	a := attempt()
+	named(&a, record.Container{Files: []record.FileMount{{Path: "/keys", From: record.Object{Secret: "keys"}}}})
 	server(&a).Spec.Volumes = []corev1.Volume{{Name: "b", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "keys"}}}}
 	for i := range server(&a).Status.ContainerStatuses {
 		waitingFor(server(&a), i, "ContainerCreating", "")
@@ -53,8 +63,8 @@ func TestAPodWhoseFilesAreNowhereIsAFaultOfTheSpec(t *testing.T) {
 		since time.Duration
 		want  string
 	}{
-		"a Secret that is not there": {absent, 45 * time.Second, "ServerExited permanent: go of pod " + serverPod + " cannot be started: " + absent + ": correct the files of implementations[go] and of its dependencies, or make the ConfigMap or Secret"},
-		"a Secret that may yet come": {absent, 44 * time.Second, ""},
+		"a Secret that is not there": {absent, 20 * time.Second, `ObjectMissing permanent: implementations[go].files[0] names the Secret "keys", which namespace "bench" does not have: create it there, or correct the name`},
+		"a Secret that may yet come": {absent, 19 * time.Second, ""},
 		"a key that is not there":    {`MountVolume.SetUp failed for volume "b" : references non-existent secret key: tls.crt`, time.Minute, "ServerExited permanent: go of pod " + serverPod + ` cannot be started: MountVolume.SetUp failed for volume "b" : references non-existent secret key: tls.crt: correct the files of implementations[go] and of its dependencies, or make the ConfigMap or Secret`},
 		"a cache that is slow":       {`MountVolume.SetUp failed for volume "b" : failed to sync secret cache: timed out waiting for the condition`, time.Minute, ""},
 		"nothing is said":            {"", time.Hour, ""},

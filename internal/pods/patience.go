@@ -25,11 +25,13 @@ var lacks = []string{"executable file not found", "no such file or directory", "
 var stumbles = []string{"failed to sync", "deadline exceeded", "deadlineexceeded", "timed out", "failed to reserve", "code = unavailable"}
 
 // startDeadline is how long a container may fail to be started of which its node says something.
-func (a Attempt) startDeadline(said string) time.Duration {
-	switch {
+func (a Attempt) startDeadline(why corev1.ContainerStateWaiting) time.Duration {
+	switch said := why.Message; {
 	case stumbled(said):
 	case says(said, lacks):
 		return 0
+	case why.Reason == unconfigured && says(said, absences):
+		return ObjectDeadline
 	case says(said, absences):
 		return StartDeadline
 	}
@@ -90,7 +92,7 @@ func (a Attempt) Awaited() string {
 			case w != nil && (w.Reason == "ErrImagePull" || w.Reason == "ImagePullBackOff"):
 				return fmt.Sprintf("waiting for %s for image %q on node %s: %s", a.atMost(a.pullDeadline(c.Image, w.Message)), c.Image, p.Spec.NodeName, w.Message)
 			case unmade(w):
-				return fmt.Sprintf("waiting for %s for node %s to start container %s of pod %s: %s", a.atMost(a.startDeadline(w.Message)), p.Spec.NodeName, c.Name, p.Name, w.Message)
+				return fmt.Sprintf("waiting for %s for node %s to start container %s of pod %s: %s", a.atMost(a.startDeadline(*w)), p.Spec.NodeName, c.Name, p.Name, w.Message)
 			}
 		}
 		for _, c := range p.Status.Conditions {

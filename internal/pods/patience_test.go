@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadstone.dev/loadstone/internal/pods"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestWhatMayComeBackIsWaitedForAsLongAsTheRunHasPatience(t *testing.T) {
@@ -65,13 +66,20 @@ func TestAContainerThatANodeCannotStartIsWaitedForUnlessItsImageLacksSomething(t
 		"a path that is not in the image":      {"RunContainerError", cri + "exec: /srv: no such file or directory", 0, "ServerExited permanent: "},
 		"a program for another processor":      {"RunContainerError", cri + "exec /srv: exec format error", 0, "ServerExited permanent: "},
 		"a program that may not be run":        {"RunContainerError", cri + `exec: "/srv": permission denied`, 0, "ServerExited permanent: "},
-		"a Secret that may yet come":           {"CreateContainerConfigError", `secret "db" not found`, pods.StartDeadline - time.Second, ""},
-		"a Secret that is not there":           {"CreateContainerConfigError", `secret "db" not found`, pods.StartDeadline, "ServerExited permanent: "},
-		"a key that is not there":              {"CreateContainerConfigError", "couldn't find key x in Secret bench/db", pods.StartDeadline, "ServerExited permanent: "},
+		"a Secret that may yet come":           {"CreateContainerConfigError", `secret "db" not found`, pods.ObjectDeadline - time.Second, ""},
+		"a Secret that is not there":           {"CreateContainerConfigError", `secret "db" not found`, pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].envFrom[0] names the Secret "db", which namespace "bench" does not have: create it there, or correct the name`},
+		"a Secret that the API server misses":  {"CreateContainerConfigError", `secrets "db" not found`, pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].envFrom[0] names the Secret "db"`},
+		"a ConfigMap that has gone":            {"CreateContainerConfigError", `configmap "db" not found`, pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].env[0].valueFrom names the ConfigMap "db"`},
+		"a key that is not there":              {"CreateContainerConfigError", "couldn't find key x in ConfigMap bench/db", pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].env[0].valueFrom names the key "x", under which the ConfigMap "db" has no text: add it, or correct the key`},
+		"a Secret that nobody names":           {"CreateContainerConfigError", `secret "other" not found`, pods.ObjectDeadline, "ServerExited permanent: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := attempt()
 			a.Patience = patience
+			named(&a, record.Container{
+				Env:     []record.Variable{{Name: "X", From: record.Object{ConfigMap: "db"}, Key: "x"}},
+				EnvFrom: []record.VariableSource{{Kind: "Secret", Name: "db"}},
+			})
 			server(&a).Status.Conditions = condOf(corev1.ConditionTrue, tc.since, "")
 			waitingFor(server(&a), 0, tc.reason, tc.said)
 			if got := describe(a.Fault()); !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {

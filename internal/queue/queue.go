@@ -130,8 +130,8 @@ func measuredAll(r *v1alpha1.BenchmarkRun) bool {
 // awaitsNodes reports whether a run whose turn has not come waits for nodes that are away.
 func awaitsNodes(r *v1alpha1.BenchmarkRun) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionPlanned)
-	return r.Status.StartTime == nil && c != nil && c.Status == metav1.ConditionUnknown &&
-		(c.Reason == v1alpha1.ReasonNotEnoughCPUs || c.Reason == v1alpha1.ReasonNotEnoughMemory)
+	lacks := []string{v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonNotEnoughResources}
+	return r.Status.StartTime == nil && c != nil && c.Status == metav1.ConditionUnknown && slices.Contains(lacks, c.Reason)
 }
 
 // rank puts a run that measures before those that wait.

@@ -12,7 +12,7 @@ const (
 	Nobody Origin = iota + 1
 	// Implementation failures are caused by the implementation and count against it.
 	Implementation
-	// Setup failures are of an image, a pod or a node that the spec asks for and the cluster cannot give. They count against no implementation.
+	// Setup failures are of an image, an object, a pod or a node that the spec asks for and the cluster cannot give. They count against no implementation.
 	Setup
 	// Load failures are of a load that cannot be made, whatever the implementation.
 	Load
@@ -30,6 +30,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonInvalidSpec:         Nobody,
 	v1alpha1.ReasonNotEnoughCPUs:       Nobody,
 	v1alpha1.ReasonNotEnoughMemory:     Nobody,
+	v1alpha1.ReasonNotEnoughResources:  Nobody,
 	v1alpha1.ReasonQueued:              Nobody,
 	v1alpha1.ReasonTrialsFailed:        Nobody,
 	v1alpha1.ReasonTrialWaiting:        Nobody,
@@ -55,6 +56,8 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonOutputUnreadable:    Implementation,
 	v1alpha1.ReasonBuildMismatch:       Implementation,
 	v1alpha1.ReasonImagePull:           Setup,
+	v1alpha1.ReasonObjectMissing:       Setup,
+	v1alpha1.ReasonObjectChanged:       Setup,
 	v1alpha1.ReasonPodRejected:         Setup,
 	v1alpha1.ReasonUnschedulable:       Setup,
 	v1alpha1.ReasonImageNotFound:       Setup,

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Container is what an implementation gets beside its image and its command. Objects are named, and their contents are not recorded.
+// Container is what an implementation gets beside its image and its command. Objects are named, and their contents are not recorded: of ConfigMaps a run
+// knows the digests.
 type Container struct {
 	// Args follow the command, or the entrypoint of the image.
 	Args    []string         `json:"args,omitempty"`
@@ -16,6 +17,8 @@ type Container struct {
 	EnvFrom []VariableSource `json:"envFrom,omitempty"`
 	Files   []FileMount      `json:"files,omitempty"`
 	Scratch []Scratch        `json:"scratch,omitempty"`
+	// Resources are what it gets of its node beside CPUs, memory and disk.
+	Resources []Resource `json:"resources,omitempty"`
 	// User and Group are those of its process; nil is OwnUser on a cluster, and on one machine who started the run, or what its image names.
 	User  *int64 `json:"user,omitempty"`
 	Group *int64 `json:"group,omitempty"`
@@ -61,6 +64,9 @@ func (c Container) Settings() []Setting {
 	}
 	for _, s := range c.Scratch {
 		out = append(out, Setting{"scratch " + s.Path, fmt.Sprintf("%d MiB", s.Bytes>>20)})
+	}
+	for _, r := range c.Resources {
+		out = append(out, Setting{"resources " + r.Name, r.Printed()})
 	}
 	if c.User != nil {
 		out = append(out, Setting{"user", fmt.Sprint(*c.User)})
@@ -108,16 +114,36 @@ type Object struct {
 
 // String names the object.
 func (o Object) String() string {
-	if o.Secret != "" {
-		return "Secret " + o.Secret
-	}
-	return "ConfigMap " + o.ConfigMap
+	kind, name := o.Named()
+	return kind + " " + name
 }
 
 // Scratch is an empty folder to write to.
 type Scratch struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
+}
+
+// Resource is how much of a resource of its node a container gets.
+type Resource struct {
+	// Name is that of Kubernetes.
+	Name string `json:"name"`
+	// Amount is a number, or bytes of huge pages.
+	Amount int64 `json:"amount"`
+}
+
+// HugePages begins the names of huge pages, whose size follows.
+const HugePages = "hugepages-"
+
+// Huge reports whether the resource is huge pages.
+func (r Resource) Huge() bool { return strings.HasPrefix(r.Name, HugePages) }
+
+// Printed is the amount with its unit.
+func (r Resource) Printed() string {
+	if r.Huge() {
+		return fmt.Sprintf("%d MiB", r.Amount>>20)
+	}
+	return fmt.Sprint(r.Amount)
 }
 
 // Readiness is when a server counts as started.

@@ -95,6 +95,13 @@ type FrozenScript struct {
 	Artifact
 }
 
+// FrozenBody is a body that requests name, as it was when the run started.
+type FrozenBody struct {
+	// From is the name of its BodySource.
+	From string `json:"from"`
+	Artifact
+}
+
 // BoundNode is the node to which a member of every trial is bound.
 type BoundNode struct {
 	Member string `json:"member"`
@@ -118,9 +125,13 @@ type RunManifest struct {
 	Nodes []BoundNode `json:"nodes,omitempty"`
 	// Scripts are the users' scripts that the run froze at its start; empty in records from before scripts were frozen.
 	Scripts []FrozenScript `json:"scripts,omitempty"`
-	Started time.Time      `json:"started"`
-	Ended   time.Time      `json:"ended"`
-	Trials  []TrialEntry   `json:"trials"`
+	// Bodies are those that requests name, as the run froze them at its start.
+	Bodies []FrozenBody `json:"bodies,omitempty"`
+	// ConfigMaps are those that implementations name; every trial that is stored began and ended with them. Empty in records from before.
+	ConfigMaps []ConfigMap  `json:"configMaps,omitempty"`
+	Started    time.Time    `json:"started"`
+	Ended      time.Time    `json:"ended"`
+	Trials     []TrialEntry `json:"trials"`
 	// Following are the trials that followed the blocks.
 	Following []TrialEntry `json:"following,omitempty"`
 	// Operator is the version of the operator that wrote the manifest.

@@ -28,9 +28,20 @@ type Request struct {
 	// Headers are those beside the ones that a tool sends for itself. Each name is there once, whatever the case of its letters.
 	Headers []Header `json:"headers,omitempty"`
 	// Body is empty if there is none.
-	Body   string `json:"body,omitempty"`
-	Expect Expect `json:"expect"`
+	Body string `json:"body,omitempty"`
+	// From is where a run has taken the body from; nil of one that stands in the spec. On a cluster the body itself is in the trials, and not in the plan.
+	From   *BodySource `json:"from,omitempty"`
+	Expect Expect      `json:"expect"`
 }
+
+// BodySource is the entry of a ConfigMap that holds a body.
+type BodySource struct {
+	ConfigMap string `json:"configMap"`
+	Key       string `json:"key"`
+}
+
+// String is the name under which the body is stored with its run.
+func (s BodySource) String() string { return s.ConfigMap + "/" + s.Key }
 
 // Header is a header of a request.
 type Header struct {
@@ -52,7 +63,7 @@ func (r Request) Verb() string { return cmp.Or(r.Method, MethodGet) }
 
 // Plain reports whether the request is a GET with nothing but its path, in HTTP/1.
 func (r Request) Plain() bool {
-	return r.Method == "" && r.Protocol == "" && len(r.Headers) == 0 && r.Body == ""
+	return r.Method == "" && r.Protocol == "" && len(r.Headers) == 0 && r.Body == "" && r.From == nil
 }
 
 // InHTTP2 ends the key of a request in HTTP/2.
@@ -72,7 +83,11 @@ func (r Request) Key() string {
 	for _, h := range r.Headers {
 		fmt.Fprintf(&all, "%s: %s\n", strings.ToLower(h.Name), h.Value)
 	}
-	return r.Verb() + " " + r.Path + " " + digest(all.String() + "\n" + r.Body)[:keyDigits]
+	body := r.Body
+	if r.From != nil { // Of such a body the plan knows the name alone, and a run freezes it.
+		body = "from " + r.From.String()
+	}
+	return r.Verb() + " " + r.Path + " " + digest(all.String() + "\n" + body)[:keyDigits]
 }
 
 // BodySHA256 is the digest of the body; empty if there is none.
@@ -84,7 +99,9 @@ func (r Request) BodySHA256() string {
 }
 
 // NoBody reports whether the request has to say that it has no body, since its method is about one.
-func (r Request) NoBody() bool { return r.Body == "" && slices.Contains(bodied, r.Method) }
+func (r Request) NoBody() bool {
+	return r.Body == "" && r.From == nil && slices.Contains(bodied, r.Method)
+}
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))

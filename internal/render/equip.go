@@ -10,6 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -57,6 +58,15 @@ func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
 		disk.Add(*size)
 		c.Resources.Limits[corev1.ResourceEphemeralStorage] = disk
 		mount(pod, c, Scratch(p, i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
+	}
+	for _, r := range own.Resources {
+		amount := *resource.NewQuantity(r.Amount, resource.BinarySI)
+		c.Resources.Requests[corev1.ResourceName(r.Name)], c.Resources.Limits[corev1.ResourceName(r.Name)] = amount, amount
+		if r.Huge() {
+			// What is made in there is pages, for those that ask for them by a file; a mapping without a file needs none.
+			medium := corev1.StorageMediumHugePagesPrefix + corev1.StorageMedium(strings.TrimPrefix(r.Name, record.HugePages))
+			mount(pod, c, ofDependency(p)+strings.ToLower(r.Name), plan.HugePagesFolder+r.Name, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}})
+		}
 	}
 	for _, name := range own.PullSecrets {
 		if secret := named(name); !slices.Contains(pod.Spec.ImagePullSecrets, secret) {

@@ -17,7 +17,7 @@ import (
 // equipped is the pod of a server that asks for all that an implementation can ask for.
 func equipped(t *testing.T, changes ...func(*v1alpha1.Implementation)) *corev1.Pod {
 	t.Helper()
-	value, uid, gid := "$(HOME) costs $5", int64(1000), int64(2000)
+	value, uid, gid, pages := "$(HOME) costs $5", int64(1000), int64(2000), resource.MustParse("64Mi")
 	own := v1alpha1.Implementation{
 		Name: "go", Image: "localhost/app:1", Port: 8080, Readiness: v1alpha1.Readiness{Path: "/ready?full", TimeoutSeconds: 90},
 		ContainerSettings: v1alpha1.ContainerSettings{
@@ -32,6 +32,7 @@ func equipped(t *testing.T, changes ...func(*v1alpha1.Implementation)) *corev1.P
 				{Path: "/etc/app", ConfigMap: v1alpha1.ObjectReference{Name: "app"}}, {Path: "/etc/keys", Secret: v1alpha1.ObjectReference{Name: "keys"}},
 			},
 			Scratch:          []v1alpha1.Scratch{{Path: "/tmp"}},
+			Resources:        []v1alpha1.ResourceAmount{{Name: "hugepages-2Mi", Amount: &pages}, {Name: "nvidia.com/gpu"}},
 			ImagePullSecrets: []v1alpha1.ObjectReference{{Name: "registry"}},
 		},
 	}

@@ -114,6 +114,8 @@ func TestWhatTheSchemaRefusesIsSaidInPlainWords(t *testing.T) {
 		"an empty list":                  {"command: [./plain]", "command: []", "spec.implementations[0].command: it has 0 items: give at least 1;"},
 		"a list that is too long":        {"command: [./plain]", "command: [" + strings.Repeat("a, ", 200) + "a]", "spec.implementations[0].command: it has 201 items: give at most "},
 		"a text that is too long":        {"name: costly", "name: " + strings.Repeat("c", 30), "spec.implementations[1].name: it is too long: use at most 20 characters;"},
+		"a body of a mebibyte":           {"tool: wrk", "tool: wrk, request: {method: POST, body: " + strings.Repeat("b", 1<<20) + "}", "spec.loads[0].request.body: it is too long: use at most 65536 characters, or let a script make the requests (wrk, k6);"},
+		"an answer of a mebibyte":        {"tool: wrk", "tool: wrk, request: {expect: {body: " + strings.Repeat("b", 1<<20) + "}}", "spec.loads[0].request.expect.body: it is too long: use at most 65536 characters, or remove it: bodies are then compared with the first of their trial;"},
 		"a word that is none of several": {"baseline: plain", "baseline: plain\n  order: Chaos", `spec.order: "Chaos" is not one of its values: choose from Blocks, SlicedDuet;`},
 		"an amount that is none":         {"port: 8081", "port: 8081, memory: much", `spec.implementations[1].memory: "much" is no quantity: write one such as 256Mi or 0.5;`},
 		"a name that is there twice":     {"name: costly", "name: plain", `spec.implementations[1]: an earlier one has the name "plain" too: change or remove one;`},
@@ -155,7 +157,7 @@ func TestAFileThatNoClusterWouldTakeIsNotRead(t *testing.T) {
 		want string
 	}{
 		{maxFile, "the file is empty"},
-		{maxFile + 1, "is no file of at most 3145728 bytes"},
+		{maxFile + 1, "it has 3145729 bytes, and no cluster takes a run of more than 3145728: shorten it"},
 	} {
 		if err := os.WriteFile(path, []byte(strings.Repeat("#", tc.size)), 0o600); err != nil {
 			t.Fatal(err)

@@ -59,8 +59,11 @@ func Read(path string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, called(path, whole("there is no such file: correct its name"))
 	}
-	if err == nil && (info.IsDir() || info.Size() > maxFile) {
-		return nil, called(path, whole("it is no file of at most %d bytes: name the YAML file of a BenchmarkRun", maxFile))
+	if err == nil && info.IsDir() {
+		return nil, called(path, whole("it is a folder: name the YAML file of a BenchmarkRun"))
+	}
+	if err == nil && info.Size() > maxFile {
+		return nil, called(path, whole("it has %d bytes, and no cluster takes a run of more than %d: shorten it; a body of more than 65536 bytes comes from a script (wrk, k6)", info.Size(), maxFile))
 	}
 	text, err := os.ReadFile(path)
 	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {

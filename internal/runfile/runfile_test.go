@@ -69,7 +69,7 @@ func TestABadFileIsRefusedWithASentence(t *testing.T) {
 
 func TestWhatIsNoFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is no file") {
+	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "it is a folder: name the YAML file") {
 		t.Errorf("a folder ends with %v", err)
 	}
 	if _, err := Open(t.Context(), filepath.Join(dir, "none.yaml")); err == nil || err.Error() != filepath.Join(dir, "none.yaml")+": there is no such file: correct its name" {

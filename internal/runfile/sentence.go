@@ -26,7 +26,18 @@ func sentence(path string, e *field.Error) string {
 	if path == "" {
 		return text
 	}
-	return path + ": " + text
+	return path + ": " + text + shorter(path, e)
+}
+
+// shorter is a way out beside fewer characters for a text that is too long; empty if there is none.
+func shorter(path string, e *field.Error) string {
+	switch {
+	case e.Type != field.ErrorTypeTooLong || !strings.HasSuffix(path, ".body"):
+		return ""
+	case strings.HasSuffix(path, ".expect.body"):
+		return ", or remove it: bodies are then compared with the first of their trial"
+	}
+	return ", or let a script make the requests (wrk, k6)"
 }
 
 // fault is the sentence without the field.

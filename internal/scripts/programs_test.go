@@ -14,11 +14,11 @@ func TestARunOfProgramsHasNoScripts(t *testing.T) {
 	if !scripts.Frozen(run) {
 		t.Error("it waits for scripts that it does not have")
 	}
-	if got, err := scripts.Read(t.Context(), nil, run); err != nil || len(got) != 0 {
+	if got, err := scripts.Read(t.Context(), nil, run); err != nil || len(got.Scripts)+len(got.Bodies) != 0 {
 		t.Errorf("read: %v, %v", got, err)
 	}
-	frozen, err := scripts.Freeze(t.Context(), nil, "bench/quick-1", nil)
-	if err != nil || len(frozen) != 0 || len(scripts.Record(frozen, "bench/quick-1")) != 0 {
+	frozen, bodies, err := scripts.Texts{}.Freeze(t.Context(), nil, "bench/quick-1")
+	if err != nil || len(frozen)+len(bodies) != 0 || len(scripts.Record(frozen, "bench/quick-1")) != 0 {
 		t.Errorf("frozen: %v, %v", frozen, err)
 	}
 }

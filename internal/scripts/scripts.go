@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -24,9 +25,36 @@ type Store interface {
 	Get(ctx context.Context, key, sha256 string) ([]byte, error)
 }
 
-// Read reads the script of each load of a run that has one, or returns a *plan.Violation that says which is missing. It wants a reader
-// of the API server itself: a cache would hold every ConfigMap of the cluster.
-func Read(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) ([]protocol.Script, error) {
+// Texts are what a run names and freezes.
+type Texts struct {
+	// Scripts are those of loads, and Bodies those of requests.
+	Scripts []protocol.Script
+	Bodies  []Body
+}
+
+// Read reads the scripts and the bodies of a run, or returns a *plan.Violation that says which is missing, or what of the run cannot be measured with
+// them. It wants a reader of the API server itself: a cache would hold every ConfigMap of the cluster.
+func Read(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) (Texts, error) {
+	scripts, err := readScripts(ctx, live, run)
+	if err != nil {
+		return Texts{}, err
+	}
+	bodies, err := readBodies(ctx, live, run)
+	return Texts{scripts, bodies}, err
+}
+
+// Freeze stores what a run names with the run that lies under a prefix.
+func (t Texts) Freeze(ctx context.Context, store Store, runPrefix string) ([]v1alpha1.FrozenScript, []v1alpha1.FrozenBody, error) {
+	scripts, err := freezeScripts(ctx, store, runPrefix, t.Scripts)
+	if err != nil {
+		return nil, nil, err
+	}
+	bodies, err := freezeBodies(ctx, store, runPrefix, t.Bodies)
+	return scripts, bodies, err
+}
+
+// readScripts reads the script of each load of a run that has one.
+func readScripts(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) ([]protocol.Script, error) {
 	var scripts []protocol.Script
 	all := 0
 	for i, l := range run.Spec.Loads {
@@ -59,7 +87,7 @@ func read(ctx context.Context, live client.Reader, namespace string, s v1alpha1.
 		text = binary
 	}
 	if len(text) == 0 {
-		return nil, violation("%s.key: ConfigMap %s has no key %s, or the key is empty: add the script, or name another key", field, s.ConfigMap, s.Key)
+		return nil, violation("%s.key: ConfigMap %s has no key %s, or the key is empty: add it, or name another key", field, s.ConfigMap, s.Key)
 	}
 	return text, nil
 }
@@ -68,16 +96,11 @@ func violation(format string, args ...any) error {
 	return &plan.Violation{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
 }
 
-// Freeze stores scripts with the run that lies under a prefix.
-func Freeze(ctx context.Context, store Store, runPrefix string, scripts []protocol.Script) ([]v1alpha1.FrozenScript, error) {
+// freezeScripts stores scripts.
+func freezeScripts(ctx context.Context, store Store, runPrefix string, scripts []protocol.Script) ([]v1alpha1.FrozenScript, error) {
 	var frozen []v1alpha1.FrozenScript
 	for _, s := range scripts {
-		key := artifact.ScriptKey(runPrefix, s.Load)
-		stored, err := store.Put(ctx, key, "text/plain; charset=utf-8", s.Text)
-		if errors.Is(err, artifact.ErrExists) {
-			// An operator that ended before it could say so has stored it, and it was changed since: what is stored holds.
-			stored, err = store.Find(ctx, key)
-		}
+		stored, err := put(ctx, store, artifact.ScriptKey(runPrefix, s.Load), s.Text)
 		if err != nil {
 			return nil, err
 		}
@@ -86,8 +109,22 @@ func Freeze(ctx context.Context, store Store, runPrefix string, scripts []protoc
 	return frozen, nil
 }
 
-// Frozen reports whether every script of a run is stored.
+// put stores a text, or finds what is stored: an operator that ended before it could say so has stored it, and it was changed since.
+func put(ctx context.Context, store Store, key string, text []byte) (record.Artifact, error) {
+	stored, err := store.Put(ctx, key, "text/plain; charset=utf-8", text)
+	if errors.Is(err, artifact.ErrExists) {
+		return store.Find(ctx, key)
+	}
+	return stored, err
+}
+
+// Frozen reports whether every script of a run is stored, and every body that its requests name.
 func Frozen(run *v1alpha1.BenchmarkRun) bool {
+	for _, use := range sweep.BodyUses(run.Spec.Loads) {
+		if !frozenBody(run.Status.Bodies, use.From.String()) {
+			return false
+		}
+	}
 	return !slices.ContainsFunc(run.Spec.Loads, func(l v1alpha1.Load) bool {
 		return !l.Script.IsZero() && !slices.ContainsFunc(run.Status.Scripts, func(f v1alpha1.FrozenScript) bool { return f.Load == l.Name })
 	})

@@ -74,7 +74,7 @@ func TestTheScriptOfEachLoadIsReadOrRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := scripts.Read(t.Context(), live, tc.run)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := cmp.Diff(tc.want, got.Scripts); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			v := (*plan.Violation)(nil)
@@ -91,10 +91,11 @@ func TestWhatWasFrozenFirstHolds(t *testing.T) {
 		t.Error("a script is frozen before it was stored")
 	}
 	before := []protocol.Script{{Load: "a", Text: []byte("-- as it was")}}
-	if _, err := scripts.Freeze(t.Context(), store, "bench/quick-1", before); err != nil {
+	if _, _, err := (scripts.Texts{Scripts: before}).Freeze(t.Context(), store, "bench/quick-1"); err != nil {
 		t.Fatal(err)
 	}
-	frozen, err := scripts.Freeze(t.Context(), store, "bench/quick-1", []protocol.Script{{Load: "a", Text: []byte("-- another load")}})
+	edited := scripts.Texts{Scripts: []protocol.Script{{Load: "a", Text: []byte("-- another load")}}}
+	frozen, _, err := edited.Freeze(t.Context(), store, "bench/quick-1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func asked(r v1alpha1.Request) record.Request {
 
 // defaultContentType heads a body that has no type: ab would send one of its own choice, and the others none. It reports whether it did.
 func defaultContentType(r *record.Request) bool {
-	if r.Body == "" || slices.ContainsFunc(r.Headers, func(h record.Header) bool { return strings.EqualFold(h.Name, contentType) }) {
+	if r.Body == "" && r.From == nil || slices.ContainsFunc(r.Headers, func(h record.Header) bool { return strings.EqualFold(h.Name, contentType) }) {
 		return false
 	}
 	r.Headers = append(r.Headers, record.Header{Name: contentType, Value: DefaultContentType})

@@ -51,7 +51,7 @@ func checkMix(load string, l v1alpha1.Load) *kind.Violation {
 
 // given reports whether anything of a request is set.
 func given(r v1alpha1.Request) bool {
-	return r.Method != "" || r.Path != "" || len(r.Headers) > 0 || r.Body != "" || r.Expect != (v1alpha1.Expect{})
+	return r.Method != "" || r.Path != "" || len(r.Headers) > 0 || r.Body != "" || r.BodyFrom != (v1alpha1.BodySource{}) || r.Expect != (v1alpha1.Expect{})
 }
 
 // noteMix says how the requests of a mix are drawn.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
@@ -25,6 +26,7 @@ var (
 	// headerName is a token of HTTP, and headerValue what may follow it on one line.
 	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 	headerValue = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
+	bodyKey     = regexp.MustCompile(`^[-_a-zA-Z0-9][-._a-zA-Z0-9]*$`)
 )
 
 // unsent are the methods that no load sends, with the reason.
@@ -81,13 +83,30 @@ func checkRequest(field string, tool v1alpha1.Tool, r v1alpha1.Request) *kind.Vi
 	if v := kind.CheckPath(field+".path", r.Path); v != nil {
 		return v
 	}
-	if len(r.Body) > maxBodyBytes {
-		return kind.Invalid("%s.body has %d bytes, and the maximum is %d: shorten it, or let a script make the requests (wrk, k6)", field, len(r.Body), maxBodyBytes)
-	}
-	if strings.ContainsRune(r.Body, 0) {
-		return kind.Invalid("%s.body contains a zero byte, and it must be text: let a script make the requests (wrk, k6)", field)
+	if v := checkBody(field, r); v != nil {
+		return v
 	}
 	return kind.Join(checkHeaders(field, r.Headers), checkHead(field, tool, r))
+}
+
+// checkBody refuses a body that cannot be sent, as far as it is known: one of a ConfigMap or a file is when the run starts.
+func checkBody(field string, r v1alpha1.Request) *kind.Violation {
+	field += ".body"
+	if from := r.BodyFrom; from != (v1alpha1.BodySource{}) {
+		field += "From"
+		if !bodyKey.MatchString(from.Key) {
+			return kind.Invalid("%s.key is %q: a key of a ConfigMap has letters, digits, '-', '_' and '.'", field, from.Key)
+		}
+	}
+	switch {
+	case len(r.Body) > maxBodyBytes:
+		return kind.Invalid("%s has %d bytes, and the maximum is %d: shorten it, or let a script make the requests (wrk, k6)", field, len(r.Body), maxBodyBytes)
+	case strings.ContainsRune(r.Body, 0):
+		return kind.Invalid("%s contains a zero byte, and it must be text: let a script make the requests (wrk, k6)", field)
+	case !utf8.ValidString(r.Body):
+		return kind.Invalid("%s has bytes that are no text in UTF-8: let a script make the requests (wrk, k6)", field)
+	}
+	return nil
 }
 
 // checkScripted refuses what a script would not send: it makes its requests itself.
@@ -98,7 +117,7 @@ func checkScripted(field string, l v1alpha1.Load) *kind.Violation {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"method", l.Request.Method != ""}, {"headers", len(l.Request.Headers) > 0}, {"body", l.Request.Body != ""}, {"expect.bodies", l.Request.Expect.Bodies != ""}} {
+	}{{"method", l.Request.Method != ""}, {"headers", len(l.Request.Headers) > 0}, {"body", l.Request.Body != ""}, {"bodyFrom", l.Request.BodyFrom != (v1alpha1.BodySource{})}, {"expect.bodies", l.Request.Expect.Bodies != ""}} {
 		if f.set {
 			return kind.Invalid("%s.%s has no effect beside script, which makes the requests: set it in the script, and remove it here", field, f.name)
 		}

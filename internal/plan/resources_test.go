@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// asking lets the first implementation ask for so much of a resource; for an amount of "" it says none.
+func asking(name, amount string) func(*v1alpha1.BenchmarkRunSpec) {
+	return func(s *v1alpha1.BenchmarkRunSpec) {
+		own := v1alpha1.ResourceAmount{Name: name}
+		if amount != "" {
+			q := resource.MustParse(amount)
+			own.Amount = &q
+		}
+		s.Implementations[0].Resources = append(s.Implementations[0].Resources, own)
+	}
+}
+
+func TestResourcesAreThoseThatNodesOfferInWholeNumbers(t *testing.T) {
+	for name, tc := range map[string]struct{ resource, amount, want string }{
+		"huge pages":                  {"hugepages-2Mi", "64Mi", ""},
+		"a device":                    {"nvidia.com/gpu", "2", ""},
+		"a device, without an amount": {"nvidia.com/gpu", "", ""},
+		"CPUs":                        {"cpu", "2", "spec.implementations[0].resources[0].name is cpu, which has a field of its own: set cpus"},
+		"memory":                      {"memory", "1Gi", "name is memory, which has a field of its own: set memory"},
+		"disk":                        {"ephemeral-storage", "1Gi", "name is ephemeral-storage, which has a field of its own: set the size of a folder of scratch"},
+		"a word":                      {"gpu", "1", `resources[0].name is "gpu", which no node offers: give hugepages- and a size, such as hugepages-2Mi, or a name with a domain, such as nvidia.com/gpu`},
+		"half a device":               {"nvidia.com/gpu", "500m", "resources[0].amount is 500m, and a container gets a whole number of nvidia.com/gpu: give 1 or more"},
+		"no device":                   {"nvidia.com/gpu", "0", "amount is 0, and a container gets a whole number"},
+		"fewer devices than none":     {"nvidia.com/gpu", "-1", "amount is -1, and a container gets a whole number"},
+		"a part of a huge page":       {"hugepages-2Mi", "3Mi", "resources[0].amount is 3Mi, and huge pages have 2Mi each: give a multiple of it"},
+		"huge pages without an amount": {
+			"hugepages-1Gi", "", "resources[0].amount is 1, and huge pages have 1Gi each: give a multiple of it",
+		},
+		"huge pages of no size": {"hugepages-large", "64Mi", `resources[0].name ends in "large", which is no size of pages`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Compile(spec(asking(tc.resource, tc.amount)), Options{Name: "r", UID: "u"})
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+	s := spec(asking("nvidia.com/gpu", "1"), func(s *v1alpha1.BenchmarkRunSpec) {
+		for i := range s.Implementations {
+			s.Implementations[i].Command = []string{"./server"}
+		}
+	})
+	if _, err := Compile(s, Options{Name: "r", UID: "u", Local: true}); err == nil || !strings.Contains(err.Error(), "spec.implementations[0].resources cannot be given: a run on one machine gives CPUs and memory") {
+		t.Errorf("on one machine: %v", err)
+	}
+}
+
+func TestARunIsRefusedWhereNoNodeHasItsResources(t *testing.T) {
+	node := func(milliCPU int64, has map[string]int64) Node {
+		return Node{Name: "s", Role: v1alpha1.RoleServer, MilliCPU: milliCPU, Resources: has}
+	}
+	const enough = 4000
+	for name, tc := range map[string]struct {
+		nodes []Node
+		want  string
+	}{
+		"a node with all":             {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 64 << 20, "nvidia.com/gpu": 1})}, ""},
+		"a node with all but a GPU":   {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 64 << 20})}, "spec.implementations[0].resources: its pod needs 64 MiB of hugepages-2Mi and 1 of nvidia.com/gpu on one node with CPUs enough, and no node for a server has that (the most that one has: 64 MiB of hugepages-2Mi, 0 of nvidia.com/gpu): ask for less, let a node offer it, or label one that does with loadstone.dev/role=server"},
+		"a node with too few pages":   {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 32 << 20, "nvidia.com/gpu": 1})}, "the most that one has: 32 MiB of hugepages-2Mi"},
+		"one node with each":          {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 64 << 20}), node(enough, map[string]int64{"nvidia.com/gpu": 1})}, "no node for a server has that"},
+		"all where there are no CPUs": {[]Node{node(enough, nil), node(100, map[string]int64{"hugepages-2Mi": 64 << 20, "nvidia.com/gpu": 1})}, "on one node with CPUs enough"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Compile(spec(asking("hugepages-2Mi", "64Mi"), asking("nvidia.com/gpu", "")), Options{Name: "r", UID: "u"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := Fits(p, append(tc.nodes, Node{Name: "g", Role: v1alpha1.RoleGenerator, MilliCPU: enough}))
+			if (v != nil) != (tc.want != "") || v != nil && (v.Reason != v1alpha1.ReasonNotEnoughResources || !strings.Contains(v.Message, tc.want)) {
+				t.Errorf("got %+v, want %q", v, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Use is a place in the settings of an implementation that names a ConfigMap or a Secret.
+type Use struct {
+	// Field is the place, such as "implementations[go].files[0]".
+	Field  string
+	Object Object
+	// Key is the key that is read; empty where all keys are.
+	Key string
+}
+
+// Uses are the places where an implementation and its dependencies name objects, in the order of the fields.
+func (i Implementation) Uses() []Use {
+	field := fmt.Sprintf("implementations[%s]", i.Name)
+	out := i.Container.uses(field)
+	for _, d := range i.Dependencies {
+		out = append(out, d.Container.uses(fmt.Sprintf("%s.dependencies[%s]", field, d.Name))...)
+	}
+	return out
+}
+
+// uses are the places of a container, which is a field of a spec.
+func (c Container) uses(field string) []Use {
+	var out []Use
+	for n, v := range c.Env {
+		if v.From != (Object{}) {
+			out = append(out, Use{fmt.Sprintf("%s.env[%d].valueFrom", field, n), v.From, v.Key})
+		}
+	}
+	for n, e := range c.EnvFrom {
+		out = append(out, Use{fmt.Sprintf("%s.envFrom[%d]", field, n), e.object(), ""})
+	}
+	for n, f := range c.Files {
+		out = append(out, Use{fmt.Sprintf("%s.files[%d]", field, n), f.From, ""})
+	}
+	return out
+}
+
+// object is what the variables are made of.
+func (e VariableSource) object() Object {
+	if e.Kind == "Secret" {
+		return Object{Secret: e.Name}
+	}
+	return Object{ConfigMap: e.Name}
+}
+
+// Absent says which object is named and not there, and the way out.
+func (u Use) Absent(namespace string) string {
+	kind, name := u.Object.Named()
+	return fmt.Sprintf("%s names the %s %q, which namespace %q does not have: create it there, or correct the name", u.Field, kind, name, namespace)
+}
+
+// WithoutKey says which key is named and not there, and the way out.
+func (u Use) WithoutKey() string {
+	kind, name := u.Object.Named()
+	return fmt.Sprintf("%s names the key %q, under which the %s %q has no text: add it, or correct the key", u.Field, u.Key, kind, name)
+}
+
+// Named is the kind and the name of an object.
+func (o Object) Named() (kind, name string) {
+	if o.Secret != "" {
+		return "Secret", o.Secret
+	}
+	return "ConfigMap", o.ConfigMap
+}
+
+// ConfigMap is a ConfigMap that implementations name, as it was when the run started.
+type ConfigMap struct {
+	Name string `json:"name"`
+	// SHA256 is the digest of its keys and values.
+	SHA256 string `json:"sha256"`
+}
+
+// Given are the ConfigMaps that an implementation of the run is given, by their names; none in records from before they were looked at.
+func (m RunManifest) Given(i Implementation) []ConfigMap {
+	var out []ConfigMap
+	for _, c := range m.ConfigMaps {
+		if slices.ContainsFunc(i.Uses(), func(u Use) bool { return u.Object.ConfigMap == c.Name }) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
