@@ -359,9 +359,7 @@ func (d *decision) again() time.Duration {
 			sooner(RetryRefused)
 		}
 	}
-	if d.unread() {
-		sooner(RetryStore)
-	}
+	sooner(d.unread())
 	if images := Images(d.Suite, d.Runs); len(images) > 0 {
 		sooner(Interval(d.Suite.Spec))
 		if d.in.unresolved != nil || d.call != nil && d.call.in.unresolved != nil {
