@@ -285,6 +285,39 @@ func TestAForgeIsToldAgainOfWhatBecameKnown(t *testing.T) {
 	}
 }
 
+// What a later round has said on a commit, or in a pull request, is not replaced by what became known of an earlier one.
+func TestNothingNewerIsReplaced(t *testing.T) {
+	other := strings.Repeat("2", 40)
+	for name, tc := range map[string]struct {
+		commit, pull, want string
+	}{
+		"another commit and pull request": {other, "8", "a 1"},
+		"another commit, and no request":  {other, "none", "a 1"},
+		"the same pull request":           {other, "7", ""},
+		"the same commit":                 {commit, "8", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "a")
+			w.suite.Spec.Notifications[0] = forged("a")
+			for n, at := range map[int32][2]string{1: {commit, "7"}, 2: {tc.commit, tc.pull}} {
+				w.now = noon.Add(time.Duration(n) * time.Minute)
+				w.ends(n, v1alpha1.RoundPassed)
+				w.suite.Status.History[0] = with(w.suite.Status.History[0], "commit", at[0], "pull", at[1])
+			}
+			w.now = noon.Add(time.Hour)
+			w.try("a 1", nil)
+			w.try("a 2", nil)
+			w.now = w.now.Add(time.Minute)
+			for i := range w.suite.Status.History {
+				if line := &w.suite.Status.History[i]; line.Round == 1 {
+					line.ChangePoints.CompletionTime = &metav1.Time{Time: w.now}
+				}
+			}
+			w.try(tc.want, nil)
+		})
+	}
+}
+
 func TestAForgeMayAskToBeLeftAloneForAnHour(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 59 * time.Minute: 59 * time.Minute, 18 * time.Hour: time.Hour} {
 		w := newWorld(t, "a")
