@@ -138,6 +138,10 @@ bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met o
 bench-local: build ## Only those of loadstone run on this machine: twelve minutes, wrk, and nothing else running.
 	@go run ./hack/bench -only local,cases,program
 
+.PHONY: bench-suites
+bench-suites: ## Only 500 suites with a schedule of each minute (LOADSTONE_TEST_SUITES=500), on an API server of its own: missed minutes and memory, in eight minutes.
+	@LOADSTONE_TEST_SUITES=$${LOADSTONE_TEST_SUITES:-500} go test -count=1 -timeout 15m -v ./controllers/suites -run TestManySuitesMissNoMinute
+
 .PHONY: bench-rates
 bench-rates: build ## Only how load generators sustain imposed rates of 1,000 to 50,000/s: three minutes, k6, h2load, oha and vegeta in PATH, and nothing else running.
 	@go build -o bin/bench ./hack/bench

@@ -116,7 +116,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
 	if first := queue.First(runs.Items, s.absence.Until, s.now); first != nil && first.UID != s.run.UID {
-		s.why, s.waiting = v1alpha1.ReasonQueued, queue.Waits(runs.Items, s.run, first, s.now)
+		s.why, s.waiting = v1alpha1.ReasonQueued, queue.Waits(runs.Items, s.run, first, s.absence.Until, s.now)
 		return pass.Step{Stop: true, After: queue.LookAgain(first, s.absence.Until, s.now)}, nil
 	}
 	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil && !s.forGood(err) {

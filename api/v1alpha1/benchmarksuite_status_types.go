@@ -160,14 +160,15 @@ type WorseValue struct {
 	Message string `json:"message,omitempty"`
 }
 
-// RoundChangePoints is what the reports of a round and of those before it say of change points. They are read once.
+// RoundChangePoints is what the reports of a round and of those before it say of change points. They are read once; where the
+// store did not give them, it is asked again every ten minutes, as long as the suite is judged by the round.
 // +kubebuilder:validation:MinProperties=1
 type RoundChangePoints struct {
 	// startTime is when the reports were first asked for.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// completionTime is when they had been read, or when the store had been waited for long enough. Absent while it is waited for.
+	// completionTime is when they had been read, or when the store was last given up. Absent while it is waited for.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 

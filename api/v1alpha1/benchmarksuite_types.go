@@ -199,7 +199,8 @@ type Gate struct {
 	ChangePoints ChangePointGate `json:"changePoints,omitzero"`
 }
 
-// History is how many rounds stay in the cluster. Older ones are deleted with their runs; what is in the object store stays.
+// History is how many rounds stay in the cluster, and for how long. Others are deleted with their runs; what is in the object store stays. The last good
+// round stays in any case, and the one that the suite is judged by.
 // +kubebuilder:validation:MinProperties=1
 type History struct {
 	// passed is the number of passed rounds that stay. The last good one stays in any case. Defaults to 10.
@@ -213,6 +214,12 @@ type History struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	Failed *int32 `json:"failed,omitempty"`
+
+	// maxAgeDays is for how many days a round stays after its end, passed or not. If absent, its age is no matter.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3650
+	MaxAgeDays int32 `json:"maxAgeDays,omitempty"`
 }
 
 // BenchmarkSuiteSpec is what a suite measures, and when.
@@ -249,7 +256,7 @@ type BenchmarkSuiteSpec struct {
 	// +optional
 	Gate Gate `json:"gate,omitzero"`
 
-	// history is how many rounds stay in the cluster.
+	// history is how many rounds stay in the cluster, and for how long.
 	// +optional
 	History History `json:"history,omitzero"`
 

@@ -120,7 +120,7 @@ const (
 	ReasonRegistryUnavailable = "RegistryUnavailable"
 	// ReasonSinkRefused surfaces when a sink answers that it does not take what it is told.
 	ReasonSinkRefused = "SinkRefused"
-	// ReasonSinkUnavailable surfaces when a sink cannot be reached, or does not answer in time.
+	// ReasonSinkUnavailable surfaces when a sink cannot be reached, or does not answer in time, or when the API server does not show its token now.
 	ReasonSinkUnavailable = "SinkUnavailable"
 	// ReasonTokenMissing surfaces when the namespace of a suite does not let the operator read the token of a notification, or has none.
 	ReasonTokenMissing = "TokenMissing"

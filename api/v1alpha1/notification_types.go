@@ -74,11 +74,11 @@ type NotifiedRound struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	Round int32 `json:"round,omitempty"`
 
-	// outcome is how the round has ended. One that ends again in another way is told again.
+	// outcome is how the round has ended. One that ends again in another way is told again; to GitHub also one whose change points became known later.
 	// +required
 	Outcome RoundOutcome `json:"outcome,omitempty"`
 
-	// deliveryTime is when the sink has taken the round. Absent if the round was given up.
+	// deliveryTime is when the sink has taken the round last. Absent if the round was given up.
 	// +optional
 	DeliveryTime *metav1.Time `json:"deliveryTime,omitempty"`
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -42,16 +43,22 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 	scheme := runtime.NewScheme()
 	must(corev1.AddToScheme(scheme))
 	must(v1alpha1.AddToScheme(scheme))
+	must(rbacv1.AddToScheme(scheme))
 	admin, err := client.New(config, client.Options{Scheme: scheme})
 	must(err)
 	for name, tc := range map[string]struct {
 		prefix string
 		values []string
 		led    string
-		want   []string
+		// gone is a namespace that was deleted after the installation; empty if none was.
+		gone string
+		want []string
 	}{
 		"of all namespaces":           {prefix: "all", want: []string{"all-a", "all-b", "all-system"}},
 		"of those that it is told of": {prefix: "some", values: []string{"runs.namespaces={some-a}"}, led: "some-a", want: []string{"some-a", "some-system"}},
+		"of those that are there": {
+			prefix: "there", values: []string{"runs.namespaces={there-a,there-b}"}, led: "there-a,there-b", gone: "there-b", want: []string{"there-a", "there-system"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			system := tc.prefix + "-system"
@@ -60,11 +67,18 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			}
 			t.Setenv("KUBECONFIG", kubeconfig(t, testbed.Install(t, config, "../..", system, tc.values...).Config))
 			for _, n := range []string{tc.prefix + "-a", tc.prefix + "-b", system} {
+				if n == tc.gone {
+					must(removeNamespace(t.Context(), admin, n))
+					continue
+				}
 				must(admin.Create(t.Context(), shortest(n)))
 			}
-			led, err := namespaces.Parse(tc.led, system)
+			all, err := namespaces.Parse(tc.led, system)
 			must(err)
-			m, _, err := newManager(options{namespace: system, probes: "0", metrics: "0", led: led}, lease.NewFence(leaseDuration, time.Now))
+			o := options{namespace: system, probes: "0", metrics: "0", led: all}
+			_, err = o.leaveOut(t.Context(), errandClient)
+			must(err)
+			m, _, err := newManager(o, lease.NewFence(leaseDuration, time.Now))
 			must(err)
 			testbed.Beside(t, m.Start)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -79,7 +93,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			for _, list := range others {
 				must(m.GetClient().List(ctx, list))
 			}
-			for where, reader := range map[string]client.Reader{"memory": m.GetClient(), "the API server": led.Reader(m.GetAPIReader())} {
+			for where, reader := range map[string]client.Reader{"memory": m.GetClient(), "the API server": all.Reader(m.GetAPIReader())} {
 				var runs v1alpha1.BenchmarkRunList
 				must(reader.List(ctx, &runs))
 				var got []string
@@ -94,6 +108,18 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			}
 		})
 	}
+}
+
+// removeNamespace removes a namespace and the rights in it, as the controllers of a whole cluster do.
+func removeNamespace(ctx context.Context, c client.Client, name string) error {
+	rights := metav1.ObjectMeta{Namespace: name, Name: "loadstone-runs"}
+	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for _, o := range []client.Object{&rbacv1.RoleBinding{ObjectMeta: rights}, &rbacv1.Role{ObjectMeta: rights}, n} {
+		if err := c.Delete(ctx, o); err != nil {
+			return err
+		}
+	}
+	return c.SubResource("finalize").Update(ctx, n)
 }
 
 // shortest is a run that no operator leads here.

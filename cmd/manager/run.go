@@ -146,10 +146,17 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(handler))
+	absent, err := o.leaveOut(ctx, errandClient)
+	if err != nil {
+		return err
+	}
 	fence := lease.NewFence(leaseDuration, time.Now)
 	m, config, err := newManager(o, fence)
 	if err != nil {
 		return err
+	}
+	if err := m.Add(absent); err != nil {
+		return fmt.Errorf("registering the look for missing namespaces: %w", err)
 	}
 	// The manager's own client reads from caches that start later, and writes while it leads; the keys are needed now.
 	direct, err := client.New(config, client.Options{Scheme: m.GetScheme()})

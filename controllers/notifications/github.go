@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,10 +29,14 @@ import (
 const (
 	// wholePatience is how long all requests for one round may take.
 	wholePatience = 40 * time.Second
+	// secretPatience is how long the API server may take to show the token.
+	secretPatience = 10 * time.Second
 	// perPage and maxPages bound the comments of a pull request among which that of the suite is looked for.
 	perPage, maxPages = 100, 10
 	// maxPage bounds a page of them, of 65,536 characters each.
 	maxPage = 32 << 20
+	// maxStatus bounds the answer to a status, which shows whose the token is.
+	maxStatus = 256 << 10
 	// restAfterLimit is how long GitHub asks to be left alone where it only says that it was asked too often.
 	restAfterLimit = time.Minute
 )
@@ -88,22 +93,28 @@ func (g *GitHub) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notic
 	}
 	c := &http.Client{Transport: g.Way, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	h := &hub{c, at.API + "/repos/" + at.Repository, token, to, at, g.Now}
-	if err := h.send(ctx, http.MethodPost, "/statuses/"+at.Commit, h.statusRefused, notice.StatusOf(e, s.Spec.Gate, to.Link)); err != nil || at.Pull == "" {
+	account, err := h.setStatus(ctx, notice.StatusOf(e, due.Sink, s.Spec.Gate))
+	if err != nil || at.Pull == "" {
 		return err
 	}
 	if wrong := at.PullFault(to); wrong != "" {
 		return final("%s", wrong)
+	}
+	if account == 0 {
+		return fails(v1alpha1.ReasonSinkUnavailable, "has the status of the commit and no comment: its answer does not say whose the token is")
 	}
 	reports, err := g.reports(ctx, e)
 	if err != nil {
 		return err
 	}
 	marker := notice.Marker(s, due.Sink.Name, at)
-	return h.comment(ctx, marker, marker+"\n"+notice.CommentOf(e, at, s.Spec.Gate, to.Link, reports))
+	return h.comment(ctx, account, marker, marker+"\n"+notice.CommentOf(e, at, s.Spec.Gate, to.Link, reports))
 }
 
 // token is the one that a Secret of a namespace holds, if the namespace lets the operator read it.
 func (g *GitHub) token(ctx context.Context, namespace string, ref v1alpha1.KeyReference) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, secretPatience)
+	defer cancel()
 	var secret corev1.Secret
 	switch err := g.Live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, &secret); {
 	case apierrors.IsForbidden(err):
@@ -111,14 +122,25 @@ func (g *GitHub) token(ctx context.Context, namespace string, ref v1alpha1.KeyRe
 			ref.Name)
 	case apierrors.IsNotFound(err):
 		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the Secret %s of gitHub.secretRef is not there", ref.Name)
-	case err != nil:
-		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the Secret %s of gitHub.secretRef cannot be read: %s", ref.Name, apierrors.ReasonForError(err))
+	case err != nil: // Whether there is a token nobody knows: that passes.
+		return "", fails(v1alpha1.ReasonSinkUnavailable, "is not told yet: the API server does not show the Secret %s of gitHub.secretRef now: %s", ref.Name, trouble(err))
 	}
 	token := strings.TrimSpace(string(secret.Data[ref.Key]))
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the Secret %s of gitHub.secretRef has no token under its key %s", ref.Name, ref.Key)
 	}
 	return token, nil
+}
+
+// trouble is what keeps the API server from answering, in words that are the same at each try.
+func trouble(err error) string {
+	switch reason := apierrors.ReasonForError(err); {
+	case reason != metav1.StatusReasonUnknown:
+		return string(reason)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return fmt.Sprintf("nothing came within %.0f s", secretPatience.Seconds())
+	}
+	return "it does not answer"
 }
 
 // reports are those of the runs of a round.
@@ -187,8 +209,28 @@ func (h *hub) ask(ctx context.Context, method, path string, refused refused, bod
 	if answer.StatusCode/100 == 2 {
 		return answer, nil
 	}
-	drop(answer)
-	return nil, h.refusal(answer, refused)
+	says := drop(answer)
+	return nil, h.refusal(answer, says, refused)
+}
+
+// setStatus sets the status of the commit, and returns the id of the account whose token it was set with; 0 if the answer does not name it. It is the same
+// for the token of a person and of an app, whose comments have it for their author.
+func (h *hub) setStatus(ctx context.Context, status notice.CommitStatus) (int64, error) {
+	answer, err := h.ask(ctx, http.MethodPost, "/statuses/"+h.at.Commit, h.statusRefused, status)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var set struct {
+		Creator author `json:"creator"`
+	}
+	_ = json.NewDecoder(io.LimitReader(answer.Body, maxStatus)).Decode(&set) // The status is set, and who needs no comment needs no account.
+	return set.Creator.ID, nil
+}
+
+// author is an account of GitHub.
+type author struct {
+	ID int64 `json:"id"`
 }
 
 // send asks for something of whose answer the status says all.
@@ -201,17 +243,25 @@ func (h *hub) send(ctx context.Context, method, path string, refused refused, bo
 	return nil
 }
 
-// drop ends an answer that nobody reads.
-func drop(answer *http.Response) {
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer)) // Its status has said it all.
+// drop ends an answer of which no more than the beginning is read, and returns that.
+func drop(answer *http.Response) string {
+	begins, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // What does not come is not needed: its status says nearly all.
 	_ = answer.Body.Close()
+	return string(begins)
 }
 
-// refusal is what an answer means that is no success.
-func (h *hub) refusal(answer *http.Response, refused refused) error {
+// asksForRest reports whether an answer says that too much was asked for within a short time: GitHub's secondary limits may have no header of their own,
+// and the status of a missing right. Their sentences, which nobody is shown, have these words.
+func asksForRest(says string) bool {
+	says = strings.ToLower(says)
+	return strings.Contains(says, "rate limit") || strings.Contains(says, "abuse detection")
+}
+
+// refusal is what an answer means that is no success, by its header and by what its body begins with.
+func (h *hub) refusal(answer *http.Response, says string, refused refused) error {
 	a := refusal(answer)
 	forbidden := answer.StatusCode == http.StatusForbidden
-	limited := forbidden && (a.After > 0 || answer.Header.Get("X-Ratelimit-Remaining") == "0")
+	limited := forbidden && (a.After > 0 || answer.Header.Get("X-Ratelimit-Remaining") == "0" || asksForRest(says))
 	switch {
 	case limited, answer.StatusCode == http.StatusTooManyRequests:
 		a.Message += ": it was asked too often, and is left alone for as long as it wants"
@@ -266,9 +316,9 @@ func (h *hub) commentRefused(status int, says string) error {
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
 }
 
-// comment puts a text into the comment that begins with a marker, or makes that comment.
-func (h *hub) comment(ctx context.Context, marker, text string) error {
-	id, err := h.find(ctx, marker)
+// comment puts a text into the comment of an account that begins with a marker, or makes that comment.
+func (h *hub) comment(ctx context.Context, account int64, marker, text string) error {
+	id, err := h.find(ctx, account, marker)
 	if err != nil {
 		return err
 	}
@@ -287,14 +337,14 @@ func (h *hub) changeRefused(status int, says string) error {
 	return h.commentRefused(status, says)
 }
 
-// find is the id of the oldest comment of the pull request that begins with a marker; 0 if none does.
-func (h *hub) find(ctx context.Context, marker string) (int64, error) {
+// find is the id of the oldest comment of an account in the pull request that begins with a marker; 0 if none does.
+func (h *hub) find(ctx context.Context, account int64, marker string) (int64, error) {
 	for page := 1; page <= maxPages; page++ {
 		answer, err := h.ask(ctx, http.MethodGet, fmt.Sprintf("/issues/%s/comments?per_page=%d&page=%d", h.at.Pull, perPage, page), h.commentRefused, nil)
 		if err != nil {
 			return 0, err
 		}
-		id, err := among(io.LimitReader(answer.Body, maxPage), marker)
+		id, err := among(io.LimitReader(answer.Body, maxPage), account, marker)
 		_ = answer.Body.Close()
 		switch {
 		case err != nil:
@@ -307,8 +357,9 @@ func (h *hub) find(ctx context.Context, marker string) (int64, error) {
 		maxPages, h.at.Pull)
 }
 
-// among is the id of the first of some comments that begins with a marker; 0 if none does. It holds one at a time.
-func among(list io.Reader, marker string) (int64, error) {
+// among is the id of the first of some comments that an account has made and that begins with a marker; 0 if none does. It holds one at a time. Who may write
+// into the pull request can copy the marker: what others have written is not the suite's to change.
+func among(list io.Reader, account int64, marker string) (int64, error) {
 	d := json.NewDecoder(list)
 	if _, err := d.Token(); err != nil {
 		return 0, fmt.Errorf("reading a list of comments: %w", err)
@@ -317,11 +368,12 @@ func among(list io.Reader, marker string) (int64, error) {
 		var c struct {
 			ID   int64  `json:"id"`
 			Body string `json:"body"`
+			User author `json:"user"`
 		}
 		if err := d.Decode(&c); err != nil {
 			return 0, fmt.Errorf("reading a comment: %w", err)
 		}
-		if strings.HasPrefix(c.Body, marker) {
+		if c.User.ID == account && strings.HasPrefix(c.Body, marker) {
 			return c.ID, nil
 		}
 	}

@@ -46,6 +46,8 @@ type hubbub struct {
 	statuses []notice.CommitStatus
 	// comments are those of pull request 7, the oldest first.
 	comments []comment
+	// nobody is true of a GitHub that does not say whose the token is.
+	nobody bool
 	// onPage is how many comments a page has at most.
 	onPage int
 	secret corev1.Secret
@@ -62,7 +64,12 @@ type hubbub struct {
 type comment struct {
 	ID   int64  `json:"id"`
 	Body string `json:"body"`
+	// User is who has made it: somebody else, unless it says.
+	User author `json:"user"`
 }
+
+// ours is the account of the token, and another that of an attacker.
+const ours, another = 41898282, 666
 
 func newHubbub(t *testing.T) *hubbub {
 	t.Helper()
@@ -123,12 +130,15 @@ func (h *hubbub) serve(w http.ResponseWriter, q *http.Request) {
 	case q.Method == http.MethodPost && path == "/statuses/"+commit:
 		h.statuses = append(h.statuses, sent.CommitStatus)
 		w.WriteHeader(http.StatusCreated)
+		if !h.nobody {
+			fmt.Fprintf(w, `{"id": 1, "state": %q, "creator": {"login": "loadstone[bot]", "id": %d, "type": "Bot"}}`, sent.State, ours)
+		}
 	case q.Method == http.MethodPost && strings.HasPrefix(path, "/statuses/"):
 		http.Error(w, `{"message": "No commit found for SHA"}`, http.StatusUnprocessableEntity)
 	case q.Method == http.MethodGet && path == "/issues/7/comments":
 		h.list(w, q)
 	case q.Method == http.MethodPost && path == "/issues/7/comments":
-		h.comments = append(h.comments, comment{int64(1000 + len(h.comments)), sent.Body})
+		h.comments = append(h.comments, comment{int64(1000 + len(h.comments)), sent.Body, author{ours}})
 		w.WriteHeader(http.StatusCreated)
 	case q.Method == http.MethodPatch && strings.HasPrefix(path, "/issues/comments/"):
 		i := slices.IndexFunc(h.comments, func(c comment) bool { return path == fmt.Sprintf("/issues/comments/%d", c.ID) })
@@ -207,12 +217,12 @@ const (
 
 func TestACommitHasItsStatusAndAPullRequestOneComment(t *testing.T) {
 	h := newHubbub(t)
-	h.comments = []comment{{1, "Nice!"}}
+	h.comments = []comment{{1, "Nice!", author{another}}}
 	if a := h.tell(); a.Reason != "" {
 		t.Fatalf("the answer is %+v", a)
 	}
 	h.wantAsked(setsStatus, listsFirst, comments)
-	want := notice.CommitStatus{State: "failure", Description: "missed: small: throughput 0.81, at least 0.95 wanted", Context: "loadstone/perf/checkout", Target: "https://bench.example/"}
+	want := notice.CommitStatus{State: "failure", Description: "missed: small: throughput 0.81, at least 0.95 wanted", Context: "loadstone/perf/checkout/forge", Target: "https://bench.example/"}
 	if len(h.statuses) != 1 || h.statuses[0] != want {
 		t.Errorf("the statuses are %+v", h.statuses)
 	}
@@ -224,7 +234,7 @@ func TestACommitHasItsStatusAndAPullRequestOneComment(t *testing.T) {
 	}
 	// The next round replaces what it said, and nobody else's words.
 	h.line.Round, h.line.Outcome, h.line.Message = 4, v1alpha1.RoundPassed, "all objectives met"
-	h.comments = append(h.comments, comment{3, "> " + h.comments[1].Body}, comment{4, h.comments[1].Body})
+	h.comments = append(h.comments, comment{3, "> " + h.comments[1].Body, author{another}}, comment{4, h.comments[1].Body, author{ours}})
 	if a := h.tell(); a.Reason != "" {
 		t.Fatalf("the answer is %+v", a)
 	}
@@ -251,7 +261,7 @@ func TestTheCommentIsFoundOnAnyPage(t *testing.T) {
 	h := newHubbub(t)
 	h.onPage = 10
 	for i := range 25 {
-		h.comments = append(h.comments, comment{int64(i), strings.Repeat("ö", 30_000)})
+		h.comments = append(h.comments, comment{int64(i), strings.Repeat("ö", 30_000), author{another}})
 	}
 	if a := h.tell(); a.Reason != "" {
 		t.Fatalf("the answer is %+v", a)
@@ -269,6 +279,101 @@ func TestTheCommentIsFoundOnAnyPage(t *testing.T) {
 	}
 	if len(h.asked) != 1+maxPages || len(h.comments) != 20 {
 		t.Errorf("GitHub was asked for %q", h.asked)
+	}
+}
+
+// Who may comment can copy what marks the suite's comment, and may not have the suite's words put under his name, where he could change them.
+func TestACommentOfAnotherAccountIsLeftAlone(t *testing.T) {
+	h := newHubbub(t)
+	copied := notice.Marker(h.suite, h.sink.Name, notice.Place{Repository: "shop/checkout", Pull: "7"}) + "\n**Success.**"
+	h.comments = []comment{{1, copied, author{another}}, {2, copied, author{}}}
+	if a := h.tell(); a.Reason != "" {
+		t.Fatalf("the answer is %+v", a)
+	}
+	h.wantAsked(setsStatus, listsFirst, comments)
+	if len(h.comments) != 3 || h.comments[0].Body != copied || h.comments[1].Body != copied {
+		t.Errorf("the comments are %+v", h.comments)
+	}
+	if a := h.tell(); a.Reason != "" {
+		t.Fatalf("the answer is %+v", a)
+	}
+	h.wantAsked(setsStatus, listsFirst, "PATCH /issues/comments/1002")
+	// Of whose token it is nobody must guess.
+	h.nobody = true
+	if a := h.tell(); a.Reason != v1alpha1.ReasonSinkUnavailable || a.Message != "has the status of the commit and no comment: its answer does not say whose the token is" {
+		t.Errorf("the answer is %+v", a)
+	}
+	h.wantAsked(setsStatus)
+}
+
+// limits lets the status of a commit be refused with a body, as GitHub's secondary limits do.
+func limits(status int, body string, header ...string) func(*hubbub) {
+	return func(h *hubbub) {
+		h.first = func(w http.ResponseWriter, _ *http.Request) bool {
+			for i := 0; i < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			http.Error(w, body, status)
+			return true
+		}
+	}
+}
+
+// Some limits are told by a sentence alone. Taken for a missing right, they would have people look at a token to which nothing is wrong.
+func TestALimitIsNoMissingRight(t *testing.T) {
+	const limited = "answers 403 Forbidden: it was asked too often, and is left alone for as long as it wants"
+	for name, tc := range map[string]struct {
+		change  func(*hubbub)
+		message string
+		after   time.Duration
+	}{
+		"a secondary limit without a header": {
+			limits(http.StatusForbidden, `{"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again. hush"}`, "X-RateLimit-Remaining", "4998"),
+			limited, time.Minute,
+		},
+		"a secondary limit that says how long": {
+			limits(http.StatusForbidden, `{"message": "You have exceeded a secondary rate limit and have been temporarily blocked from content creation."}`, "Retry-After", "90"),
+			limited, 91 * time.Second,
+		},
+		"that of an older server": {
+			limits(http.StatusForbidden, `{"message": "You have triggered an abuse detection mechanism. Please retry your request again later."}`), limited, time.Minute,
+		},
+		"a missing right": {
+			limits(http.StatusForbidden, `{"message": "Resource not accessible by integration", "documentation_url": "https://docs.example/rest/commits/statuses"}`),
+			"answers 403 Forbidden to the status of a commit: give the token of gitHub.secretRef the right to write commit statuses of gitHub.repository", 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHubbub(t)
+			tc.change(h)
+			if a := h.tell(); a.Reason != v1alpha1.ReasonSinkRefused || a.Message != tc.message || a.After != tc.after || a.Final {
+				t.Errorf("got %+v", a)
+			}
+		})
+	}
+}
+
+// An API server that is away for a moment says nothing of the token.
+func TestASecretThatIsNotShownNowIsNoMissingToken(t *testing.T) {
+	const secret = "is not told yet: the API server does not show the Secret checkout-github of gitHub.secretRef now: "
+	for name, tc := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing came":      {fmt.Errorf("hush: %w", context.DeadlineExceeded), "nothing came within 10 s"},
+		"too busy":          {apierrors.NewTooManyRequests("hush", 1), "TooManyRequests"},
+		"its own deadline":  {apierrors.NewTimeoutError("hush", 1), "Timeout"},
+		"a broken line":     {errors.New("connection refused by hush"), "it does not answer"},
+		"an internal error": {apierrors.NewInternalError(errors.New("hush")), "InternalError"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHubbub(t)
+			h.forbidden = tc.err
+			if a := h.tell(); a.Reason != v1alpha1.ReasonSinkUnavailable || a.Message != secret+tc.want || a.Final {
+				t.Errorf("got %+v", a)
+			}
+			h.wantAsked()
+		})
 	}
 }
 
@@ -382,7 +487,7 @@ func TestWhatGitHubRefuses(t *testing.T) {
 		},
 		"a comment that was deleted meanwhile": {
 			func(h *hubbub) {
-				h.comments = []comment{{9, notice.Marker(h.suite, h.sink.Name, notice.Place{Repository: "shop/checkout", Pull: "7"}) + "\n"}}
+				h.comments = []comment{{9, notice.Marker(h.suite, h.sink.Name, notice.Place{Repository: "shop/checkout", Pull: "7"}) + "\n", author{ours}}}
 				fallsOn(patched, http.StatusNotFound)(h)
 			},
 			v1alpha1.ReasonSinkRefused,
@@ -434,7 +539,7 @@ func TestACommentThatWasMadeWithoutAnAnswerIsNotMadeAgain(t *testing.T) {
 			if err := json.NewDecoder(q.Body).Decode(&sent); err != nil {
 				t.Error(err)
 			}
-			h.comments = append(h.comments, comment{5, sent.Body})
+			h.comments = append(h.comments, comment{5, sent.Body, author{ours}})
 			panic(http.ErrAbortHandler)
 		}
 		return false
@@ -460,7 +565,6 @@ func TestWithoutAPermittedTokenNobodyIsAsked(t *testing.T) {
 			"is not told: the operator may not read the Secret checkout-github of gitHub.secretRef, unless a Role of this namespace lets it",
 		},
 		"no Secret":      {func(h *hubbub) { h.sink.GitHub.SecretRef.Name = "other" }, "is not told: the Secret other of gitHub.secretRef is not there"},
-		"a server away":  {func(h *hubbub) { h.forbidden = apierrors.NewTooManyRequests("hush", 1) }, secret + "cannot be read: TooManyRequests"},
 		"no key":         {func(h *hubbub) { h.sink.GitHub.SecretRef.Key = "other" }, secret + "has no token under its key other"},
 		"an empty token": {func(h *hubbub) { h.secret.Data["token"] = []byte(" \n") }, secret + "has no token under its key token"},
 		"two lines":      {func(h *hubbub) { h.secret.Data["token"] = []byte("a\nX-Evil: b") }, secret + "has no token under its key token"},

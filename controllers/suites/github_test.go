@@ -73,10 +73,11 @@ func (f *forge) serve(r http.ResponseWriter, q *http.Request) {
 	case q.Method == http.MethodPost && strings.HasPrefix(path, "/statuses/"):
 		f.statuses = append(f.statuses, fmt.Sprintf("%.4s %s %s: %s", strings.TrimPrefix(path, "/statuses/"), sent.State, sent.Context, sent.Description))
 		r.WriteHeader(http.StatusCreated)
+		fmt.Fprint(r, `{"creator": {"id": 1}}`)
 	case q.Method == http.MethodGet && path == "/issues/7/comments":
 		var list []map[string]any
 		for i, body := range f.comments {
-			list = append(list, map[string]any{"id": i + 1, "body": body, "user": map[string]any{"login": "somebody"}})
+			list = append(list, map[string]any{"id": i + 1, "body": body, "user": map[string]any{"login": "somebody", "id": i}}) // The token's account makes the second.
 		}
 		if err := json.NewEncoder(r).Encode(list); err != nil {
 			f.t.Error(err)
@@ -148,7 +149,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.poke()
 	w.await("that GitHub is told", has("forge", 1))
 	statuses, comments, _ := gitHub.seen()
-	red := "1111 failure loadstone/" + w.namespace + "/checkout: missed: r0: p99 +23 %, at most +10 % wanted"
+	red := "1111 failure loadstone/" + w.namespace + "/checkout/forge: missed: r0: p99 +23 %, at most +10 % wanted"
 	if !slices.Equal(statuses, []string{red}) {
 		t.Errorf("the statuses are %q", statuses)
 	}
@@ -166,7 +167,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.poke()
 	w.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
 	statuses, comments, asked := gitHub.seen()
-	if green := "2222 success loadstone/" + w.namespace + "/checkout: passed: r0: all objectives met"; !slices.Equal(statuses, []string{red, green}) || asked != 6 {
+	if green := "2222 success loadstone/" + w.namespace + "/checkout/forge: passed: r0: all objectives met"; !slices.Equal(statuses, []string{red, green}) || asked != 6 {
 		t.Errorf("the statuses are %q, after %d requests", statuses, asked)
 	}
 	if len(comments) != 2 || comments[0] != "Nice!" || !strings.Contains(comments[1], "**Success.** Passed: r0: all objectives met") || !strings.Contains(comments[1], "commit "+second) {

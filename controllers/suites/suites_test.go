@@ -194,13 +194,18 @@ func (w *world) end(status metav1.ConditionStatus, reason, message string) {
 		if run.Status.CompletionTime != nil {
 			continue
 		}
-		now := metav1.Now()
-		run.Status = v1alpha1.BenchmarkRunStatus{CompletionTime: &now, Verdict: message}
-		run.Status.Report.URI = fmt.Sprintf("s3://bench/%s/reports/0123456789ab/report.html", lies(&run))
-		meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message})
-		meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
+		over(&run, status, reason, message)
 		w.must(w.c.Status().Update(w.t.Context(), &run))
 	}
+}
+
+// over lets a run end now.
+func over(run *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, message string) {
+	now := metav1.Now()
+	run.Status = v1alpha1.BenchmarkRunStatus{CompletionTime: &now, Verdict: message}
+	run.Status.Report.URI = fmt.Sprintf("s3://bench/%s/reports/0123456789ab/report.html", lies(run))
+	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message})
+	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
 }
 
 // lies is where a run lies in the object store.

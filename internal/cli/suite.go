@@ -25,7 +25,8 @@ const (
 	suiteHelp = `A BenchmarkSuite on the cluster measures a set of runs at each change, at scheduled times, and on request: docs/benchmarksuite.md.`
 
 	suiteRunHelp = `Asks for a round of a suite on the cluster, whatever was measured before: it begins at once, or after the round in progress as spec.concurrency
-says. The registry is asked first for the images behind the suite's tags. The command does not wait for the round.`
+says. The registry is asked first for the images behind the suite's tags. The command waits for the round only with --wait, and then exits as it has
+ended: 0 if it has passed, 3 if an objective is missed, 4 if it is inconclusive, and 1 if it failed, was replaced, or has not ended by then.`
 
 	suiteListHelp = `Lists the suites of a namespace of the cluster: whether each is ready, what it measures now, and how its last round has ended.`
 
@@ -53,21 +54,49 @@ func suiteCommand(k *kube.Flags) *cobra.Command {
 
 // suiteRunCommand asks for a round.
 func suiteRunCommand(k *kube.Flags) *cobra.Command {
-	return &cobra.Command{
+	var patience time.Duration
+	c := &cobra.Command{
 		Use:     "run SUITE",
 		Short:   "Ask for a round of a suite",
 		Long:    suiteRunHelp,
-		Example: "  loadstone suite run checkout --namespace perf",
+		Example: "  loadstone suite run checkout --namespace perf\n" + "  loadstone suite run checkout --wait 2h",
 		Args:    exactly(1, "name the suite"),
 		RunE: func(c *cobra.Command, args []string) error {
-			said, err := kube.RequestRound(c.Context(), k, args[0], time.Now())
+			r, err := kube.RequestRound(c.Context(), k, args[0], time.Now())
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(c.OutOrStdout(), said)
-			return err
+			if _, err := fmt.Fprintln(c.OutOrStdout(), r.Said); err != nil || patience <= 0 {
+				return err
+			}
+			line, err := r.Await(c.Context(), patience)
+			if err != nil {
+				return err
+			}
+			return tellEnd(c.OutOrStdout(), line)
 		},
 	}
+	c.Flags().DurationVar(&patience, "wait", 0, "wait for the end of the round, for a `DURATION` at most, such as 2h")
+	return c
+}
+
+// tellEnd prints how a round has ended, and is the error that calls for the exit code of that.
+func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
+	text := fmt.Sprintf("round %d: %s", line.Round, strings.ToLower(string(line.Outcome)))
+	if line.Message != "" {
+		text += ": " + line.Message
+	}
+	switch line.Outcome {
+	case v1alpha1.RoundPassed:
+		_, err := fmt.Fprintln(out, text)
+		return err
+	case v1alpha1.RoundMissed:
+		return &statusError{statusMissed, errors.New(text)}
+	case v1alpha1.RoundInconclusive:
+		return &statusError{statusInconclusive, errors.New(text)}
+	case v1alpha1.RoundFailed, v1alpha1.RoundReplaced, v1alpha1.RoundIncomplete:
+	}
+	return errors.New(text)
 }
 
 // suiteHistoryCommand shows the history of a suite.

@@ -55,7 +55,26 @@ func TestARoundIsAskedFor(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(out), &listed) != nil || len(listed) != 1 || listed[0].Last.Round != 3 || listed[0].Namespace != w.namespace {
 		t.Errorf("for programs the list is %s, %v", out, err)
 	}
+	if _, err := execute(t, "suite", "run", "checkout", "--wait", "1ms"); err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "has not ended within 1ms") {
+		t.Errorf("waiting for a round that does not begin ends with %v", err)
+	}
 	if _, err := execute(t, "suite"); err == nil || status(err) != statusBadInput {
 		t.Errorf("a command that names nothing to do ends with %v", err)
+	}
+}
+
+func TestARoundEndsTheCommandThatWaitsForIt(t *testing.T) {
+	for outcome, want := range map[v1alpha1.RoundOutcome]int{
+		v1alpha1.RoundPassed: 0, v1alpha1.RoundMissed: statusMissed, v1alpha1.RoundInconclusive: statusInconclusive,
+		v1alpha1.RoundFailed: statusFailed, v1alpha1.RoundReplaced: statusFailed, v1alpha1.RoundIncomplete: statusFailed,
+	} {
+		var out strings.Builder
+		got, text := 0, ""
+		if err := tellEnd(&out, v1alpha1.SuiteRound{Round: 3, Outcome: outcome, Message: "small: p99 +23 %"}); err != nil {
+			got, text = status(err), err.Error()
+		}
+		if said := out.String() + text; got != want || strings.TrimSpace(said) != "round 3: "+strings.ToLower(string(outcome))+": small: p99 +23 %" {
+			t.Errorf("%s exits with %d and says %q", outcome, got, said)
+		}
 	}
 }

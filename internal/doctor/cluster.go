@@ -18,6 +18,8 @@ type Cluster struct {
 	// Operator says why there is none; empty if it is ready. Release is its version, and Own that of this program.
 	Operator     string
 	Release, Own string
+	// Missing are the namespaces that the operator is to lead and that are not there.
+	Missing []string
 	// Argo is true if the cluster has workflows. ArgoAway says why the chart's controller of them does no work; empty if it works. ArgoElsewhere is true if
 	// the chart has installed none that this user may see.
 	Argo          bool
@@ -45,6 +47,9 @@ type Node struct {
 // OfCluster judges a cluster on which runs are to be measured.
 func OfCluster(c Cluster) []Finding {
 	out := []Finding{c.kubernetes(), c.operator(), c.argo(), c.store(), c.roles()}
+	if len(c.Missing) > 0 {
+		out = append(out, c.namespaces())
+	}
 	for _, n := range c.measuring() {
 		out = append(out, n.cpus(), n.policy())
 	}
@@ -74,6 +79,12 @@ func (c Cluster) operator() Finding {
 		return say("operator", Note, "Use the program of the same release, where a file is refused that this one takes.", "it is of version %s, and this program of %s", c.Release, c.Own)
 	}
 	return say("operator", Good, "", "it is ready")
+}
+
+// namespaces says which of the installation's namespaces are not there.
+func (c Cluster) namespaces() Finding {
+	return say("namespaces", Note, "Take them out of the chart value runs.namespaces, or create them and run helm upgrade.",
+		"runs.namespaces names some that are not there, in which no run is led: %s", strings.Join(c.Missing, ", "))
 }
 
 func (c Cluster) argo() Finding {

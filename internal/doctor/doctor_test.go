@@ -116,7 +116,10 @@ func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
 		"an old Kubernetes": {func(c *Cluster) { c.Version, c.Minor = "v1.29.0", 29 }, "Kubernetes", Fault, "it is v1.29.0, and Loadstone needs 1.30 or newer"},
 		"no operator":       {func(c *Cluster) { c.Operator = "found 0 operators" }, "operator", Fault, "found 0 operators"},
 		"another release":   {func(c *Cluster) { c.Release = "0" }, "operator", Note, "it is of version 0, and this program of 1"},
-		"no Argo":           {func(c *Cluster) { c.Argo = false }, "Argo", Fault, "no Argo Workflows"},
+		"a namespace that is gone": {
+			func(c *Cluster) { c.Missing = []string{"team-b"} }, "namespaces", Note, "names some that are not there, in which no run is led: team-b",
+		},
+		"no Argo": {func(c *Cluster) { c.Argo = false }, "Argo", Fault, "no Argo Workflows"},
 		"an Argo that is away": {
 			func(c *Cluster) { c.ArgoAway = "no pod of Deployment a/loadstone-argo is ready" }, "Argo", Fault, "no pod of Deployment a/loadstone-argo",
 		},

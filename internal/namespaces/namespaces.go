@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -50,8 +52,34 @@ func (l Led) Cache() map[string]cache.Config {
 	return of
 }
 
+// Split parts these namespaces into those that are there and those that are not. Of one that nobody may ask for, it is taken that it is there.
+func (l Led) Split(ctx context.Context, ask client.Reader) (there, missing Led, err error) {
+	for _, name := range l {
+		gone, err := isGone(ctx, ask, name)
+		switch {
+		case err != nil && !apierrors.IsForbidden(err):
+			return nil, nil, fmt.Errorf("looking for namespace %s: %w", name, err)
+		case gone:
+			missing = append(missing, name)
+		default:
+			there = append(there, name)
+		}
+	}
+	return there, missing, nil
+}
+
+// isGone reports whether there is no namespace of a name.
+func isGone(ctx context.Context, ask client.Reader, name string) (bool, error) {
+	err := ask.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	return false, err
+}
+
 // Reader is a reader that looks into these namespaces, one after the other, where all namespaces would be listed: a right to all is what the operator
-// does not have. One that cannot be read fails the whole list, since what is in it may not be forgotten.
+// does not have. One that cannot be read fails the whole list, since what is in it may not be forgotten; but for one that is not there any more: the
+// rights in it went with it, and so did all that was in it.
 func (l Led) Reader(all client.Reader) client.Reader {
 	if len(l) == 0 {
 		return all
@@ -85,6 +113,9 @@ func (r reader) List(ctx context.Context, list client.ObjectList, how ...client.
 			return fmt.Errorf("listing in namespace %s: a %T is no list", name, list)
 		}
 		if err := r.Reader.List(ctx, part, append(slices.Clone(how), client.InNamespace(name))...); err != nil {
+			if r.forgotten(ctx, name, err) {
+				continue
+			}
 			return fmt.Errorf("listing in namespace %s: %w", name, err)
 		}
 		items, err := meta.ExtractList(part)
@@ -94,6 +125,15 @@ func (r reader) List(ctx context.Context, list client.ObjectList, how ...client.
 		all = append(all, items...)
 	}
 	return meta.SetList(list, all)
+}
+
+// forgotten reports whether a namespace cannot be listed because it is not there any more.
+func (r reader) forgotten(ctx context.Context, name string, refusal error) bool {
+	if !apierrors.IsForbidden(refusal) {
+		return false
+	}
+	gone, err := isGone(ctx, r.Reader, name)
+	return err == nil && gone // Where nobody can say that it is gone, it counts as there.
 }
 
 type confined struct {

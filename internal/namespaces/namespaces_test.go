@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
@@ -95,6 +97,62 @@ func TestListsOfAllNamespacesAreListsOfEach(t *testing.T) {
 				if err != nil || !slices.Equal(got, tc.want) {
 					t.Errorf("got %q, %v, want %q", got, err, tc.want)
 				}
+			}
+		})
+	}
+}
+
+// without is a client with rights in some namespaces: in others it may list nothing, and it may ask whether they are there, or not even that.
+type without struct {
+	client.Client
+	listable []string
+	asks     bool
+}
+
+func (w without) List(ctx context.Context, list client.ObjectList, how ...client.ListOption) error {
+	var o client.ListOptions
+	if !slices.Contains(w.listable, o.ApplyOptions(how).Namespace) {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errRefused)
+	}
+	return w.Client.List(ctx, list, how...)
+}
+
+func (w without) Get(ctx context.Context, key client.ObjectKey, o client.Object, how ...client.GetOption) error {
+	if !w.asks {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, key.Name, errRefused)
+	}
+	return w.Client.Get(ctx, key, o, how...)
+}
+
+// The rights in a namespace go with it: what is not there holds up nobody, and what is there and cannot be read holds up all.
+func TestANamespaceThatIsGoneIsLeftOut(t *testing.T) {
+	namespace := func(name string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "1"}}
+	c := fake.NewClientBuilder().WithObjects(pod, namespace("a"), namespace("locked")).Build()
+	for name, tc := range map[string]struct {
+		led            Led
+		asks           bool
+		there, missing Led
+		fails          bool
+	}{
+		"one that is gone":                   {led: Led{"a", "gone"}, asks: true, there: Led{"a"}, missing: Led{"gone"}},
+		"one that is there, and locked":      {led: Led{"a", "locked"}, asks: true, there: Led{"a", "locked"}, fails: true},
+		"one of which nobody may know":       {led: Led{"a", "gone"}, there: Led{"a", "gone"}, fails: true},
+		"one that is there and may be read":  {led: Led{"a"}, asks: true, there: Led{"a"}},
+		"both, and what is there is decided": {led: Led{"a", "gone", "locked"}, asks: true, there: Led{"a", "locked"}, missing: Led{"gone"}, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			below := without{c, []string{"a"}, tc.asks}
+			there, missing, err := tc.led.Split(t.Context(), below)
+			if err != nil || !slices.Equal(there, tc.there) || !slices.Equal(missing, tc.missing) {
+				t.Errorf("there are %q, missing %q, %v", there, missing, err)
+			}
+			var list corev1.PodList
+			err = tc.led.Reader(below).List(t.Context(), &list)
+			if tc.fails != apierrors.IsForbidden(err) || !tc.fails && (err != nil || len(list.Items) != 1) {
+				t.Errorf("got %d pods, %v", len(list.Items), err)
 			}
 		})
 	}

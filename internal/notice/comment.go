@@ -19,8 +19,8 @@ const (
 	longestValue = 200
 )
 
-// Marker begins the comment that a notification of a suite keeps in a pull request, and nobody sees it there. Who cannot read the suite cannot know it before the comment
-// is there, and so cannot put another before it that would be taken for it.
+// Marker begins the comment that a notification of a suite keeps in a pull request, and nobody sees it there. Who reads the comment's source can copy it:
+// only a comment of the token's own account is the suite's.
 func Marker(s *v1alpha1.BenchmarkSuite, sink string, p Place) string {
 	sum := sha256.Sum256([]byte(string(s.UID) + "\n" + sink + "\n" + strings.ToLower(p.Repository) + "\n" + p.Pull))
 	return fmt.Sprintf("<!-- loadstone %x -->", sum[:16])

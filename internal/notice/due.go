@@ -66,14 +66,18 @@ func find(s *v1alpha1.BenchmarkSuite, name string) *v1alpha1.NotificationStatus 
 	return &s.Status.Notifications[i]
 }
 
-// waiting are the rounds that a sink has not been told of, in the order in which they ended. A forge is told of those that know their commit.
+// waiting are the rounds that a sink has not been told of, in the order in which they ended. A forge is told of those that know their commit, and again of
+// one whose change points became known later: its statuses replace themselves, and an event that was sent is another's.
 func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, now time.Time) []v1alpha1.SuiteRound {
 	var rounds []v1alpha1.SuiteRound
 	for _, line := range s.Status.History {
 		ended := line.CompletionTime
 		old := ended == nil || now.Sub(ended.Time) > news || entry.StartTime != nil && ended.Before(entry.StartTime)
 		unknown := onForge(sink) && value(line, sink.GitHub.CommitParameter) == ""
-		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, line) }) {
+		done := func(r v1alpha1.NotifiedRound) bool {
+			return is(r, line) && (!onForge(sink) || !outdated(r, line) || replaced(s, sink.GitHub, line))
+		}
+		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, done) {
 			rounds = append(rounds, line)
 		}
 	}
@@ -86,4 +90,19 @@ func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1al
 // is reports whether a round with which a sink is done is that of a line of the history: one that was ended, and then gone on with, is another.
 func is(r v1alpha1.NotifiedRound, line v1alpha1.SuiteRound) bool {
 	return r.Round == line.Round && r.Outcome == line.Outcome
+}
+
+// replaced reports whether a later round stands where a round would be told again: on its commit, or in its pull request.
+func replaced(s *v1alpha1.BenchmarkSuite, to v1alpha1.GitHubNotification, line v1alpha1.SuiteRound) bool {
+	at := PlaceOf(to, line)
+	return slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool {
+		p := PlaceOf(to, l)
+		return line.CompletionTime.Before(l.CompletionTime) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
+	})
+}
+
+// outdated reports whether the change points of a round became known after a sink had taken it: it was told that nobody knew them.
+func outdated(r v1alpha1.NotifiedRound, line v1alpha1.SuiteRound) bool {
+	c := line.ChangePoints
+	return r.DeliveryTime != nil && c.CompletionTime != nil && c.Reason == "" && r.DeliveryTime.Before(c.CompletionTime)
 }

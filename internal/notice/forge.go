@@ -98,10 +98,11 @@ type CommitStatus struct {
 	Target      string `json:"target_url,omitempty"`
 }
 
-// StatusOf is the status that a round gives to its commit. It is a success only if the gate opens: lenient gates do for what is inconclusive.
-func StatusOf(e Event, gate v1alpha1.Gate, link string) CommitStatus {
+// StatusOf is the status that a round gives to its commit. It is a success only if the gate opens: lenient gates do for what is inconclusive. Its context
+// names the suite and the notification: of statuses with the same context GitHub shows one.
+func StatusOf(e Event, n v1alpha1.Notification, gate v1alpha1.Gate) CommitStatus {
 	state, text := e.Data.means(gate)
-	return CommitStatus{State: state, Description: cut(plain(text), roomInStatus), Context: "loadstone/" + e.Subject, Target: link}
+	return CommitStatus{State: state, Description: cut(plain(text), roomInStatus), Context: "loadstone/" + e.Subject + "/" + n.Name, Target: n.GitHub.Link}
 }
 
 // means is the state of the round's commit, and why in a sentence. It is that of the round itself, by the rules of the gate, whether or not the suite is

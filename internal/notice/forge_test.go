@@ -176,12 +176,23 @@ func TestTheStateOfACommit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			line := ended(12, tc.outcome, 0)
 			line.Message = "small: 0.81"
-			got := StatusOf(EventOf(named(), line, tc.judged, nil), tc.gate, "https://bench.example")
-			want := CommitStatus{tc.state, tc.text, "loadstone/perf/checkout", "https://bench.example"}
+			n := forged("forge")
+			n.GitHub.Link = "https://bench.example"
+			got := StatusOf(EventOf(named(), line, tc.judged, nil), n, tc.gate)
+			want := CommitStatus{tc.state, tc.text, "loadstone/perf/checkout/forge", "https://bench.example"}
 			if got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		})
+	}
+}
+
+// GitHub shows the newest of all statuses with the same context: two notifications, of one suite or of two clusters, would hide each other's.
+func TestEachNotificationHasAStatusOfItsOwn(t *testing.T) {
+	e := EventOf(named(), ended(12, v1alpha1.RoundPassed, 0), nil, nil)
+	a, b := StatusOf(e, forged("cluster-a"), v1alpha1.Gate{}), StatusOf(e, forged("cluster-b"), v1alpha1.Gate{})
+	if a.Context != "loadstone/perf/checkout/cluster-a" || b.Context != "loadstone/perf/checkout/cluster-b" {
+		t.Errorf("the contexts are %q and %q", a.Context, b.Context)
 	}
 }
 
@@ -243,6 +254,67 @@ func TestARoundThatIsRefusedForGoodHoldsUpNoOther(t *testing.T) {
 	w.try("a 2", nil)
 	if got := w.rounds("a"); got != "2 Passed taken, 1 Passed given up" {
 		t.Errorf("it is done with %s", got)
+	}
+}
+
+// A status that says that nobody knows is corrected once somebody does, and each time only once. An event that was sent stays sent.
+func TestAForgeIsToldAgainOfWhatBecameKnown(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.suite.Spec.Notifications[0] = forged("a")
+	w.ends(1, v1alpha1.RoundPassed)
+	w.suite.Status.History[0] = with(w.suite.Status.History[0], "commit", commit)
+	known := func(reason string) {
+		w.suite.Status.History[0].ChangePoints = v1alpha1.RoundChangePoints{CompletionTime: &metav1.Time{Time: w.now}, Reason: reason}
+	}
+	known(v1alpha1.ReasonStoreUnavailable)
+	w.try("a 1, b 1", nil)
+	w.now = w.now.Add(time.Minute)
+	known(v1alpha1.ReasonStoreUnavailable)
+	w.try("", nil)
+	w.now = w.now.Add(time.Minute)
+	known("")
+	w.try("a 1", down(away))
+	w.now = w.now.Add(time.Minute)
+	w.try("a 1", nil)
+	w.try("", nil)
+	if got := w.rounds("a"); got != "1 Passed taken" || !find(w.suite, "a").Rounds[0].DeliveryTime.Time.Equal(w.now) {
+		t.Errorf("it is done with %s", got)
+	}
+	if got := w.rounds("b"); got != "1 Passed taken" {
+		t.Errorf("the sink is done with %s", got)
+	}
+}
+
+// What a later round has said on a commit, or in a pull request, is not replaced by what became known of an earlier one.
+func TestNothingNewerIsReplaced(t *testing.T) {
+	other := strings.Repeat("2", 40)
+	for name, tc := range map[string]struct {
+		commit, pull, want string
+	}{
+		"another commit and pull request": {other, "8", "a 1"},
+		"another commit, and no request":  {other, "none", "a 1"},
+		"the same pull request":           {other, "7", ""},
+		"the same commit":                 {commit, "8", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "a")
+			w.suite.Spec.Notifications[0] = forged("a")
+			for n, at := range map[int32][2]string{1: {commit, "7"}, 2: {tc.commit, tc.pull}} {
+				w.now = noon.Add(time.Duration(n) * time.Minute)
+				w.ends(n, v1alpha1.RoundPassed)
+				w.suite.Status.History[0] = with(w.suite.Status.History[0], "commit", at[0], "pull", at[1])
+			}
+			w.now = noon.Add(time.Hour)
+			w.try("a 1", nil)
+			w.try("a 2", nil)
+			w.now = w.now.Add(time.Minute)
+			for i := range w.suite.Status.History {
+				if line := &w.suite.Status.History[i]; line.Round == 1 {
+					line.ChangePoints.CompletionTime = &metav1.Time{Time: w.now}
+				}
+			}
+			w.try(tc.want, nil)
+		})
 	}
 }
 
@@ -308,7 +380,6 @@ func TestACommentIsNeverTooLong(t *testing.T) {
 	}
 }
 
-// A comment of somebody else is taken for the suite's only if he knows the suite's UID, or the comment was there.
 func TestTheMarkerOfAComment(t *testing.T) {
 	p := Place{Repository: "shop/checkout", Pull: "7"}
 	first := Marker(named(), "github", p)

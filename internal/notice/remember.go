@@ -92,12 +92,11 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 
 // done notes a round with which a sink is done, since it has taken it or it is given up. One that the history has no longer is forgotten.
 func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, r v1alpha1.NotifiedRound) v1alpha1.NotificationStatus {
-	there := slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool { return is(r, l) })
-	known := slices.ContainsFunc(entry.Rounds, func(old v1alpha1.NotifiedRound) bool { return old.Round == r.Round && old.Outcome == r.Outcome })
-	if !there || known {
+	if !slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool { return is(r, l) }) {
 		return entry
 	}
-	entry.Rounds = append(entry.Rounds, r)
+	told := func(old v1alpha1.NotifiedRound) bool { return old.Round == r.Round && old.Outcome == r.Outcome }
+	entry.Rounds = append(slices.DeleteFunc(entry.Rounds, told), r) // A forge that is told again has what is newer.
 	slices.SortFunc(entry.Rounds, func(a, b v1alpha1.NotifiedRound) int { return cmp.Compare(b.Round, a.Round) })
 	return entry
 }

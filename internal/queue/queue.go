@@ -67,8 +67,8 @@ const roundTurn = 5 * time.Minute
 
 // Waits says of a run that is behind the first of some what it waits for: its place, about when its turn comes if those before it say how long they take, and
 // what the first one does.
-func Waits(runs []v1alpha1.BenchmarkRun, run, first *v1alpha1.BenchmarkRun, now time.Time) string {
-	place, before, silent := Turn(Order(runs), run)
+func Waits(runs []v1alpha1.BenchmarkRun, run, first *v1alpha1.BenchmarkRun, led, now time.Time) string {
+	place, before, silent := Turn(Taking(runs, led, now), run)
 	text := fmt.Sprintf("place %d in the queue", place)
 	if before > 0 && silent == 0 {
 		text += ", its turn is likely at about " + now.Add(before).UTC().Round(roundTurn).Format("2006-01-02 15:04 MST")
@@ -85,11 +85,15 @@ func LookAgain(first *v1alpha1.BenchmarkRun, led, now time.Time) time.Duration {
 	return roundTurn
 }
 
-// First is the run whose turn it is; nil if no run waits for one. It is none that could not be taken into the queue for a minute in which an operator led,
-// since led if that is not zero.
+// Taking are the runs that take turns, in their order, without those that could not be taken into the queue for a minute in which an operator led, since led
+// if that is not zero: nobody waits for these.
+func Taking(runs []v1alpha1.BenchmarkRun, led, now time.Time) []v1alpha1.BenchmarkRun {
+	return slices.DeleteFunc(Order(runs), func(r v1alpha1.BenchmarkRun) bool { return !taken(&r) && TakeLeft(&r, led, now) == 0 })
+}
+
+// First is the run whose turn it is; nil if no run waits for one.
 func First(runs []v1alpha1.BenchmarkRun, led, now time.Time) *v1alpha1.BenchmarkRun {
-	open := slices.DeleteFunc(Order(runs), func(r v1alpha1.BenchmarkRun) bool { return !taken(&r) && TakeLeft(&r, led, now) == 0 })
-	if len(open) > 0 {
+	if open := Taking(runs, led, now); len(open) > 0 {
 		return &open[0]
 	}
 	return nil

@@ -94,7 +94,9 @@ func TestWhatThoseBehindARunWaitFor(t *testing.T) {
 
 func TestARunSaysItsPlaceAndWhenItsTurnIsLikely(t *testing.T) {
 	run := func(name string, created time.Duration, left string) v1alpha1.BenchmarkRun {
-		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, UID: types.UID(name), CreationTimestamp: metav1.Time{Time: noon.Add(created)}}}
+		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "bench", Name: name, UID: types.UID(name), CreationTimestamp: metav1.Time{Time: noon.Add(created)}, Finalizers: []string{v1alpha1.Finalizer},
+		}}
 		r.Status.TimeLeft = left
 		return r
 	}
@@ -104,19 +106,22 @@ func TestARunSaysItsPlaceAndWhenItsTurnIsLikely(t *testing.T) {
 	over.Status.CompletionTime = &metav1.Time{Time: noon}
 	mute := measures
 	mute.Status.TimeLeft = ""
+	refused := run("refused", 1, "1h")
+	refused.Finalizers, refused.CreationTimestamp = nil, metav1.Time{Time: noon.Add(-takePatience)}
 	const front = "BenchmarkRun bench/first is measuring: runs take turns"
 	for name, tc := range map[string]struct {
 		runs []v1alpha1.BenchmarkRun
 		want string
 	}{
 		"it is next":                       {[]v1alpha1.BenchmarkRun{mine, over, measures}, "place 1 in the queue, its turn is likely at about 2026-03-01 12:05 UTC: " + front},
+		"one before it cannot be taken":    {[]v1alpha1.BenchmarkRun{mine, refused, measures}, "place 1 in the queue, its turn is likely at about 2026-03-01 12:05 UTC: " + front},
 		"it is second":                     {[]v1alpha1.BenchmarkRun{run("after", 3, "1m"), mine, run("before", 1, "13h"), measures}, "place 2 in the queue, its turn is likely at about 2026-03-02 01:05 UTC: " + front},
 		"the one in front does not say":    {[]v1alpha1.BenchmarkRun{mine, mute}, "place 1 in the queue: " + front},
 		"the one in front alone does not":  {[]v1alpha1.BenchmarkRun{mine, run("before", 1, "1h"), mute}, "place 2 in the queue: " + front},
 		"the one in front waits":           {[]v1alpha1.BenchmarkRun{mine, func() v1alpha1.BenchmarkRun { r := measures; r.Status.WaitingSince = r.Status.StartTime; return r }()}, "place 1 in the queue: " + front},
 		"the one in front is about to end": {[]v1alpha1.BenchmarkRun{mine, func() v1alpha1.BenchmarkRun { r := measures; r.Status.TimeLeft = "0s"; return r }()}, "place 1 in the queue: " + front},
 	} {
-		if got := Waits(tc.runs, &mine, &measures, noon); !strings.HasPrefix(got, tc.want) {
+		if got := Waits(tc.runs, &mine, &measures, time.Time{}, noon); !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s: it says %q, want %q", name, got, tc.want)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 const (
 	// RetryStore is when the store is asked again that did not give the reports of a suite's rounds.
 	RetryStore = 10 * time.Second
-	// StoreDeadline bounds how long it is waited for, from the first try on.
+	// StoreDeadline bounds how long it is waited for, from the first try on. Then the gate decides without it, and it is asked again as seldom as that: what it
+	// has after all counts.
 	StoreDeadline = 10 * time.Minute
 	// maxWorse is how many values the status names that became worse, and maxGaps how many runs without a report.
 	maxWorse, maxGaps = 8, 3
@@ -40,19 +41,37 @@ type Reading struct {
 // within is how many rounds count for the change points of the gate; 0 if it has none.
 func (d *decision) within() int32 { return d.Suite.Spec.Gate.ChangePoints.WithinRounds }
 
-// unreadOf reports whether the gate needs the change points of a round, and does not have them.
+// unreadOf reports whether the gate needs the change points of a round, and waits for them.
 func (d *decision) unreadOf(line *v1alpha1.SuiteRound) bool {
-	return d.within() > 0 && line != nil && d.opens(*line) && line.ChangePoints.CompletionTime == nil
+	return d.looksAt(line) && line.ChangePoints.CompletionTime == nil
 }
 
-// unread reports whether the gate waits for change points.
-func (d *decision) unread() bool { return d.unreadOf(d.result()) }
+// looksAt reports whether the gate asks for the change points of a round.
+func (d *decision) looksAt(line *v1alpha1.SuiteRound) bool {
+	return d.within() > 0 && line != nil && d.opens(*line)
+}
+
+// unread is when the store is asked for what the gate does not have; 0 if it has all.
+func (d *decision) unread() time.Duration {
+	line := d.result()
+	switch {
+	case d.unreadOf(line):
+		return RetryStore
+	case d.looksAt(line) && line.ChangePoints.Reason != "":
+		return max(line.ChangePoints.CompletionTime.Add(StoreDeadline).Sub(d.Now), RetryStore)
+	}
+	return 0
+}
 
 // lookBack asks for the reports up to the round that the suite is judged by, and writes down what they say. Rounds that came later are no matter of
-// that round.
+// that round. A store that was given up is asked again.
 func (d *decision) lookBack() {
 	line := d.result()
-	if !d.unreadOf(line) {
+	if !d.looksAt(line) {
+		return
+	}
+	had := line.ChangePoints
+	if had.CompletionTime != nil && (had.Reason == "" || d.Now.Sub(had.CompletionTime.Time) < StoreDeadline) {
 		return
 	}
 	if d.Reading == nil || d.Reading.Round != line.Round {
@@ -61,7 +80,7 @@ func (d *decision) lookBack() {
 		return
 	}
 	now := metav1.Time{Time: d.Now}
-	c := v1alpha1.RoundChangePoints{StartTime: line.ChangePoints.StartTime}
+	c := v1alpha1.RoundChangePoints{StartTime: had.StartTime}
 	if c.StartTime == nil {
 		c.StartTime = &now
 	}
@@ -119,7 +138,7 @@ func (d *decision) watched(line v1alpha1.SuiteRound, message string) standing {
 		return passed(line.Reason, message+"; change points are not known: "+c.Message)
 	case c.Reason != "":
 		return failed(c.Reason, fmt.Sprintf(
-			"round %d: gate.changePoints cannot be known, since the store gave no reports for %s: ask for another round: %s", line.Round, StoreDeadline, c.Message))
+			"round %d: gate.changePoints cannot be known, since the store gave no reports for %s and more; it is asked again every %[2]s: %s", line.Round, StoreDeadline, c.Message))
 	case len(worse) > 0:
 		return failed(v1alpha1.ReasonBecameWorse, fmt.Sprintf("round %d: worse within the newest %d rounds: %s", line.Round, d.within(), strings.Join(worse, "; ")))
 	case c.Message != "":

@@ -229,7 +229,7 @@ func TestTheStoreIsWaitedForAndNotForEver(t *testing.T) {
 	}{
 		"the gate stays shut":        {v1alpha1.InconclusiveFails, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "gate.changePoints cannot be known"},
 		"the gate opens if it may":   {v1alpha1.InconclusivePasses, metav1.ConditionTrue, v1alpha1.ReasonDone, "change points are not known: the store is away"},
-		"and it stays shut unbidden": {"", metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "ask for another round"},
+		"and it stays shut unbidden": {"", metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "it is asked again every 10m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWatched(t, 5)
@@ -250,16 +250,47 @@ func TestTheStoreIsWaitedForAndNotForEver(t *testing.T) {
 				t.Error("a store that was given up is asked again")
 			}
 			w.wants("at the deadline", tc.status, tc.reason, tc.says)
-			w.away = nil
 			read := len(w.read)
+			after(StoreDeadline - time.Second)(w.world)
 			w.look()
-			w.wants("when it is back", tc.status, tc.reason)
 			if len(w.read) != read {
-				t.Error("what was given up is read again")
+				t.Error("what was given up is read again at once")
 			}
+			after(time.Second)(w.world)
+			w.look()
+			w.wants("when it is still away", tc.status, tc.reason, tc.says)
+			if len(w.read) != read+1 {
+				t.Errorf("it is asked %d times", len(w.read)-read)
+			}
+			w.away = nil
 			w.round(2, well)
 			w.wants("after the next round", metav1.ConditionTrue, v1alpha1.ReasonDone)
 		})
+	}
+}
+
+// A store that comes back an hour late tells of the round after all, without another.
+func TestAStoreThatComesBackLateIsRead(t *testing.T) {
+	w := newWatched(t, 5)
+	w.away = &Problem{v1alpha1.ReasonStoreUnavailable, "the store is away"}
+	w.round(1, well)
+	for range 7 {
+		after(StoreDeadline)(w.world)
+		w.look()
+	}
+	w.wants("an hour later", metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "it is asked again every 10m0s")
+	w.away = nil
+	after(StoreDeadline)(w.world)
+	w.look()
+	w.wants("when it is back", metav1.ConditionTrue, v1alpha1.ReasonDone)
+	if c := w.suite.Status.LastGood.ChangePoints; c.Reason != "" || !c.CompletionTime.Time.Equal(w.now) {
+		t.Errorf("the round remembers %+v", c)
+	}
+	read := len(w.read)
+	after(StoreDeadline)(w.world)
+	w.look()
+	if len(w.read) != read {
+		t.Error("what is known is read again")
 	}
 }
 

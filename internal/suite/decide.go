@@ -359,8 +359,11 @@ func (d *decision) again() time.Duration {
 			sooner(RetryRefused)
 		}
 	}
-	if d.unread() {
-		sooner(RetryStore)
+	sooner(d.unread())
+	for _, r := range d.rounds {
+		if left := d.staysFor(r); left < forever && !r.measuring() {
+			sooner(left)
+		}
 	}
 	if images := Images(d.Suite, d.Runs); len(images) > 0 {
 		sooner(Interval(d.Suite.Spec))

@@ -2,7 +2,9 @@ package suite
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -113,7 +115,7 @@ func (d *decision) result() *v1alpha1.SuiteRound {
 	return nil
 }
 
-// collect deletes the rounds that are too old to stay. The last good one stays, and the one that the suite is judged by.
+// collect deletes the rounds that are too many or too old to stay. The last good one stays, and the one that the suite is judged by.
 func (d *decision) collect() {
 	left := map[bool]int32{true: kept(d.Suite.Spec.History.Passed), false: kept(d.Suite.Spec.History.Failed)}
 	judged := d.result()
@@ -123,13 +125,25 @@ func (d *decision) collect() {
 		}
 		passed := r.passed()
 		left[passed]--
-		if left[passed] >= 0 || r.number == d.Status.LastGood.Round || judged != nil && r.number == judged.Round {
+		if left[passed] >= 0 && d.staysFor(r) > 0 || r.number == d.Status.LastGood.Round || judged != nil && r.number == judged.Round {
 			continue
 		}
 		for _, run := range r.runs {
 			d.Delete = append(d.Delete, *run.object)
 		}
 	}
+}
+
+// forever is longer than anything is waited for.
+const forever = math.MaxInt64
+
+// staysFor is for how long a round that has ended may stay by its age; 0 if it is too old.
+func (d *decision) staysFor(r *round) time.Duration {
+	days, over := d.Suite.Spec.History.MaxAgeDays, r.over()
+	if days == 0 || over == nil {
+		return forever
+	}
+	return max(0, over.Add(time.Duration(days)*24*time.Hour).Sub(d.Now))
 }
 
 // kept is how many rounds of a sort stay.

@@ -79,6 +79,16 @@ func roundsOf(runs []v1alpha1.BenchmarkRun) []*round {
 	return rounds
 }
 
+// Answering is the number of the round of some runs that answers a request by hand, by the value of its annotation; 0 if none does.
+func Answering(runs []v1alpha1.BenchmarkRun, token string) int32 {
+	for _, r := range roundsOf(runs) {
+		if token != "" && r.Requested == token {
+			return r.number
+		}
+	}
+	return 0
+}
+
 // sort puts the runs into the order of their names, in which they take turns.
 func (r *round) sort() {
 	slices.SortFunc(r.runs, func(a, b roundRun) int { return strings.Compare(a.object.Name, b.object.Name) })

@@ -3,6 +3,7 @@ package suite
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,6 +196,56 @@ func TestTheOutcomeOfARunIsItsExitCode(t *testing.T) {
 		if got := endingOf(run); got.outcome != tc.want || got.reason == "" {
 			t.Errorf("%s: %+v, want %s", name, got, tc.want)
 		}
+	}
+}
+
+// Rounds have an age, but for those that say how the suite stands; where the good ones lie in the store is remembered all the same.
+func TestRoundsHaveAnAge(t *testing.T) {
+	const day = 24 * time.Hour
+	w := newWorld(t, func(w *world) {
+		w.suite.Spec.History.MaxAgeDays, w.suite.Spec.Triggers.Change.Images = 30, v1alpha1.ImagesAsWritten
+	})
+	round := func(n int, way func(*v1alpha1.BenchmarkRun)) {
+		w.step("an image", after(day), commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Default = fmt.Sprint("shop/checkout:", n) }))
+		w.step("its round ends", ends(way, way))
+	}
+	wants := func(when, want string) {
+		t.Helper()
+		var numbers []string
+		for _, r := range roundsOf(w.runs) {
+			numbers = append(numbers, fmt.Sprint(r.number))
+		}
+		if got := strings.Join(numbers, " "); got != want {
+			t.Errorf("%s, rounds %s are there, want %s", when, got, want)
+		}
+	}
+	round(1, well)
+	first := w.now
+	for n, way := range []func(*v1alpha1.BenchmarkRun){missed, well, missed} {
+		round(n+2, way)
+	}
+	wants("on the fourth day", "4 3 2 1")
+	d := Decide(w.facts())
+	if want := first.Add(30 * day).Sub(w.now); d.After != want {
+		t.Errorf("it looks again after %s, want %s", d.After, want)
+	}
+	w.step("a second before that", after(d.After-time.Second))
+	wants("when the first is nearly too old", "4 3 2 1")
+	w.step("and then", after(time.Second))
+	wants("when the first is too old", "4 3 2")
+	w.step("a quarter later", after(90*day))
+	wants("when all are too old", "4 3")
+	if d := Decide(w.facts()); d.After != 0 {
+		t.Errorf("of rounds that stay anyway, it looks again after %s", d.After)
+	}
+	round(5, well)
+	wants("when another is good", "5")
+	var good []int32
+	for _, g := range w.suite.Status.GoodRounds {
+		good = append(good, g.Round)
+	}
+	if !slices.Equal(good, []int32{5, 3, 1}) {
+		t.Errorf("good rounds are %d", good)
 	}
 }
 

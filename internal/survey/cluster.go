@@ -20,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/doctor"
 	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/namespaces"
 	"loadstone.dev/loadstone/internal/version"
 )
 
@@ -50,22 +51,42 @@ func Cluster(ctx context.Context, k *kube.Flags) (doctor.Cluster, error) {
 	_, err = c.RESTMapper().RESTMapping(schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"})
 	seen.Argo = err == nil
 	seen.ArgoAway, seen.ArgoElsewhere = lookAtArgo(ctx, c, k.System)
-	seen.Operator, seen.Release = lookAtOperator(ctx, c, k.System)
+	seen.Operator, seen.Release, seen.Missing = lookAtOperator(ctx, c, k.System)
 	seen.Store = lookAtStore(ctx, k)
 	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())
 	return seen, err
 }
 
-// lookAtOperator says why there is no operator, or of which version it is.
-func lookAtOperator(ctx context.Context, c client.Client, namespace string) (why, release string) {
+// lookAtOperator says why there is no operator, or of which version it is, and which of its namespaces are not there.
+func lookAtOperator(ctx context.Context, c client.Client, namespace string) (why, release string, missing []string) {
 	d, err := discover.Operator(ctx, c, namespace)
 	if err != nil {
-		return err.Error(), ""
+		return err.Error(), "", nil
 	}
+	missing = lookForNamespaces(ctx, c, d.Spec.Template.Spec.Containers)
 	if d.Status.ReadyReplicas == 0 {
-		return fmt.Sprintf("no pod of Deployment %s/%s is ready", d.Namespace, d.Name), ""
+		return fmt.Sprintf("no pod of Deployment %s/%s is ready", d.Namespace, d.Name), "", missing
 	}
-	return "", d.Labels["app.kubernetes.io/version"]
+	return "", d.Labels["app.kubernetes.io/version"], missing
+}
+
+// lookForNamespaces are the namespaces that an operator is to lead, by its arguments, and that are not there, as far as this user may know.
+func lookForNamespaces(ctx context.Context, c client.Reader, containers []corev1.Container) []string {
+	ctx, cancel := context.WithTimeout(ctx, askDeadline)
+	defer cancel()
+	for _, container := range containers {
+		for _, arg := range container.Args {
+			text, names := strings.CutPrefix(arg, "--namespaces=")
+			led, err := namespaces.Parse(text, "")
+			if !names || err != nil {
+				continue
+			}
+			if _, missing, err := led.Split(ctx, c); err == nil {
+				return missing
+			}
+		}
+	}
+	return nil
 }
 
 // argoDeployment is the chart's controller of workflows.

@@ -8,15 +8,25 @@ let source = null;
 let asking = false;
 let askAgain = false;
 let lost = null;
+let later = null;
+
+// patience is how long, in ms, a stream may be shut before the page is asked for without it: a browser opens another by itself.
+const patience = 2500;
 
 function say(text) {
   if (clock.textContent !== text) clock.textContent = text;
 }
 
-// sayLost says since when nobody answers.
+// sayLost says since when nobody answers, if that is so twice: a page that is left loses its requests, too.
 function sayLost() {
+  if (lost) say(`not connected since ${lost.toLocaleTimeString()}: is loadstone ui still running? What is shown may be old.`);
   lost ??= new Date();
-  say(`not connected since ${lost.toLocaleTimeString()}: is loadstone ui still running? What is shown may be old.`);
+}
+
+// sayOf says whether an answer is the page as the cluster is.
+function sayOf(answer, next) {
+  const made = answer.ok || answer.status === 404;
+  say(made && !next.querySelector("[role=alert]") ? "live" : "not live: the page says why");
 }
 
 // put replaces a region, and keeps what its reader has opened, reached by keyboard or moved aside.
@@ -39,15 +49,17 @@ async function refresh() {
   try {
     const answer = await fetch(location.href, { cache: "no-store" });
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (!next.getElementById("live")) throw new Error("an answer of somebody else");
     for (const region of document.querySelectorAll("[data-live]")) {
       const by = next.querySelector(`[data-live="${region.dataset.live}"]`) ?? document.createElement("div");
       if (region.innerHTML !== by.innerHTML) put(region, by);
     }
     document.title = next.title;
     lost = null;
-    say("live");
+    sayOf(answer, next);
   } catch {
     sayLost();
+    askLater();
   }
   asking = false;
   if (askAgain) {
@@ -56,15 +68,33 @@ async function refresh() {
   }
 }
 
+// askLater asks for the page in a while, unless the stream is open by then. Browsers give up a stream whose answer was none: another is opened.
+function askLater() {
+  later ??= setTimeout(() => {
+    later = null;
+    if (document.hidden) return;
+    if (source?.readyState === EventSource.CLOSED) listen();
+    refresh();
+  }, patience);
+}
+
+function heard() {
+  clearTimeout(later);
+  later = null;
+  refresh();
+}
+
 // A page that nobody sees hears nothing: browsers keep few streams open.
 function listen() {
   source?.close();
   source = null;
+  clearTimeout(later);
+  later = null;
   if (document.hidden || !stream) return;
   source = new EventSource(stream);
-  source.addEventListener("open", refresh);
+  source.addEventListener("open", heard);
   source.addEventListener("changed", refresh);
-  source.addEventListener("error", sayLost);
+  source.addEventListener("error", askLater);
 }
 
 document.addEventListener("visibilitychange", listen);

@@ -62,7 +62,7 @@ func Measuring(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 // Queue is the page of the queue. trials are those of the runs that measure, by UID.
 func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) Page {
 	body := queueBody{Whole: f.Namespace == "", Any: len(runs) > 0}
-	order := queue.Order(runs)
+	order, taking := queue.Order(runs), queue.Taking(runs, time.Time{}, f.Now)
 	sight := follow.Sight{Now: f.Now}
 	for i := range order {
 		r := &order[i]
@@ -72,11 +72,11 @@ func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) P
 			continue
 		}
 		w := waiting{Run: rowOf(r, f.Now), Why: follow.Waiting(sight)}
-		if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); body.Whole && c != nil && c.Reason == v1alpha1.ReasonQueued {
-			w.Why = queue.Ahead(&order[0]) // Its message has its place, too.
+		if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); body.Whole && c != nil && c.Reason == v1alpha1.ReasonQueued && len(taking) > 0 {
+			w.Why = queue.Ahead(&taking[0]) // Its message has its place, too.
 		}
 		if body.Whole {
-			w.Place, w.Begins = turn(order, r, f.Now)
+			w.Place, w.Begins = turn(taking, r, f.Now)
 		}
 		body.Waiting = append(body.Waiting, w)
 	}
@@ -93,8 +93,12 @@ func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) P
 	return Page{Frame: f, Title: "Queue", Stream: EventsPath, Data: body, section: QueuePath, body: "queue"}
 }
 
-// turn is the place of a run in the queue, and when its turn is likely to come; empty if those before it do not say how long they take.
+// turn is the place of a run in the queue, and when its turn is likely to come; empty if those before it do not say how long they take, or if it is not in the
+// queue, into which an operator takes it.
 func turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun, now time.Time) (place, begins string) {
+	if !slices.ContainsFunc(order, func(o v1alpha1.BenchmarkRun) bool { return o.UID == r.UID }) {
+		return "", ""
+	}
 	before, takes, silent := queue.Turn(order, r)
 	takes = takes.Round(time.Minute)
 	place = strconv.Itoa(before)

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,19 @@ func TestPlacesInTheQueue(t *testing.T) {
 }
 
 // What is told of the place in a run's status is the operator's to say, who sees all.
+// A policy that refuses a run's finalizer keeps it from the queue: nobody waits for it, and it has no place.
+func TestARunThatCannotBeTakenIntoTheQueueIsInNobodysWay(t *testing.T) {
+	refused := run("refused", 9, func(r *v1alpha1.BenchmarkRun) { r.Finalizers = nil })
+	body := Queue(frame(), []v1alpha1.BenchmarkRun{refused, run("mine", 5, queued("1m0s")), run("now", 3, measures("3m20s"))}, nil).Data.(queueBody)
+	var got []string
+	for _, w := range body.Waiting {
+		got = append(got, w.Run.Name+" "+w.Place)
+	}
+	if want := []string{"refused ", "mine 1"}; !slices.Equal(got, want) {
+		t.Errorf("the places are %q, want %q", got, want)
+	}
+}
+
 func TestNobodyWhoSeesOneNamespaceReckonsAPlace(t *testing.T) {
 	f := frame()
 	f.Namespace = "bench"

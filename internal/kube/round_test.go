@@ -1,0 +1,155 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// played is a suite on a cluster where something happens before each look.
+type played struct {
+	t     *testing.T
+	suite v1alpha1.BenchmarkSuite
+	runs  []v1alpha1.BenchmarkRun
+	// away is what the API server says instead; nil if it answers.
+	away error
+}
+
+// begins lets a round begin that answers a request.
+func (p *played) begins(round int32, token string) {
+	p.suite.Status.Current = v1alpha1.CurrentRound{Round: round, Progress: "0/1"}
+	p.suite.Status.LastHandledRequest = token
+	p.runs = append(p.runs, v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "perf", Name: fmt.Sprint("checkout-", round),
+		Labels:      map[string]string{v1alpha1.LabelSuiteUID: "0c9f", v1alpha1.LabelRound: fmt.Sprint(round)},
+		Annotations: map[string]string{v1alpha1.AnnotationRound: fmt.Sprintf(`{"id": "%d", "requested": %q}`, round, token)},
+	}})
+}
+
+// ends lets a round end, whose runs are deleted at once.
+func (p *played) ends(round int32, outcome v1alpha1.RoundOutcome) {
+	p.suite.Status.Current, p.runs = v1alpha1.CurrentRound{}, nil
+	p.suite.Status.History = append([]v1alpha1.SuiteRound{{Round: round, Outcome: outcome}}, p.suite.Status.History...)
+}
+
+// client is the cluster as it is now.
+func (p *played) client() client.Client {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		p.t.Fatal(err)
+	}
+	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(p.suite.DeepCopy())
+	for i := range p.runs {
+		b.WithObjects(&p.runs[i])
+	}
+	return b.Build()
+}
+
+func TestARoundIsWaitedFor(t *testing.T) {
+	const mine, other = "2026-03-02T12:00:00Z", "2026-03-02T12:00:05Z"
+	asks := func(p *played, token string) {
+		p.suite.Annotations = map[string]string{v1alpha1.AnnotationRequestedAt: token}
+	}
+	type step = func(*played)
+	nothing := func(*played) {}
+	for name, tc := range map[string]struct {
+		steps []step
+		want  v1alpha1.SuiteRound
+		fails string
+	}{
+		"it begins at once, and passes": {
+			[]step{func(p *played) { p.begins(3, mine) }, nothing, func(p *played) { p.ends(3, v1alpha1.RoundPassed) }}, v1alpha1.SuiteRound{Round: 3, Outcome: v1alpha1.RoundPassed}, "",
+		},
+		"another is in progress before": {
+			[]step{func(p *played) { p.begins(2, "") }, func(p *played) { p.ends(2, v1alpha1.RoundMissed) }, func(p *played) { p.begins(3, mine) }, func(p *played) { p.ends(3, v1alpha1.RoundInconclusive) }},
+			v1alpha1.SuiteRound{Round: 3, Outcome: v1alpha1.RoundInconclusive},
+			"",
+		},
+		"somebody asks after it, and one round answers both": {
+			[]step{func(p *played) { asks(p, other) }, func(p *played) { p.begins(3, other) }, func(p *played) { p.ends(3, v1alpha1.RoundPassed) }},
+			v1alpha1.SuiteRound{Round: 3, Outcome: v1alpha1.RoundPassed},
+			"",
+		},
+		"the API server is away for a moment": {
+			[]step{
+				func(p *played) { p.away = apierrors.NewInternalError(errors.New("x")) }, func(p *played) { p.away = nil; p.begins(3, mine) },
+				func(p *played) { p.ends(3, v1alpha1.RoundPassed) },
+			},
+			v1alpha1.SuiteRound{Round: 3, Outcome: v1alpha1.RoundPassed},
+			"",
+		},
+		"it is dropped": {
+			[]step{func(p *played) { p.begins(2, "") }, func(p *played) { p.suite.Status.LastHandledRequest = mine }},
+			v1alpha1.SuiteRound{},
+			"the request was dropped: another round of BenchmarkSuite perf/checkout was in progress, and spec.concurrency is Skip",
+		},
+		"the suite is made anew": {
+			[]step{func(p *played) { p.suite.UID = "ffff" }}, v1alpha1.SuiteRound{}, "BenchmarkSuite perf/checkout was deleted while its round was waited for",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &played{t: t, suite: v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}}
+			asks(p, mine)
+			steps := tc.steps
+			c := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+				Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, how ...client.GetOption) error {
+					if len(steps) > 0 {
+						steps[0](p)
+						steps = slices.Clone(steps[1:])
+					}
+					if p.away != nil {
+						return p.away
+					}
+					return p.client().Get(ctx, key, o, how...)
+				},
+				List: func(ctx context.Context, _ client.WithWatch, list client.ObjectList, how ...client.ListOption) error {
+					return p.client().List(ctx, list, how...)
+				},
+			})
+			r := &RoundRequest{client: c, key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: types.UID("0c9f"), token: mine, every: time.Millisecond}
+			got, err := r.Await(t.Context(), 2*time.Minute)
+			if tc.fails == "" && err != nil || tc.fails != "" && (err == nil || err.Error() != tc.fails) {
+				t.Errorf("it ends with %v, want %q", err, tc.fails)
+			}
+			if got.Round != tc.want.Round || got.Outcome != tc.want.Outcome {
+				t.Errorf("it ends as %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestARoundIsNotWaitedForForEver(t *testing.T) {
+	p := &played{t: t, suite: v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}}
+	p.suite.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec, Message: "no cron line"}}
+	r := &RoundRequest{client: p.client(), key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: "0c9f", token: "now", every: time.Millisecond}
+	const want = "the round of BenchmarkSuite perf/checkout has not ended within 1ms, and is waited for no longer: no round has begun"
+	if _, err := r.Await(t.Context(), time.Millisecond); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("it ends with %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Await(ctx, time.Minute); !errors.Is(err, ErrLeft) {
+		t.Errorf("who is interrupted gets %v", err)
+	}
+	if got := standing(&p.suite, 0); got != "no round has begun: Ready is False (InvalidSpec): no cron line" {
+		t.Errorf("before the round it says %q", got)
+	}
+	p.begins(3, "now")
+	if got := standing(&p.suite, 3); got != "round 3 goes on, 0/1 of its runs have ended" {
+		t.Errorf("while it goes on it says %q", got)
+	}
+}

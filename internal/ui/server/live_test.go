@@ -1,0 +1,23 @@
+package server
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// What the clock of a page says follows from what the server answers, whatever becomes of a stream. Where no Node is, nobody can tell.
+func TestTheClockOfAPageIsTrue(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("there is no node, in which the script of the pages could run")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, node, filepath.Join("testdata", "live.js"), filepath.Join("..", "live.js")).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
