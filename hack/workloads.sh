@@ -24,13 +24,15 @@ needs() {
       /usr/include/benchmark/benchmark.h:libbenchmark-dev /usr/include/liburing.h:liburing-dev ;;
     lzlog) need_commands gcc:gcc g++:g++ make:make /usr/include/spdlog/spdlog.h:libspdlog-dev /usr/include/openssl/evp.h:libssl-dev ;;
     uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
+    uring) need_commands gcc:gcc make:make pkg-config:pkg-config /usr/include/liburing.h:liburing-dev ;;
     zco)
       zig_up
       # The tests run what is built for the other processor, too.
       [ "$2 $(uname -m)" != "test x86_64" ] || need_commands qemu-aarch64-static:qemu-user-static
       ;;
     fuzz)
-      need_commands gcc:gcc g++:g++ make:make /usr/include/uv.h:libuv1-dev /usr/include/boost/version.hpp:libboost-dev
+      need_commands gcc:gcc g++:g++ make:make /usr/include/uv.h:libuv1-dev /usr/include/boost/version.hpp:libboost-dev \
+        /usr/include/liburing.h:liburing-dev
       zig_up
       ;;
     ipc | ablation) need_commands gcc:gcc make:make ;;
@@ -114,8 +116,10 @@ main() {
   # nginx is only configured; its image installs it.
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
   if [ $# = 0 ]; then
-    set -- "${WORKLOADS[@]}"
-    [ "$mode" = build ] || set -- fuzz "$@" # What takes longest begins first.
+    # go test tests uring, as it does epoll. Of the tests, what takes longest begins first.
+    [ "$mode" = test ] || set -- uring
+    [ "$mode" = build ] || set -- fuzz
+    set -- "$@" "${WORKLOADS[@]}"
   fi
   need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   for name; do

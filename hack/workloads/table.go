@@ -35,11 +35,16 @@ func levels(name, run, over, than, load string, of quantity, connections []int32
 }
 
 var table = func() (all []comparison) {
-	for _, of := range [][]comparison{zco(), uvhttp(), coro(), ipc(), lzlog()} {
+	for _, of := range [][]comparison{floors(), zco(), uvhttp(), coro(), ipc(), lzlog()} {
 		all = append(all, of...)
 	}
 	return all
 }()
+
+// floors says which of two is the practical limit; neither is to be reached by anybody.
+func floors() []comparison {
+	return levels("uring-cpu-to-epoll", "uring-epoll", "uring", "epoll", "keepalive", cpuPerRequest, []int32{10, 100, 500, 1000}, figures.Aim{})
+}
 
 func zco() []comparison {
 	four := []int32{10, 100, 500, 1000}
