@@ -4,7 +4,7 @@
 #   usage: hack/workloads.sh build|test [NAME...]      (no name: every one; "test fuzz" fuzzes their parsers, for FUZZ_SECONDS=5 each)
 #          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, and prints what they reached)
 #
-# Compilers and libraries come from Debian, zig from PyPI.
+# Compilers, libraries and peers come from Debian, zig from PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
@@ -67,6 +67,7 @@ measure() {
   runs=$(bin/bench-workloads runs "$only")
   for run in $runs; do
     say "== $run"
+    peers "$run" || failed=1
     rm -rf "${RESULTS:?}/$run"
     status=0
     bin/loadstone run --out "$RESULTS/$run" "config/workloads/$run.yaml" >&2 || status=$?
@@ -77,6 +78,16 @@ measure() {
   bin/bench-workloads figures "$RESULTS" "$only" || failed=1
   [[ " $runs " != *zco-gohttp* ]] || { system_calls 10 && system_calls 100; } || failed=1
   return $failed
+}
+
+# peers RUN: makes what a run wants of peers, beyond nginx's folder.
+peers() {
+  case $1 in
+    uvhttp-h2o)
+      need_commands h2o:h2o
+      make -s -C workloads/h2o OUT="$PWD/bin/h2o-local" PORT=18081
+      ;;
+  esac
 }
 
 # system_calls CONNECTIONS: prints how many system calls zco makes for an answer. No run counts them: perf does, while wrk loads the server.
