@@ -87,6 +87,10 @@ peers() {
       need_commands h2o:h2o
       make -s -C workloads/h2o OUT="$PWD/bin/h2o-local" PORT=18081
       ;;
+    nginx-debug)
+      need_commands gcc:gcc make:make /usr/include/pcre2.h:libpcre2-dev
+      make -s -C workloads/nginx builds OUT="$PWD/bin/nginx-builds" PORT=18081
+      ;;
   esac
 }
 

@@ -70,6 +70,7 @@ func uvhttp() []comparison {
 	all = append(all, levels("uvhttp-cpu-to-nginx", "uvhttp-nginx", "uvhttp", "nginx", "small", cpuPerRequest, five, noDearer)...)
 	three := []int32{10, 100, 500}
 	all = append(all, levels("uvhttp-cpu-to-h2o", "uvhttp-h2o", "uvhttp", "h2o", "small-file", cpuPerRequest, three, figures.Aim{})...)
+	all = append(all, levels("nginx-debug-cpu-to-plain", "nginx-debug", "debug", "plain", "small", cpuPerRequest, three, figures.Aim{})...)
 	all = append(all, spread("uvhttp-p99-spread-to-nginx",
 		under("uvhttp-latency", "uvhttp", "small", 10, p99), under("uvhttp-latency", "uvhttp", "small", 500, p99),
 		under("uvhttp-latency", "nginx", "small", 10, p99), under("uvhttp-latency", "nginx", "small", 500, p99), noDearer))
