@@ -4,7 +4,7 @@
 #   usage: hack/workloads.sh build|test [NAME...]      (no name: every one; "test fuzz" fuzzes their parsers, for FUZZ_SECONDS=5 each)
 #          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, and prints what they reached)
 #
-# Compilers and libraries come from Debian, zig from PyPI.
+# Compilers, libraries and peers come from Debian, zig from PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
@@ -24,13 +24,15 @@ needs() {
       /usr/include/benchmark/benchmark.h:libbenchmark-dev /usr/include/liburing.h:liburing-dev ;;
     lzlog) need_commands gcc:gcc g++:g++ make:make /usr/include/spdlog/spdlog.h:libspdlog-dev /usr/include/openssl/evp.h:libssl-dev ;;
     uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
+    uring) need_commands gcc:gcc make:make pkg-config:pkg-config /usr/include/liburing.h:liburing-dev ;;
     zco)
       zig_up
       # The tests run what is built for the other processor, too.
       [ "$2 $(uname -m)" != "test x86_64" ] || need_commands qemu-aarch64-static:qemu-user-static
       ;;
     fuzz)
-      need_commands gcc:gcc g++:g++ make:make /usr/include/uv.h:libuv1-dev /usr/include/boost/version.hpp:libboost-dev
+      need_commands gcc:gcc g++:g++ make:make /usr/include/uv.h:libuv1-dev /usr/include/boost/version.hpp:libboost-dev \
+        /usr/include/liburing.h:liburing-dev
       zig_up
       ;;
     ipc | ablation) need_commands gcc:gcc make:make ;;
@@ -65,6 +67,7 @@ measure() {
   runs=$(bin/bench-workloads runs "$only")
   for run in $runs; do
     say "== $run"
+    peers "$run" || failed=1
     rm -rf "${RESULTS:?}/$run"
     status=0
     bin/loadstone run --out "$RESULTS/$run" "config/workloads/$run.yaml" >&2 || status=$?
@@ -75,6 +78,20 @@ measure() {
   bin/bench-workloads figures "$RESULTS" "$only" || failed=1
   [[ " $runs " != *zco-gohttp* ]] || { system_calls 10 && system_calls 100; } || failed=1
   return $failed
+}
+
+# peers RUN: makes what a run wants of peers, beyond nginx's folder.
+peers() {
+  case $1 in
+    uvhttp-h2o)
+      need_commands h2o:h2o
+      make -s -C workloads/h2o OUT="$PWD/bin/h2o-local" PORT=18081
+      ;;
+    nginx-debug)
+      need_commands gcc:gcc make:make /usr/include/pcre2.h:libpcre2-dev
+      make -s -C workloads/nginx builds OUT="$PWD/bin/nginx-builds" PORT=18081
+      ;;
+  esac
 }
 
 # system_calls CONNECTIONS: prints how many system calls zco makes for an answer. No run counts them: perf does, while wrk loads the server.
@@ -114,8 +131,10 @@ main() {
   # nginx is only configured; its image installs it.
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
   if [ $# = 0 ]; then
-    set -- "${WORKLOADS[@]}"
-    [ "$mode" = build ] || set -- fuzz "$@" # What takes longest begins first.
+    # go test tests uring, as it does epoll. Of the tests, what takes longest begins first.
+    [ "$mode" = test ] || set -- uring
+    [ "$mode" = build ] || set -- fuzz
+    set -- "$@" "${WORKLOADS[@]}"
   fi
   need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   for name; do

@@ -55,6 +55,10 @@ func builds(t *testing.T) map[string]string {
 	} else {
 		t.Log("libuv and xxHash are not there, as far as pkg-config knows: uvhttp is not tested")
 	}
+	if haveUring(t) {
+		programs["uring"] = filepath.Join(dir, "uring-asan")
+		run("make", "-s", "-C", "uring", "asan", "OUT="+dir)
+	}
 	if zig := findZig(); zig != "" {
 		programs["zco"] = filepath.Join(dir, "zco")
 		run("make", "-s", "-C", "zco", "ZIG="+zig, "OUT="+dir, programs["zco"])
@@ -62,6 +66,20 @@ func builds(t *testing.T) map[string]string {
 		t.Log("there is no Zig: zco is not tested")
 	}
 	return programs
+}
+
+// haveUring reports whether there is what uring is built from, and a kernel that knows io_uring and does not refuse it.
+func haveUring(t *testing.T) bool {
+	t.Helper()
+	if exec.CommandContext(t.Context(), "pkg-config", "--exists", "liburing").Run() != nil {
+		t.Log("liburing is not there, as far as pkg-config knows: uring is not tested")
+		return false
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 0, 0, 0); errno == unix.EPERM || errno == unix.ENOSYS {
+		t.Logf("the kernel refuses io_uring (%v): uring is not tested", errno)
+		return false
+	}
+	return true
 }
 
 // findZig looks for Zig in PATH and where the project keeps its tools.

@@ -35,11 +35,16 @@ func levels(name, run, over, than, load string, of quantity, connections []int32
 }
 
 var table = func() (all []comparison) {
-	for _, of := range [][]comparison{zco(), uvhttp(), coro(), ipc(), lzlog()} {
+	for _, of := range [][]comparison{floors(), zco(), uvhttp(), coro(), ipc(), lzlog()} {
 		all = append(all, of...)
 	}
 	return all
 }()
+
+// floors says which of two is the practical limit; neither is to be reached by anybody.
+func floors() []comparison {
+	return levels("uring-cpu-to-epoll", "uring-epoll", "uring", "epoll", "keepalive", cpuPerRequest, []int32{10, 100, 500, 1000}, figures.Aim{})
+}
 
 func zco() []comparison {
 	four := []int32{10, 100, 500, 1000}
@@ -63,6 +68,9 @@ func uvhttp() []comparison {
 	five := []int32{10, 50, 100, 200, 500}
 	all := levels("uvhttp-cpu-to-epoll", "uvhttp-epoll", "uvhttp", "epoll", "keepalive", cpuPerRequest, five, atMost(1.15))
 	all = append(all, levels("uvhttp-cpu-to-nginx", "uvhttp-nginx", "uvhttp", "nginx", "small", cpuPerRequest, five, noDearer)...)
+	three := []int32{10, 100, 500}
+	all = append(all, levels("uvhttp-cpu-to-h2o", "uvhttp-h2o", "uvhttp", "h2o", "small-file", cpuPerRequest, three, figures.Aim{})...)
+	all = append(all, levels("nginx-debug-cpu-to-plain", "nginx-debug", "debug", "plain", "small", cpuPerRequest, three, figures.Aim{})...)
 	all = append(all, spread("uvhttp-p99-spread-to-nginx",
 		under("uvhttp-latency", "uvhttp", "small", 10, p99), under("uvhttp-latency", "uvhttp", "small", 500, p99),
 		under("uvhttp-latency", "nginx", "small", 10, p99), under("uvhttp-latency", "nginx", "small", 500, p99), noDearer))

@@ -184,7 +184,7 @@ func TestChoosing(t *testing.T) {
 	for only, want := range map[string]string{
 		"zco-switch":       "zco-switch\n",
 		"coro,zco-jain":    "zco-fair\ncoro\ncoro-reads\n",
-		"uvhttp-cpu-to":    "uvhttp-epoll\nuvhttp-nginx\n",
+		"uvhttp-cpu-to":    "uvhttp-epoll\nuvhttp-nginx\nuvhttp-h2o\n",
 		"what there is no": "",
 	} {
 		var out bytes.Buffer
