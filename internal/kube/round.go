@@ -13,6 +13,10 @@ import (
 	"loadstone.dev/loadstone/internal/discover"
 )
 
+// owner is who has written a request. Flux takes away what somebody has written whose name begins with kubectl, as that of a plugin of kubectl does, and
+// with it a request that still waits.
+const owner = "loadstone"
+
 // RequestRound asks for a round of a suite, and says what will come of it.
 func RequestRound(ctx context.Context, k *Flags, name string, now time.Time) (string, error) {
 	namespace, err := k.Namespace()
@@ -25,7 +29,7 @@ func RequestRound(ctx context.Context, k *Flags, name string, now time.Time) (st
 	}
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, now.UTC().Format(time.RFC3339Nano))
-	err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch))
+	err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner))
 	if apierrors.IsNotFound(err) {
 		return "", invalid(fmt.Errorf("there is no BenchmarkSuite %s/%s: loadstone suite list shows those that there are", namespace, name))
 	}
