@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/test/gitops"
 )
 
 // runScopeOf is a pass at noon over a run of two trials whose turn came a minute ago, with changes.
@@ -110,6 +111,10 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 			nil,
 			"Planned=True/Done Executed=Unknown/InProgress Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/InProgress Reconciling=True/InProgress Stalled=False/InProgress", "0/2",
 		},
+		"somebody has suspended its workflow": {
+			[]func(*runScope){waits(v1alpha1.ReasonSuspended, "resume it in Argo")},
+			"Planned=True/Done Executed=Unknown/Suspended Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/Suspended Reconciling=True/Suspended Stalled=False/Suspended", "0/2",
+		},
 		"it takes too long": {
 			[]func(*runScope){end(v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut)},
 			"Planned=True/Done Executed=False/TimedOut Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=False/TimedOut Reconciling=False/TimedOut Stalled=True/TimedOut", "0/2",
@@ -165,12 +170,55 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 			for _, finding := range lintStatus(after) {
 				t.Error(finding)
 			}
+			readsAsItSucceeds(t, after)
 			s.run.Status = st
 			s.now = s.now.Add(time.Hour)
 			if again := runStatus(s); st.CompletionTime != nil && cmp.Diff(st, again) != "" {
 				t.Errorf("the status of a run that has ended has changed:\n%s", cmp.Diff(st, again))
 			}
 		})
+	}
+}
+
+// readsAsItSucceeds wants a run to be for Flux and for Argo CD what its condition Succeeded says.
+func readsAsItSucceeds(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	succeeded := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
+	want := map[metav1.ConditionStatus][2]string{
+		metav1.ConditionUnknown: {"InProgress", "Progressing"}, metav1.ConditionTrue: {"Current", "Healthy"}, metav1.ConditionFalse: {"Failed", "Degraded"},
+	}[succeeded.Status]
+	if succeeded.Reason == v1alpha1.ReasonSuspended {
+		want[1] = "Suspended"
+	}
+	state, message, err := gitops.Flux(run)
+	if err != nil || state != want[0] || state == "Failed" && message != succeeded.Message {
+		t.Errorf("Flux reads %s (%s), %v, want %s of %+v", state, message, err, want[0], succeeded)
+	}
+	text := succeeded.Message
+	if text == "" {
+		text = succeeded.Reason
+	}
+	state, message, err = gitops.ArgoCD("../config/gitops/argocd-health-run.lua", run)
+	if err != nil || state != want[1] || message != text {
+		t.Errorf("Argo CD reads %s (%s), %v, want %s of %+v", state, message, err, want[1], succeeded)
+	}
+}
+
+// A run of which no operator has seen the spec has neither failed nor succeeded, whatever its status has from before.
+func TestARunThatNobodyHasSeenIsInProgress(t *testing.T) {
+	for name, status := range map[string]v1alpha1.BenchmarkRunStatus{
+		"it is new": {ObservedGeneration: new(int64(-1))},
+		"its spec is another": {ObservedGeneration: new(int64(1)), Conditions: []metav1.Condition{
+			{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone}, {Type: v1alpha1.ConditionStalled, Status: metav1.ConditionFalse},
+		}},
+	} {
+		run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", Generation: 2}, Status: status}
+		if state, _, err := gitops.Flux(run); err != nil || state != "InProgress" {
+			t.Errorf("%s: Flux reads %s, %v", name, state, err)
+		}
+		if state, _, err := gitops.ArgoCD("../config/gitops/argocd-health-run.lua", run); err != nil || state != "Progressing" {
+			t.Errorf("%s: Argo CD reads %s, %v", name, state, err)
+		}
 	}
 }
 

@@ -77,7 +77,7 @@ go_tests() {
 
 # builds makes the servers that tests need, and checks what needs none. What is tested meanwhile comes first.
 builds() {
-  nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6 vegeta
+  nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6 vegeta source-controller kustomize-controller
   nice -n 10 make -s verify
 }
 

@@ -4,7 +4,7 @@
 # that hashes its version, its recipe and its sources. (Not Go's version: that would cost a quarter of an hour for each
 # patch release.)
 #
-#   usage: hack/cluster/build.sh [NAME...]      (no name: every one, and what Debian has of a node)
+#   usage: hack/cluster/build.sh [NAME...]      (no name: every one of a cluster, and what Debian has of a node)
 set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -33,6 +33,12 @@ BINARIES=(
   "k6 $K6_VERSION k6 120"
   "vegeta $VEGETA_VERSION vegeta 10"
   "pause $PAUSE_VERSION pause 2"
+)
+
+# What no cluster of ours runs, and tests start by themselves: built when it is named.
+OF_TESTS=(
+  "source-controller $FLUX_VERSION flux 180"
+  "kustomize-controller $FLUX_VERSION flux 120"
 )
 
 # --- recipes: each leaves the binary at the path that is its third argument ------------------------------------------
@@ -95,6 +101,13 @@ vegeta() {
   printf 'module loadstone.dev/hack/vegeta\n\ngo 1.24.0\n' >go.mod
   go mod edit -require="github.com/tsenart/vegeta/v12@v$2"
   go_build "$3" github.com/tsenart/vegeta/v12 "-X main.Version=$2"
+}
+
+# Flux' controllers. The checksum database does not have all that source-controller requires: the sums of that lie in src/flux/go.sum.
+flux() {
+  enter_module flux
+  go mod edit -require="github.com/fluxcd/$1@v$2"
+  GONOSUMDB=github.com/google/go-containerregistry,github.com/fluxcd/pkg go_build "$3" "github.com/fluxcd/$1"
 }
 
 pause() {
@@ -190,6 +203,7 @@ wanted() { [ $# = 1 ] || [[ " ${*:2} " == *" $1 "* ]]; }
 
 main() {
   local entry index=0 stale=() all_seconds=0 done_seconds=0
+  [ $# = 0 ] || BINARIES+=("${OF_TESTS[@]}")
   for entry; do
     [[ " ${BINARIES[*]%% *} " == *" $entry "* ]] || die "$entry is not built here, but ${BINARIES[*]%% *}"
   done

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,9 @@ func TestARoundIsAskedFor(t *testing.T) {
 		}
 		if now := s.Annotations[v1alpha1.AnnotationRequestedAt]; now == "" || now == before {
 			t.Errorf("request %d has the value %q after %q", i, now, before)
+		}
+		if !slices.ContainsFunc(s.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == "loadstone" }) {
+			t.Errorf("request %d was written by %+v", i, s.ManagedFields)
 		}
 	}
 	s.Status.Conditions = []metav1.Condition{{

@@ -19,6 +19,10 @@ import (
 	"loadstone.dev/loadstone/internal/suite"
 )
 
+// owner is who has written a request. Flux takes away what somebody has written whose name begins with kubectl, as that of a plugin of kubectl does, and
+// with it a request that still waits.
+const owner = "loadstone"
+
 // RoundRequest is a round that was asked for.
 type RoundRequest struct {
 	// Said is what will come of it, in a sentence.
@@ -45,7 +49,7 @@ func RequestRound(ctx context.Context, k *Flags, name string, now time.Time) (*R
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	token := now.UTC().Format(time.RFC3339Nano)
 	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, token)
-	err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch))
+	err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner))
 	if apierrors.IsNotFound(err) {
 		return nil, invalid(fmt.Errorf("there is no BenchmarkSuite %s/%s: loadstone suite list shows those that there are", namespace, name))
 	}

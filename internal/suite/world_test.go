@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -11,17 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/google/go-cmp/cmp"
-	lua "github.com/yuin/gopher-lua"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/test/gitops"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -256,74 +252,22 @@ func (w *world) tell() {
 	w.log = append(w.log, line)
 }
 
-// object is the suite as the API server has it.
-func (w *world) object() map[string]any {
-	o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.suite)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return o
-}
-
 // kstatus is how Flux reads the suite.
-func (w *world) kstatus() status.Status {
-	r, err := status.Compute(&unstructured.Unstructured{Object: w.object()})
+func (w *world) kstatus() string {
+	state, _, err := gitops.Flux(w.suite)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return r.Status
+	return state
 }
 
-// health is how Argo CD reads the suite: by the script of config/gitops, with the libraries that it opens for such scripts.
+// health is how Argo CD reads the suite.
 func (w *world) health() string {
-	l := lua.NewState(lua.Options{SkipOpenLibs: true})
-	defer l.Close()
-	for name, open := range map[string]lua.LGFunction{lua.LoadLibName: lua.OpenPackage, lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable} {
-		if err := l.CallByParam(lua.P{Fn: l.NewFunction(open), Protect: true}, lua.LString(name)); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	text, err := json.Marshal(w.object())
+	state, _, err := gitops.ArgoCD("../../config/gitops/argocd-health.lua", w.suite)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var object any
-	if err := json.Unmarshal(text, &object); err != nil {
-		w.t.Fatal(err)
-	}
-	l.SetGlobal("obj", toLua(l, object))
-	if err := l.DoFile("../../config/gitops/argocd-health.lua"); err != nil {
-		w.t.Fatal(err)
-	}
-	answer, ok := l.Get(-1).(*lua.LTable)
-	if !ok || answer.RawGetString("message").String() == "" {
-		w.t.Fatalf("the script answers %v", l.Get(-1))
-	}
-	return answer.RawGetString("status").String()
-}
-
-func toLua(l *lua.LState, value any) lua.LValue {
-	switch value := value.(type) {
-	case string:
-		return lua.LString(value)
-	case float64:
-		return lua.LNumber(value)
-	case bool:
-		return lua.LBool(value)
-	case []any:
-		table := l.NewTable()
-		for _, item := range value {
-			table.Append(toLua(l, item))
-		}
-		return table
-	case map[string]any:
-		table := l.NewTable()
-		for key, item := range value {
-			table.RawSetString(key, toLua(l, item))
-		}
-		return table
-	}
-	return lua.LNil
+	return state
 }
 
 // golden compares the log with the file that was read by people.

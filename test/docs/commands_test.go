@@ -40,6 +40,7 @@ var ends = map[string]end{
 	"bin/loadstone analyze wrk.txt":                                       {0, "wrk.txt:1"},
 	"wrk -t1 -c10 -d10s http://127.0.0.1:8080/ | bin/loadstone analyze -": {0, "stdin:1"},
 	"bin/loadstone validate config/gitops/suite.yaml":                     {0, "valid: "},
+	"bin/loadstone validate config/gitops/flux/performance/suite.yaml":    {0, "valid: "},
 	"bin/loadstone calibrate --cluster":                                   {0, "noise floor (A/A of "},
 	"bin/loadstone calibrate --cluster --image registry.example/server:1 --port 80 -- /server --listen=:80": {0, "noise floor (A/A of "},
 	"bin/loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000": {0, "no change shown"},

@@ -1,0 +1,218 @@
+package gitops
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.FromSlogHandler(slog.DiscardHandler))
+	os.Exit(testbed.Main(m))
+}
+
+const (
+	suiteFile = "performance/suite.yaml"
+	// performance is the Kustomization that applies the suite and waits for its rounds, and deploy the one that depends on it.
+	performance, deploy = "checkout-performance", "checkout"
+)
+
+// The suite of a team is measured at each commit that changes what it measures, and what has passed is deployed. It is one test, since a cluster with
+// Flux takes some seconds to start, and each step begins where the one before has ended.
+func TestASuiteGoesFromGitThroughFlux(t *testing.T) {
+	w := newCluster(t)
+	for _, step := range []struct {
+		name string
+		do   func(*cluster)
+	}{
+		{"a commit is measured, and then deployed", aCommitIsMeasured},
+		{"what changes nothing starts nothing", nothingStartsNothing},
+		{"a round that is asked for is measured once", aRequestIsMeasuredOnce},
+		{"a gate that is missed deploys nothing", aGateIsMissed},
+		{"a typo costs no round", aTypoCostsNoRound},
+		{"a repair is deployed", aRepairIsDeployed},
+		{"a suite that is removed goes, and nothing else", aSuiteIsRemoved},
+		{"with force, a value that is refused costs the suite", forceCostsTheSuite},
+	} {
+		began := time.Now()
+		// No step stands by itself: after one that fails, the others would fail, too.
+		if !t.Run(step.name, func(t *testing.T) { w.t, w.git.t = t, t; step.do(w) }) {
+			return
+		}
+		t.Logf("%s: %.1f s", step.name, time.Since(began).Seconds())
+	}
+}
+
+func aCommitIsMeasured(w *cluster) {
+	first := w.git.commit("Measure checkout")
+	w.follow()
+	w.begins(1, "1.4.0")
+	w.await("that Flux waits for the round", func() string {
+		ready, err := condition(w.get(kustomizations, performance), "Healthy")
+		w.must(err)
+		if ready.Status == metav1.ConditionUnknown {
+			return ""
+		}
+		return ready.Message
+	})
+	w.wantDeployed("")
+	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	w.stands(performance, metav1.ConditionTrue, first, "")
+	w.stands(deploy, metav1.ConditionTrue, first, "")
+	w.wantDeployed("1.4.0")
+	if s := w.suite(); s.Status.LastGood.Round != 1 {
+		w.t.Errorf("Flux calls ready what has the status %+v", s.Status)
+	}
+}
+
+func nothingStartsNothing(w *cluster) {
+	suite, runs := w.suite(), w.runs()
+	w.again("a-sync")
+	w.restart()
+	w.again("a-sync-after-a-restart")
+	w.git.edit(suiteFile, "  triggers:\n", "  history: {passed: 10}\n  triggers:\n")
+	w.push("Keep ten rounds, which is no input")
+	w.await("that the operator has seen the commit", func() string {
+		if s := w.suite(); s.Generation == suite.Generation || *s.Status.ObservedGeneration != s.Generation {
+			return fmt.Sprintf("generation %d", s.Generation)
+		}
+		return ""
+	})
+	w.kept("a commit that changes no input", suite, runs)
+}
+
+// Flux takes away what kubectl has written beside it, and leaves the request of loadstone suite run.
+func aRequestIsMeasuredOnce(w *cluster) {
+	const note = "example.com/note"
+	for annotation, owner := range map[string]string{v1alpha1.AnnotationRequestedAt: "loadstone", note: "kubectl-annotate"} {
+		patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: "now"}}}`, annotation)
+		w.must(w.c.Patch(w.t.Context(), w.suite(), client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner)))
+	}
+	w.begins(2, "1.4.0")
+	w.again("a-sync-during-a-request")
+	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	w.await("the end of the round", func() string {
+		if s := w.suite(); s.Status.LastGood.Round != 2 {
+			return s.Status.LastGood.Message
+		}
+		return ""
+	})
+	w.again("a-sync-after-a-request")
+	if n := len(w.runs()); n != 2 {
+		w.t.Errorf("there are %d runs, want 2", n)
+	}
+	if of := w.suite().Annotations; of[v1alpha1.AnnotationRequestedAt] != "now" || of[note] != "" {
+		w.t.Errorf("Flux has left the annotations %v", of)
+	}
+}
+
+func aGateIsMissed(w *cluster) {
+	w.git.edit(suiteFile, "checkout:1.4.0", "checkout:1.4.1")
+	w.git.edit("deploy/deployment.yaml", "checkout:1.4.0", "checkout:1.4.1")
+	second := w.git.commit("Sell faster") // Flux finds it by itself.
+	committed := time.Now()
+	w.begins(3, "1.4.1")
+	w.t.Logf("%.1f s from a commit to its run, with a Git repository that Flux asks every 2 s", time.Since(committed).Seconds())
+	w.ends(metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "throughput 0.81 of anchor's, at least 0.95 wanted")
+	ended := time.Now()
+	// Flux names what has failed, and not why: the figure is in the suite.
+	w.stands(performance, metav1.ConditionFalse, second, "BenchmarkSuite/checkout-performance/checkout status: 'Failed'")
+	w.t.Logf("%.1f s from a run's end to what Flux says of it", time.Since(ended).Seconds())
+	if c := meta.FindStatusCondition(w.suite().Status.Conditions, v1alpha1.ConditionStalled); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "0.81 of anchor's") {
+		w.t.Errorf("Stalled is %+v", c)
+	}
+	w.await("that nothing is deployed", func() string {
+		ready, err := condition(w.get(kustomizations, deploy), "Ready")
+		w.must(err)
+		if ready.Status == metav1.ConditionFalse && strings.Contains(ready.Message, "checkout-performance' is not ready") {
+			return ""
+		}
+		return ready.Message
+	})
+	w.wantDeployed("1.4.0")
+}
+
+func aTypoCostsNoRound(w *cluster) {
+	suite, runs := w.suite(), w.runs()
+	for _, typo := range []struct{ name, old, with, force, says string }{
+		{"a field of a template that there is not", "connections: 100", "conections: 100", "true", "status: 'Failed'"},
+		{"a field of the suite that there is not", "triggers:", "trigers:", "true", "field not declared in schema"},
+		{"a value that the API server refuses", "images: AsWritten", "images: AsWriten", "false", "AsWriten"},
+	} {
+		w.change(kustomizations, performance, `{"spec": {"force": `+typo.force+`}}`)
+		w.git.edit(suiteFile, typo.old, typo.with)
+		w.stands(performance, metav1.ConditionFalse, w.push("Make a typo: "+typo.name), typo.says)
+		w.kept(typo.name, suite, runs)
+		w.git.edit(suiteFile, typo.with, typo.old)
+	}
+}
+
+func aRepairIsDeployed(w *cluster) {
+	w.git.edit(suiteFile, "checkout:1.4.1", "checkout:1.4.2")
+	w.git.edit("deploy/deployment.yaml", "checkout:1.4.1", "checkout:1.4.2")
+	third := w.push("Sell as fast as before")
+	w.begins(4, "1.4.2")
+	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	w.stands(performance, metav1.ConditionTrue, third, "")
+	w.stands(deploy, metav1.ConditionTrue, third, "")
+	w.wantDeployed("1.4.2")
+	if s := w.suite(); s.Status.LastGood.Round != 4 {
+		w.t.Errorf("the status is %+v", s.Status)
+	}
+}
+
+func aSuiteIsRemoved(w *cluster) {
+	stranger := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: measured, Name: "stranger"}, Spec: w.suite().Spec}
+	stranger.Spec.Triggers = v1alpha1.Triggers{Schedules: []v1alpha1.Schedule{{Cron: "@yearly"}}}
+	w.must(w.c.Create(w.t.Context(), stranger))
+	// What it has made goes with it: Kubernetes' garbage collector follows the owner, and there is none here.
+	for _, run := range w.runs() {
+		if owner := metav1.GetControllerOf(&run); owner == nil || owner.UID != w.suite().UID {
+			w.t.Errorf("the run %s is owned by %+v", run.Name, owner)
+		}
+	}
+	w.git.edit("performance/kustomization.yaml", "- suite.yaml\n", "")
+	w.stands(performance, metav1.ConditionTrue, w.push("Measure no more"), "")
+	if s := w.suite(); s != nil {
+		w.t.Errorf("the suite is still there: %+v", s.ObjectMeta)
+	}
+	w.must(w.c.Get(w.t.Context(), client.ObjectKeyFromObject(stranger), stranger))
+	w.must(w.c.Get(w.t.Context(), client.ObjectKey{Name: measured}, &corev1.Namespace{}))
+	w.wantDeployed("1.4.2")
+}
+
+// It is why config/gitops/flux has no force: Flux takes what the API server refuses for a field that cannot be changed, and makes way for the new
+// object before it knows that there will be none. The annotation says yes, and never no.
+func forceCostsTheSuite(w *cluster) {
+	w.git.edit("performance/kustomization.yaml", "- namespace.yaml\n", "- namespace.yaml\n- suite.yaml\n")
+	w.git.edit(suiteFile, "checkout:1.4.2", "checkout:1.4.3")
+	w.git.edit(suiteFile, "  name: checkout\n", "  name: checkout\n  annotations: {kustomize.toolkit.fluxcd.io/force: disabled}\n")
+	w.push("Measure again")
+	w.await("a suite", func() string {
+		if w.suite() == nil {
+			return "there is none"
+		}
+		return ""
+	})
+	w.begins(5, "1.4.3")
+	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	w.change(kustomizations, performance, `{"spec": {"force": true}}`)
+	w.git.edit(suiteFile, "images: AsWritten", "images: AsWriten")
+	w.stands(performance, metav1.ConditionFalse, w.push("Make a typo"), "AsWriten")
+	if s := w.suite(); s != nil {
+		w.t.Errorf("Flux has left the suite: docs/benchmarksuite.md says that it would not")
+	}
+}
