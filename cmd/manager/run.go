@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -117,13 +118,27 @@ func (o *options) check() error {
 	needed := map[string]string{
 		"-namespace": o.namespace, "-agent-image": o.agentImage, "-toolbox-image": o.toolboxImage, "-service": o.service, "-s3-endpoint": o.store.Endpoint,
 	}
-	if o.storeSecret == "" {
+	if o.storeSecret == "" && !o.store.ByRole {
 		needed[artifact.AccessKeyVariable+" (environment)"], needed[artifact.SecretKeyVariable+" (environment)"] = o.store.AccessKey, o.store.SecretKey
 	}
 	for name, value := range needed {
 		if value == "" {
 			return fmt.Errorf("%s is empty: set it", name)
 		}
+	}
+	return o.checkRole()
+}
+
+// checkRole refuses a store that would be opened in two ways, or in none.
+func (o *options) checkRole() error {
+	switch {
+	case o.store.ByRole && (o.storeSecret != "" || o.store.AccessKey != "" || o.store.SecretKey != ""):
+		return errors.New("-s3-by-role is set, and so is a key of the object store: set one of them (chart values s3.byRole and s3.existingSecret)")
+	case o.store.STS != "" && !o.store.ByRole:
+		return errors.New("-s3-sts-endpoint is set without -s3-by-role: set that, too, or leave it empty (chart values s3.stsEndpoint and s3.byRole)")
+	case o.store.STS != "" && os.Getenv(artifact.TokenFileVariable) == "":
+		return fmt.Errorf("-s3-sts-endpoint is set, and the environment has no %s: mount a token of the service account, and name its file there "+
+			"(chart values operator.extraVolumes, operator.extraVolumeMounts and operator.extraEnv)", artifact.TokenFileVariable)
 	}
 	return nil
 }

@@ -13,11 +13,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// goldens are the chart with its default values, and with a file of values that switches on what is off by default. The operator alone needs
-// none: config/ is its golden form.
+// goldens are the chart with its default values, with a file of values that switches on what is off by default, and the operator alone with an S3
+// that is opened by a role: by a key, config/ is its golden form.
 var goldens = []struct{ file, values string }{
 	{"hack/charts/testdata/embedded.yaml", ""},
 	{"hack/charts/testdata/full.yaml", "hack/charts/testdata/full-values.yaml"},
+	{"hack/charts/testdata/role.yaml", "hack/charts/testdata/role-values.yaml"},
 }
 
 // rendered is the chart with the values of a file, without definitions, which are checked as files.
@@ -77,6 +78,14 @@ var refusals = []struct{ setting, want string }{
 	{"s3.tls=true", "the embedded MinIO speaks no TLS"},
 	{"minio.enabled=false", "set s3.endpoint to host:port of your S3"},
 	{"minio.enabled=false,s3.endpoint=s3.example.com", "make a Secret with the keys access-key and secret-key"},
+	{"s3.byRole=true", "s3.byRole is for an S3 of your own"},
+	{"minio.enabled=false,s3.endpoint=s3.example.com,s3.byRole=true,s3.existingSecret=a", "s3.byRole and s3.existingSecret exclude each other"},
+	{"minio.enabled=false,s3.endpoint=s3.example.com,s3.existingSecret=a,s3.stsEndpoint=https://sts.example.com", "set s3.byRole=true"},
+	{"s3.stsEndpoint=sts.example.com", "/s3/stsEndpoint"},
+	{"podSecurityContext.runAsUser=0", "/podSecurityContext/runAsUser"},
+	{"podSecurityContext.runAsNonRoot=false", "runAsNonRoot"},
+	{"operator.extraEnv[0].value=a", "/operator/extraEnv/0"},
+	{"argo.extraVolumes=a", "/argo/extraVolumes"},
 	{"s3.secretKeys.accessKey=AWS_ACCESS_KEY_ID", "names the keys of s3.existingSecret"},
 	{"s3.endpoint=http://s3.example.com", "/s3/endpoint"},
 	{"s3.bucket=No", "/s3/bucket"},

@@ -31,9 +31,15 @@ type Config struct {
 	// CAFile is where the operator finds the certificates in CA; it is empty if the public authorities suffice.
 	CAFile string
 	// CA holds certificates of private authorities in PEM, which are trusted besides the public ones.
-	CA        string
-	AccessKey string
-	SecretKey string
+	CA string
+	// AccessKey and SecretKey are a key pair, with a SessionToken if it is a temporary one.
+	AccessKey    string
+	SecretKey    string
+	SessionToken string
+	// ByRole says that the store is opened by the role of the operator's service account, where no key pair is given.
+	ByRole bool
+	// STS is the URL of who gives credentials for the token of a service account; empty is Amazon's of the region.
+	STS string
 }
 
 // The variables of the operator's environment that hold the store's key.
@@ -49,6 +55,8 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 	f.StringVar(&c.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
 	f.StringVar(&c.Region, "s3-region", "us-east-1", "the object store's region")
 	f.BoolVar(&c.Secure, "s3-tls", false, "use TLS for the object store")
+	f.BoolVar(&c.ByRole, "s3-by-role", false, "open the object store by the role of the operator's service account and not by a key")
+	f.StringVar(&c.STS, "s3-sts-endpoint", "", "the URL of the STS that gives credentials for the service account's token; empty is Amazon's of the region")
 	f.StringVar(&c.CAFile, "s3-ca-file", "", "a PEM file of authorities that sign the object store's certificate, besides the public ones")
 }
 
@@ -56,6 +64,9 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 type Store struct {
 	client *minio.Client
 	bucket string
+	// opener gives the credentials of each request, and denied is what it means that the store refuses them.
+	opener *credentials.Credentials
+	denied error
 }
 
 const (
@@ -89,15 +100,23 @@ func OpenBehind(c Config, guard func(http.RoundTripper) http.RoundTripper) (*Sto
 }
 
 func open(c Config, way http.RoundTripper) (*Store, error) {
+	opener, err := c.opener()
+	if err != nil {
+		return nil, err
+	}
 	// The region is given, so that the first call need not ask the store for it.
 	client, err := minio.New(c.Endpoint, &minio.Options{
-		Creds:  credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""),
+		Creds:  opener,
 		Secure: c.Secure, Region: c.Region, BucketLookup: minio.BucketLookupAuto, MaxRetries: 5, Transport: way,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("configuring the object store at %q: %w", c.Endpoint, err)
 	}
-	return &Store{client: client, bucket: c.Bucket}, nil
+	s := &Store{client: client, bucket: c.Bucket, opener: opener, denied: ErrDenied}
+	if c.ByRole {
+		s.denied = deniedByRole{}
+	}
+	return s, nil
 }
 
 // Dial makes a connection.
@@ -243,6 +262,10 @@ var (
 	ErrNoBucket = errors.New("the bucket does not exist: create it, or set another one (chart value s3.bucket)")
 	// ErrDenied says that the key pair is wrong or may not do this.
 	ErrDenied = errors.New("the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator, which reads it only when it starts")
+	// ErrNoRole says that the operator's service account has no role, or one that is refused.
+	ErrNoRole = errors.New("the role of the operator's service account gives no credentials for the object store: correct the role (chart values operator.serviceAccount.annotations and s3.stsEndpoint), or name a Secret with a key instead (chart values s3.byRole and s3.existingSecret)")
+	// ErrRoleAway says that the giver of credentials does not answer.
+	ErrRoleAway = errors.New("nobody answers who gives the credentials for the object store: check that it runs and, of an STS, its address (chart value s3.stsEndpoint)")
 	// ErrNotFound says that there is no such object.
 	ErrNotFound = errors.New("no such object")
 	// ErrFull says that the store has no room left.
@@ -257,6 +280,9 @@ var (
 
 // explain turns S3's errors into ours, so that callers can tell what to do next. It drops signed addresses.
 func (s *Store) explain(doing, key string, err error) error {
+	if refused := (roleError{}); errors.As(err, &refused) {
+		return fmt.Errorf("%s %s: %w", doing, s.URI(key), refused.explained())
+	}
 	resp := minio.ToErrorResponse(err)
 	if (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusForbidden) && !fromStore(resp) {
 		return fmt.Errorf("%s %s: %w: what answered %d in its place is no object store, such as a proxy before it", doing, s.URI(key), ErrUnreachable, resp.StatusCode)
@@ -267,8 +293,9 @@ func (s *Store) explain(doing, key string, err error) error {
 		kind = ErrNoBucket
 	case minio.NoSuchKey:
 		kind = ErrNotFound
-	case minio.AccessDenied, "InvalidAccessKeyId", "SignatureDoesNotMatch", "AllAccessDisabled":
-		kind = ErrDenied
+	case minio.AccessDenied, "InvalidAccessKeyId", "SignatureDoesNotMatch", "AllAccessDisabled", "ExpiredToken", "InvalidTokenId":
+		kind = s.denied
+		s.opener.Expire() // The next ones of a role may be good.
 	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
 		kind = ErrFull
 	case "":
@@ -303,13 +330,13 @@ func rootCause(err error) string {
 
 // Terminal reports whether trying again cannot help until somebody changes something.
 func Terminal(err error) bool {
-	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists) || errors.Is(err, ErrSchema) ||
-		errors.Is(err, ErrNotWritable) || errors.Is(err, ErrNoDigests)
+	return Mendable(err) || errors.Is(err, ErrExists) || errors.Is(err, ErrSchema)
 }
 
 // Mendable reports whether what the store refuses may be granted once somebody has corrected its key, its bucket or its room, or has set up another.
 func Mendable(err error) bool {
-	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrNotWritable) || errors.Is(err, ErrNoDigests)
+	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoRole) || errors.Is(err, ErrFull) || errors.Is(err, ErrNotWritable) ||
+		errors.Is(err, ErrNoDigests)
 }
 
 // Unreadable reports whether what was asked for is not there, or is not what it should be, while the store itself is well: however often

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/minio/minio-go/v7/pkg/credentials"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,10 +24,7 @@ func storeConfig(ctx context.Context, c client.Client, d *appsv1.Deployment) (ar
 	if err != nil {
 		return s3, fmt.Errorf("reading the arguments of Deployment %s: %w", client.ObjectKeyFromObject(d), err)
 	}
-	if s3.AccessKey, err = fromSecret(ctx, c, d.Namespace, container.Env, artifact.AccessKeyVariable); err != nil {
-		return s3, fmt.Errorf("reading the object store's key: %w", err)
-	}
-	if s3.SecretKey, err = fromSecret(ctx, c, d.Namespace, container.Env, artifact.SecretKeyVariable); err != nil {
+	if err := readKey(ctx, c, d, &s3); err != nil {
 		return s3, fmt.Errorf("reading the object store's key: %w", err)
 	}
 	if s3.CAFile != "" {
@@ -35,6 +33,33 @@ func storeConfig(ctx context.Context, c client.Client, d *appsv1.Deployment) (ar
 		}
 	}
 	return s3, nil
+}
+
+// readKey fills in the key of the store: the operator's or, where that has none since it opens the store by its role, one of the user's own.
+func readKey(ctx context.Context, c client.Client, d *appsv1.Deployment, s3 *artifact.Config) (err error) {
+	if s3.ByRole {
+		return ownKey(s3)
+	}
+	env := d.Spec.Template.Spec.Containers[0].Env
+	if s3.AccessKey, err = fromSecret(ctx, c, d.Namespace, env, artifact.AccessKeyVariable); err != nil {
+		return err
+	}
+	s3.SecretKey, err = fromSecret(ctx, c, d.Namespace, env, artifact.SecretKeyVariable)
+	return err
+}
+
+// ownKey takes the key where other clients of S3 find it on this machine, too.
+func ownKey(s3 *artifact.Config) error {
+	v, err := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}).GetWithContext(nil)
+	if err != nil {
+		return fmt.Errorf("looking for one of yours: %w", err)
+	}
+	if v.AccessKeyID == "" {
+		return errors.New("the operator opens its object store by a role, and so the cluster has no key of it: " +
+			"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to one of yours, or AWS_PROFILE to a profile in ~/.aws/credentials")
+	}
+	s3.AccessKey, s3.SecretKey, s3.SessionToken = v.AccessKeyID, v.SecretAccessKey, v.SessionToken
+	return nil
 }
 
 // fromVolume reads the file that the operator finds at a path from the ConfigMap or Secret that is mounted there.

@@ -1,6 +1,8 @@
 package discover
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,6 +66,29 @@ func TestStoreArgsRefuses(t *testing.T) {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestAStoreThatIsOpenedByARoleIsReadByAKeyOfTheUsers(t *testing.T) {
+	d := operator([]string{"--s3-endpoint=s3.example:443", "--s3-by-role=true", "--s3-sts-endpoint=https://sts.example"})
+	c := fake.NewClientBuilder().Build()
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	if _, err := storeConfig(t.Context(), c, d); err == nil || !strings.Contains(err.Error(), "the cluster has no key of it: set AWS_ACCESS_KEY_ID") {
+		t.Errorf("without a key: %v", err)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "mine")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "hush")
+	t.Setenv("AWS_SESSION_TOKEN", "for an hour")
+	got, err := storeConfig(t.Context(), c, d)
+	want := artifact.Config{
+		Endpoint: "s3.example:443", Bucket: "loadstone", Region: "us-east-1", ByRole: true, STS: "https://sts.example",
+		AccessKey: "mine", SecretKey: "hush", SessionToken: "for an hour",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("with a key: %v (-want +got):\n%s", err, diff)
 	}
 }
 

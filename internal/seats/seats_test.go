@@ -7,6 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// eight are the cores of a machine of sixteen CPUs, as TestNodesOfFourAndOfSixteenCPUs of package kernel reads them.
+var eight = [][]int{{0, 8}, {1, 9}, {2, 10}, {3, 11}, {4, 12}, {5, 13}, {6, 14}, {7, 15}}
+
 func TestEveryMemberOwnsItsCPUsWhereThereAreEnough(t *testing.T) {
 	for name, tc := range map[string]struct {
 		cores [][]int
@@ -33,6 +36,17 @@ func TestEveryMemberOwnsItsCPUsWhereThereAreEnough(t *testing.T) {
 		},
 		"a generator that owns none has what is left over": {
 			[][]int{{0}, {1}, {2}}, Needs{1, []int{0, 0}}, Seats{Server: []int{2}, Generators: [][]int{{0, 1}, {0, 1}}, Rest: []int{0, 1}, Owned: true},
+		},
+		"eight cores: nobody else has a thread of the server's, and each generator a core of its own": {
+			eight, Needs{2, []int{1, 1}}, Seats{Server: []int{7, 6}, Generators: [][]int{{5}, {4}}, Rest: []int{0, 8, 1, 9, 2, 10, 3, 11}, Owned: true},
+		},
+		"eight cores: generators take whole cores where there would be none left": {
+			eight, Needs{4, []int{2, 2, 2}}, Seats{
+				Server: []int{7, 6, 5, 4}, Generators: [][]int{{3, 11}, {2, 10}, {1, 9}}, Rest: []int{0, 8}, Owned: true,
+			},
+		},
+		"eight cores: a server of more CPUs than there are cores takes whole cores": {
+			eight, Needs{9, []int{1}}, Seats{Server: []int{7, 15, 6, 14, 5, 13, 4, 12, 3}, Generators: [][]int{{2}}, Rest: []int{0, 8, 1, 9}, Owned: true},
 		},
 		"a program without generators": {
 			[][]int{{0}, {1}}, Needs{server: 1}, Seats{Server: []int{1}, Rest: []int{0}, Owned: true},

@@ -1,12 +1,17 @@
 package survey
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/doctor"
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 )
 
 func TestWhatTheKernelSaysOfAMachine(t *testing.T) {
@@ -33,6 +38,29 @@ func TestWhatTheKernelSaysOfAMachine(t *testing.T) {
 	}
 	if boosts(fstest.MapFS{}) {
 		t.Error("a machine that says nothing boosts")
+	}
+}
+
+func TestWhatIsFoundOnNodesOfFourAndOfSixteenCPUs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		root fstest.MapFS
+		want string
+	}{
+		"four CPUs, a core each":         {kerneltest.Node(4, 1, false), "no two CPUs share a core"},
+		"sixteen CPUs on eight cores":    {kerneltest.Node(16, 2, false), "8 cores of several threads"},
+		"the same, threads side by side": {kerneltest.Node(16, 2, true), "8 cores of several threads"},
+		"two threads of one core":        {kerneltest.Node(2, 2, false), "all CPUs are threads of one core"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := kernel.Environment(tc.root, "")
+			m := doctor.Machine{Cores: kernel.Cores(tc.root, cpuset.Parse(e.CPUsAllowed)), Online: len(cpuset.Parse(e.OnlineCPUs)), Quota: quota(tc.root)}
+			if said := doctor.Text(doctor.OfMachine(m)); !strings.Contains(said, tc.want) || !strings.Contains(said, fmt.Sprintf("%d CPUs", m.Online)) {
+				t.Errorf("the doctor does not say %q: %s", tc.want, said)
+			}
+			if m.Quota == nil || *m.Quota != 2 {
+				t.Errorf("the quota is %v, want that of the slice above", m.Quota)
+			}
+		})
 	}
 }
 

@@ -40,11 +40,25 @@ func SecureStore(t *testing.T) ObjectStore {
 			t.Fatal(err)
 		}
 	}
-	s, err := startMinIO("--certs-dir", certs)
+	s, err := startMinIO(nil, "--certs-dir", certs)
 	if err != nil {
 		t.Fatalf("starting MinIO with TLS: %v", err)
 	}
 	s.CA = ca
+	return s
+}
+
+// BelievingStore is a MinIO server of the test's own that takes tokens of an issuer for an audience, and gives its one role every right of objects. The address is
+// that of the issuer's description.
+func BelievingStore(t *testing.T, issuer, audience string) ObjectStore {
+	t.Helper()
+	need(t, "minio")
+	s, err := startMinIO([]string{
+		"MINIO_IDENTITY_OPENID_CONFIG_URL=" + issuer, "MINIO_IDENTITY_OPENID_CLIENT_ID=" + audience, "MINIO_IDENTITY_OPENID_ROLE_POLICY=readwrite",
+	})
+	if err != nil {
+		t.Fatalf("starting MinIO with an issuer of tokens: %v", err)
+	}
 	return s
 }
 
@@ -58,7 +72,7 @@ var store struct {
 func Store(t *testing.T) ObjectStore {
 	t.Helper()
 	need(t, "minio")
-	store.once.Do(func() { store.at, store.err = startMinIO() })
+	store.once.Do(func() { store.at, store.err = startMinIO(nil) })
 	if store.err != nil {
 		t.Fatalf("starting MinIO: %v", store.err)
 	}
@@ -93,7 +107,7 @@ func (s ObjectStore) NewBucket(t *testing.T) string {
 	return name
 }
 
-func startMinIO(more ...string) (ObjectStore, error) {
+func startMinIO(env []string, more ...string) (ObjectStore, error) {
 	dir, err := os.MkdirTemp("", "loadstone-minio-")
 	if err != nil {
 		return ObjectStore{}, err
@@ -110,6 +124,7 @@ func startMinIO(more ...string) (ObjectStore, error) {
 	onEnd(func() error { return errors.Join(log.Close(), os.Remove(log.Name())) })
 	c := exec.Command(filepath.Join(Assets(), "minio"), append([]string{"server", "--quiet", "--address", s.Endpoint, dir}, more...)...)
 	c.Env = []string{"MINIO_ROOT_USER=" + s.AccessKey, "MINIO_ROOT_PASSWORD=" + s.SecretKey, "MINIO_BROWSER=off", "HOME=" + dir, "GOMAXPROCS=1"}
+	c.Env = append(c.Env, env...)
 	c.Stdout, c.Stderr = log, log
 	exited, err := run(c)
 	if err != nil {

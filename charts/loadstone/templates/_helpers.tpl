@@ -103,13 +103,14 @@ loadstone-minio.{{ .Release.Namespace }}.svc:9000
 {{ .Values.s3.existingSecret | default "loadstone-s3" }}
 {{- end }}
 
-{{/* The security context of every pod. */}}
+{{/* The security context of every pod: what Pod Security "restricted" asks for, and what the values add. */}}
 {{- define "loadstone.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
 seccompProfile:
   type: RuntimeDefault
+{{- with .Values.podSecurityContext }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* The security context of every container. */}}
@@ -247,6 +248,13 @@ spec:
   blocks: 7
 {{- end }}
 
+{{/* What the values add to a list of a component's container. Call with (list its-values "the list"). */}}
+{{- define "loadstone.extra" -}}
+{{- with index (index . 0) (index . 1) }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* What the schema cannot say. */}}
 {{- define "loadstone.check" -}}
 {{- if and .Values.minio.enabled .Values.s3.endpoint -}}
@@ -274,8 +282,17 @@ spec:
 {{- if and (not .Values.minio.enabled) (not .Values.s3.endpoint) -}}
 {{- fail "there is nowhere to put artifacts: set s3.endpoint to host:port of your S3, or minio.enabled=true" -}}
 {{- end -}}
-{{- if and (not .Values.minio.enabled) (not .Values.s3.existingSecret) -}}
-{{- fail "s3.existingSecret is empty: make a Secret with the keys access-key and secret-key in the release's namespace, and name it here" -}}
+{{- if and (not .Values.minio.enabled) (not .Values.s3.existingSecret) (not .Values.s3.byRole) -}}
+{{- fail "s3.existingSecret is empty: make a Secret with the keys access-key and secret-key in the release's namespace, and name it here; or set s3.byRole=true where the operator's service account has a role" -}}
+{{- end -}}
+{{- if and .Values.s3.byRole .Values.minio.enabled -}}
+{{- fail "s3.byRole is for an S3 of your own: set minio.enabled=false or s3.byRole=false" -}}
+{{- end -}}
+{{- if and .Values.s3.byRole .Values.s3.existingSecret -}}
+{{- fail "s3.byRole and s3.existingSecret exclude each other: the S3 is opened by the role or by the key" -}}
+{{- end -}}
+{{- if and .Values.s3.stsEndpoint (not .Values.s3.byRole) -}}
+{{- fail "s3.stsEndpoint gives credentials by role: set s3.byRole=true, or leave it empty" -}}
 {{- end -}}
 {{- if and (not .Values.s3.existingSecret) (or (ne .Values.s3.secretKeys.accessKey "access-key") (ne .Values.s3.secretKeys.secretKey "secret-key")) -}}
 {{- fail "s3.secretKeys names the keys of s3.existingSecret: set that, too, or leave s3.secretKeys as it is" -}}

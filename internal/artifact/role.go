@@ -1,0 +1,101 @@
+package artifact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// The variables of the operator's environment by which a cluster gives the role of a service account: the file of a token that is shown to an STS, and
+// the address of an agent of the cluster. Without them the metadata of the node are asked.
+const (
+	TokenFileVariable = "AWS_WEB_IDENTITY_TOKEN_FILE"
+	agentVariable     = "AWS_CONTAINER_CREDENTIALS_FULL_URI"
+)
+
+// roleDeadline bounds how long credentials may take to come. An operation may wait for them without a deadline of its own.
+const roleDeadline = 15 * time.Second
+
+// opener is where the credentials come from by which a store is opened.
+func (c Config) opener() (*credentials.Credentials, error) {
+	if !c.ByRole || c.AccessKey != "" {
+		return credentials.NewStaticV4(c.AccessKey, c.SecretKey, c.SessionToken), nil
+	}
+	// A way of its own: what guards and counts requests to the store has nothing to do with these.
+	way, err := transport(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	iam := credentials.IAM{Client: &http.Client{Transport: way}, Endpoint: c.STS, Region: c.Region}
+	return credentials.New(&role{IAM: iam}), nil
+}
+
+// role gives credentials by the role of the operator's service account, and new ones before they expire.
+type role struct{ credentials.IAM }
+
+// RetrieveWithCredContext implements credentials.Provider. Its errors are of type roleError.
+func (r *role) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
+	var bounded credentials.CredContext
+	if cc != nil {
+		bounded = *cc
+	}
+	if bounded.Context == nil {
+		bounded.Context = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(bounded.Context, roleDeadline)
+	defer cancel()
+	bounded.Context = ctx
+	v, err := r.IAM.RetrieveWithCredContext(&bounded)
+	if err != nil {
+		return v, roleError{giver: r.giver(), cause: err}
+	}
+	return v, nil
+}
+
+// Retrieve implements credentials.Provider.
+func (r *role) Retrieve() (credentials.Value, error) { return r.RetrieveWithCredContext(nil) }
+
+// giver is who was asked for credentials, for people.
+func (r *role) giver() string {
+	switch {
+	case os.Getenv(TokenFileVariable) != "":
+		return fmt.Sprintf("the STS that is shown the token in %s for the role %q", os.Getenv(TokenFileVariable), os.Getenv("AWS_ROLE_ARN"))
+	case os.Getenv(agentVariable) != "":
+		return "the agent at " + os.Getenv(agentVariable)
+	default:
+		return "the metadata of its node, since the operator's environment has neither " + TokenFileVariable + " nor " + agentVariable
+	}
+}
+
+// roleError says that no credentials were given.
+type roleError struct {
+	giver string
+	cause error
+}
+
+func (e roleError) Error() string { return e.giver + ": " + rootCause(e.cause) }
+
+// explained is the error with its way out: one that somebody must mend, or one that may end by itself.
+func (e roleError) explained() error {
+	kind := ErrNoRole
+	if away := (*url.Error)(nil); errors.As(e.cause, &away) && os.Getenv(TokenFileVariable)+os.Getenv(agentVariable) != "" {
+		kind = ErrRoleAway
+	}
+	return fmt.Errorf("%w: %w", kind, e)
+}
+
+// deniedByRole is ErrDenied of a store that is opened by role, which no Secret mends.
+type deniedByRole struct{}
+
+func (deniedByRole) Error() string {
+	return "the object store refuses the role by which it is opened: let the role get, put and list the objects of the bucket"
+}
+
+// Is makes it the error of which callers know what it means.
+func (deniedByRole) Is(target error) bool { return target == ErrDenied }
