@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 const specs = "../../config/workloads"
@@ -92,6 +93,13 @@ func TestFiguresOfARun(t *testing.T) {
 	for i := range void.table.Groups {
 		void.table.Groups[i].Cells[0].Validity = "Void"
 	}
+	unserved := simulated(t, 3)
+	for i := range unserved.table.Groups {
+		for j := range unserved.table.Groups[i].Cells {
+			c := &unserved.table.Groups[i].Cells[j]
+			c.Validity, c.Reasons = validity.Void, []validity.Reason{{Code: validity.Unanswered, Weight: validity.Void}}
+		}
+	}
 	for name, tc := range map[string]struct {
 		comparison comparison
 		results    *results
@@ -99,6 +107,12 @@ func TestFiguresOfARun(t *testing.T) {
 	}{
 		"a ratio is made within each block": {ratio("r", b, a, atMost(1.3)), simulated(t, 3), []string{"r\t1.2\tratio\t<=1.3 (bound)\tmet\tn=3, 99 % interval 1.2 to 1.2"}},
 		"a void cell does not count":        {ratio("r", b, a, atMost(1.1)), void, []string{"\tshort\tn=2 of 3"}},
+		"a void cell of what failed": {
+			value("v", left("one", "b", "sweep", 100), "connections", theHighest, atMost(0)), unserved, []string{"v\t0\tconnections", "\tmet\tn=3"},
+		},
+		"a void cell of what was disturbed": {
+			value("v", left("one", "b", "sweep", 100), "connections", theHighest, atMost(0)), void, []string{"\tmet\tn=2 of 3"},
+		},
 		"a throughput of the generator":     {ratio("throughput", slower, faster, atLeast(1)), bound, []string{"not measured\tthe load generator was at its limit in each cell"}},
 		"one block has no interval":         {ratio("r", b, a, atMost(1)), simulated(t, 1), []string{"not measured", "fewer than two"}},
 		"a value has no peer":               {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11 (bound)\tmet\tn=3, 10.83 to 10.83"}},

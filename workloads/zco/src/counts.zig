@@ -8,6 +8,8 @@ pub const Counts = struct {
     ready: u64 = 0,
     stacks: u64 = 0,
     connectionsOpen: u64 = 0,
+    /// Connections that wait for a worker.
+    waiting: u64 = 0,
     connections: u64 = 0,
     refused: u64 = 0,
     timedOut: u64 = 0,

@@ -24,6 +24,7 @@ const Options = struct {
     files: ?u64 = null,
     patience: server.Patience = endless,
     threads: usize = 1,
+    workers: u16 = 0,
 };
 
 const Running = struct {
@@ -41,7 +42,7 @@ const Running = struct {
         if (r.child == 0) {
             _ = linux.prctl(@intFromEnum(linux.PR.SET_PDEATHSIG), linux.SIG.KILL, 0, 0, 0); // a test that fails leaves nothing
             if (options.files) |n| posix.setrlimit(.NOFILE, .{ .cur = n, .max = n }) catch posix.exit(3);
-            server.serve(.{ .listeners = listeners, .backend = backend, .patience = options.patience }) catch posix.exit(1);
+            server.serve(.{ .listeners = listeners, .backend = backend, .patience = options.patience, .workers = options.workers }) catch posix.exit(1);
             posix.exit(0);
         }
         const fd = try r.connect();
@@ -360,10 +361,68 @@ test "a port that another server has is refused, however many threads either has
     }
 }
 
-test "the number of threads is one that the server can have" {
-    for ([_][*:0]const u8{ "--threads=0", "--threads=65", "--threads=-1", "--threads=", "--threads=2x", "--threads" }) |bad| {
+test "the numbers of threads and workers are those that the server can have" {
+    for ([_][*:0]const u8{ "--threads=0", "--threads=65", "--threads=-1", "--threads=", "--threads=2x", "--threads", "--workers=0", "--workers=10001" }) |bad| {
         try std.testing.expectEqual(null, server.parseOptions(&.{bad}));
     }
     try std.testing.expectEqual(64, server.parseOptions(&.{"--threads=64"}).?.threads);
     try std.testing.expectEqual(1, server.parseOptions(&.{}).?.threads);
+    try std.testing.expectEqual(100, server.parseOptions(&.{"--workers=100"}).?.workers);
+    try std.testing.expectEqual(0, server.parseOptions(&.{}).?.workers);
+}
+
+/// expectNothing fails when an answer is there.
+fn expectNothing(fd: posix.fd_t) !void {
+    var byte: [1]u8 = undefined;
+    try std.testing.expectError(error.WouldBlock, posix.recv(fd, &byte, linux.MSG.DONTWAIT));
+}
+
+test "workers serve as many connections as they are, and the next ones when these have ended, in their order" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, .{ .workers = 2 });
+        var fds: [6]posix.fd_t = undefined;
+        for (&fds) |*fd| fd.* = try r.connect();
+        for (fds) |fd| try send(fd, request);
+        var text: [answer.len]u8 = undefined;
+        for (fds, 0..) |fd, i| {
+            try std.testing.expectEqualStrings(answer, try receive(fd, &text));
+            if (i == 0) continue;
+            // The workers have this one and the one before.
+            for (0..20) |_| try ask(fd);
+            for (fds[i + 1 ..]) |later| try expectNothing(later);
+            posix.close(fds[i - 1]);
+        }
+        posix.close(fds[fds.len - 1]);
+        try r.end();
+        try r.expectEnded();
+    }
+}
+
+/// expectWaiting returns when so many connections wait for a worker, of which fd has one.
+fn expectWaiting(fd: posix.fd_t, n: u64) !void {
+    for (0..12_000) |_| {
+        var text: [8192]u8 = undefined;
+        if (try number(try statistics(fd, &text), "waiting") == n) return;
+        std.Thread.sleep(10 * std.time.ns_per_ms);
+    }
+    return error.NeverWaiting;
+}
+
+test "after SIGTERM those that wait for a worker are answered too, unless it has a client that does not read" {
+    for (backends()) |backend| for ([_]bool{ false, true }) |deaf| {
+        const r = try Running.start(backend, .{ .workers = 1 });
+        const first = try r.connect();
+        defer posix.close(first);
+        try ask(first);
+        var fds: [20]posix.fd_t = undefined;
+        for (&fds) |*fd| fd.* = try r.connect();
+        defer for (fds) |fd| posix.close(fd);
+        for (fds) |fd| try send(fd, request);
+        try expectWaiting(first, fds.len);
+        if (deaf) try sendMuch(first);
+        try r.end();
+        var text: [answer.len + 1]u8 = undefined;
+        if (!deaf) for (fds) |fd| try std.testing.expectEqualStrings(answer, try receive(fd, &text));
+        try r.expectEnded();
+    };
 }
