@@ -99,6 +99,20 @@ pub fn Ready(comptime T: type) type {
             return q.levels[level].last.?.next; // its bit is set
         }
 
+        /// counts are the numbers of items by priority. It looks at each.
+        pub fn counts(q: *const Self) [32]u64 {
+            var all: [32]u64 = @splat(0);
+            for (q.levels, &all) |level, *n| {
+                var item = level.last orelse continue;
+                while (true) {
+                    n.* += 1;
+                    item = item.next;
+                    if (item == level.last.?) break;
+                }
+            }
+            return all;
+        }
+
         /// remove takes out the one that has the turn.
         pub inline fn remove(q: *Self, item: *T) void {
             q.len -= 1;

@@ -57,6 +57,11 @@ test "the ready queue gives turns as a list searched for the first of the highes
         } else try std.testing.expectEqual(0, model.items.len);
         try std.testing.expectEqual(model.items.len, ready.len);
         try std.testing.expectEqual(turns, ready.turn());
+        if (i % 100 == 0) {
+            var counts: [32]u64 = @splat(0);
+            for (model.items) |item| counts[item.priority] += 1;
+            try std.testing.expectEqual(counts, ready.counts());
+        }
     }
     try std.testing.expect(turns > 10_000 and quick > 1000);
 }

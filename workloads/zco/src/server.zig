@@ -18,6 +18,8 @@ pub const threads_max = 64;
 pub const workers_max = 10_000;
 /// Connections that have been taken and wait for a worker. Further ones wait in the kernel.
 const waiting_max = 1000;
+/// One read of so many, on the average, has the time of its answers taken: that of each would cost two looks at the clock.
+const timed_reads = 64;
 /// A connection matters less than the coroutine that accepts, and that less than the end.
 const accept_priority = 17;
 const end_priority = 18;
@@ -56,6 +58,9 @@ pub const Server = struct {
     refused: u64 = 0,
     late: u64 = 0,
     requests: u64 = 0,
+    /// Reads until one is timed, which are drawn by lot, lest it be always the same connection's.
+    untimed: u32 = 1,
+    service_times: counts.Times = .{},
 
     /// accept is the coroutine that accepts.
     fn accept(server: *Server) void {
@@ -165,6 +170,32 @@ pub const Server = struct {
         server.requests += n;
     }
 
+    /// readAt is the time if the answers to what has been read are to be timed.
+    pub inline fn readAt(server: *Server) ?u64 {
+        // Without enter and leave: where a turn ends in the middle another read is timed, and no harm is done.
+        server.untimed -%= 1;
+        return if (server.untimed == 0) server.drawAndTime() else null;
+    }
+
+    noinline fn drawAndTime(server: *Server) u64 {
+        server.scheduler.enter();
+        defer server.scheduler.leave();
+        server.untimed = server.scheduler.pick(2 * timed_reads - 1) + 1;
+        return zco.now();
+    }
+
+    /// handedOver counts answers that the kernel has taken, if they are timed.
+    pub inline fn handedOver(server: *Server, read_at: ?u64, n: usize) void {
+        if (read_at) |begun| server.recordTime(begun, n);
+    }
+
+    noinline fn recordTime(server: *Server, begun: u64, n: usize) void {
+        const nanoseconds = zco.now() - begun;
+        server.scheduler.enter();
+        defer server.scheduler.leave();
+        server.service_times.record(nanoseconds, n);
+    }
+
     fn counted(server: *const Server) counts.Counts {
         const s = &server.scheduler;
         return .{
@@ -178,6 +209,8 @@ pub const Server = struct {
             .refused = server.refused,
             .timedOut = server.late,
             .requests = server.requests,
+            .readyByPriority = s.ready.counts(),
+            .serviceTimes = server.service_times,
         };
     }
 
@@ -206,6 +239,8 @@ pub const Server = struct {
             .refused = sum.refused,
             .timedOut = sum.timedOut,
             .requests = sum.requests,
+            .readyByPriority = sum.readyByPriority,
+            .serviceTimes = sum.serviceTimes.places,
         }) catch unreachable; // the numbers of 64 threads fit
     }
 };

@@ -304,6 +304,37 @@ test "a flood of connections, served or refused, keeps nobody waiting for his tu
     };
 }
 
+/// timesTold is how many answers the statistics have the time of.
+fn timesTold(stats: []const u8) !u64 {
+    const parsed = try std.json.parseFromSlice(struct { serviceTimes: []u64 }, std.testing.allocator, stats, .{ .ignore_unknown_fields = true });
+    defer parsed.deinit();
+    var sum: u64 = 0;
+    for (parsed.value.serviceTimes) |n| sum += n;
+    return sum;
+}
+
+test "the times of some answers are taken, of a pipeline's all together" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, .{});
+        const fd = try r.connect();
+        defer posix.close(fd);
+        var text: [8192]u8 = undefined;
+        var before: u64 = 0;
+        for ([_]u64{ 1, 50 }) |pipelined| {
+            for (0..1000) |_| {
+                try send(fd, (request ** 50)[0 .. request.len * pipelined]);
+                _ = try receive(fd, text[0 .. answer.len * pipelined]);
+            }
+            const times = try timesTold(try statistics(fd, &text)) - before;
+            // One read of 127 is timed at least, and not each.
+            try std.testing.expect(times > pipelined and times < 500 * pipelined);
+            before += times;
+        }
+        try r.end();
+        try r.expectEnded();
+    }
+}
+
 /// statistics returns the body of an answer with the statistics.
 fn statistics(fd: posix.fd_t, text: []u8) ![]const u8 {
     try send(fd, "GET /stats HTTP/1.1\r\nHost: bench\r\n\r\n");
