@@ -61,6 +61,16 @@ func zco() []comparison {
 	all = append(all, value("zco-workers-unanswered-1000", left("zco-workers", "zco-workers", "keepalive", 1000), "connections", theLowest, figures.Aim{}))
 	all = append(all, levels("zco-close-cpu-to-gohttp", "zco-close", "zco", "gohttp", "per-request", cpuPerRequest, four, atMost(0.85))...)
 	all = append(all, levels("zco-close-throughput-to-gohttp", "zco-close", "zco", "gohttp", "per-request", throughput, four, atLeast(0.95))...)
+	// What those that wait gain by each of two things, and what both cost those that compute.
+	mixed := func(name, test, metric string, aim figures.Aim) comparison {
+		return ratio("zco-mixed-"+name+"-to-plain", prints("zco-mixed", "zco", test, metric), prints("zco-mixed", "zco", "mixed-plain", metric), aim)
+	}
+	all = append(all,
+		mixed("p99-wait", "mixed", p99Wait, atMost(0.5)),
+		mixed("p99-wait-sinking", "mixed-sinking", p99Wait, figures.Aim{}),
+		mixed("p99-wait-fitting", "mixed-fitting", p99Wait, figures.Aim{}),
+		mixed("step", "mixed", wallTime, figures.Aim{}),
+	)
 	// A switch is two turns through the scheduler; a swap is what of it are the two stacks.
 	return append(all,
 		value("zco-switch", prints("zco-switch", "zco", "switch", wallTime), "ns", theMean, atMost(10)),

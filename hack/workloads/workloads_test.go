@@ -174,11 +174,12 @@ func TestCellsBecomeLines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prints, want string
 	}{
-		"a cell":           {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `"value":2000000}`},
-		"another case":     {`{"case":"other","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `it ran the case "other"`},
-		"no operation":     {`{"case":"own","operations":0,"wallSeconds":2,"cpuSeconds":1}`, "it counted 0 operations"},
-		"what is no JSON":  {"none", "it printed no line of JSON"},
-		"two lines at all": {"{}\n{}", "more than one line"},
+		"a cell":            {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `"value":2000000}`},
+		"a cell with waits": {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1,"p99WaitSeconds":0.02}`, `"metric":"p99 wait","schema":"loadstone.case/v1","unit":"ns","value":20000000}`},
+		"another case":      {`{"case":"other","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `it ran the case "other"`},
+		"no operation":      {`{"case":"own","operations":0,"wallSeconds":2,"cpuSeconds":1}`, "it counted 0 operations"},
+		"what is no JSON":   {"none", "it printed no line of JSON"},
+		"two lines at all":  {"{}\n{}", "more than one line"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -187,7 +188,7 @@ func TestCellsBecomeLines(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			}
-			if !strings.Contains(got, tc.want) || err == nil && strings.Count(got, `"case":"name"`) != 2 {
+			if !strings.Contains(got, tc.want) || err == nil && strings.Count(got, `"case":"name"`) < 2 {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})
