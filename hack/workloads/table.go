@@ -75,6 +75,9 @@ func zco() []comparison {
 	return append(all,
 		value("zco-switch", prints("zco-switch", "zco", "switch", wallTime), "ns", theMean, atMost(10)),
 		value("zco-swap", prints("zco-switch", "zco", "swap", wallTime), "ns", theMean, figures.Aim{}),
+		value("zco-turn", prints("zco-switch", "zco", "turn", wallTime), "ns", theMean, figures.Aim{}),
+		value("zco-turn-stealable", prints("zco-switch", "zco", "turn-stealable", wallTime), "ns", theMean, figures.Aim{}),
+		ratio("zco-turn-stealable-to-own", prints("zco-switch", "zco", "turn-stealable", wallTime), prints("zco-switch", "zco", "turn", wallTime), figures.Aim{}),
 	)
 }
 

@@ -8,6 +8,8 @@ const std = @import("std");
 const posix = std.posix;
 const zco = @import("zco.zig");
 const context = @import("context.zig");
+const Fifo = @import("queue.zig").Fifo;
+const Stealable = @import("bench_stealable.zig").Stealable;
 
 const warm_up = 50 * std.time.ns_per_ms;
 /// Operations between two looks at the clock.
@@ -104,6 +106,46 @@ const Switch = struct {
         while (!over.*) scheduler.yield();
     }
 };
+
+/// Two stacks, and a queue of those that are ready, which each turn goes through; no more of a scheduler. An operation is a switch out and
+/// back, so two turns.
+fn Turns(comptime Queue: fn (comptime type) type) type {
+    return struct {
+        const Item = struct { context: context.Context = undefined, next: *Item = undefined };
+
+        var ready: Queue(Item) = .{};
+        var lead: Item = .{};
+        var follower: Item = .{};
+        var stack: [16 * 1024]u8 align(16) = undefined;
+        var arrived: u64 = 0;
+
+        fn run(_: *zco.Scheduler, clock: *Clock) Error!void {
+            ready = .{};
+            arrived = 0;
+            follower.context = context.fresh(@intFromPtr(&stack) + stack.len, other);
+            ready.push(&follower);
+            clock.begin();
+            while (true) {
+                for (0..stride) |_| yield(&lead);
+                if (!clock.more()) break;
+            }
+            if (arrived != clock.operations) return error.Wrong;
+        }
+
+        inline fn yield(me: *Item) void {
+            ready.push(me);
+            const next = ready.pop().?;
+            context.swap(&me.context, &next.context);
+        }
+
+        fn other(_: *context.Context, _: *context.Context) callconv(.c) noreturn {
+            while (true) {
+                arrived += 1;
+                yield(&follower);
+            }
+        }
+    };
+}
 
 /// Values through a channel with a buffer of 64. An operation is a value, sent and received.
 const Values = struct {
@@ -254,6 +296,7 @@ fn Mixed(comptime sinking: bool, comptime fitting: bool) type {
 const cases = .{
     .{ "swap", Swap.run },                        .{ "switch", Switch.run },
     .{ "channel", Values.run },                   .{ "spawn", Spawn.run },
+    .{ "turn", Turns(Fifo).run },                 .{ "turn-stealable", Turns(Stealable).run },
     .{ "mixed", Mixed(true, true).run },          .{ "mixed-sinking", Mixed(true, false).run },
     .{ "mixed-fitting", Mixed(false, true).run }, .{ "mixed-plain", Mixed(false, false).run },
 };

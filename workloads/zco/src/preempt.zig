@@ -80,7 +80,8 @@ pub const Slice = struct {
 
     /// fit makes ticks come so often that as many coroutines as are ready have a turn each in the time of the longest one.
     pub fn fit(slice: *Slice, ready: usize) void {
-        const wanted = std.math.clamp(longest / @max(1, ready), slice.least, longest);
+        const among: u64 = @max(1, ready);
+        const wanted = std.math.clamp(longest / among, slice.least, longest);
         if (wanted == slice.tick_every) return;
         set(slice.timer, @intCast(wanted)) catch return; // then they come as before
         slice.tick_every = wanted;

@@ -12,4 +12,5 @@ comptime {
     _ = @import("http_test.zig");
     _ = @import("counts_test.zig");
     _ = @import("server_test.zig");
+    _ = @import("bench_test.zig");
 }
