@@ -77,6 +77,7 @@ measure() {
   done
   bin/bench-workloads figures "$RESULTS" "$only" || failed=1
   [[ " $runs " != *zco-gohttp* ]] || { system_calls 10 && system_calls 100; } || failed=1
+  [[ " $runs " != *zco-threads* ]] || busier_share 10 || failed=1
   return $failed
 }
 
@@ -112,6 +113,36 @@ system_calls() {
     if (calls !~ /^[0-9]+$/ || calls * answers == 0) { print name, "-", "a request", "<=3", "not measured", "perf counts no system calls here"; exit 1 }
     print name, sprintf("%.4g", calls / answers), "a request", "<=3", calls / answers <= 3 ? "met" : "short", "n=1"
   }'
+}
+
+# busier_share CONNECTIONS: prints what share of so many connections the busier of two threads of zco gets from the kernel: the mean of 20 tries.
+busier_share() {
+  local server fd fds i port=18083
+  bin/zco --port=$port --threads=2 >/dev/null &
+  server=$!
+  sleep 0.5
+  for _ in {1..20}; do
+    fds=()
+    for ((i = 0; i < $1; i++)); do
+      exec {fd}<>"/dev/tcp/127.0.0.1/$port"
+      fds+=("$fd")
+    done
+    sleep 1.2 # Each thread says once a second what it has.
+    printf 'GET /stats HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n' >&"$fd"
+    cat <&"$fd"
+    for fd in "${fds[@]}"; do
+      exec {fd}>&-
+    done
+  done | sed -n 's/.*"openByThread":\[\([0-9]*\),\([0-9]*\)\].*/\1 \2/p' | awk -v name="zco-threads-busier-share-$1" '
+    $1 + $2 > 0 { share = ($1 > $2 ? $1 : $2) / ($1 + $2); sum += share; squares += share * share }
+    END {
+      OFS = "\t"
+      if (NR != 20) { print name, "-", "share", "-", "not measured", NR " of 20 tries were told"; exit 1 }
+      mean = sum / NR
+      print name, sprintf("%.3g", mean), "share", "-", "-", sprintf("n=%d, standard deviation %.2g", NR, sqrt((squares / NR - mean * mean) * NR / (NR - 1)))
+    }' || { kill $server; return 1; }
+  kill $server
+  wait $server || true
 }
 
 # tests NAME...: tests two at a time, for most of them wait, or do one thing after the other. What a test says is printed when it has ended.

@@ -43,6 +43,8 @@ type cell struct {
 	Operations  int64   `json:"operations"`
 	WallSeconds float64 `json:"wallSeconds"`
 	CPUSeconds  float64 `json:"cpuSeconds"`
+	// P99WaitSeconds is of cases in which somebody waits; 0 in others.
+	P99WaitSeconds float64 `json:"p99WaitSeconds"`
 }
 
 // parseCell reads the line that a cell prints.
@@ -63,15 +65,20 @@ func parseCell(text []byte, name string) (c cell, err error) {
 	return c, nil
 }
 
-// print prints the times of one operation.
+// print prints the times of one operation, and what somebody waited.
 func (c cell) print(out io.Writer, name string) error {
-	e := json.NewEncoder(out)
-	for _, v := range []struct {
+	each := float64(c.Operations)
+	metrics := []struct {
 		metric  string
 		seconds float64
-	}{{wallTime, c.WallSeconds}, {cpuTime, c.CPUSeconds}} {
+	}{{wallTime, c.WallSeconds / each}, {cpuTime, c.CPUSeconds / each}, {p99Wait, c.P99WaitSeconds}}
+	if c.P99WaitSeconds == 0 {
+		metrics = metrics[:2]
+	}
+	e := json.NewEncoder(out)
+	for _, v := range metrics {
 		err := e.Encode(map[string]any{
-			"schema": "loadstone.case/v1", "case": name, "metric": v.metric, "unit": "ns", "better": "Less", "value": 1e9 * v.seconds / float64(c.Operations),
+			"schema": "loadstone.case/v1", "case": name, "metric": v.metric, "unit": "ns", "better": "Less", "value": 1e9 * v.seconds,
 		})
 		if err != nil {
 			return fmt.Errorf("printing the case %s: %w", name, err)
@@ -84,4 +91,5 @@ func (c cell) print(out io.Writer, name string) error {
 const (
 	wallTime = "Time"
 	cpuTime  = "CPU time"
+	p99Wait  = "p99 wait"
 )

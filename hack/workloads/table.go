@@ -19,6 +19,13 @@ func under(run, implementation, load string, connections int32, of quantity) sou
 	return source{run: run, implementation: implementation, at: record.Point{Load: load, Connections: connections}, of: of}
 }
 
+// left are the connections that an implementation leaves unanswered. More than a few make a cell void, and count all the same.
+func left(run, implementation, load string, connections int32) source {
+	s := under(run, implementation, load, connections, unanswered)
+	s.evenFailed = true
+	return s
+}
+
 // prints is a case that an implementation prints.
 func prints(run, implementation, test, metric string) source {
 	return source{run: run, implementation: implementation, test: test, metric: metric}
@@ -52,15 +59,30 @@ func zco() []comparison {
 	all = append(all, levels("zco-cpu-to-epoll", "zco-epoll", "zco", "epoll", "keepalive", cpuPerRequest, four, atMost(1.15))...)
 	all = append(all,
 		value("zco-jain-1000", under("zco-fair", "zco", "keepalive", 1000, fairness), "index", theLowest, atLeast(0.95)),
-		value("zco-unanswered-1000", under("zco-fair", "zco", "keepalive", 1000, unanswered), "connections", theHighest, atMost(0)),
+		value("zco-unanswered-1000", left("zco-fair", "zco", "keepalive", 1000), "connections", theHighest, atMost(0)),
 	)
 	all = append(all, levels("zco-threads-cpu-to-one", "zco-threads", "zco-2", "zco", "keepalive", cpuPerRequest, []int32{100, 1000}, atMost(1.1))...)
+	all = append(all, levels("zco-workers-cpu-to-zco", "zco-workers", "zco-workers", "zco", "keepalive", cpuPerRequest, []int32{10, 90}, figures.Aim{})...)
+	all = append(all, value("zco-workers-unanswered-1000", left("zco-workers", "zco-workers", "keepalive", 1000), "connections", theLowest, figures.Aim{}))
 	all = append(all, levels("zco-close-cpu-to-gohttp", "zco-close", "zco", "gohttp", "per-request", cpuPerRequest, four, atMost(0.85))...)
 	all = append(all, levels("zco-close-throughput-to-gohttp", "zco-close", "zco", "gohttp", "per-request", throughput, four, atLeast(0.95))...)
+	// What those that wait gain by each of two things, and what both cost those that compute.
+	mixed := func(name, test, metric string, aim figures.Aim) comparison {
+		return ratio("zco-mixed-"+name+"-to-plain", prints("zco-mixed", "zco", test, metric), prints("zco-mixed", "zco", "mixed-plain", metric), aim)
+	}
+	all = append(all,
+		mixed("p99-wait", "mixed", p99Wait, atMost(0.5)),
+		mixed("p99-wait-sinking", "mixed-sinking", p99Wait, figures.Aim{}),
+		mixed("p99-wait-fitting", "mixed-fitting", p99Wait, figures.Aim{}),
+		mixed("step", "mixed", wallTime, figures.Aim{}),
+	)
 	// A switch is two turns through the scheduler; a swap is what of it are the two stacks.
 	return append(all,
 		value("zco-switch", prints("zco-switch", "zco", "switch", wallTime), "ns", theMean, atMost(10)),
 		value("zco-swap", prints("zco-switch", "zco", "swap", wallTime), "ns", theMean, figures.Aim{}),
+		value("zco-turn", prints("zco-switch", "zco", "turn", wallTime), "ns", theMean, figures.Aim{}),
+		value("zco-turn-stealable", prints("zco-switch", "zco", "turn-stealable", wallTime), "ns", theMean, figures.Aim{}),
+		ratio("zco-turn-stealable-to-own", prints("zco-switch", "zco", "turn-stealable", wallTime), prints("zco-switch", "zco", "turn", wallTime), figures.Aim{}),
 	)
 }
 

@@ -58,6 +58,8 @@ type source struct {
 	at           record.Point
 	of           quantity
 	test, metric string
+	// evenFailed counts cells, too, that are void because the implementation failed: its failing is what is asked for.
+	evenFailed bool
 }
 
 // values are those that count, by their block. A trial alone stands for its block.
@@ -71,7 +73,8 @@ func (s source) values(r *results) map[int32]float64 {
 		return nil
 	}
 	for _, c := range g.Cells {
-		if v := s.of(r.sight(s.at, c)); c.Validity != validity.Void && !math.IsNaN(v) {
+		counts := c.Validity != validity.Void || s.evenFailed && c.ImplementationFailure()
+		if v := s.of(r.sight(s.at, c)); counts && !math.IsNaN(v) {
 			out[c.Block] = v
 		}
 	}

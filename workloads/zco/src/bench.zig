@@ -1,4 +1,5 @@
-//! zco-bench measures what a switch of stacks, a turn, a channel and a new coroutine cost.
+//! zco-bench measures what a switch of stacks, a turn, a channel and a new coroutine cost, and how long coroutines that wait now and then wait
+//! for their turn beside others that only compute.
 //!
 //! zco-bench cases            lists the cases
 //! zco-bench cell CASE        runs one for at least --seconds (1.0) and prints a line of JSON
@@ -7,6 +8,8 @@ const std = @import("std");
 const posix = std.posix;
 const zco = @import("zco.zig");
 const context = @import("context.zig");
+const Fifo = @import("queue.zig").Fifo;
+const Stealable = @import("bench_stealable.zig").Stealable;
 
 const warm_up = 50 * std.time.ns_per_ms;
 /// Operations between two looks at the clock.
@@ -20,6 +23,8 @@ const Clock = struct {
     operations: u64 = 0,
     wall: u64 = 0,
     cpu: u64 = 0,
+    /// The 99th percentile of waits; 0 in cases that have none.
+    wait: u64 = 0,
 
     fn begin(c: *Clock) void {
         c.cpu_begun = cpuNow();
@@ -102,6 +107,46 @@ const Switch = struct {
     }
 };
 
+/// Two stacks, and a queue of those that are ready, which each turn goes through; no more of a scheduler. An operation is a switch out and
+/// back, so two turns.
+fn Turns(comptime Queue: fn (comptime type) type) type {
+    return struct {
+        const Item = struct { context: context.Context = undefined, next: *Item = undefined };
+
+        var ready: Queue(Item) = .{};
+        var lead: Item = .{};
+        var follower: Item = .{};
+        var stack: [16 * 1024]u8 align(16) = undefined;
+        var arrived: u64 = 0;
+
+        fn run(_: *zco.Scheduler, clock: *Clock) Error!void {
+            ready = .{};
+            arrived = 0;
+            follower.context = context.fresh(@intFromPtr(&stack) + stack.len, other);
+            ready.push(&follower);
+            clock.begin();
+            while (true) {
+                for (0..stride) |_| yield(&lead);
+                if (!clock.more()) break;
+            }
+            if (arrived != clock.operations) return error.Wrong;
+        }
+
+        inline fn yield(me: *Item) void {
+            ready.push(me);
+            const next = ready.pop().?;
+            context.swap(&me.context, &next.context);
+        }
+
+        fn other(_: *context.Context, _: *context.Context) callconv(.c) noreturn {
+            while (true) {
+                arrived += 1;
+                yield(&follower);
+            }
+        }
+    };
+}
+
 /// Values through a channel with a buffer of 64. An operation is a value, sent and received.
 const Values = struct {
     channel: zco.Channel(u64),
@@ -172,7 +217,89 @@ const Spawn = struct {
     }
 };
 
-const cases = .{ .{ "swap", Swap.run }, .{ "switch", Switch.run }, .{ "channel", Values.run }, .{ "spawn", Spawn.run } };
+/// Four coroutines that only compute, and sixteen that sleep for a millisecond and compute for a moment, again and again. An operation is a
+/// step of those that only compute; a wait lasts from the end of a sleep to the turn that follows.
+fn Mixed(comptime sinking: bool, comptime fitting: bool) type {
+    return struct {
+        clock: *Clock,
+        over: bool = false,
+        steps: [4]u64 = @splat(0),
+        waits: [8192]u64 = undefined,
+        waited: usize = 0,
+
+        const Case = @This();
+        var case: Case = undefined;
+
+        fn run(s: *zco.Scheduler, clock: *Clock) Error!void {
+            case = .{ .clock = clock };
+            if (!sinking) s.depth = 0;
+            if (!fitting) s.slice.?.least = zco.Slice.longest;
+            for (0..16) |_| try s.spawn(sleepOften, .{}, .{});
+            try s.spawn(computeUntilOver, .{}, .{});
+            for (1..case.steps.len) |place| try s.spawn(computeAlong, .{place}, .{});
+            try s.run();
+            clock.operations = 0;
+            for (case.steps) |steps| clock.operations += steps;
+            const waits = case.waits[0..@min(case.waited, case.waits.len)]; // the last ones
+            std.mem.sort(u64, waits, {}, std.sort.asc(u64));
+            clock.wait = waits[(waits.len * 99 + 99) / 100 - 1];
+        }
+
+        fn compute(steps: u64) void {
+            var n: u64 = 1;
+            for (0..steps) |_| n = n *% 6364136223846793005 +% 1442695040888963407;
+            std.mem.doNotOptimizeAway(n);
+        }
+
+        fn computeUntilOver() void {
+            case.clock.begin();
+            while (true) {
+                compute(stride);
+                case.steps[0] += stride;
+                if (!case.clock.more() and everybodyRan()) break;
+            }
+            case.over = true;
+        }
+
+        fn everybodyRan() bool {
+            for (case.steps) |steps| if (steps == 0) return false;
+            return case.waited > 0;
+        }
+
+        fn computeAlong(place: usize) void {
+            const over: *volatile bool = &case.over;
+            while (!over.*) {
+                compute(stride);
+                case.steps[place] += stride;
+            }
+        }
+
+        fn sleepOften() void {
+            const over: *volatile bool = &case.over;
+            // The first wait does not count: all those that compute are at the beginning of their first slices.
+            scheduler.sleep(std.time.ns_per_ms) catch return;
+            while (true) {
+                const begun = zco.now();
+                scheduler.sleep(std.time.ns_per_ms) catch return;
+                const wait = zco.now() -| begun -| std.time.ns_per_ms;
+                scheduler.enter();
+                case.waits[case.waited % case.waits.len] = wait;
+                case.waited += 1;
+                scheduler.leave();
+                if (over.*) return;
+                compute(stride / 4);
+            }
+        }
+    };
+}
+
+const cases = .{
+    .{ "swap", Swap.run },                        .{ "switch", Switch.run },
+    .{ "channel", Values.run },                   .{ "spawn", Spawn.run },
+    .{ "turn", Turns(Fifo).run },                 .{ "turn-stealable", Turns(Stealable).run },
+    .{ "mixed", Mixed(true, true).run },          .{ "mixed-sinking", Mixed(true, false).run },
+    .{ "mixed-fitting", Mixed(false, true).run }, .{ "mixed-plain", Mixed(false, false).run },
+};
 
 /// measure runs a case on a scheduler of its own, with the time slice, as a program would.
 fn measure(run: *const fn (*zco.Scheduler, *Clock) Error!void, nanoseconds: u64) Error!Clock {
@@ -192,7 +319,10 @@ fn cell(name: []const u8, nanoseconds: u64) !void {
     inline for (cases) |case| if (std.mem.eql(u8, name, case[0])) {
         _ = try measure(case[1], warm_up);
         const clock = try measure(case[1], nanoseconds);
-        return std.io.getStdOut().writer().print("{{\"case\":\"{s}\",\"operations\":{d},\"wallSeconds\":{d:.6},\"cpuSeconds\":{d:.6}}}\n", .{ name, clock.operations, seconds(clock.wall), seconds(clock.cpu) });
+        const out = std.io.getStdOut().writer();
+        try out.print("{{\"case\":\"{s}\",\"operations\":{d},\"wallSeconds\":{d:.6},\"cpuSeconds\":{d:.6}", .{ name, clock.operations, seconds(clock.wall), seconds(clock.cpu) });
+        if (clock.wait > 0) try out.print(",\"p99WaitSeconds\":{d:.9}", .{seconds(clock.wait)});
+        return out.writeAll("}\n");
     };
     return error.Usage;
 }
@@ -202,7 +332,9 @@ fn command(arguments: []const [*:0]const u8) !void {
     if (arguments.len == 0) {
         inline for (cases) |case| {
             const clock = try measure(case[1], std.time.ns_per_s / 2);
-            try out.print("{s:<8} {d:>8.2} ns\n", .{ case[0], seconds(clock.wall) * 1e9 / @as(f64, @floatFromInt(clock.operations)) });
+            try out.print("{s:<14} {d:>8.2} ns", .{ case[0], seconds(clock.wall) * 1e9 / @as(f64, @floatFromInt(clock.operations)) });
+            if (clock.wait > 0) try out.print(", p99 wait {d:.3} ms", .{seconds(clock.wait) * 1e3});
+            try out.writeAll("\n");
         }
         return;
     }

@@ -23,6 +23,8 @@ pub const Connection = struct {
     deadline: u64 = 0,
     /// It has.
     late: bool = false,
+    /// When the last bytes came, where their answers are timed.
+    read_at: ?u64 = null,
 
     /// serve is the coroutine of a connection.
     pub fn serve(server: *Server, fd: i32) void {
@@ -57,6 +59,7 @@ pub const Connection = struct {
         var used: usize = 0;
         while (true) {
             const n = try c.server.poller.read(s, &c.source, head[used..]);
+            c.read_at = if (n > 0) c.server.readAt() else null;
             if (n == 0) return if (c.late and used > 0) c.finish(http.answer(.{ .status = .late }), false);
             const seen = used;
             used += n;
@@ -105,7 +108,7 @@ pub const Connection = struct {
         c.allow(server.patience.answers);
         if (kind.stats) {
             var text: [http.stats_max]u8 = undefined;
-            for (0..owed) |_| try server.poller.write(&server.scheduler, &c.source, server.statsAnswer(&text, kind));
+            for (0..owed) |_| try c.write(server.statsAnswer(&text, kind), 1);
             return;
         }
         const one = http.answer(kind);
@@ -113,7 +116,13 @@ pub const Connection = struct {
             (if (kind.old) comptime repeated(.{ .old = true, .head = true }) else comptime repeated(.{ .head = true }))
         else
             (if (kind.old) comptime repeated(.{ .old = true }) else comptime repeated(.{}));
-        try server.poller.write(&server.scheduler, &c.source, many[0 .. owed * one.len]);
+        try c.write(many[0 .. owed * one.len], owed);
+    }
+
+    /// write hands answers to the kernel, which may have to wait for the client first.
+    fn write(c: *Connection, answers: []const u8, n: usize) Error!void {
+        try c.server.poller.write(&c.server.scheduler, &c.source, answers);
+        c.server.handedOver(c.read_at, n);
     }
 
     /// payLast writes the connection's last answer.
@@ -129,7 +138,7 @@ pub const Connection = struct {
     fn finish(c: *Connection, last: []const u8, more: bool) Error!void {
         const s = &c.server.scheduler;
         c.allow(c.server.patience.answers);
-        try c.server.poller.write(s, &c.source, last);
+        try c.write(last, 1);
         if (!more) return;
         c.allow(c.server.patience.request);
         _ = linux.shutdown(c.source.fd, linux.SHUT.WR);

@@ -164,11 +164,11 @@ fn refusal(comptime status: []const u8, comptime more: []const u8) []const u8 {
 }
 
 /// stats_max is room for an answer with the statistics.
-pub const stats_max = 2304;
+pub const stats_max = 4352;
 
 /// statsAnswer writes the answer to a request for the statistics.
 pub fn statsAnswer(out: []u8, request: Request, stats: anytype) std.fmt.BufPrintError![]const u8 {
-    var text: [2048]u8 = undefined;
+    var text: [4096]u8 = undefined;
     var stream = std.io.fixedBufferStream(&text);
     std.json.stringify(stats, .{}, stream.writer()) catch return error.NoSpaceLeft;
     const connection = if (request.close) "Connection: close\r\n" else if (request.old) "Connection: keep-alive\r\n" else "";

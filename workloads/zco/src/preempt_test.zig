@@ -52,6 +52,67 @@ test "a coroutine that computes for ever does not keep a sleeper from waking" {
     try std.testing.expect(spins > 0 and zco.now() - begun < 60 * std.time.ns_per_s);
 }
 
+const Sunk = struct { least: u5 = 31, after: u5 = 0 };
+
+/// spinThenSleep notes the priority that it has in the end, and the one that it has when it has waited.
+fn spinThenSleep(s: *zco.Scheduler, over: *volatile bool, sunk: *Sunk) void {
+    while (!over.*) {}
+    sunk.least = s.current.?.priority;
+    s.sleep(1) catch return;
+    sunk.after = s.current.?.priority;
+}
+
+/// sleepOften notes how many turns were ended, at most, while it waited for its own: ten times, after so many that do not count. It then
+/// ends all.
+fn sleepOften(s: *zco.Scheduler, preemptions: u64, over: *bool, most: *u64) void {
+    while (s.preemptions < preemptions) s.sleep(std.time.ns_per_ms) catch return;
+    for (0..10) |_| {
+        const before = s.preemptions;
+        s.sleep(std.time.ns_per_ms) catch return;
+        most.* = @max(most.*, s.preemptions - before);
+    }
+    over.* = true;
+}
+
+test "those that use up their slices sink, those that wait go before them, and who waits has its own priority again" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    try zco.Slice.start(&s);
+    var over = false;
+    var most: u64 = 0;
+    var sunk: [6]Sunk = @splat(.{});
+    for (&sunk) |*each| try s.spawn(spinThenSleep, .{ &s, &over, each }, .{});
+    try s.spawn(sleepOften, .{ &s, 30, &over, &most }, .{});
+    try s.run();
+    for (sunk) |each| try std.testing.expectEqual(Sunk{ .least = 16 - 3, .after = 16 }, each);
+    // The one that had the turn, perhaps another one before the millisecond was over, and the one that has each 64th turn.
+    try std.testing.expect(most >= 1 and most <= 3);
+}
+
+test "a coroutine sinks no deeper than the lowest priority" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    try zco.Slice.start(&s);
+    var over = false;
+    var most: u64 = 0;
+    var sunk: [2]Sunk = @splat(.{});
+    for (&sunk) |*each| try s.spawn(spinThenSleep, .{ &s, &over, each }, .{ .priority = 1 });
+    try s.spawn(sleepOften, .{ &s, 6, &over, &most }, .{});
+    try s.run();
+    for (sunk) |each| try std.testing.expectEqual(Sunk{ .least = 0, .after = 1 }, each);
+}
+
+test "the more are ready, the shorter is a slice, within limits" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    try zco.Slice.start(&s);
+    const slice = &s.slice.?;
+    for ([_]struct { usize, u64 }{ .{ 0, 10 }, .{ 1, 10 }, .{ 4, 2 }, .{ 100_000, 2 }, .{ 2, 5 }, .{ 1, 10 } }) |case| {
+        slice.fit(case[0]);
+        try std.testing.expectEqual(case[1], slice.tick_every / std.time.ns_per_ms);
+    }
+}
+
 /// cpuNow is the time that this thread has computed: what a busy machine takes away does not count.
 fn cpuNow() u64 {
     const t = posix.clock_gettime(.THREAD_CPUTIME_ID) catch unreachable; // every Linux has this clock

@@ -58,7 +58,7 @@ pub fn List(comptime T: type) type {
 pub const Priority = u5;
 
 /// Ready has a Fifo for each of 32 priorities (T has a field `priority`) and a bitmap of those that are not empty. The highest
-/// priority goes first; each 64th turn is the lowest one's, so that none waits for ever.
+/// priority goes first; each 64th turn goes to the priorities one after the other, so that none waits for ever.
 ///
 /// Who has the turn stays the first of its Fifo, and so the next one is known by its link alone: where all are of one priority, a
 /// turn that ends waits for no other load, and stores little.
@@ -70,8 +70,10 @@ pub fn Ready(comptime T: type) type {
         /// Turns that are left in this batch, and the number of its last turn.
         left: u32 = 0,
         end: u64 = 0,
+        /// The priority that has had the last of the turns which go to all.
+        served: Priority = 31,
 
-        pub const turns_of_lowest = 64;
+        pub const turns_of_highest = 64;
         const Self = @This();
 
         pub inline fn push(q: *Self, item: *T) void {
@@ -95,8 +97,29 @@ pub fn Ready(comptime T: type) type {
         pub inline fn next(q: *Self) ?*T {
             if (q.left == 0 or q.filled == 0) return null;
             q.left -= 1;
-            const level: u5 = @intCast(if (q.turn() % turns_of_lowest == 0) @ctz(q.filled) else 31 - @clz(q.filled));
+            const level: Priority = if (q.turn() % turns_of_highest == 0) q.nextServed() else @intCast(31 - @clz(q.filled));
             return q.levels[level].last.?.next; // its bit is set
+        }
+
+        /// nextServed is the next higher priority that is not empty, and after the highest the lowest.
+        fn nextServed(q: *Self) Priority {
+            const above = q.filled & ~((@as(u32, 2) << q.served) -% 1);
+            q.served = @intCast(@ctz(if (above != 0) above else q.filled));
+            return q.served;
+        }
+
+        /// counts are the numbers of items by priority. It looks at each.
+        pub fn counts(q: *const Self) [32]u64 {
+            var all: [32]u64 = @splat(0);
+            for (q.levels, &all) |level, *n| {
+                var item = level.last orelse continue;
+                while (true) {
+                    n.* += 1;
+                    item = item.next;
+                    if (item == level.last.?) break;
+                }
+            }
+            return all;
         }
 
         /// remove takes out the one that has the turn.

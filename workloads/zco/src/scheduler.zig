@@ -17,7 +17,9 @@ pub const Coroutine = struct {
     scheduler: *Scheduler,
     next: *Coroutine,
     arguments: *const anyopaque,
+    /// That with which it has its turns, and that which it was given.
     priority: queue.Priority,
+    own: queue.Priority,
     /// Reads and writes it may do before the others have their turn.
     credit: u8,
     background: bool,
@@ -46,7 +48,7 @@ pub const Timer = struct {
 };
 
 pub const Options = struct {
-    /// Of two coroutines that are ready, the one of the higher priority runs first.
+    /// Of two coroutines that are ready, the one of the higher priority runs first. One that uses up its slices has a lower one.
     priority: queue.Priority = 16,
     /// run does not wait for the end of the coroutine, and leaves it where it is.
     background: bool = false,
@@ -70,6 +72,8 @@ pub const Scheduler = struct {
     /// Turns ended by the time slice since the start.
     preemptions: u64 = 0,
     ready: queue.Ready(Coroutine) = .{},
+    /// How many priorities a coroutine that uses up its slices can sink, by one each time. It has its own again when it waits.
+    depth: queue.Priority = 3,
     main: context.Context = undefined,
     /// Coroutines that have not ended, but those in the background.
     live: usize = 0,
@@ -111,10 +115,20 @@ pub const Scheduler = struct {
     pub fn endTurn(s: *Scheduler) void {
         s.preemptions += 1;
         s.ready.begin(0);
+        s.sink(s.current.?);
+        if (s.slice) |*slice| slice.fit(s.ready.len);
         s.requeueAndPark();
         asm volatile ("" ::: "memory");
         const inside: *volatile u32 = &s.inside;
         inside.* = 0;
+    }
+
+    /// sink lowers who has the turn, so that those that wait now and then need not stand behind those that only compute.
+    fn sink(s: *Scheduler, me: *Coroutine) void {
+        if (me.priority == 0 or me.own - me.priority >= s.depth) return;
+        s.ready.remove(me);
+        me.priority -= 1;
+        s.ready.push(me);
     }
 
     /// othersWait is false when the turn may go on: nobody else could have it.
@@ -153,6 +167,7 @@ pub const Scheduler = struct {
             .next = co,
             .arguments = copy,
             .priority = options.priority,
+            .own = options.priority,
             .credit = 0,
             .background = options.background,
             .task = options.task,
@@ -221,6 +236,7 @@ pub const Scheduler = struct {
     /// wake makes a parked coroutine ready.
     pub inline fn wake(s: *Scheduler, co: *Coroutine) void {
         co.wait = null;
+        co.priority = co.own;
         s.ready.push(co);
     }
 
@@ -246,9 +262,9 @@ pub const Scheduler = struct {
     }
 
     inline fn leaveFor(s: *Scheduler, me: *Coroutine, to: *context.Context) void {
-        const depth = s.inside & ~@as(u32, overdue); // the turn ends here anyway
+        const inside = s.inside & ~@as(u32, overdue); // the turn ends here anyway
         context.swap(&me.context, to);
-        s.inside = depth;
+        s.inside = inside;
     }
 
     inline fn chooseNext(s: *Scheduler) *context.Context {

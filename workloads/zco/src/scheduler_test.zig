@@ -62,6 +62,24 @@ test "the lowest priority has its turn although a higher one never waits" {
     try std.testing.expect(turns > 0 and turns <= 64);
 }
 
+test "each priority has its turns although two others never wait" {
+    const Case = struct {
+        turns: [3]usize = @splat(0),
+        fn run(s: *zco.Scheduler, case: *@This(), place: usize) void {
+            while (case.turns[0] < 1000) {
+                case.turns[place] += 1;
+                s.yield();
+            }
+        }
+    };
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    var case: Case = .{};
+    for ([_]u5{ 31, 7, 0 }, 0..) |priority, place| try s.spawn(Case.run, .{ &s, &case, place }, .{ .priority = priority });
+    try s.run();
+    for (case.turns) |turns| try std.testing.expect(turns >= 1000 / 64 / 3);
+}
+
 fn sleepAndWrite(s: *zco.Scheduler, log: *Log, milliseconds: u64) void {
     s.sleep(milliseconds * std.time.ns_per_ms) catch return;
     log.write('0' + @as(u8, @intCast(milliseconds / 5)));

@@ -1,5 +1,6 @@
 //! zco's server: a coroutine accepts, each connection has a coroutine of its own, one counts the time, and one waits for the end.
-//! With several threads there are as many servers, each with a scheduler, a poller and a listener of its own.
+//! With several threads there are as many servers, each with a scheduler, a poller and a listener of its own. With workers connections
+//! have no coroutines of their own: they go through a channel to the next worker that is free.
 const std = @import("std");
 const linux = std.os.linux;
 const posix = std.posix;
@@ -14,6 +15,11 @@ const backlog = 4096;
 /// Connections taken or refused before those that are open have their turn.
 const accept_max = 64;
 pub const threads_max = 64;
+pub const workers_max = 10_000;
+/// Connections that have been taken and wait for a worker. Further ones wait in the kernel.
+const waiting_max = 1000;
+/// One read of so many, on the average, has the time of its answers taken: that of each would cost two looks at the clock.
+const timed_reads = 64;
 /// A connection matters less than the coroutine that accepts, and that less than the end.
 const accept_priority = 17;
 const end_priority = 18;
@@ -41,16 +47,24 @@ pub const Server = struct {
     place: usize,
     ticks: u64 = 0,
     connections: ?*Connection = null,
-    /// SIGTERM has come.
-    ending: bool = false,
+    /// None when each connection has a coroutine of its own.
+    workers: u16,
+    /// Connections that wait for a worker.
+    waiting: zco.Channel(i32) = undefined,
+    /// How connections are shut down since SIGTERM has come, those that are opened later too.
+    ending: ?i32 = null,
     open: u64 = 0,
     accepted: u64 = 0,
     refused: u64 = 0,
     late: u64 = 0,
     requests: u64 = 0,
+    /// Reads until one is timed, which are drawn by lot, lest it be always the same connection's.
+    untimed: u32 = 1,
+    service_times: counts.Times = .{},
 
     /// accept is the coroutine that accepts.
     fn accept(server: *Server) void {
+        defer server.waiting.close();
         var reserve: i32 = duplicate(server.listener.fd);
         const s = &server.scheduler;
         var taken: usize = 0;
@@ -67,8 +81,19 @@ pub const Server = struct {
                     continue;
                 },
             };
-            s.spawn(Connection.serve, .{ server, fd }, .{}) catch server.refuse(fd);
+            server.hand(fd) catch server.refuse(fd);
         }
+    }
+
+    /// hand gives a connection to a coroutine of its own, or to the workers.
+    fn hand(server: *Server, fd: i32) error{ OutOfMemory, Closed, Canceled }!void {
+        if (server.workers > 0) return server.waiting.send(fd);
+        return server.scheduler.spawn(Connection.serve, .{ server, fd }, .{});
+    }
+
+    /// work is the coroutine of a worker, which has a connection until that ends.
+    fn work(server: *Server) void {
+        while (server.waiting.receive() catch null) |fd| Connection.serve(server, fd);
     }
 
     /// refuse reads what has come before it closes, for else that would reset the connection.
@@ -104,23 +129,20 @@ pub const Server = struct {
         const s = &server.scheduler;
         server.poller.waitReadable(s, &server.signals) catch {};
         _ = linux.shutdown(server.listener.fd, linux.SHUT.RDWR);
-        s.enter();
-        server.ending = true;
-        var next = server.connections;
-        while (next) |c| : (next = c.after) _ = linux.shutdown(c.source.fd, linux.SHUT.RD);
-        s.leave();
+        server.shutAll(linux.SHUT.RD);
         const limit = zco.now() + drain_nanoseconds;
         // By what lives, for a connection that is accepted may not be open yet.
         while (s.live > 1 and zco.now() < limit) s.sleep(5 * std.time.ns_per_ms) catch return;
-        if (s.live > 1) server.abandon();
+        // Clients that do not read are left. Other threads may still have some that do.
+        if (s.live > 1) server.shutAll(linux.SHUT.RDWR);
     }
 
-    /// abandon ends the connections of clients that do not read. Other threads may still have some that do.
-    fn abandon(server: *Server) void {
+    fn shutAll(server: *Server, how: i32) void {
         server.scheduler.enter();
         defer server.scheduler.leave();
+        server.ending = how;
         var next = server.connections;
-        while (next) |c| : (next = c.after) _ = linux.shutdown(c.source.fd, linux.SHUT.RDWR);
+        while (next) |c| : (next = c.after) _ = linux.shutdown(c.source.fd, how);
     }
 
     pub fn opened(server: *Server, c: *Connection) void {
@@ -131,7 +153,7 @@ pub const Server = struct {
         c.after = server.connections;
         if (c.after) |after| after.before = c;
         server.connections = c;
-        if (server.ending) _ = linux.shutdown(c.source.fd, linux.SHUT.RD);
+        if (server.ending) |how| _ = linux.shutdown(c.source.fd, how);
     }
 
     pub fn closed(server: *Server, c: *Connection) void {
@@ -148,6 +170,32 @@ pub const Server = struct {
         server.requests += n;
     }
 
+    /// readAt is the time if the answers to what has been read are to be timed.
+    pub inline fn readAt(server: *Server) ?u64 {
+        // Without enter and leave: where a turn ends in the middle another read is timed, and no harm is done.
+        server.untimed -%= 1;
+        return if (server.untimed == 0) server.drawAndTime() else null;
+    }
+
+    noinline fn drawAndTime(server: *Server) u64 {
+        server.scheduler.enter();
+        defer server.scheduler.leave();
+        server.untimed = server.scheduler.pick(2 * timed_reads - 1) + 1;
+        return zco.now();
+    }
+
+    /// handedOver counts answers that the kernel has taken, if they are timed.
+    pub inline fn handedOver(server: *Server, read_at: ?u64, n: usize) void {
+        if (read_at) |begun| server.recordTime(begun, n);
+    }
+
+    noinline fn recordTime(server: *Server, begun: u64, n: usize) void {
+        const nanoseconds = zco.now() - begun;
+        server.scheduler.enter();
+        defer server.scheduler.leave();
+        server.service_times.record(nanoseconds, n);
+    }
+
     fn counted(server: *const Server) counts.Counts {
         const s = &server.scheduler;
         return .{
@@ -156,10 +204,13 @@ pub const Server = struct {
             .ready = s.ready.len,
             .stacks = s.stacks.mapped,
             .connectionsOpen = server.open,
+            .waiting = server.waiting.len,
             .connections = server.accepted,
             .refused = server.refused,
             .timedOut = server.late,
             .requests = server.requests,
+            .readyByPriority = s.ready.counts(),
+            .serviceTimes = server.service_times,
         };
     }
 
@@ -183,10 +234,13 @@ pub const Server = struct {
             .stacks = sum.stacks,
             .connectionsOpen = sum.connectionsOpen,
             .openByThread = open[0..server.lines.len],
+            .waiting = sum.waiting,
             .connections = sum.connections,
             .refused = sum.refused,
             .timedOut = sum.timedOut,
             .requests = sum.requests,
+            .readyByPriority = sum.readyByPriority,
+            .serviceTimes = sum.serviceTimes.places,
         }) catch unreachable; // the numbers of 64 threads fit
     }
 };
@@ -196,7 +250,7 @@ fn duplicate(fd: i32) i32 {
     return if (linux.E.init(copy) == .SUCCESS) @intCast(copy) else -1;
 }
 
-pub const Options = struct { port: u16 = 8080, backend: zco.Backend = .epoll, threads: u16 = 1 };
+pub const Options = struct { port: u16 = 8080, backend: zco.Backend = .epoll, threads: u16 = 1, workers: u16 = 0 };
 
 /// parseOptions reads "--port N" and "--port=N", and the same of the others. It returns null when there is anything else.
 pub fn parseOptions(arguments: []const [*:0]const u8) ?Options {
@@ -215,6 +269,8 @@ pub fn parseOptions(arguments: []const [*:0]const u8) ?Options {
             options.port = parseNumber(value, std.math.maxInt(u16)) orelse return null;
         } else if (std.mem.eql(u8, name, "--threads")) {
             options.threads = parseNumber(value, threads_max) orelse return null;
+        } else if (std.mem.eql(u8, name, "--workers")) {
+            options.workers = parseNumber(value, workers_max) orelse return null;
         } else if (std.mem.eql(u8, name, "--backend")) {
             options.backend = std.meta.stringToEnum(zco.Backend, value) orelse return null;
         } else return null;
@@ -283,6 +339,8 @@ pub const Setup = struct {
     listeners: []const i32,
     backend: zco.Backend = .epoll,
     patience: Patience = .{},
+    /// Of each thread.
+    workers: u16 = 0,
 };
 
 /// serve serves with a thread for each listener, this one among them, and returns after SIGTERM, when all are done.
@@ -317,10 +375,14 @@ fn serveOne(setup: Setup, signals: i32, lines: []counts.Line, place: usize) !voi
         .patience = setup.patience,
         .lines = lines,
         .place = place,
+        .workers = setup.workers,
     };
     const s = &server.scheduler;
     s.poller = &server.poller;
+    var waiting: [waiting_max]i32 = undefined;
+    server.waiting = zco.Channel(i32).init(s, &waiting);
     try zco.Slice.start(s);
+    for (0..setup.workers) |_| try s.spawn(Server.work, .{&server}, .{});
     try s.spawn(Server.accept, .{&server}, .{ .priority = accept_priority });
     try s.spawn(Server.end, .{&server}, .{ .priority = end_priority });
     try s.spawn(Server.count, .{&server}, .{ .priority = end_priority, .background = true });
@@ -338,14 +400,14 @@ fn start(options: Options) !void {
     try listen(options.port, listeners[0..options.threads]);
     const backend = try zco.Poller.allowed(options.backend);
     var text: [96]u8 = undefined;
-    const greeting = try std.fmt.bufPrint(&text, "zco: port {d}, backend {s}, threads {d}\n", .{ options.port, @tagName(backend), options.threads });
+    const greeting = try std.fmt.bufPrint(&text, "zco: port {d}, backend {s}, threads {d}, workers {d}\n", .{ options.port, @tagName(backend), options.threads, options.workers });
     std.io.getStdOut().writeAll(greeting) catch {}; // nobody has to listen
-    try serve(.{ .listeners = listeners[0..options.threads], .backend = backend });
+    try serve(.{ .listeners = listeners[0..options.threads], .backend = backend, .workers = options.workers });
 }
 
 pub fn main() u8 {
     const options = parseOptions(std.os.argv[1..]) orelse {
-        std.io.getStdErr().writeAll("usage: zco [--port PORT] [--backend epoll|io_uring] [--threads 1..64]\n") catch {};
+        std.io.getStdErr().writeAll("usage: zco [--port PORT] [--backend epoll|io_uring] [--threads 1..64] [--workers 1..10000]\n") catch {};
         return 2;
     };
     start(options) catch |err| {

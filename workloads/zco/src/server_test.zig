@@ -24,6 +24,7 @@ const Options = struct {
     files: ?u64 = null,
     patience: server.Patience = endless,
     threads: usize = 1,
+    workers: u16 = 0,
 };
 
 const Running = struct {
@@ -41,7 +42,7 @@ const Running = struct {
         if (r.child == 0) {
             _ = linux.prctl(@intFromEnum(linux.PR.SET_PDEATHSIG), linux.SIG.KILL, 0, 0, 0); // a test that fails leaves nothing
             if (options.files) |n| posix.setrlimit(.NOFILE, .{ .cur = n, .max = n }) catch posix.exit(3);
-            server.serve(.{ .listeners = listeners, .backend = backend, .patience = options.patience }) catch posix.exit(1);
+            server.serve(.{ .listeners = listeners, .backend = backend, .patience = options.patience, .workers = options.workers }) catch posix.exit(1);
             posix.exit(0);
         }
         const fd = try r.connect();
@@ -303,6 +304,37 @@ test "a flood of connections, served or refused, keeps nobody waiting for his tu
     };
 }
 
+/// timesTold is how many answers the statistics have the time of.
+fn timesTold(stats: []const u8) !u64 {
+    const parsed = try std.json.parseFromSlice(struct { serviceTimes: []u64 }, std.testing.allocator, stats, .{ .ignore_unknown_fields = true });
+    defer parsed.deinit();
+    var sum: u64 = 0;
+    for (parsed.value.serviceTimes) |n| sum += n;
+    return sum;
+}
+
+test "the times of some answers are taken, of a pipeline's all together" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, .{});
+        const fd = try r.connect();
+        defer posix.close(fd);
+        var text: [8192]u8 = undefined;
+        var before: u64 = 0;
+        for ([_]u64{ 1, 50 }) |pipelined| {
+            for (0..1000) |_| {
+                try send(fd, (request ** 50)[0 .. request.len * pipelined]);
+                _ = try receive(fd, text[0 .. answer.len * pipelined]);
+            }
+            const times = try timesTold(try statistics(fd, &text)) - before;
+            // One read of 127 is timed at least, and not each.
+            try std.testing.expect(times > pipelined and times < 500 * pipelined);
+            before += times;
+        }
+        try r.end();
+        try r.expectEnded();
+    }
+}
+
 /// statistics returns the body of an answer with the statistics.
 fn statistics(fd: posix.fd_t, text: []u8) ![]const u8 {
     try send(fd, "GET /stats HTTP/1.1\r\nHost: bench\r\n\r\n");
@@ -360,10 +392,68 @@ test "a port that another server has is refused, however many threads either has
     }
 }
 
-test "the number of threads is one that the server can have" {
-    for ([_][*:0]const u8{ "--threads=0", "--threads=65", "--threads=-1", "--threads=", "--threads=2x", "--threads" }) |bad| {
+test "the numbers of threads and workers are those that the server can have" {
+    for ([_][*:0]const u8{ "--threads=0", "--threads=65", "--threads=-1", "--threads=", "--threads=2x", "--threads", "--workers=0", "--workers=10001" }) |bad| {
         try std.testing.expectEqual(null, server.parseOptions(&.{bad}));
     }
     try std.testing.expectEqual(64, server.parseOptions(&.{"--threads=64"}).?.threads);
     try std.testing.expectEqual(1, server.parseOptions(&.{}).?.threads);
+    try std.testing.expectEqual(100, server.parseOptions(&.{"--workers=100"}).?.workers);
+    try std.testing.expectEqual(0, server.parseOptions(&.{}).?.workers);
+}
+
+/// expectNothing fails when an answer is there.
+fn expectNothing(fd: posix.fd_t) !void {
+    var byte: [1]u8 = undefined;
+    try std.testing.expectError(error.WouldBlock, posix.recv(fd, &byte, linux.MSG.DONTWAIT));
+}
+
+test "workers serve as many connections as they are, and the next ones when these have ended, in their order" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, .{ .workers = 2 });
+        var fds: [6]posix.fd_t = undefined;
+        for (&fds) |*fd| fd.* = try r.connect();
+        for (fds) |fd| try send(fd, request);
+        var text: [answer.len]u8 = undefined;
+        for (fds, 0..) |fd, i| {
+            try std.testing.expectEqualStrings(answer, try receive(fd, &text));
+            if (i == 0) continue;
+            // The workers have this one and the one before.
+            for (0..20) |_| try ask(fd);
+            for (fds[i + 1 ..]) |later| try expectNothing(later);
+            posix.close(fds[i - 1]);
+        }
+        posix.close(fds[fds.len - 1]);
+        try r.end();
+        try r.expectEnded();
+    }
+}
+
+/// expectWaiting returns when so many connections wait for a worker, of which fd has one.
+fn expectWaiting(fd: posix.fd_t, n: u64) !void {
+    for (0..12_000) |_| {
+        var text: [8192]u8 = undefined;
+        if (try number(try statistics(fd, &text), "waiting") == n) return;
+        std.Thread.sleep(10 * std.time.ns_per_ms);
+    }
+    return error.NeverWaiting;
+}
+
+test "after SIGTERM those that wait for a worker are answered too, unless it has a client that does not read" {
+    for (backends()) |backend| for ([_]bool{ false, true }) |deaf| {
+        const r = try Running.start(backend, .{ .workers = 1 });
+        const first = try r.connect();
+        defer posix.close(first);
+        try ask(first);
+        var fds: [20]posix.fd_t = undefined;
+        for (&fds) |*fd| fd.* = try r.connect();
+        defer for (fds) |fd| posix.close(fd);
+        for (fds) |fd| try send(fd, request);
+        try expectWaiting(first, fds.len);
+        if (deaf) try sendMuch(first);
+        try r.end();
+        var text: [answer.len + 1]u8 = undefined;
+        if (!deaf) for (fds) |fd| try std.testing.expectEqualStrings(answer, try receive(fd, &text));
+        try r.expectEnded();
+    };
 }

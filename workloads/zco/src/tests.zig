@@ -10,5 +10,7 @@ comptime {
     _ = @import("preempt_test.zig");
     _ = @import("poller_test.zig");
     _ = @import("http_test.zig");
+    _ = @import("counts_test.zig");
     _ = @import("server_test.zig");
+    _ = @import("bench_test.zig");
 }
