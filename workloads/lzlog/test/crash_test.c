@@ -71,12 +71,12 @@ static void take_back(const char *dir, const struct lzlog_secret *secret, struct
     }
 }
 
-static void kill_writers(enum lzlog_reservation r, const uint8_t *key)
+static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool compress)
 {
     char dir[5000];
-    snprintf(dir, sizeof(dir), "%s/%d", scratch_dir, (int)r + (key != NULL ? 10 : 0));
+    snprintf(dir, sizeof(dir), "%s/%d", scratch_dir, (int)r + (key != NULL ? 10 : 0) + (compress ? 20 : 0));
     struct lzlog_options options = {.dir = dir, .file_bytes = LZLOG_FILE_MIN * 4, .files = LZLOG_FILES_MAX, .reservation = r,
-                                    .secret = {.key = key}};
+                                    .secret = {.key = key}, .compress = compress};
     struct promises *promises = mmap(NULL, sizeof(*promises), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(promises != MAP_FAILED);
     uint64_t state = 11 + r;
@@ -97,12 +97,18 @@ static void kill_writers(enum lzlog_reservation r, const uint8_t *key)
 static void kills_lose_nothing(void)
 {
     for (enum lzlog_reservation r = LZLOG_FETCH_ADD; r <= LZLOG_MUTEX; r++)
-        kill_writers(r, NULL);
+        kill_writers(r, NULL, false);
 }
 
 static void kills_lose_nothing_encrypted(void)
 {
-    kill_writers(LZLOG_FETCH_ADD, test_key);
+    kill_writers(LZLOG_FETCH_ADD, test_key, false);
+}
+
+/* Each of them in the middle of compressing, or nearly: then the whole file is there, or the compressed one. */
+static void kills_while_compressing(void)
+{
+    kill_writers(LZLOG_FETCH_ADD, NULL, true);
 }
 
 /* With files recycled all the time: whatever is kept is the end of what each thread wrote. */
@@ -133,6 +139,7 @@ int main(int argc, char **argv)
     static const struct test tests[] = {
         {"a kill at any moment loses no record whose write had returned", kills_lose_nothing},
         {"nor when it is encrypted", kills_lose_nothing_encrypted},
+        {"nor while files are compressed", kills_while_compressing},
         {"nor while files are recycled", kills_while_recycling},
     };
     return RUN_TESTS("crash", tests, argc > 1 ? argv[1] : "/tmp");
