@@ -155,6 +155,6 @@ bench-record: build ## Record the blocks that they are drawn from: half an hour 
 	@bin/bench record bin/aa hack/bench/verdicts/testdata/aa-blocks.json
 
 .PHONY: bench-workloads
-bench-workloads: build workloads ## Measure the reference workloads against their peers with loadstone run: 40 minutes on a quiet machine. ONLY=zco,coro-switch
+bench-workloads: build workloads ## Measure the reference workloads against their peers with loadstone run: 50 minutes on a quiet machine. ONLY=zco,coro-switch
 	@go build -o bin/bench-workloads ./hack/workloads
 	@hack/workloads.sh measure "$(ONLY)"
