@@ -71,6 +71,31 @@ static void take_back(const char *dir, const struct lzlog_secret *secret, struct
     }
 }
 
+/* all_packed tells whether all files of a log are compressed but the current and the next one. */
+static bool all_packed(const char *dir)
+{
+    char **paths, why[LZLOG_WHY_SIZE];
+    int files = list_log(dir, &paths);
+    bool all = true;
+    for (int i = 0; i < files - 2; i++) {
+        struct lzlog_reader *reader = lzlog_reader_open(paths[i], NULL, why);
+        CHECK(reader != NULL);
+        all = all && lzlog_reader_facts(reader).compressed;
+        lzlog_reader_close(reader);
+    }
+    free_list(paths, files);
+    return all;
+}
+
+/* compress_all lets a log that has nothing else to do compress what was left. */
+static void compress_all(const struct lzlog_options *options)
+{
+    struct lzlog *log = open_or_die(options);
+    while (!all_packed(options->dir))
+        usleep(1000);
+    lzlog_close(log);
+}
+
 static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool compress)
 {
     char dir[5000];
@@ -86,6 +111,10 @@ static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool comp
         CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
         if (access(dir, F_OK) == 0)
             take_back(dir, &options.secret, promises);
+    }
+    if (compress) {
+        compress_all(&options);
+        take_back(dir, &options.secret, promises);
     }
     uint64_t all = 0;
     for (unsigned i = 0; i < THREADS; i++)

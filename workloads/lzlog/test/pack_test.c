@@ -37,11 +37,13 @@ static void write_session(const struct lzlog_options *options, uint64_t from, ui
 
 static bool is_packed(const char *path)
 {
-    size_t size;
-    uint8_t *data = load(path, &size);
-    bool packed = data != NULL && lz_is_packed(data, size);
-    free(data);
-    return packed;
+    uint8_t begin[4];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return false; /* it has gone */
+    size_t size = fread(begin, 1, sizeof(begin), file);
+    fclose(file);
+    return lz_is_packed(begin, size);
 }
 
 /* count_packed counts the compressed files of a log, which are its oldest: behind the first one that is not, none is. */
