@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/record"
@@ -42,7 +43,7 @@ func levels(name, run, over, than, load string, of quantity, connections []int32
 }
 
 var table = func() (all []comparison) {
-	for _, of := range [][]comparison{floors(), zco(), uvhttp(), coro(), ipc(), lzlog()} {
+	for _, of := range [][]comparison{floors(), zco(), uvhttp(), coro(), ipc(), ipcLadder(), lzlog()} {
 		all = append(all, of...)
 	}
 	return all
@@ -122,11 +123,21 @@ func coro() []comparison {
 	return []comparison{
 		value("coro-switch", of("stackful", "switch"), "ns", theMean, atMost(10)),
 		ratio("coro-switch-to-boost", of("stackful", "switch"), of("boost", "switch"), noDearer),
+		ratio("coro-switch-flags-differ-to-boost", of("stackful", "switch-flags-differ"), of("boost", "switch-flags-differ"), figures.Aim{}),
+		value("coro-switch-flags-differ", of("stackful", "switch-flags-differ"), "ns", theMean, figures.Aim{}),
+		value("coro-switch-of-boost", of("boost", "switch"), "ns", theMean, figures.Aim{}),
+		value("coro-switch-of-boost-flags-differ", of("boost", "switch-flags-differ"), "ns", theMean, figures.Aim{}),
+		value("coro-wake", of("own-queue", "wake"), "ns", theMean, figures.Aim{}),
+		ratio("coro-wake-stealable-to-own", of("stealable-queue", "wake"), of("own-queue", "wake"), figures.Aim{}),
 		ratio("coro-depth-2048-prealloc-to-dynamic", of("stackless-prealloc", "depth"), of("stackless", "depth"), atMost(0.5)),
 		reads("pool", "read", atLeast(1)),
 		reads("pool", "direct-read", atLeast(1)),
 		reads("worker", "read", figures.Aim{}),
 		reads("worker", "direct-read", figures.Aim{}),
+		reads("aio", "read", figures.Aim{}),
+		reads("aio", "direct-read", figures.Aim{}),
+		ratio("coro-uneven-where-idle-to-in-turn",
+			prints("coro-reads", "where-idle", "uneven", wallTime), prints("coro-reads", "in-turn", "uneven", wallTime), figures.Aim{}),
 	}
 }
 
@@ -138,6 +149,21 @@ func ipc() []comparison {
 	}
 }
 
+// ipcLadder are the rungs of the ladder of transports, each against TCP and, where there is one, against its like in C: a request of 64 bytes and its
+// answer, and the transfer of 64 KiB.
+func ipcLadder() (all []comparison) {
+	of := func(rung, test string) source { return prints("ipc-ladder", rung, test, wallTime) }
+	for _, rung := range []string{"memory-spin", "memory-futex", "memory-eventfd", "pipe", "unix-stream", "unix-seqpacket", "unix-datagram"} {
+		for _, c := range []struct{ name, test string }{{"", "request/size:64"}, {"transfer-", "transfer/size:65536"}} {
+			all = append(all, ratio("ipc-ladder-"+c.name+rung+"-to-tcp", of(rung, c.test), of("tcp", c.test), figures.Aim{}))
+			if slices.Contains([]string{"memory-spin", "memory-futex", "unix-seqpacket"}, rung) {
+				all = append(all, ratio("ipc-ladder-"+c.name+rung+"-go-to-c", of(rung, c.test), of("c-"+rung, c.test), figures.Aim{}))
+			}
+		}
+	}
+	return all
+}
+
 func lzlog() []comparison {
 	of := func(implementation, metric string) source { return prints("lzlog", implementation, "write", metric) }
 	return []comparison{
@@ -146,6 +172,8 @@ func lzlog() []comparison {
 		ratio("lzlog-cpu-to-spdlog", of("lzlog", cpuTime), of("spdlog", cpuTime), atMost(0.35)),
 		ratio("lzlog-equal-wall-to-spdlog", prints("lzlog", "lzlog", "write-equal", wallTime), of("spdlog", wallTime), atMost(0.20)),
 		ratio("lzlog-equal-cpu-to-spdlog", prints("lzlog", "lzlog", "write-equal", cpuTime), of("spdlog", cpuTime), atMost(0.35)),
+		ratio("lzlog-compressing-wall-to-lzlog", prints("lzlog", "lzlog", "write-compressing", wallTime), of("lzlog", wallTime), figures.Aim{}),
+		value("lzlog-compress", prints("lzlog", "lzlog", "compress", cpuTime), "ns", theMean, figures.Aim{}),
 		value("lzlog-aes", prints("lzlog", "lzlog", "write-encrypted", wallTime), "ns", theMean, atMost(200)),
 		ratio("lzlog-10-wall-to-fetchadd",
 			prints("lzlog-threads", "lzlog", "write", wallTime), prints("lzlog-threads", "fetchadd", "write", wallTime), atMost(1.3)),

@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/runfile"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/workloads/ipc/ladder"
 )
 
 const specs = "../../config/workloads"
@@ -32,6 +33,9 @@ func measures(r *v1alpha1.BenchmarkRun, s source) bool {
 	i := slices.IndexFunc(r.Spec.Implementations, func(i v1alpha1.Implementation) bool { return i.Name == s.implementation })
 	if i < 0 {
 		return false
+	}
+	if s.of == nil && slices.Contains(r.Spec.Implementations[i].Command, "ladder") {
+		return slices.ContainsFunc(ladder.Cases(), func(c ladder.Case) bool { return c.Name == s.test })
 	}
 	if s.of == nil {
 		return slices.ContainsFunc(r.Spec.Implementations[i].Command, func(arg string) bool {

@@ -127,7 +127,8 @@ static bool map(struct lz_file *file, int fd, uint64_t capacity, char why[LZLOG_
         lz_say(why, "a log file cannot be mapped: %s", strerror(errno));
         return false;
     }
-    file->head = base;
+    if (file->head == NULL) /* else it is where it was, and a flush may be reading that */
+        file->head = base;
     return true;
 }
 

@@ -57,9 +57,10 @@ struct lzlog {
 
     /* The preparer's alone; before it starts and after it ends, the opening and closing thread's. */
     struct lz_file *places; /* `files` of them; fd and head also read by others under `lock` */
-    uint64_t *older;        /* numbers of files found at the opening, oldest first */
+    uint64_t *older;        /* numbers of files without a place, found at the opening or compressed since, oldest first */
     size_t olders, oldest;
-    uint64_t newest; /* the highest number given */
+    uint64_t newest;      /* the highest number given */
+    struct lz_pack *pack; /* NULL: files are not compressed */
 
     pthread_mutex_t lock; /* guards what follows, and every change of `current` */
     pthread_cond_t work;  /* for the preparer */
@@ -101,12 +102,35 @@ void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place, s
 void lz_file_trim(struct lzlog *log, struct lz_file *file);
 void lz_file_note_time(struct lz_file *file);
 
+/* room.c. lz_keeps_room is false for a folder in which a full disk would be a signal. */
+bool lz_keeps_room(int dir);
+
 /* store.c: the folder. */
 bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE]);
 bool lz_store_resume(struct lzlog *log, const struct lzlog_secret *secret, struct lz_file **file, char why[LZLOG_WHY_SIZE]);
 void lz_store_cut(struct lzlog *log);
 void lz_store_forget(struct lzlog *log);
 struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
+/* lz_store_read opens the file with a number, and reads its header. It returns -1 when that is no file of a log, or a compressed one. */
+int lz_store_read(const struct lzlog *log, uint64_t number, struct lz_header *header);
+/* lz_store_oldest is the place of the oldest file that this process has written. */
+struct lz_file *lz_store_oldest(const struct lzlog *log);
+/* lz_store_expect makes room for the number that lz_store_remember takes: that of a file that has no place any more. */
+bool lz_store_expect(struct lzlog *log);
+void lz_store_remember(struct lzlog *log, uint64_t number);
+
+/*
+ * pack.c: full files, compressed. lz_pack_some does a piece of the work, and returns false when there is none, or none that can be done
+ * before the next switch. lz_pack_drop ends the work on the file with a number before that goes, 0 for any.
+ */
+#define LZ_PACKED_NAME ".packed.tmp"
+bool lz_pack_new(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
+void lz_pack_free(struct lzlog *log);
+bool lz_pack_some(struct lzlog *log);
+void lz_pack_drop(struct lzlog *log, uint64_t number);
+
+/* log.c. lz_keep notes that something could not be put on the disk: the first failure stays. It returns that. */
+int lz_keep(struct lzlog *log, int *lost, int failed);
 
 /* switch.c: from one file to the next. */
 void *lz_preparer(void *log);

@@ -68,6 +68,7 @@ static void log_free(struct lzlog *log)
             munmap(log->places[i].head, log->capacity);
     }
     if (log->ours != NULL && !lz_forked(log)) {
+        lz_pack_free(log); /* a child leaves it: the preparer may have been in the middle of it */
         if (log->dir >= 0)
             flock(log->dir, LOCK_UN); /* children have the folder open, too, and would keep its lock */
         destroy_locks(log);
@@ -116,6 +117,8 @@ static const char *options_fault(const struct lzlog_options *options)
         return "there is no such way to reserve";
     if (options->secret.passphrase != NULL && options->secret.key != NULL)
         return "a log has a passphrase or a key, not both";
+    if (options->compress && (options->secret.passphrase != NULL || options->secret.key != NULL))
+        return "a log is compressed or encrypted, not both: what is encrypted gets no smaller";
     return NULL;
 }
 
@@ -186,7 +189,8 @@ struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    bool opened = make_ours(log, why) && lz_store_open(log, options->dir, why) && prepare_first(log, &options->secret, why);
+    bool opened = make_ours(log, why) && (!options->compress || lz_pack_new(log, why)) && lz_store_open(log, options->dir, why) &&
+                  prepare_first(log, &options->secret, why);
     sigset_t limit;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
@@ -293,9 +297,9 @@ void lzlog_reason(struct lzlog_writer *writer, char why[LZLOG_WHY_SIZE])
 
 /*
  * A failure to put something on the disk stays with it, for the kernel tells of it once: it takes pages that it could not write for
- * written, and the next attempt succeeds without them. keep notes the first one.
+ * written, and the next attempt succeeds without them. So the first one is noted.
  */
-static int keep(struct lzlog *log, int *lost, int failed)
+int lz_keep(struct lzlog *log, int *lost, int failed)
 {
     pthread_mutex_lock(&log->lock);
     if (*lost == 0)
@@ -319,7 +323,7 @@ static int sync_file(struct lzlog *log, unsigned i)
     pthread_mutex_unlock(&log->lock);
     if (lost != 0 || !due || msync(file->head, log->capacity, MS_SYNC) == 0)
         return lost;
-    return keep(log, &file->lost, errno);
+    return lz_keep(log, &file->lost, errno);
 }
 
 /* sync_dir puts the names of the files on the disk. */
@@ -329,7 +333,7 @@ static int sync_dir(struct lzlog *log)
     int dir = dup(log->dir), failed = dir < 0 ? errno : log->lost;
     pthread_mutex_unlock(&log->lock);
     if (failed == 0 && fsync(dir) != 0)
-        failed = keep(log, &log->lost, errno);
+        failed = lz_keep(log, &log->lost, errno);
     if (dir >= 0)
         close(dir);
     return failed;

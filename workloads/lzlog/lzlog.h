@@ -50,6 +50,7 @@ struct lzlog_options {
     unsigned files;     /* 0: 4; how many files there are at most, the current and the next one included */
     enum lzlog_reservation reservation;
     struct lzlog_secret secret;
+    bool compress; /* full files, with Zstandard, in the background; not with a secret */
 };
 
 struct lzlog;
@@ -117,6 +118,7 @@ struct lzlog_facts {
     bool encrypted;
     bool sealed; /* no writer will add to it */
     bool empty;  /* sealed before it had a record, as a log's next file is */
+    bool compressed;
 };
 
 /*

@@ -18,7 +18,7 @@ static int usage(const char *why)
 {
     fprintf(stderr,
             "lzlog: %s\n"
-            "usage: lzlog write --dir FOLDER [--key-file FILE | --passphrase-file FILE]   each line of the input becomes a record\n"
+            "usage: lzlog write --dir FOLDER [--compress | --key-file FILE | --passphrase-file FILE]   each line of the input becomes a record\n"
             "       lzlog cat [--key-file FILE | --passphrase-file FILE] FILE...   print the records, a line each\n"
             "       lzlog verify [--key-file FILE | --passphrase-file FILE] FILE...   name every defect, and with the secret every forgery\n"
             "       lzlog bench [--dir FOLDER] [--threads N] [--seconds S]         measure this machine\n",
@@ -132,19 +132,22 @@ static int verify_file(struct lzlog_reader *reader, const char *path, const stru
         }
     }
     struct lzlog_facts facts = lzlog_reader_facts(reader);
-    printf("%s: number %" PRIu64 ", %s, %s: %" PRIu64 " records, %" PRIu64 " bytes, %" PRIu64 " defects\n", path, facts.number,
-           facts.encrypted ? "encrypted" : "plain", facts.sealed ? "sealed" : "open", records, bytes, defects);
+    printf("%s: number %" PRIu64 ", %s, %s%s: %" PRIu64 " records, %" PRIu64 " bytes, %" PRIu64 " defects\n", path, facts.number,
+           facts.encrypted ? "encrypted" : "plain", facts.sealed ? "sealed" : "open", facts.compressed ? ", compressed" : "", records,
+           bytes, defects);
     return defects > 0;
 }
 
-/* options reads a command's options, --dir only where there is room for it. It returns the exit status if the command ends with them. */
-static int options(int argc, char **argv, struct keys *keys, const char **dir, int *first)
+/* options reads a command's options, those of a log only where there is one. It returns the exit status if the command ends with them. */
+static int options(int argc, char **argv, struct keys *keys, struct lzlog_options *log, int *first)
 {
     const char *text;
     for (*first = 2; *first < argc && argv[*first][0] == '-' && argv[*first][1] != '\0'; ++*first) {
         bool taken = true;
-        if (dir != NULL && (text = option("--dir", argc, argv, first)) != NULL)
-            *dir = text;
+        if (log != NULL && strcmp(argv[*first], "--compress") == 0)
+            log->compress = true;
+        else if (log != NULL && (text = option("--dir", argc, argv, first)) != NULL)
+            log->dir = text;
         else if ((text = option("--key-file", argc, argv, first)) != NULL)
             taken = take_key(keys, text);
         else if ((text = option("--passphrase-file", argc, argv, first)) != NULL)
@@ -265,14 +268,15 @@ static int copy_lines(struct lzlog_writer *writer)
 
 static int write_lines_with(int argc, char **argv, struct keys *keys)
 {
-    const char *dir = NULL;
+    struct lzlog_options wanted = {0};
     char why[LZLOG_WHY_SIZE];
-    int first, status = options(argc, argv, keys, &dir, &first);
+    int first, status = options(argc, argv, keys, &wanted, &first);
     if (status != 0)
         return status;
-    if (dir == NULL || first < argc)
+    if (wanted.dir == NULL || first < argc)
         return usage("lines go from the input into a folder");
-    struct lzlog *log = lzlog_open(&(struct lzlog_options){.dir = dir, .secret = keys->secret}, why);
+    wanted.secret = keys->secret;
+    struct lzlog *log = lzlog_open(&wanted, why);
     explicit_bzero(keys, sizeof(*keys)); /* the log has made its own of it */
     if (log == NULL) {
         fprintf(stderr, "lzlog: %s\n", why);

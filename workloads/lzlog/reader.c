@@ -1,4 +1,4 @@
-/* Reading a file: opened, locked against reuse, mapped, parsed, decrypted. */
+/* Reading a file: opened, locked against reuse, mapped, decompressed, parsed, decrypted. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,39 +12,77 @@
 
 #include "internal.h"
 #include "scan.h"
+#include "unpack.h"
+
+enum { ATTEMPTS = 10 };
 
 struct lzlog_reader {
     int fd;
     void *base;
-    uint64_t size;
+    uint64_t size; /* mapped */
+    bool packed;
     struct lz_scan scan;
     struct lz_cipher *cipher; /* NULL: records as they lie */
     bool ended;               /* the end of its records has been judged */
     uint8_t plain[LZLOG_RECORD_MAX];
 };
 
-/* lock keeps the file from being recycled or trimmed, and makes sure that it has not been meanwhile. */
-static bool lock(struct lzlog_reader *reader, const char *path, char why[LZLOG_WHY_SIZE])
+/* same_as tells whether a file still has the name by which it was opened. */
+static bool same_as(const struct stat *file, const char *path)
 {
-    struct stat open_file, named_file;
+    struct stat named;
+    return stat(path, &named) == 0 && file->st_ino == named.st_ino && file->st_dev == named.st_dev;
+}
+
+/*
+ * open_locked opens the file and keeps it from being recycled or trimmed. What was compressed between the two has another file under its
+ * name: that is opened instead.
+ */
+static bool open_locked(struct lzlog_reader *reader, const char *path, char why[LZLOG_WHY_SIZE])
+{
+    struct stat st;
     int failed;
-    while ((failed = flock(reader->fd, LOCK_SH)) != 0 && errno == EINTR)
-        continue;
-    if (failed != 0 || fstat(reader->fd, &open_file) != 0 || stat(path, &named_file) != 0) {
-        lz_say(why, "%s: it cannot be locked: %s", path, strerror(errno));
-        return false;
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
+        if (reader->fd < 0) {
+            lz_say(why, "%s: it cannot be opened: %s", path, strerror(errno));
+            return false;
+        }
+        while ((failed = flock(reader->fd, LOCK_SH)) != 0 && errno == EINTR)
+            continue;
+        if (failed != 0 || fstat(reader->fd, &st) != 0) {
+            lz_say(why, "%s: it cannot be locked: %s", path, strerror(errno));
+            return false;
+        }
+        reader->size = (uint64_t)st.st_size;
+        if (S_ISREG(st.st_mode) && same_as(&st, path))
+            return true;
+        if (!S_ISREG(st.st_mode))
+            break;
+        close(reader->fd);
+        reader->fd = -1;
     }
-    if (!S_ISREG(open_file.st_mode) || open_file.st_ino != named_file.st_ino || open_file.st_dev != named_file.st_dev) {
-        lz_say(why, "%s: it is no file any more: the log has moved on", path);
-        return false;
-    }
-    reader->size = (uint64_t)open_file.st_size;
-    return true;
+    lz_say(why, "%s: it is no file any more: the log has moved on", path);
+    return false;
+}
+
+/* unpack puts what a compressed file holds into the place of what was mapped. */
+static const char *unpack(struct lzlog_reader *reader, uint64_t *size)
+{
+    struct lz_unpacked unpacked;
+    const char *fault = lz_unpack(reader->base, reader->size, &unpacked);
+    if (fault != NULL)
+        return fault;
+    munmap(reader->base, reader->size);
+    reader->base = unpacked.base;
+    reader->size = unpacked.room;
+    *size = unpacked.size;
+    return NULL;
 }
 
 static bool map(struct lzlog_reader *reader, const char *path, char why[LZLOG_WHY_SIZE])
 {
-    if (reader->size < LZ_PAGE) {
+    if (reader->size == 0) {
         lz_say(why, "%s: it is shorter than the header of a log file", path);
         return false;
     }
@@ -53,7 +91,11 @@ static bool map(struct lzlog_reader *reader, const char *path, char why[LZLOG_WH
         lz_say(why, "%s: it cannot be mapped: %s", path, strerror(errno));
         return false;
     }
-    const char *fault = lz_scan_begin(&reader->scan, reader->base, reader->size);
+    uint64_t size = reader->size;
+    reader->packed = lz_is_packed(reader->base, size);
+    const char *fault = reader->packed ? unpack(reader, &size) : NULL;
+    if (fault == NULL)
+        fault = lz_scan_begin(&reader->scan, reader->base, size);
     if (fault != NULL)
         lz_say(why, "%s: %s", path, fault);
     return fault == NULL;
@@ -89,10 +131,8 @@ struct lzlog_reader *lzlog_reader_open(const char *path, const struct lzlog_secr
         return NULL;
     }
     reader->base = MAP_FAILED;
-    reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
-    if (reader->fd < 0)
-        lz_say(why, "%s: it cannot be opened: %s", path, strerror(errno));
-    else if (lock(reader, path, why) && map(reader, path, why) && unlock_records(reader, secret, path, why))
+    reader->fd = -1;
+    if (open_locked(reader, path, why) && map(reader, path, why) && unlock_records(reader, secret, path, why))
         return reader;
     lzlog_reader_close(reader);
     return NULL;
@@ -103,7 +143,8 @@ struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader)
     return (struct lzlog_facts){.number = reader->scan.id.number,
                                 .encrypted = (reader->scan.id.flags & LZ_ENCRYPTED) != 0,
                                 .sealed = lz_scan_sealed(&reader->scan) != 0,
-                                .empty = lz_scan_sealed(&reader->scan) == LZ_DATA};
+                                .empty = lz_scan_sealed(&reader->scan) == LZ_DATA,
+                                .compressed = reader->packed};
 }
 
 /* decrypt returns what is wrong with a record, which comes without its tag, or NULL. */

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,30 +69,6 @@ static bool list(struct lzlog *log, char why[LZLOG_WHY_SIZE])
     return true;
 }
 
-/*
- * keeps_room is false on file systems on which a byte that a file has can still find no room when it is written: those that copy on write,
- * and those of other machines. There a full disk would be a signal.
- */
-static bool keeps_room(int dir)
-{
-    static const uint32_t without[] = {
-        0x9123683E, /* Btrfs */
-        0x2FC12FC1, /* ZFS */
-        0xCA451A4E, /* bcachefs */
-        0x00006969, /* NFS */
-        0xFF534D42, /* CIFS */
-        0xFE534D42, /* SMB2 */
-    };
-    struct statfs st;
-    if (fstatfs(dir, &st) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
-        if ((uint32_t)st.f_type == without[i])
-            return false;
-    }
-    return true;
-}
-
 bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
 {
     if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
@@ -105,7 +80,7 @@ bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
         lz_say(why, "%s cannot be opened: %s", dir, strerror(errno));
         return false;
     }
-    if (!keeps_room(log->dir)) {
+    if (!lz_keeps_room(log->dir)) {
         lz_say(why, "%s is on a file system that does not keep the room that it gives to a file", dir);
         return false;
     }
@@ -116,7 +91,8 @@ bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
             lz_say(why, "%s cannot be locked: %s", dir, strerror(errno));
         return false;
     }
-    if (unlinkat(log->dir, "next.tmp", 0) != 0 && errno != ENOENT) { /* left by a process that was killed */
+    /* Left by a process that was killed. */
+    if ((unlinkat(log->dir, "next.tmp", 0) != 0 && errno != ENOENT) || (unlinkat(log->dir, LZ_PACKED_NAME, 0) != 0 && errno != ENOENT)) {
         lz_say(why, "an unfinished file in %s cannot be removed: %s", dir, strerror(errno));
         return false;
     }
@@ -170,8 +146,7 @@ static uint64_t resumable(const struct lzlog *log, const struct lz_header *heade
     return end >= LZ_DATA && end % LZ_WORD == 0 && end + lz_span(1) <= log->capacity ? end : 0;
 }
 
-/* read_header reads the header of the file with a number, and opens it. It returns -1 when that is no file of a log. */
-static int read_header(const struct lzlog *log, uint64_t number, struct lz_header *header)
+int lz_store_read(const struct lzlog *log, uint64_t number, struct lz_header *header)
 {
     char name[LZ_NAME];
     lz_name(name, number);
@@ -204,7 +179,7 @@ bool lz_store_resume(struct lzlog *log, const struct lzlog_secret *secret, struc
     int fd = -1;
     *file = NULL;
     while (log->olders > 0) {
-        fd = read_header(log, log->older[log->olders - 1], &header);
+        fd = lz_store_read(log, log->older[log->olders - 1], &header);
         if (fd < 0 || !drop_unused(log, &header))
             break;
         close(fd);
@@ -231,8 +206,7 @@ bool lz_store_resume(struct lzlog *log, const struct lzlog_secret *secret, struc
     return true;
 }
 
-/* oldest_place is the place of the oldest file that this process has written. */
-static struct lz_file *oldest_place(const struct lzlog *log)
+struct lz_file *lz_store_oldest(const struct lzlog *log)
 {
     struct lz_file *oldest = NULL;
     for (unsigned i = 0; i < log->files; i++) {
@@ -280,13 +254,15 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
     char name[LZ_NAME];
     bool own = log->oldest == log->olders;
     if (!own) {
+        lz_pack_drop(log, log->older[log->oldest]);
         lz_name(name, log->older[log->oldest++]);
         *place = free_place(log);
         *fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     } else {
-        *place = oldest_place(log);
+        *place = lz_store_oldest(log);
         *fd = (*place)->fd;
         lz_name(name, (*place)->number);
+        lz_pack_drop(log, (*place)->number);
         recycle = lz_await_idle(log, *place, PATIENCE_MS) && recycle;
         pthread_mutex_lock(&log->lock);
         (*place)->unsynced = false;
@@ -303,6 +279,22 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
     if (own)
         (*place)->fd = -1;
     return false;
+}
+
+bool lz_store_expect(struct lzlog *log)
+{
+    uint64_t *more = realloc(log->older, (log->olders + 1) * sizeof(*more));
+    if (more != NULL)
+        log->older = more;
+    return more != NULL;
+}
+
+void lz_store_remember(struct lzlog *log, uint64_t number)
+{
+    log->olders -= log->oldest; /* those before have gone */
+    memmove(log->older, log->older + log->oldest, log->olders * sizeof(*log->older));
+    log->oldest = 0;
+    log->older[log->olders++] = number;
 }
 
 /* lz_store_cut removes the oldest files of a log that may have fewer than it had. */
@@ -325,7 +317,7 @@ static bool time_of_oldest(const struct lzlog *log, time_t *seconds)
         *seconds = known ? st.st_mtime : 0; /* one that is not there has gone already */
         return true;
     }
-    const struct lz_file *oldest = oldest_place(log);
+    const struct lz_file *oldest = lz_store_oldest(log);
     if (oldest == NULL || oldest == atomic_load_explicit(&log->current, memory_order_acquire) || fstat(oldest->fd, &st) != 0)
         return false;
     *seconds = st.st_mtime;

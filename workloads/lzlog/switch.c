@@ -46,14 +46,28 @@ bool lz_await_idle(struct lzlog *log, const struct lz_file *file, unsigned milli
     return true;
 }
 
+/* rest returns when a next file is wanted, or the log closes. Meanwhile it compresses, or waits. It is called with the lock. */
+static void rest(struct lzlog *log)
+{
+    bool more = true;
+    while (!log->closing && (!log->wanted || log->ready != NULL)) {
+        if (!more) {
+            pthread_cond_wait(&log->work, &log->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&log->lock);
+        more = lz_pack_some(log);
+        pthread_mutex_lock(&log->lock);
+    }
+}
+
 void *lz_preparer(void *argument)
 {
     struct lzlog *log = argument;
     char why[LZLOG_WHY_SIZE];
     pthread_mutex_lock(&log->lock);
     for (;;) {
-        while (!log->closing && (!log->wanted || log->ready != NULL))
-            pthread_cond_wait(&log->work, &log->lock);
+        rest(log);
         if (log->closing)
             break;
         log->wanted = false;
@@ -72,6 +86,7 @@ void *lz_preparer(void *argument)
         pthread_cond_broadcast(&log->news);
     }
     pthread_mutex_unlock(&log->lock);
+    lz_pack_drop(log, 0); /* the next opening begins anew with it */
     return NULL;
 }
 

@@ -20,6 +20,7 @@ constexpr std::array kindNames{
     KindName{Kind::StackfulUnpooled, "stackful-unpooled"},
     KindName{Kind::StackfulPool, "stackful-pool"},
     KindName{Kind::StackfulUring, "stackful-uring"},
+    KindName{Kind::StackfulFlagsDiffer, "stackful-flags-differ"},
     KindName{Kind::Boost, "boost"},
     KindName{Kind::BoostFlagsDiffer, "boost-flags-differ"},
     KindName{Kind::Stackless, "stackless"},
@@ -29,16 +30,24 @@ constexpr std::array kindNames{
     KindName{Kind::StacklessInlined, "stackless-inlined"},
     KindName{Kind::StacklessPool, "stackless-pool"},
     KindName{Kind::StacklessUring, "stackless-uring"},
+    KindName{Kind::StacklessAio, "stackless-aio"},
     KindName{Kind::Hybrid, "hybrid"},
+    KindName{Kind::OwnQueue, "own"},
+    KindName{Kind::StealableQueue, "stealable"},
+    KindName{Kind::InTurn, "in-turn"},
+    KindName{Kind::WhereIdle, "where-idle"},
 };
 
-constexpr std::array switchKinds{Kind::Stackful, Kind::Boost, Kind::BoostFlagsDiffer, Kind::Stackless, Kind::StacklessInlined};
+constexpr std::array switchKinds{Kind::Stackful,         Kind::StackfulFlagsDiffer, Kind::Boost,
+                                 Kind::BoostFlagsDiffer, Kind::Stackless,           Kind::StacklessInlined};
+constexpr std::array wakeKinds{Kind::OwnQueue, Kind::StealableQueue};
+constexpr std::array unevenKinds{Kind::InTurn, Kind::WhereIdle};
 constexpr std::array depthKinds{Kind::Stackful,          Kind::StackfulNoexcept,  Kind::StackfulPrealloc,
                                 Kind::StackfulUnpooled,  Kind::Boost,             Kind::Stackless,
                                 Kind::StacklessNoexcept, Kind::StacklessPrealloc, Kind::StacklessPreallocNoexcept};
 constexpr std::array bothKinds{Kind::Stackful, Kind::Stackless};
 constexpr std::array readKinds{Kind::Stackful,  Kind::StackfulPool,  Kind::StackfulUring,
-                               Kind::Stackless, Kind::StacklessPool, Kind::StacklessUring};
+                               Kind::Stackless, Kind::StacklessPool, Kind::StacklessUring, Kind::StacklessAio};
 constexpr std::array deepReadKinds{Kind::Stackful, Kind::Stackless, Kind::Hybrid};
 
 struct FamilyName {
@@ -50,6 +59,8 @@ struct FamilyName {
 
 const std::array families{
     FamilyName{Family::Switch, "switch-", "", 0, 0, switchKinds},
+    FamilyName{Family::Wake, "wake-", "", 0, 0, wakeKinds},
+    FamilyName{Family::Uneven, "uneven-", "", 0, 0, unevenKinds},
     FamilyName{Family::Depth, "depth-", "-", 1, 2048, depthKinds},
     FamilyName{Family::Read, "read-", "k-", 4, 2048, readKinds},
     FamilyName{Family::DirectRead, "direct-read-", "k-", 4, 256, readKinds},

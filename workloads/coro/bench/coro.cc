@@ -53,9 +53,11 @@ struct Curve {
 };
 
 constexpr Curve curves[] = {
-    {bench::Family::Switch, "pure_switch", "switches"}, {bench::Family::Depth, "call_depth", "depth"},
-    {bench::Family::Read, "read_diff_size", "kib"},     {bench::Family::DirectRead, "direct_read", "kib"},
-    {bench::Family::DeepRead, "deep_read", "depth"},    {bench::Family::SameRead, "same_read", "tasks"}, /* for each CPU */
+    {bench::Family::Switch, "pure_switch", "switches"}, {bench::Family::Wake, "wake", "batches"},
+    {bench::Family::Uneven, "uneven", "tasks"},         {bench::Family::Depth, "call_depth", "depth"},
+    {bench::Family::Read, "read_diff_size", "kib"},
+    {bench::Family::DirectRead, "direct_read", "kib"},  {bench::Family::DeepRead, "deep_read", "depth"},
+    {bench::Family::SameRead, "same_read", "tasks"}, /* for each CPU */
 };
 
 /* nameIn leaves out the kind if it is the only one: so the cases of all kinds have the same names, and can be compared. */
@@ -76,6 +78,12 @@ void registerOf(const Curve &curve, const bench::Case &c, const Arguments &argum
     case bench::Family::Switch:
         for (std::uint64_t switches = 100'000; switches <= 100'000'000; switches *= 10)
             add(switches, switches, false);
+        break;
+    case bench::Family::Wake:
+        add(1000, 1000, false);
+        break;
+    case bench::Family::Uneven:
+        add(64, 1, false);
         break;
     case bench::Family::Depth:
         /* as many at once as make the way to the other thread and back small */

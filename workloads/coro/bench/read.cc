@@ -1,12 +1,13 @@
 /*
  * Many tasks on all threads, each of which reads a file, or its own part of one, into a buffer. One operation is one such read. The kinds
- * differ in how a task is written, and in its way to the file: on the worker, by a pool of threads, or asynchronously. A coroutine of the
+ * differ in how a task is written, and in its way to the file: on the worker, by a pool of threads, or asynchronously, by io_uring or AIO. A coroutine of the
  * same kind collects them.
  *
  * Rounds have the same number of tasks whatever the size of a read; where their buffers would take too much memory, tasks of one thread
  * share some, and read the same into them. Before a round the first and the last word of each buffer are spoilt, and afterwards they are
  * looked at; a task hands over how much it has read. All bytes of the last round are compared in the end.
  */
+#include "aio.h"
 #include "scenario.h"
 
 #include "collect.h"
@@ -220,6 +221,16 @@ struct ByRing {
     coro::AsyncRead read(int file, std::span<std::byte> into, off_t offset) { return {file, into, offset}; }
 };
 
+/* Each task has at most one read in flight. */
+class ByAio {
+  public:
+    explicit ByAio(const Reads &reads) : aio_(static_cast<unsigned>(reads.tasks)) {}
+    AioRead read(int file, std::span<std::byte> into, off_t offset) { return {aio_, file, into, offset}; }
+
+  private:
+    Aio aio_;
+};
+
 /* A pool is as large as suits it: from the page cache, more threads than CPUs only switch; a device wants many reads at once. */
 class ByPool {
   public:
@@ -339,6 +350,8 @@ std::unique_ptr<Scenario> make(Kind kind, const Reads &reads, const std::string 
         return std::make_unique<LazyRead<ByPool, readLazily<ByPool>>>(reads, directory);
     case Kind::StacklessUring:
         return std::make_unique<LazyRead<ByRing, readLazily<ByRing>>>(reads, directory);
+    case Kind::StacklessAio:
+        return std::make_unique<LazyRead<ByAio, readLazily<ByAio>>>(reads, directory);
     case Kind::Hybrid:
         return std::make_unique<LazyRead<OnWorker, readOnStack<OnWorker>>>(reads, directory);
     default:
@@ -355,6 +368,8 @@ std::string missing(const Case &c, const std::string &directory)
             coro::WakeUp wakeUp;
             coro::Ring ring(wakeUp.file());
         }
+        if (c.kind == Kind::StacklessAio)
+            Aio aio(1);
         if (c.family == Family::DirectRead)
             TempFile(directory, 0).bypassCache();
     } catch (const std::exception &error) {

@@ -9,6 +9,10 @@ std::unique_ptr<Scenario> makeScenario(const Case &c, const std::string &directo
     switch (c.family) {
     case Family::Switch:
         return makeSwitch(c.kind);
+    case Family::Wake:
+        return makeWake(c.kind);
+    case Family::Uneven:
+        return makeUneven(c.kind);
     case Family::Depth:
         return makeDepth(c.kind, c.parameter);
     case Family::Read:

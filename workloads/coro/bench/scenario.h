@@ -35,6 +35,8 @@ std::string missing(const Case &, const std::string &directory);
 std::unique_ptr<Scenario> makeScenario(const Case &, const std::string &directory);
 
 std::unique_ptr<Scenario> makeSwitch(Kind);
+std::unique_ptr<Scenario> makeWake(Kind);
+std::unique_ptr<Scenario> makeUneven(Kind);
 std::unique_ptr<Scenario> makeDepth(Kind, unsigned depth);
 std::unique_ptr<Scenario> makeRead(Kind, unsigned kib, const std::string &directory);
 std::unique_ptr<Scenario> makeDirectRead(Kind, unsigned kib, const std::string &directory);

@@ -38,6 +38,18 @@ class Total : public Scenario {
     std::uint64_t switches_ = 0;
 };
 
+/* While it lives, MXCSR does not have the flag of an inexact result: a context that is made begins without it. */
+class WithoutFlag {
+  public:
+    WithoutFlag() : before_(_mm_getcsr()) { _mm_setcsr(before_ & ~_MM_EXCEPT_INEXACT); }
+    ~WithoutFlag() { _mm_setcsr(before_); }
+    WithoutFlag(const WithoutFlag &) = delete;
+    WithoutFlag &operator=(const WithoutFlag &) = delete;
+
+  private:
+    unsigned before_;
+};
+
 class StackfulSwitch : public Total {
   public:
     StackfulSwitch() : coroutine_(coro::Uthread::spawn(stacks_, [this]() noexcept { count(); })) {}
@@ -55,9 +67,14 @@ class StackfulSwitch : public Total {
         });
     }
 
+  protected:
+    explicit StackfulSwitch(const WithoutFlag &) : StackfulSwitch() {}
+    bool beganInexact() const { return beganInexact_; }
+
   private:
     void count()
     {
+        beganInexact_ = (_mm_getcsr() & _MM_EXCEPT_INEXACT) != 0;
         while (!stop_) {
             number_++;
             coro::Uthread::suspend();
@@ -66,8 +83,31 @@ class StackfulSwitch : public Total {
 
     std::uint64_t number_ = 0;
     bool stop_ = false;
+    bool beganInexact_ = false;
     coro::StackPool stacks_;
     coro::Uthread &coroutine_;
+};
+
+/*
+ * The same with a caller that has the flag of an inexact result, and a coroutine that was made without it. The flags are nobody's here:
+ * the coroutine goes on with its caller's, and from then on they are equal.
+ */
+class StackfulSwitchFlagsDiffer : public StackfulSwitch {
+  public:
+    StackfulSwitchFlagsDiffer() : StackfulSwitch(WithoutFlag()) {}
+
+    std::uint64_t run(std::uint64_t rounds) override
+    {
+        _mm_setcsr(_mm_getcsr() | _MM_EXCEPT_INEXACT);
+        return StackfulSwitch::run(rounds);
+    }
+
+    void verify() override
+    {
+        StackfulSwitch::verify();
+        if (!beganInexact())
+            throw Wrong("the coroutine did not go on with the flags of its caller");
+    }
 };
 
 #ifdef CORO_WITH_BOOST
@@ -185,6 +225,8 @@ std::unique_ptr<Scenario> makeSwitch(Kind kind)
     switch (kind) {
     case Kind::Stackful:
         return std::make_unique<StackfulSwitch>();
+    case Kind::StackfulFlagsDiffer:
+        return std::make_unique<StackfulSwitchFlagsDiffer>();
 #ifdef CORO_WITH_BOOST
     case Kind::Boost:
         return std::make_unique<BoostSwitch>(Flags::Equal);

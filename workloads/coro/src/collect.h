@@ -91,7 +91,7 @@ Lazy<std::vector<Result<T, Policy::errors>>> collectAll(Executor &executor, std:
     Countdown countdown(lazies.size());
     auto tell = [&countdown] { countdown.countDown(); };
     for (std::size_t i = 0; i < lazies.size(); i++)
-        executor.next().push(runLazy(std::move(lazies[i]), results[i], tell).job);
+        executor.begin(runLazy(std::move(lazies[i]), results[i], tell).job);
     co_await countdown;
     co_return results;
 }
@@ -105,7 +105,7 @@ template <class F> auto collectAll(Executor &executor, std::vector<F> functions)
     for (F &function : functions)
         tasks.emplace_back(std::move(function), tell);
     for (auto &task : tasks)
-        executor.next().push(task);
+        executor.begin(task);
     await(countdown);
     std::vector<Result<std::invoke_result_t<F &>>> results;
     results.reserve(tasks.size());
@@ -162,7 +162,7 @@ template <class T, class Policy> T syncAwait(Executor &executor, Lazy<T, Policy>
     refuseWorkers();
     Result<T, Policy::errors> result;
     Semaphore done;
-    executor.next().push(runLazy(std::move(lazy), result, [&done] { done.post(); }).job);
+    executor.begin(runLazy(std::move(lazy), result, [&done] { done.post(); }).job);
     done.wait();
     return result.take();
 }
@@ -176,7 +176,7 @@ auto syncAwait(Executor &executor, F function)
     Semaphore done;
     auto tell = [&done] { done.post(); };
     UthreadTask<F, decltype(tell)> task(std::move(function), tell);
-    executor.next().push(task);
+    executor.begin(task);
     done.wait();
     return task.result.take();
 }

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <pthread.h>
+#include <sched.h>
 #include <stdexcept>
 #include <sys/eventfd.h>
 #include <system_error>
@@ -81,7 +83,16 @@ Job *Mailbox::takeAll()
 bool Mailbox::fallAsleep()
 {
     Job *empty = nullptr;
-    return newest_.compare_exchange_strong(empty, &asleep, std::memory_order_relaxed);
+    return newest_.compare_exchange_strong(empty, &asleep); /* before it looks for offers: see Executor::begin */
+}
+
+bool Mailbox::rouse()
+{
+    Job *mark = &asleep;
+    if (!newest_.compare_exchange_strong(mark, nullptr))
+        return false;
+    wakeUp_.post();
+    return true;
 }
 
 bool Mailbox::getUp()
@@ -90,9 +101,31 @@ bool Mailbox::getUp()
     return newest_.compare_exchange_strong(mark, nullptr, std::memory_order_relaxed);
 }
 
+void Offers::push(Job &job)
+{
+    std::lock_guard lock(mutex_);
+    job.next = nullptr;
+    *end_ = &job;
+    end_ = &job.next;
+    count_.fetch_add(1);
+}
+
+Job *Offers::takeFirst()
+{
+    std::lock_guard lock(mutex_);
+    Job *job = first_;
+    if (job == nullptr)
+        return nullptr;
+    first_ = std::exchange(job->next, nullptr);
+    if (first_ == nullptr)
+        end_ = &first_;
+    count_.fetch_sub(1);
+    return job;
+}
+
 thread_local constinit Worker *Worker::current_ = nullptr;
 
-Worker::Worker() : thread_([this] { loop(); }) {}
+Worker::Worker(Offers &offers) : offers_(offers), thread_([this] { loop(); }) {}
 
 Worker::~Worker()
 {
@@ -117,6 +150,13 @@ void Worker::runAll(Job *job)
     }
 }
 
+/* offered is a job for a worker that is idle; and now and then for one that is not, or what is offered might never begin. */
+Job *Worker::offered(bool idle)
+{
+    constexpr unsigned turnsAnOffer = 64;
+    return idle || ++turns_ % turnsAnOffer == 0 ? offers_.take() : nullptr;
+}
+
 void Worker::loop()
 {
     current_ = this;
@@ -126,7 +166,10 @@ void Worker::loop()
         runAll(own);
         Job *posted = mailbox_.take();
         runAll(posted);
-        if (own_ != nullptr || posted != nullptr) {
+        const bool idle = own_ == nullptr && posted == nullptr;
+        Job *offer = offered(idle);
+        runAll(offer);
+        if (!idle || offer != nullptr) {
             if (ring_)
                 ring_->turn(0);
             continue;
@@ -147,7 +190,7 @@ void Worker::loop()
  */
 void Worker::rest()
 {
-    if (!mailbox_.fallAsleep())
+    if (!mailbox_.fallAsleep() || (offers_.any() && mailbox_.getUp()))
         return;
     while (ring_ && !ring_->turn(1)) {
         if (mailbox_.getUp())
@@ -176,12 +219,58 @@ void Worker::answer()
     settled_.post();
 }
 
-Executor::Executor(unsigned threads)
+void Worker::bindTo(unsigned processor)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    if (const int error = pthread_setaffinity_np(thread_.native_handle(), sizeof set, &set))
+        throw std::system_error(error, std::generic_category(), "binding a thread to a processor");
+}
+
+/* processors are those that this thread may run on. */
+static std::vector<unsigned> processors()
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        throw std::system_error(errno, std::generic_category(), "asking for the processors");
+    std::vector<unsigned> all;
+    for (unsigned i = 0; i < CPU_SETSIZE; i++) {
+        if (CPU_ISSET(i, &set))
+            all.push_back(i);
+    }
+    return all;
+}
+
+Executor::Executor(unsigned threads, Binding binding, Begin begin) : begin_(begin)
 {
     if (threads == 0)
         throw std::invalid_argument("an executor needs a thread");
-    for (unsigned i = 0; i < threads; i++)
-        workers_.push_back(std::make_unique<Worker>());
+    const auto own = binding == Binding::None ? std::vector<unsigned>() : processors();
+    if (binding == Binding::EachToOne && own.size() < threads)
+        throw std::invalid_argument("an executor has more threads than it may have processors: each cannot have one of its own");
+    for (unsigned i = 0; i < threads; i++) {
+        workers_.push_back(std::make_unique<Worker>(offers_));
+        if (binding == Binding::EachToOne)
+            workers_.back()->bindTo(own[i]);
+    }
+}
+
+/*
+ * An offer is counted before anybody is looked for who sleeps; a worker falls asleep before it looks for offers. Both are sequentially
+ * consistent: either this sees the worker asleep, or the worker sees the offer.
+ */
+void Executor::begin(Job &job)
+{
+    if (begin_ == Begin::InTurn) {
+        next().push(job);
+        return;
+    }
+    offers_.push(job);
+    for (auto &worker : workers_) {
+        if (worker->rouse())
+            return;
+    }
 }
 
 int Executor::ringError() const

@@ -1,6 +1,6 @@
 /*
- * Executor: a fixed number of threads with a queue each. What comes from outside goes to the threads in turn; what a thread wakes
- * itself never leaves it.
+ * Executor: a fixed number of threads with a queue each. What comes from outside goes to the threads in turn, or to one
+ * that is idle; what a thread wakes itself never leaves it.
  */
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <semaphore.h>
 #include <thread>
 #include <vector>
@@ -55,6 +56,9 @@ class Mailbox {
     /* fallAsleep returns false if there is a job. Else the next push() posts the wake-up, once, and the owner waits for that. */
     bool fallAsleep();
 
+    /* rouse wakes an owner that sleeps, though there is no job. It returns whether it did. */
+    bool rouse();
+
     /* getUp is for an owner that has not waited. It returns false if it is too late for that: somebody posts. */
     bool getUp();
 
@@ -67,15 +71,33 @@ class Mailbox {
     WakeUp wakeUp_;
 };
 
+/* Offers are jobs that any worker may begin. What they begin then stays on that one. */
+class Offers {
+  public:
+    void push(Job &job);
+    Job *take() { return count_.load(std::memory_order_relaxed) == 0 ? nullptr : takeFirst(); } /* or nullptr */
+    bool any() const { return count_.load() != 0; }
+
+  private:
+    Job *takeFirst();
+
+    std::mutex mutex_;
+    std::atomic<std::size_t> count_{0};
+    Job *first_ = nullptr;
+    Job **end_ = &first_;
+};
+
 /* Worker is one thread of an executor. Coroutines stay on the worker they were begun on. */
 class Worker {
   public:
-    Worker();
+    explicit Worker(Offers &offers);
     ~Worker(); /* runs what is queued, and what that queues on this worker */
     Worker(const Worker &) = delete;
     Worker &operator=(const Worker &) = delete;
 
     static Worker *current() { return current_; } /* nullptr on other threads */
+
+    void bindTo(unsigned processor); /* throws std::system_error */
 
     void push(Job &job)
     {
@@ -84,6 +106,8 @@ class Worker {
         else
             mailbox_.push(job);
     }
+
+    bool rouse() { return mailbox_.rouse(); }
 
     StackPool &stacks() { return stacks_; } /* for code that runs on this worker */
     Ring *ring();                           /* the same; nullptr where the kernel makes none */
@@ -112,11 +136,14 @@ class Worker {
     }
     void loop();
     void runAll(Job *job);
+    Job *offered(bool idle);
     void rest();
     void answer();
 
     static thread_local constinit Worker *current_;
 
+    Offers &offers_;
+    unsigned turns_ = 0;
     Job *own_ = nullptr; /* the first job that this thread pushed itself */
     Job **ownEnd_ = &own_;
     std::size_t ran_ = 0; /* jobs, requests among them, since it last settled */
@@ -136,6 +163,15 @@ inline void Continuation::wake()
     home->push(*this);
 }
 
+/* Binding says where the threads of an executor run: wherever their maker may, or each on a processor of its own, of those. */
+enum class Binding { None, EachToOne };
+
+/*
+ * Begin says where tasks begin: on the workers in turn, which needs no lock; or where a worker has nothing else to do, so that none waits
+ * behind a long one while another worker is idle.
+ */
+enum class Begin { InTurn, WhereIdle };
+
 /*
  * An executor that goes runs what is queued, and what that queues on whichever worker, and waits for the reads that are in flight. A
  * coroutine that still waits then, for what nobody will tell it, is not run again, and what it has stays: whoever begins one without
@@ -143,17 +179,22 @@ inline void Continuation::wake()
  */
 class Executor {
   public:
-    explicit Executor(unsigned threads);
+    explicit Executor(unsigned threads, Binding binding = Binding::None, Begin begin = Begin::InTurn);
     ~Executor();
     Executor(const Executor &) = delete;
     Executor &operator=(const Executor &) = delete;
+
+    /* begin runs a job on a worker that it chooses. */
+    void begin(Job &job);
 
     Worker &next() { return *workers_[turn_.fetch_add(1, std::memory_order_relaxed) % workers_.size()]; }
     std::size_t size() const { return workers_.size(); }
     int ringError() const; /* that of a worker that has one, or 0 */
 
   private:
-    std::vector<std::unique_ptr<Worker>> workers_;
+    Begin begin_;
+    Offers offers_;
+    std::vector<std::unique_ptr<Worker>> workers_; /* behind what they use */
     std::atomic<std::size_t> turn_{0};
 };
 

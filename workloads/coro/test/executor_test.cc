@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <functional>
+#include <sched.h>
 #include <set>
 #include <sys/resource.h>
 
@@ -201,6 +203,106 @@ TEST("an exception goes from a stack to a Lazy and back")
     CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, lazily()); }));
     CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, [&] { return coro::await(lazily()); }); }));
     CHECK(throwsAs<std::logic_error>([&] { coro::await(lazily()); })); /* in no Uthread */
+}
+
+/* processorOf is the one that this thread is bound to; -1 if there are several. */
+static int processorOf()
+{
+    cpu_set_t set;
+    CHECK(sched_getaffinity(0, sizeof set, &set) == 0);
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (CPU_ISSET(i, &set))
+            return CPU_COUNT(&set) == 1 ? i : -1;
+    }
+    return -1;
+}
+
+TEST("threads that are bound have a processor each, and where there are too few that is said")
+{
+    cpu_set_t set;
+    CHECK(sched_getaffinity(0, sizeof set, &set) == 0);
+    const auto all = static_cast<unsigned>(CPU_COUNT(&set));
+    {
+        Executor executor(all, coro::Binding::EachToOne);
+        std::set<int> seen;
+        auto results = coro::syncAwait(executor, [&] { return coro::collectAll(executor, std::vector<int (*)()>(all, processorOf)); });
+        for (auto &result : results)
+            seen.insert(result.take());
+        CHECK(seen.size() == all && !seen.contains(-1));
+    }
+    CHECK(throwsAs<std::invalid_argument>([&] { Executor(all + 1, coro::Binding::EachToOne); }));
+}
+
+TEST("where tasks begin on an idle worker, none waits behind a long one")
+{
+    Executor executor(2, coro::Binding::None, coro::Begin::WhereIdle);
+    constexpr int shortOnes = 20;
+    std::atomic<int> ended{0};
+    coro::Semaphore all;
+    auto task = [&](int number) {
+        if (number == 0)
+            all.wait(); /* its worker can do nothing else */
+        else if (++ended == shortOnes)
+            all.post();
+        return number;
+    };
+    for (int round = 0; round < 50; round++) {
+        ended = 0;
+        coro::syncAwait(executor, [&] {
+            std::vector<std::function<int()>> list;
+            for (int i = 0; i <= shortOnes; i++)
+                list.push_back([&task, i] { return task(i); });
+            auto results = coro::collectAll(executor, std::move(list));
+            for (int i = 0; i <= shortOnes; i++)
+                CHECK(results[static_cast<std::size_t>(i)].take() == i);
+        });
+    }
+}
+
+static Lazy<void> yieldUntil(std::atomic<bool> &flag)
+{
+    while (!flag)
+        co_await coro::Yield();
+}
+
+static Lazy<void> raise(std::atomic<bool> &flag)
+{
+    flag = true;
+    co_return;
+}
+
+TEST("and one begins in the end, though every worker is always busy")
+{
+    Executor executor(1, coro::Binding::None, coro::Begin::WhereIdle);
+    std::atomic<bool> flag{false};
+    auto both = [&]() -> Lazy<void> {
+        std::vector<Lazy<void>> list;
+        list.push_back(yieldUntil(flag));
+        list.push_back(raise(flag));
+        co_await coro::collectAll(executor, std::move(list));
+    };
+    coro::syncAwait(executor, both());
+    CHECK(flag);
+}
+
+TEST("an executor whose tasks begin on idle workers runs all of them before it goes")
+{
+    struct Counting : coro::Job {
+        explicit Counting(std::atomic<int> &count) : Job([](Job &job) { static_cast<Counting &>(job).count_++; }), count_(count) {}
+        std::atomic<int> &count_;
+    };
+    for (int round = 0; round < 200; round++) {
+        std::atomic<int> count{0};
+        std::deque<Counting> jobs;
+        for (int i = 0; i < 30; i++)
+            jobs.emplace_back(count);
+        {
+            Executor executor(3, coro::Binding::None, coro::Begin::WhereIdle);
+            for (Counting &job : jobs)
+                executor.begin(job);
+        }
+        CHECK(count == 30);
+    }
 }
 
 TEST("collectAll of nothing is over at once")

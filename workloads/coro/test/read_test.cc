@@ -1,6 +1,7 @@
-/* Reads of files in all ways: on the worker, by its ring, by a pool of threads. */
+/* Reads of files in all ways: on the worker, by its ring, by a pool of threads, by AIO. */
 #include "test.h"
 
+#include "aio.h"
 #include "collect.h"
 #include "file_read.h"
 #include "future.h"
@@ -96,7 +97,7 @@ template <class Read> static Lazy<std::size_t> readLazily(Read read)
 }
 
 /* check one way to read, which read(FILE, INTO, OFFSET) makes operations of, in both kinds. */
-template <class Make> static void checkWay(Executor &executor, Make make)
+template <class Make> static void checkWay(Executor &executor, Make make, int ofDirectory = EISDIR)
 {
     constexpr std::size_t size = 10'000;
     const Numbered numbered(size);
@@ -119,7 +120,7 @@ template <class Make> static void checkWay(Executor &executor, Make make)
     auto nothing = [&] { return make(numbered.file(), std::span<std::byte>(), 0); };
     CHECK(coro::syncAwait(executor, readLazily(nothing)) == 0);
     const int directory = open("/", O_RDONLY | O_DIRECTORY);
-    for (auto [file, error] : {std::pair{-1, EBADF}, std::pair{directory, EISDIR}}) {
+    for (auto [file, error] : {std::pair{-1, EBADF}, std::pair{directory, ofDirectory}}) {
         auto operation = [&, f = file] { return make(f, std::span(into), 0); };
         int said = 0;
         try {
@@ -157,6 +158,13 @@ TEST("and one that a pool of threads does")
     bench::ReadPool pool(3);
     Executor executor(1);
     checkWay(executor, [&](int file, std::span<std::byte> into, off_t offset) { return bench::PooledRead(pool, file, into, offset); });
+}
+
+TEST("and one by AIO, whose system call knows less of what cannot be read")
+{
+    bench::Aio aio(3);
+    Executor executor(1);
+    checkWay(executor, [&](int file, std::span<std::byte> into, off_t offset) { return bench::AioRead(aio, file, into, offset); }, EINVAL);
 }
 
 /* forbidRings is what container runtimes do by default: it is for this thread and those that it begins. */

@@ -66,8 +66,9 @@ leaves_nothing() {
 # the cells that comparisons are made of, by name: one that is renamed is missed here
 compared() {
     program=$1
-    for cell in switch-stackful switch-boost switch-boost-flags-differ depth-2048-stackless depth-2048-stackless-prealloc \
-        read-4k-stackless-pool read-4k-stackless-uring direct-read-4k-stackless-pool direct-read-4k-stackless-uring; do
+    for cell in switch-stackful switch-boost switch-boost-flags-differ switch-stackful-flags-differ wake-own wake-stealable uneven-in-turn uneven-where-idle \
+        depth-2048-stackless depth-2048-stackless-prealloc read-4k-stackless-pool read-4k-stackless-uring read-4k-stackless-aio \
+        direct-read-4k-stackless-pool direct-read-4k-stackless-uring direct-read-4k-stackless-aio; do
         "$program" cases | grep -qx "$cell" || { echo "there is no $cell"; return 1; }
     done
     echo "all there"
@@ -125,8 +126,8 @@ suite "unit tests, not optimised" "$out/unit-plain"
 # gcc 12's sanitizers do not know all layouts of address spaces, and so are spared random ones
 suite "unit tests, ASan and UBSan" fixed "$out/unit-asan"
 suite "unit tests, TSan" fixed "$out/unit-tsan"
-suite "cells, ASan and UBSan" cells '^(switch|depth-(1|64|2048)|read-(4|2048)k|direct-read-4k|same-read-32|deep-read-64)-(stackful|stackless|hybrid)' fixed "$out/cells-asan"
-suite "cells" cells '^(switch|depth-(1|64|2048)|read-(4|32|2048)k|direct-read-(4|64)k|same-read-(4|32)|deep-read-(1|256))-' "$out/coro-bench"
+suite "cells, ASan and UBSan" cells '^(wake|uneven|(switch|depth-(1|64|2048)|read-(4|2048)k|direct-read-4k|same-read-32|deep-read-64)-(stackful|stackless|hybrid))' fixed "$out/cells-asan"
+suite "cells" cells '^(switch|wake|uneven|depth-(1|64|2048)|read-(4|32|2048)k|direct-read-(4|64)k|same-read-(4|32)|deep-read-(1|256))-' "$out/coro-bench"
 suite "contract of the cell" contract "$out/coro-bench"
 suite "cells that are compared" compared "$out/coro-bench"
 suite "reads past the page cache" memory_is_no_device "$out/coro-bench" "$out/coro"

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "cases.h"
+#include "ladder.h"
 
 static const double warm_up = 0.1; /* seconds that a case runs before it is timed */
 
 static int usage(void)
 {
-    fputs("usage: ipc-c-bench cases, ipc-c-bench cell CASE [--seconds 1.0], or ipc-c-bench bench [--seconds 1.0]\n", stderr);
+    fputs("usage: ipc-c-bench cases, ipc-c-bench cell CASE [--seconds 1.0], ipc-c-bench bench [--seconds 1.0], ipc-c-bench rungs, or "
+          "ipc-c-bench ladder RUNG [--seconds 1.0]\n", stderr);
     return 2;
 }
 
@@ -86,12 +88,29 @@ static int bench(double least)
     return status;
 }
 
+static int list_rungs(void)
+{
+    for (size_t i = 0; i < rung_count; i++)
+        puts(rungs[i].name);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static int ladder(const char *name, double least)
+{
+    const struct rung *rung = find_rung(name);
+    return rung == NULL || least == 0 ? usage() : print_ladder(rung, least);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "cases") == 0)
         return list();
     if (argc >= 2 && strcmp(argv[1], "bench") == 0)
         return bench(seconds(argc - 2, argv + 2));
+    if (argc == 2 && strcmp(argv[1], "rungs") == 0)
+        return list_rungs();
+    if (argc >= 3 && strcmp(argv[1], "ladder") == 0)
+        return ladder(argv[2], seconds(argc - 3, argv + 3));
     if (argc < 3 || strcmp(argv[1], "cell") != 0)
         return usage();
     return cell(argv[2], seconds(argc - 3, argv + 3));

@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cases.h"
+#include "ladder.h"
 
 #define CHECK(condition)                                                                    \
     do {                                                                                    \
@@ -204,6 +207,52 @@ static void more_descriptors_than_there_can_be_are_refused(void)
     }
 }
 
+static void every_rung_talks(void)
+{
+    for (size_t i = 0; i < rung_count; i++) {
+        CHECK(find_rung(rungs[i].name) == &rungs[i]);
+        for (size_t j = 0; j < conversation_count; j++) {
+            struct talk talk = hold_conversation(&rungs[i], &conversations[j], 0.002);
+            CHECK(talk.operations > 0 && talk.wall > 0 && talk.cpu > 0);
+        }
+    }
+    CHECK(find_rung("memory") == NULL && find_rung("") == NULL);
+}
+
+/* only_child is a process that another one has started; it waits for it. */
+static pid_t only_child(pid_t parent)
+{
+    char path[64];
+    int child = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
+    for (int i = 0; i < 100000 && child == 0; i++) {
+        FILE *children = fopen(path, "r");
+        CHECK(children != NULL);
+        if (fscanf(children, "%d", &child) != 1)
+            child = 0;
+        fclose(children);
+        usleep(1000);
+    }
+    CHECK(child > 0);
+    return child;
+}
+
+static void the_death_of_the_other_process_ends_a_conversation(void)
+{
+    for (size_t i = 0; i < rung_count; i++) {
+        pid_t talker = fork();
+        CHECK(talker >= 0);
+        if (talker == 0) {
+            CHECK(freopen("/dev/null", "w", stderr) != NULL); /* it says what is expected here */
+            hold_conversation(&rungs[i], &conversations[0], 3600);
+            _exit(0);
+        }
+        CHECK(kill(only_child(talker), SIGKILL) == 0);
+        int status;
+        CHECK(waitpid(talker, &status, 0) == talker && WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    }
+}
+
 int main(void)
 {
     messages_arrive_whole_and_in_order_and_then_the_end();
@@ -215,5 +264,7 @@ int main(void)
     more_descriptors_than_there_can_be_are_refused();
     a_mutated_control_message_is_read_or_refused();
     every_case_runs();
+    every_rung_talks();
+    the_death_of_the_other_process_ends_a_conversation();
     return 0;
 }

@@ -68,6 +68,27 @@ static void lines_have_no_end(void)
     CHECK(strstr(output, "2 records, 65539 bytes, 0 defects\n") != NULL);
 }
 
+static void full_files_are_compressed(void)
+{
+    char text[1000] = "a line";
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = LZLOG_FILE_MIN, .files = 10, .compress = true};
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    for (int i = 0; i < 200; i++)
+        CHECK(lzlog_write(writer, text, sizeof(text)) == LZLOG_OK);
+    while (run("\"$L\" verify \"$D\"/000000000001.lzlog") == 0 && strstr(output, ": number 1, plain, sealed, compressed: ") == NULL)
+        usleep(1000);
+    CHECK(run("zstd=$(head -c 4 \"$D\"/000000000001.lzlog | od -An -tx1); test \"$zstd\" = ' 28 b5 2f fd'") == 0);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+    CHECK(run("\"$L\" cat \"$D\"/* | wc -l") == 0 && strcmp(output, "200\n") == 0);
+    CHECK(run("echo a line | \"$L\" write --compress --dir \"$D\"/other && \"$L\" cat \"$D\"/other/*") == 0);
+    CHECK(strcmp(output, "a line\n") == 0);
+    CHECK(run("head -c 32 /dev/zero >\"$D\"/key; echo a line | \"$L\" write --dir \"$D\"/third --compress --key-file \"$D\"/key") == 1);
+    CHECK(strcmp(output, "lzlog: a log is compressed or encrypted, not both: what is encrypted gets no smaller\n") == 0);
+    CHECK(run("\"$L\" cat --compress \"$D\"/other/*") == 2);
+}
+
 static void second_process_is_refused(void)
 {
     struct lzlog *log = open_or_die(&(struct lzlog_options){.dir = scratch_dir, .file_bytes = LZLOG_FILE_MIN});
@@ -189,9 +210,10 @@ static void cells_run(void)
     CHECK(run("\"$B\" cases") == 0);
     CHECK(strcmp(output, "memcpy\nmemcpy-fresh\nfetchadd-memcpy-10\nlzlog-1\nlzlog-1-cas\nlzlog-1-mutex\nlzlog-1-aes\nlzlog-1-equal\n"
                          "lzlog-5\nlzlog-10\nlzlog-10-cas\nlzlog-10-mutex\nlzlog-10-aes\nspdlog-1\nspdlog-1-rotating\nspdlog-5\n"
-                         "spdlog-10\nwrite-1\n") == 0);
+                         "spdlog-10\nwrite-1\nlzlog-1-compress\ncompress\n") == 0);
     static const char *const cases[] = {"fetchadd-memcpy-10", "lzlog-10",  "lzlog-10-aes",      "lzlog-1-aes",
-                                        "lzlog-1-equal",      "spdlog-10", "spdlog-1-rotating", "lzlog-5"};
+                                        "lzlog-1-equal",      "spdlog-10", "spdlog-1-rotating", "lzlog-5",
+                                        "lzlog-1-compress"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char line[256], begin[64];
         snprintf(line, sizeof(line), "\"$B\" cell %s --seconds 0.01 --dir \"$D\"", cases[i]);
@@ -227,6 +249,7 @@ int main(int argc, char **argv)
     static const struct test tests[] = {
         {"write makes each line a record, cat prints them", lines_become_records},
         {"a line that does not end takes no memory, and the others are written", lines_have_no_end},
+        {"full files are compressed, and read as others", full_files_are_compressed},
         {"a second process is refused with a sentence", second_process_is_refused},
         {"cat prints the records, verify counts them", cat_prints},
         {"defects are named with file and byte, and are the exit status", defects_are_named},
