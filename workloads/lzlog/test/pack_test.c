@@ -1,5 +1,6 @@
 /* Files that are compressed when they are full. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -177,7 +178,7 @@ static void age_is_kept(void)
     write_session(&options, 0, 2000);
     int before = list_log(scratch_dir, &paths);
     CHECK(before >= 3);
-    CHECK(utimensat(0, paths[0], (struct timespec[]){{LONG_AGO, 0}, {LONG_AGO, 0}}, 0) == 0);
+    CHECK(utimensat(AT_FDCWD, paths[0], (struct timespec[]){{LONG_AGO, 0}, {LONG_AGO, 0}}, 0) == 0);
     options.compress = true;
     struct lzlog *log = open_or_die(&options);
     await_packed();
