@@ -35,7 +35,7 @@ func levels(name, run, over, than, load string, of quantity, connections []int32
 }
 
 var table = func() (all []comparison) {
-	for _, of := range [][]comparison{zco(), uvhttp(), coro(), ipc(), lzlog()} {
+	for _, of := range [][]comparison{zco(), zcoSystemCalls(), uvhttp(), coro(), ipc(), lzlog()} {
 		all = append(all, of...)
 	}
 	return all
