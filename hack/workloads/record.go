@@ -55,6 +55,8 @@ type sight struct {
 	// Void and Suspect are why it does not count, and why it is to be taken with care.
 	Void    []validity.Code `json:"void,omitempty"`
 	Suspect []validity.Code `json:"suspect,omitempty"`
+	// Failed says that it is void because the implementation failed, and nobody else.
+	Failed bool `json:"implementationFailed,omitempty"`
 
 	// CPUNanos is the server's CPU time for the requests of the tool and of its agent.
 	CPUNanos      int64 `json:"cpuNanos,omitempty"`

@@ -214,7 +214,7 @@ func TestWhatAPageMayNotSay(t *testing.T) {
 		"that something is short and is":    {"\n## What is short\n\n- **ratio-one** is.\n\n## Else\n**ratio-two** 1.5", ""},
 		"that all of a name are":            {"\n## What is short\n\n- **ratio** is.\n", ""},
 		"that something is not measured":    {"\n## What is short\n\n- **ratio-one** and **ratio-three**.\n", ""},
-		"that something is short and isn't": {"\n## What is short\n\n- **ratio-one** and **ratio-two**.\n", "names **ratio-two**, and no figure of that name is short"},
+		"that something is short and isn't": {"\n## What is short\n\n- **ratio-one** and **ratio-two**.\n", "names **ratio-two**, of which there is no figure, or all are met"},
 		"a number that is of no record":     {"\n## What is short\n\n- **ratio-one**: 1.99.\n", "a number of its own, 1.99"},
 		"a figure that there is not":        {"<!-- = ratio-four -->1<!-- . -->", `"ratio-four" is no figure`},
 		"a case that there is not":          {"<!-- = one/a/swap/Time %.1f -->1<!-- . -->", `"one/a/swap/Time" is not in the record`},

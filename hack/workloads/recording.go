@@ -82,7 +82,7 @@ func headOf(data record.RunData) (head, error) {
 
 // judged is what Loadstone says of a cell or a process.
 func judged(implementation string, c validity.Cell) sight {
-	s := sight{Block: c.Block, Implementation: implementation}
+	s := sight{Block: c.Block, Implementation: implementation, Failed: c.ImplementationFailure()}
 	for _, r := range c.Reasons {
 		into := &s.Suspect
 		if r.Weight == validity.Void {
