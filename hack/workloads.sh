@@ -2,7 +2,8 @@
 # Builds the workloads that are not Go's, or not Go's alone, into bin/, or tests each of them with and without sanitizers.
 #
 #   usage: hack/workloads.sh build|test [NAME...]      (no name: every one; "test fuzz" fuzzes their parsers, for FUZZ_SECONDS=5 each)
-#          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, and prints what they reached)
+#          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, prints what they reached, keeps their
+#                                                      records, and makes the pages anew that are made of these)
 #
 # Compilers, libraries and peers come from Debian, zig from PyPI.
 set -euo pipefail
@@ -15,7 +16,7 @@ export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$LOADSTONE_CACHE/ccache CCACHE_BASE
 
 ZIG_VERSION=0.14.1
 WORKLOADS=(ablation coro ipc lzlog planted uvhttp zco)
-RESULTS=bin/workloads
+RESULTS=bin/workloads RECORDS=hack/workloads/records
 
 # needs NAME MODE: installs what a workload is built from, or tested with.
 needs() {
@@ -60,16 +61,21 @@ zig_up() {
   fi
 }
 
-# measure PREFIX,...: leads the runs that the figures of these names need, one after the other, and prints the figures.
+# measure PREFIX,...: leads the runs that the figures of these names need, one after the other, prints the figures, and keeps the runs' records.
 measure() {
   local only=${1:-} run runs status failed=0
   need_commands wrk:wrk ab:apache2-utils perf:linux-perf taskset:util-linux /usr/sbin/nginx:nginx-light
   make -s -C workloads/nginx OUT="$PWD/bin/nginx-local" PORT=18081
   runs=$(bin/bench-workloads runs "$only")
+  mkdir -p "$RESULTS"
   for run in $runs; do
     say "== $run"
+    rm -rf "${RESULTS:?}/$run" "$RESULTS/$run.jsonl"
+    case $run in
+      zco-system-calls) system_calls "$RESULTS/$run.jsonl" || failed=1; continue ;;
+      zco-busier-share) busier_share "$RESULTS/$run.jsonl" || failed=1; continue ;;
+    esac
     peers "$run" || failed=1
-    rm -rf "${RESULTS:?}/$run"
     status=0
     bin/loadstone run --out "$RESULTS/$run" "config/workloads/$run.yaml" >&2 || status=$?
     [ $status != 130 ] || exit $status
@@ -77,8 +83,8 @@ measure() {
     [[ $status == [034] ]] || failed=1
   done
   bin/bench-workloads figures "$RESULTS" "$only" || failed=1
-  [[ " $runs " != *zco-gohttp* ]] || { system_calls 10 && system_calls 100; } || failed=1
-  [[ " $runs " != *zco-threads* ]] || busier_share 10 || failed=1
+  bin/bench-workloads record "$RESULTS" "$RECORDS" "$only" || failed=1
+  bin/bench-workloads pages "$RECORDS" docs/workloads.md workloads/*/README.md || failed=1
   return $failed
 }
 
@@ -96,8 +102,31 @@ peers() {
   esac
 }
 
-# system_calls CONNECTIONS: prints how many system calls zco makes for an answer. No run counts them: perf does, while wrk loads the server.
+# system_calls FILE: writes the record (hack/workloads/record.go) of how many system calls zco makes for its answers. No run counts them: perf
+# does, while wrk loads the server.
 system_calls() {
+  local began connections lines=''
+  began=$(date -u +%FT%TZ)
+  for connections in 10 100; do
+    lines+=$(count_calls "$connections")$'\n' || { say "perf counts no system calls here"; return 1; }
+  done
+  { head_of zco-system-calls "$began" 1 && printf '%s' "$lines"; } >"$1"
+}
+
+# head_of RUN BEGAN BLOCKS: prints the head of the record of a run of zco that has ended.
+head_of() {
+  local machine version
+  version=$(bin/loadstone version | cut -d' ' -f2)
+  # shellcheck source=/dev/null
+  machine=$(. /etc/os-release; awk -F'\t: ' -v cpus="$(cat /sys/devices/system/cpu/online)" -v kernel="$(uname -r)" -v os="$PRETTY_NAME" \
+    -v bytes=$((1024 * $(awk '/^MemTotal:/ {print $2}' /proc/meminfo))) '$1 == "model name" {
+      printf "{\"cpuModel\":\"%s\",\"cpus\":\"%s\",\"memoryBytes\":%s,\"kernel\":\"%s\",\"os\":\"%s\"}", $2, cpus, bytes, kernel, os; exit }' /proc/cpuinfo)
+  printf '{"run":"%s","started":"%s","ended":"%s","loadstone":"%s","blocks":%s,"machine":%s,"programs":{"zco":"sha256:%s"}}\n' \
+    "$1" "$2" "$(date -u +%FT%TZ)" "$version" "$3" "$machine" "$(sha256sum bin/zco | cut -d' ' -f1)"
+}
+
+# count_calls CONNECTIONS: prints what was seen at so many, a line of the record.
+count_calls() {
   local server counts answers calls port=18082
   counts=$(mktemp)
   taskset --cpu-list 1 bin/zco --port=$port >/dev/null &
@@ -109,41 +138,37 @@ system_calls() {
   wait $server || true
   calls=$(awk -F, '$3 == "raw_syscalls:sys_enter" {print $1}' "$counts")
   rm "$counts"
-  awk -v name="zco-system-calls-$1" -v calls="${calls:-0}" -v answers="$answers" 'BEGIN {
-    OFS = "\t"
-    if (calls !~ /^[0-9]+$/ || calls * answers == 0) { print name, "-", "a request", "<=3", "not measured", "perf counts no system calls here"; exit 1 }
-    print name, sprintf("%.4g", calls / answers), "a request", "<=3", calls / answers <= 3 ? "met" : "short", "n=1"
-  }'
+  [[ $calls =~ ^[1-9][0-9]*$ && $answers =~ ^[1-9][0-9]*$ ]] || return 1
+  printf '{"block":1,"implementation":"zco","at":{"load":"keepalive","connections":%s},"requests":%s,"systemCalls":%s}\n' "$1" "$answers" "$calls"
 }
 
-# busier_share CONNECTIONS: prints what share of so many connections the busier of two threads of zco gets from the kernel: the mean of 20 tries.
+# busier_share FILE: writes the record of what share of ten connections the busier of two threads of zco gets from the kernel, in 20 tries.
 busier_share() {
-  local server fd fds i port=18083
+  local began server fd fds connections=10 tries=20 try lines port=18083
+  began=$(date -u +%FT%TZ)
   bin/zco --port=$port --threads=2 >/dev/null &
   server=$!
   sleep 0.5
-  for _ in {1..20}; do
-    fds=()
-    for ((i = 0; i < $1; i++)); do
-      exec {fd}<>"/dev/tcp/127.0.0.1/$port"
-      fds+=("$fd")
-    done
-    sleep 1.2 # Each thread says once a second what it has.
-    printf 'GET /stats HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n' >&"$fd"
-    cat <&"$fd"
-    for fd in "${fds[@]}"; do
-      exec {fd}>&-
-    done
-  done | sed -n 's/.*"openByThread":\[\([0-9]*\),\([0-9]*\)\].*/\1 \2/p' | awk -v name="zco-threads-busier-share-$1" '
-    $1 + $2 > 0 { share = ($1 > $2 ? $1 : $2) / ($1 + $2); sum += share; squares += share * share }
-    END {
-      OFS = "\t"
-      if (NR != 20) { print name, "-", "share", "-", "not measured", NR " of 20 tries were told"; exit 1 }
-      mean = sum / NR
-      print name, sprintf("%.3g", mean), "share", "-", "-", sprintf("n=%d, standard deviation %.2g", NR, sqrt((squares / NR - mean * mean) * NR / (NR - 1)))
-    }' || { kill $server; return 1; }
+  lines=$(
+    for ((try = 1; try <= tries; try++)); do
+      fds=()
+      for _ in $(seq $connections); do
+        exec {fd}<>"/dev/tcp/127.0.0.1/$port"
+        fds+=("$fd")
+      done
+      sleep 1.2 # Each thread says once a second what it has.
+      printf 'GET /stats HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n' >&"$fd"
+      cat <&"$fd" | sed -n "s/.*\"openByThread\":\[\([0-9]*\),\([0-9]*\)\].*/$try \1 \2/p"
+      for fd in "${fds[@]}"; do
+        exec {fd}>&-
+      done
+    done | awk -v connections=$connections '$2 + $3 > 0 {
+      printf "{\"block\":%d,\"implementation\":\"zco\",\"at\":{\"load\":\"open\",\"connections\":%d},\"busierShare\":%.6g}\n", $1, connections, ($2 > $3 ? $2 : $3) / ($2 + $3) }'
+  ) || lines=''
   kill $server
   wait $server || true
+  [ "$(wc -l <<<"$lines")" = $tries ] || { say "zco did not tell $tries times how its connections are spread"; return 1; }
+  { head_of zco-busier-share "$began" $tries && printf '%s\n' "$lines"; } >"$1"
 }
 
 # tests NAME...: tests two at a time, for most of them wait, or do one thing after the other. What a test says is printed when it has ended.

@@ -52,7 +52,7 @@ func (c comparison) figure(r *results) figures.Figure {
 	}
 	values := c.values(r)
 	notes := []string{fmt.Sprintf("n=%d", len(values))}
-	if planned := int(r.data.Manifest.Blocks); len(values) < planned {
+	if planned := int(r.head.Blocks); len(values) < planned {
 		notes[0] += fmt.Sprintf(" of %d", planned)
 	}
 	switch {
@@ -89,7 +89,7 @@ func (c comparison) values(r *results) []float64 {
 		parts = append(parts, s.values(r))
 	}
 	var out []float64
-	last := r.data.Manifest.Blocks + r.data.Manifest.RepeatBlocks
+	last := r.head.Blocks + r.head.RepeatBlocks
 	for block := int32(1); block <= last; block++ {
 		product, complete := 1.0, true
 		for i, part := range parts {

@@ -12,9 +12,11 @@ import (
 	"syscall"
 )
 
-const usage = `usage: workloads runs [PREFIX,...]            the runs that these figures need
-       workloads figures FOLDER [PREFIX,...]  the figures, from the runs in a folder
-       workloads cells PROGRAM [NAME=]CASE... the cells of a program, as lines that Loadstone reads`
+const usage = `usage: workloads runs [PREFIX,...]                   the runs that these figures need
+       workloads figures FOLDER [PREFIX,...]         the figures, from the runs or the records in a folder
+       workloads record FOLDER RECORDS [PREFIX,...]  keeps the runs in a folder that these figures need, as records in another
+       workloads pages RECORDS PAGE...               makes again what pages say of the records
+       workloads cells PROGRAM [NAME=]CASE...        the cells of a program, as lines that Loadstone reads`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -31,6 +33,10 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return printRuns(out, strings.Join(args[1:], ""))
 	case len(args) > 1 && len(args) < 4 && args[0] == "figures":
 		return printFigures(ctx, out, args[1], strings.Join(args[2:], ""))
+	case len(args) > 2 && len(args) < 5 && args[0] == "record":
+		return writeRecords(ctx, args[1], args[2], strings.Join(args[3:], ""))
+	case len(args) > 2 && args[0] == "pages":
+		return writePages(ctx, out, args[1], args[2:])
 	case len(args) > 2 && args[0] == "cells":
 		return printCells(ctx, out, args[1], args[2:])
 	}
@@ -50,7 +56,7 @@ func printRuns(out io.Writer, only string) error {
 	return nil
 }
 
-// printFigures prints what the runs in a folder have reached. A figure whose run is missing is printed as not measured.
+// printFigures prints what the runs or the records in a folder have reached. A figure whose run is missing is printed as not measured.
 func printFigures(ctx context.Context, out io.Writer, folder, only string) error {
 	chosen, err := choose(table, only)
 	if err != nil {

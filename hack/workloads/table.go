@@ -43,7 +43,7 @@ func levels(name, run, over, than, load string, of quantity, connections []int32
 }
 
 var table = func() (all []comparison) {
-	for _, of := range [][]comparison{floors(), zco(), uvhttp(), coro(), ipc(), ipcLadder(), lzlog()} {
+	for _, of := range [][]comparison{floors(), zco(), countedRows(), uvhttp(), coro(), ipc(), ipcLadder(), lzlog()} {
 		all = append(all, of...)
 	}
 	return all

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/hack/bench/figures"
+)
+
+// marked is a place of a page whose text is made from the records:
+//
+//	<!-- = table -->...<!-- . -->                         all figures
+//	<!-- = measurements -->...<!-- . -->                  what they are of
+//	<!-- = coro-switch -->...<!-- . -->                   a figure with its interval and aim
+//	<!-- = coro-switch %.1f -->...<!-- . -->              its value
+//	<!-- = coro-switch interval %.1f -->...<!-- . -->     its interval
+//	<!-- = coro/boost/switch/Time %.1f -->...<!-- . -->   the geometric mean of what an implementation of a run printed of a case
+var marked = regexp.MustCompile(`(<!-- = ([^\n]+?) -->)(?s:.*?)(<!-- \. -->)`)
+
+// shortSection is the heading under which a page names all figures that are short or not told, and none that is met. All numbers with a decimal point there are
+// of the records.
+const shortSection = "\n## What is short"
+
+var (
+	bold    = regexp.MustCompile(`\*\*([a-z0-9-]+)\*\*`)
+	decimal = regexp.MustCompile(`\d+\.\d+`)
+)
+
+// page makes what pages say of records.
+type page struct {
+	rows         []row
+	all          map[string]*results
+	measurements []measurement
+}
+
+// row is a figure and the run that it is of.
+type row struct {
+	figures.Figure
+	run string
+}
+
+func pageOf(list []comparison, all map[string]*results) page {
+	p := page{all: all, measurements: measurements(all)}
+	for _, c := range list {
+		p.rows = append(p.rows, row{c.figure(all[c.run()]), c.run()})
+	}
+	return p
+}
+
+// render makes a page again. Findings are sentences on what it says and the records do not.
+func (p page) render(text string) (made string, findings []string) {
+	made = marked.ReplaceAllStringFunc(text, func(place string) string {
+		part := marked.FindStringSubmatch(place)
+		says, err := p.says(part[2])
+		if err != nil {
+			findings = append(findings, err.Error())
+			return place
+		}
+		return part[1] + says + part[3]
+	})
+	return made, append(findings, p.check(made)...)
+}
+
+// says is the text of a marked place.
+func (p page) says(what string) (string, error) {
+	switch what {
+	case "table":
+		return "\n\n" + p.table() + "\n", nil
+	case "measurements":
+		return "\n\n" + tell(p.measurements) + "\n\n", nil
+	}
+	name, format := what, ""
+	if i := strings.LastIndex(what, " %"); i >= 0 {
+		name, format = what[:i], what[i+1:]
+	}
+	name, interval := strings.CutSuffix(name, " interval")
+	r, err := p.find(name)
+	switch {
+	case err != nil:
+		return "", err
+	case r.Missing != "":
+		return verdict(r.Figure), nil
+	case format == "" && interval, interval && r.Interval == (figures.Interval{}):
+		return "", fmt.Errorf("the place %q asks for an interval, and has no format such as %%.2f, or %s has none", what, name)
+	case format == "":
+		return whole(r.Figure), nil
+	}
+	text := fmt.Sprintf(format, r.Value)
+	if interval {
+		text = fmt.Sprintf(format+" to "+format, r.Interval.Low, r.Interval.High)
+	}
+	if strings.Contains(text, "%!") {
+		return "", fmt.Errorf("the place %q makes %s: its format is to be one of a number, such as %%.2f", what, text)
+	}
+	return text, nil
+}
+
+// whole is a figure with its interval and aim.
+func whole(f figures.Figure) string {
+	text := fmt.Sprintf("%.4g (%s)", f.Value, told(f))
+	if f.Aim != (figures.Aim{}) {
+		text += ", aim " + aim(f)
+	}
+	return text
+}
+
+// find finds a figure of the table, or makes one of what a run printed.
+func (p page) find(name string) (row, error) {
+	i := slices.IndexFunc(p.rows, func(r row) bool { return r.Name == name })
+	if i >= 0 {
+		return p.rows[i], nil
+	}
+	part := strings.Split(name, "/")
+	if len(part) != 4 || p.all[part[0]] == nil {
+		return row{}, fmt.Errorf("%q is no figure of the table, and no RUN/IMPLEMENTATION/CASE/METRIC", name)
+	}
+	f := value(name, prints(part[0], part[1], part[2], part[3]), "", theMean, figures.Aim{}).figure(p.all[part[0]])
+	if f.Missing != "" && p.all[part[0]].missing == "" {
+		return row{}, fmt.Errorf("%q is not in the record: %s", name, f.Missing)
+	}
+	return row{f, part[0]}, nil
+}
+
+// table is the table of all figures. Its last column says of which measurement a row is, if there are several.
+func (p page) table() string {
+	var b strings.Builder
+	head, line := "| figure | value | unit | aim | reached | 99 % interval, n |", "|---|---|---|---|---|---|"
+	several := len(p.measurements) > 1
+	if several {
+		head, line = head+" of |", line+"---|"
+	}
+	b.WriteString(head + "\n" + line + "\n")
+	for _, r := range p.rows {
+		value := fmt.Sprintf("%.4g", r.Value)
+		if r.Missing != "" {
+			value = "-"
+		}
+		said := verdict(r.Figure)
+		if said == short {
+			said = "**" + short + "**"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |", r.Name, value, r.Unit, aim(r.Figure), said, told(r.Figure))
+		if several {
+			fmt.Fprintf(&b, " %s |", p.of(r.run))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// of is the number of the measurement that a run is of.
+func (p page) of(run string) string {
+	for i, m := range p.measurements {
+		if m.of(run) {
+			return fmt.Sprint(i + 1)
+		}
+	}
+	return "-"
+}
+
+// Verdicts of which a page has something to say; of what is not measured it may.
+const (
+	short       = "short"
+	notTold     = "not told"
+	notMeasured = "not measured"
+)
+
+// verdict is a figure's; of one that a load generator at its limit keeps from being told, notTold.
+func verdict(f figures.Figure) string {
+	if f.Missing == generatorsLimit {
+		return notTold
+	}
+	return f.Verdict()
+}
+
+// aim is a figure's aim as pages have it: they say once that the whole interval is held against it.
+func aim(f figures.Figure) string {
+	return strings.NewReplacer(" (bound)", "", "<=", "≤ ", ">=", "≥ ").Replace(f.Aim.String())
+}
+
+// told is the interval of a figure, or the range of its values, and their number; or why there are none.
+func told(f figures.Figure) string {
+	if f.Missing != "" {
+		return f.Missing
+	}
+	n, spread, _ := strings.Cut(f.Note, ", ")
+	n = strings.Replace(n, "n=", "n = ", 1)
+	switch {
+	case f.Interval != (figures.Interval{}):
+		return fmt.Sprintf("%.4g to %.4g; %s", f.Interval.Low, f.Interval.High, n)
+	case spread != "":
+		return "all of them " + spread + "; " + n
+	}
+	return n
+}
+
+// check holds what a page says in its own words of figures that are short against the records. Nothing is asked of a page that says nothing.
+func (p page) check(text string) (findings []string) {
+	_, section, ok := strings.Cut(text, shortSection)
+	if !ok {
+		return nil
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	complain := func(format string, args ...any) {
+		findings = append(findings, fmt.Sprintf("%q ", strings.TrimSpace(shortSection))+fmt.Sprintf(format, args...))
+	}
+	names := map[string]bool{}
+	for _, m := range bold.FindAllStringSubmatch(section, -1) {
+		names[m[1]] = false
+	}
+	for _, r := range p.rows {
+		said := verdict(r.Figure)
+		if said == "met" {
+			continue
+		}
+		named := said == notMeasured || said == "-"
+		for name := range names {
+			if r.Name == name || strings.HasPrefix(r.Name, name+"-") {
+				named, names[name] = true, true
+			}
+		}
+		if !named {
+			complain("has no word on **%s**, which is %s", r.Name, said)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if !names[name] {
+			complain("names **%s**, of which there is no figure, or all are met", name)
+		}
+	}
+	for _, number := range decimal.FindAllString(marked.ReplaceAllString(section, ""), -1) {
+		complain("has a number of its own, %s: mark the figure that it is, or tell it elsewhere", number)
+	}
+	return findings
+}
