@@ -59,7 +59,7 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 		Use:     "run SUITE",
 		Short:   "Ask for a round of a suite",
 		Long:    suiteRunHelp,
-		Example: "  loadstone suite run checkout --namespace perf\n" + "  loadstone suite run checkout --wait 2h",
+		Example: "  loadstone suite run checkout --namespace perf",
 		Args:    exactly(1, "name the suite"),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := kube.RequestRound(c.Context(), k, args[0], time.Now())
