@@ -113,21 +113,31 @@ func TestTheChartKnowsTheFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment(t)
-	var args []string
-	for _, m := range regexp.MustCompile(`- (--[a-z0-9-]+)=`).FindAllStringSubmatch(string(text), -1) {
-		value, other := map[string]string{"--s3-tls": "true", "--s3-ca-file": "", "--network-policy": "{}"}[m[1]]
-		if !other {
-			value = "x"
-		}
-		args = append(args, m[1]+"="+value)
-	}
-	if len(args) < len(needed) {
-		t.Fatalf("the chart has the arguments %q, want %d or more", args, len(needed))
-	}
-	o, err := parse(append([]string{"-namespace=system"}, args...))
-	if err != nil || o.agentImage != "x" || o.store.Bucket != "x" || !o.store.Secure {
-		t.Errorf("got %+v, %v of the arguments %q", o, err, args)
+	for name, tc := range map[string]struct{ without, unset []string }{
+		"a store by a key":  {without: []string{"--s3-by-role", "--s3-sts-endpoint"}},
+		"a store by a role": {without: []string{"--s3-generate-secret"}, unset: []string{artifact.AccessKeyVariable, artifact.SecretKeyVariable}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			environment(t, tc.unset...)
+			t.Setenv(artifact.TokenFileVariable, "x")
+			var args []string
+			for _, m := range regexp.MustCompile(`- (--[a-z0-9-]+)=`).FindAllStringSubmatch(string(text), -1) {
+				value, other := map[string]string{"--s3-tls": "true", "--s3-by-role": "true", "--s3-ca-file": "", "--network-policy": "{}"}[m[1]]
+				if !other {
+					value = "x"
+				}
+				if !slices.Contains(tc.without, m[1]) {
+					args = append(args, m[1]+"="+value)
+				}
+			}
+			if len(args) < len(needed) {
+				t.Fatalf("the chart has the arguments %q, want %d or more", args, len(needed))
+			}
+			o, err := parse(append([]string{"-namespace=system"}, args...))
+			if err != nil || o.agentImage != "x" || o.store.Bucket != "x" || !o.store.Secure || o.store.ByRole != (o.storeSecret == "") {
+				t.Errorf("got %+v, %v of the arguments %q", o, err, args)
+			}
+		})
 	}
 }
 

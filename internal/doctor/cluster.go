@@ -20,11 +20,13 @@ type Cluster struct {
 	Release, Own string
 	// Missing are the namespaces that the operator is to lead and that are not there.
 	Missing []string
-	// Argo is true if the cluster has workflows. ArgoAway says why the chart's controller of them does no work; empty if it works. ArgoElsewhere is true if
-	// the chart has installed none that this user may see.
+	// Argo is true if the cluster has workflows. ArgoAway says why the controller of them does no work for the operator; empty if it works, or none is seen.
+	// ArgoElsewhere is true if the chart has installed none that this user may see, and ArgoOwn is then the one of the user's that does the work, if it
+	// is seen.
 	Argo          bool
 	ArgoAway      string
 	ArgoElsewhere bool
+	ArgoOwn       string
 	// Store says why the object store cannot be read; empty if it can.
 	Store string
 	Nodes []Node
@@ -91,14 +93,26 @@ func (c Cluster) argo() Finding {
 	if !c.Argo {
 		return say("Argo", Fault, "Install the chart with argo.enabled=true, or Argo Workflows by itself.", "the cluster has no Argo Workflows, which order the trials of a run")
 	}
+	if c.ArgoElsewhere {
+		return c.ownArgo()
+	}
 	if c.ArgoAway != "" {
 		return say("Argo", Fault, "kubectl --namespace loadstone-system describe deployment loadstone-argo", "%s", c.ArgoAway)
 	}
-	if c.ArgoElsewhere {
-		return say("Argo", Note, "See that the controller of your own Argo runs: kubectl get pods --all-namespaces --selector app=workflow-controller",
-			"the cluster knows workflows, and no controller of the chart's is seen: whether one runs is not known")
-	}
 	return say("Argo", Good, "", "its controller is ready")
+}
+
+// ownArgo judges a controller that the chart has not installed.
+func (c Cluster) ownArgo() Finding {
+	switch {
+	case c.ArgoOwn != "":
+		return say("Argo", Good, "", "your controller takes the operator's workflows: %s", c.ArgoOwn)
+	case c.ArgoAway != "":
+		return say("Argo", Fault, "Let your controller run workflows of the operator's namespace and instanceID (chart value argo.instanceID), or set argo.enabled=true.",
+			"no controller that is seen takes the operator's workflows: %s", c.ArgoAway)
+	}
+	return say("Argo", Note, "See that the controller of your own Argo runs: kubectl get pods --all-namespaces --selector app=workflow-controller, or app.kubernetes.io/component=workflow-controller",
+		"the cluster knows workflows, and no controller of them is seen: whether one runs is not known")
 }
 
 func (c Cluster) store() Finding {

@@ -92,8 +92,10 @@ func sound() Cluster {
 }
 
 func TestAClusterThatLacksNothingIsGood(t *testing.T) {
+	own := sound()
+	own.ArgoElsewhere, own.ArgoOwn = true, "pod argo/controller-0"
 	all := OfCluster(sound())
-	for _, f := range all {
+	for _, f := range append(OfCluster(own), all...) {
 		if f.Check == "machines" {
 			continue // Nobody sees them from here, whatever the cluster is like.
 		}
@@ -124,15 +126,18 @@ func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
 			func(c *Cluster) { c.ArgoAway = "no pod of Deployment a/loadstone-argo is ready" }, "Argo", Fault, "no pod of Deployment a/loadstone-argo",
 		},
 		"an Argo of one's own": {func(c *Cluster) { c.ArgoElsewhere = true }, "Argo", Note, "whether one runs is not known"},
-		"what nobody sees":     {func(*Cluster) {}, "machines", Note, "not seen from here"},
-		"no store":             {func(c *Cluster) { c.Store = "no such bucket" }, "object store", Fault, "no such bucket"},
-		"no node":              {func(c *Cluster) { c.Nodes = nil }, "roles", Fault, "no node is known"},
-		"no labels":            {func(c *Cluster) { c.Nodes[1].Role, c.Nodes[2].Role = "", "" }, "roles", Note, "the scheduler chooses among all"},
-		"servers alone":        {func(c *Cluster) { c.Nodes[2].Role = "" }, "roles", Note, "1 nodes are labelled for servers and 0 for generators"},
-		"no taint":             {func(c *Cluster) { c.Nodes[1].Tainted = false }, "taints", Note, "other pods may run on one"},
-		"a small node":         {func(c *Cluster) { c.Nodes[2].MilliCPU = 1900 }, "node two", Warning, "1.9 CPUs"},
-		"no static policy":     {func(c *Cluster) { c.Nodes[1].Policy = "none" }, "node one", Fault, "policy is none"},
-		"a policy unseen":      {func(c *Cluster) { c.Nodes[1].Policy = "" }, "node one", Note, "not known"},
+		"an Argo of one's own that passes workflows over": {
+			func(c *Cluster) { c.ArgoElsewhere, c.ArgoAway = true, "pod argo/controller-0 is not ready" }, "Argo", Fault, "pod argo/controller-0 is not ready",
+		},
+		"what nobody sees": {func(*Cluster) {}, "machines", Note, "not seen from here"},
+		"no store":         {func(c *Cluster) { c.Store = "no such bucket" }, "object store", Fault, "no such bucket"},
+		"no node":          {func(c *Cluster) { c.Nodes = nil }, "roles", Fault, "no node is known"},
+		"no labels":        {func(c *Cluster) { c.Nodes[1].Role, c.Nodes[2].Role = "", "" }, "roles", Note, "the scheduler chooses among all"},
+		"servers alone":    {func(c *Cluster) { c.Nodes[2].Role = "" }, "roles", Note, "1 nodes are labelled for servers and 0 for generators"},
+		"no taint":         {func(c *Cluster) { c.Nodes[1].Tainted = false }, "taints", Note, "other pods may run on one"},
+		"a small node":     {func(c *Cluster) { c.Nodes[2].MilliCPU = 1900 }, "node two", Warning, "1.9 CPUs"},
+		"no static policy": {func(c *Cluster) { c.Nodes[1].Policy = "none" }, "node one", Fault, "policy is none"},
+		"a policy unseen":  {func(c *Cluster) { c.Nodes[1].Policy = "" }, "node one", Note, "not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := sound()

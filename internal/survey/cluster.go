@@ -51,6 +51,9 @@ func Cluster(ctx context.Context, k *kube.Flags) (doctor.Cluster, error) {
 	_, err = c.RESTMapper().RESTMapping(schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"})
 	seen.Argo = err == nil
 	seen.ArgoAway, seen.ArgoElsewhere = lookAtArgo(ctx, c, k.System)
+	if seen.ArgoElsewhere {
+		seen.ArgoOwn, seen.ArgoAway = lookAtOwnArgo(ctx, c, k.System)
+	}
 	seen.Operator, seen.Release, seen.Missing = lookAtOperator(ctx, c, k.System)
 	seen.Store = lookAtStore(ctx, k)
 	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())

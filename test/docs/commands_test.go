@@ -113,6 +113,10 @@ func TestEveryCommandOfThePagesIsRun(t *testing.T) {
 		t.Run("on a cluster", func(t *testing.T) {
 			t.Parallel()
 			r.installs(t, lines)
+			t.Run("the notes of the chart", func(t *testing.T) {
+				t.Parallel()
+				r.readNotes(t)
+			})
 			for _, line := range slices.Sorted(maps.Keys(lines)) {
 				t.Run(line, func(t *testing.T) {
 					t.Parallel()

@@ -110,11 +110,11 @@ func (w *world) adopt(t *testing.T) {
 	}
 }
 
-// startNode makes a node whose kubelet knows what the operator's pod has printed.
+// startNode makes a node whose kubelet knows what the operator's pod and that of helm test have printed.
 func (w *world) startNode(t *testing.T) {
 	t.Helper()
 	kubelet := httptest.NewTLSServer(http.HandlerFunc(func(answer http.ResponseWriter, q *http.Request) {
-		if strings.HasPrefix(q.URL.Path, "/containerLogs/"+system+"/loadstone/") {
+		if strings.HasPrefix(q.URL.Path, "/containerLogs/"+system+"/loadstone") {
 			fmt.Fprintln(answer, said)
 			return
 		}
@@ -379,6 +379,13 @@ func (w *world) endHooks(ctx context.Context) error {
 	for _, p := range pods.Items {
 		if p.Annotations["helm.sh/hook"] == "" || p.Status.Phase == corev1.PodSucceeded {
 			continue
+		}
+		if p.Spec.NodeName == "" {
+			to := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node-1"}}
+			if err := w.c.SubResource("binding").Create(ctx, &p, to); client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+				return err
+			}
+			continue // What is bound has another version.
 		}
 		p.Status.Phase = corev1.PodSucceeded
 		if err := w.c.Status().Update(ctx, &p); client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
