@@ -90,7 +90,8 @@ func confinedFindings(list []object) ([]string, error) {
 		}
 		for _, rule := range rules {
 			for _, resource := range rule.Resources {
-				if !slices.Contains(clusters, resource) {
+				// To ask for namespaces by their names is to ask whether those are there that the values name.
+				if !slices.Contains(clusters, resource) && (resource != "namespaces" || len(rule.ResourceNames) == 0) {
 					findings = append(findings, o.key()+" allows to "+strings.Join(rule.Verbs, ", ")+" "+resource+" in all namespaces")
 				}
 			}
