@@ -42,6 +42,7 @@ var ends = map[string]end{
 	"bin/loadstone validate config/gitops/suite.yaml":                     {0, "valid: "},
 	"bin/loadstone validate config/gitops/flux/performance/suite.yaml":    {0, "valid: "},
 	"bin/loadstone calibrate --cluster":                                   {0, "noise floor (A/A of "},
+
 	"bin/loadstone calibrate --cluster --image registry.example/server:1 --port 80 -- /server --listen=:80": {0, "noise floor (A/A of "},
 	"bin/loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000": {0, "no change shown"},
 	"bin/loadstone compare monday tuesday wednesday thursday --anchor reference":                            {0, "21 and 7"},
@@ -191,6 +192,8 @@ func (r *reader) installs(t *testing.T, lines map[string]bool) {
 var named = map[string]string{
 	"kubectl wait":                    "kubectl wait --help",
 	"kubectl create configmap":        "kubectl create configmap --help",
+	"kubectl annotate":                "kubectl annotate --help",
+	"kubectl explain":                 "kubectl explain --help",
 	"kubectl port-forward":            "kubectl port-forward --help",
 	"helm test":                       "helm test --help",
 	"helm uninstall":                  "helm uninstall --help",
