@@ -509,7 +509,7 @@ func (w *world) quota() {
 	w.must(w.c.Create(w.t.Context(), quota))
 	quota.Status = corev1.ResourceQuotaStatus{Hard: limits, Used: limits} // Nobody counts here as a cluster does.
 	w.must(w.c.Status().Update(w.t.Context(), quota))
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		probe := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "probe"}}
 		w.must(json.Unmarshal(fmt.Appendf(nil, template, 10), &probe.Spec))
 		if err := w.c.Create(w.t.Context(), probe, client.DryRunAll); apierrors.IsForbidden(err) {

@@ -45,7 +45,7 @@ func measureByCommand(t *testing.T, file string) (run *v1alpha1.BenchmarkRun, co
 	run = readRun(t, file)
 	t.Cleanup(func() { leave(t, run) })
 	out, code := command(t, 15*time.Minute, "run", file, "--cluster", "--namespace", namespace, "--output", "json", "--out", t.TempDir())
-	awaitSuccess(t, run, time.Minute)
+	awaitSuccess(t, run, 3*time.Minute)
 	var first, last struct{ Event, Message, Verdict, Report string }
 	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
 		last.Event, last.Message = "", ""

@@ -138,7 +138,7 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := small(fmt.Sprintf("mistake-%d", n), tc.delta)
 			mustApply(t, run)
-			await(t, run, 90*time.Second, "ended", ended)
+			await(t, run, 3*time.Minute, "ended", ended)
 			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 			if c == nil || c.Status != metav1.ConditionFalse || c.Reason != tc.reason || !strings.Contains(c.Message, tc.want) {
 				t.Errorf("got %+v, want reason %s and %q", c, tc.reason, tc.want)
@@ -151,10 +151,10 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 func TestARunDeletedWhileItMeasuresLeavesNothingAndTheNextOneGoesOn(t *testing.T) {
 	long := small("deleted", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 120 })
 	mustApply(t, long)
-	await(t, long, time.Minute, "measuring", measuring(t))
+	await(t, long, 3*time.Minute, "measuring", measuring(t))
 	next := small("next")
 	mustApply(t, next)
-	await(t, next, 10*time.Second, "queued", func(r *v1alpha1.BenchmarkRun) bool {
+	await(t, next, 3*time.Minute, "queued", func(r *v1alpha1.BenchmarkRun) bool {
 		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
 		return c != nil && c.Reason == v1alpha1.ReasonQueued && strings.Contains(c.Message, namespace+"/deleted is measuring")
 	})
@@ -163,14 +163,14 @@ func TestARunDeletedWhileItMeasuresLeavesNothingAndTheNextOneGoesOn(t *testing.T
 	if took := time.Since(began); took > 15*time.Second {
 		t.Errorf("it took %s until nothing was left", took)
 	}
-	awaitSuccess(t, next, time.Minute)
+	awaitSuccess(t, next, 3*time.Minute)
 }
 
 // An operator that is killed while a trial measures is followed by one that finds the trial measured, and measures it not again.
 func TestTheOperatorIsKilledWhileATrialMeasuresAndTheTrialIsMeasuredOnce(t *testing.T) {
 	run := small("killed", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 5; s.Blocks = 2 })
 	mustApply(t, run)
-	await(t, run, time.Minute, "measuring", measuring(t))
+	await(t, run, 3*time.Minute, "measuring", measuring(t))
 	kill(t)
 	awaitSuccess(t, run, 3*time.Minute)
 	for _, tr := range trials(t, run) {

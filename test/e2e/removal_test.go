@@ -21,6 +21,9 @@ import (
 	"loadstone.dev/loadstone/internal/render"
 )
 
+// goes is how long a run may take to go, beside a test that measures.
+const goes = 5 * time.Minute
+
 // removals are the runs of tests that are over: they go while the next test begins, and what they leave fails the tests as a whole.
 var removals struct {
 	going sync.WaitGroup
@@ -65,7 +68,7 @@ func remove(t *testing.T, run *v1alpha1.BenchmarkRun) {
 
 // vanished returns when nothing is left of a run that was deleted.
 func vanished(on client.Client, run *v1alpha1.BenchmarkRun) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), goes)
 	defer cancel()
 	for {
 		left, err := leftovers(ctx, on, run)
@@ -73,7 +76,7 @@ func vanished(on client.Client, run *v1alpha1.BenchmarkRun) error {
 		case err == nil && len(left) == 0:
 			return nil
 		case ctx.Err() != nil:
-			return fmt.Errorf("a minute after its deletion the run %s has left %v: %w", run.Name, left, errors.Join(err, ctx.Err()))
+			return fmt.Errorf("%s after its deletion the run %s has left %v: %w", goes, run.Name, left, errors.Join(err, ctx.Err()))
 		case err != nil:
 			return fmt.Errorf("what the run %s has left: %w", run.Name, err)
 		}

@@ -39,7 +39,7 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 		checkOperatorIs(t, from.host)
 		run := small("elsewhere")
 		mustApply(t, run)
-		awaitSuccess(t, run, time.Minute)
+		awaitSuccess(t, run, 3*time.Minute)
 		if data := load(t, run); len(data.Trials) != planned(run, data) {
 			t.Errorf("%d trials in the other store, want %d", len(data.Trials), planned(run, data))
 		}
@@ -61,7 +61,7 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 			run := small("elsewhere")
 			run.Spec.PatienceSeconds = 5 // What is wrong here stays so.
 			mustApply(t, run)
-			await(t, run, 30*time.Second, "ended", ended)
+			await(t, run, 3*time.Minute, "ended", ended)
 			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPlanned)
 			if c == nil || c.Reason != v1alpha1.ReasonStoreUnavailable || !contains(c.Message, tc.reason, tc.bucket) {
 				t.Errorf("got %+v, want %s that says %q and names bucket %s", c, v1alpha1.ReasonStoreUnavailable, tc.reason, tc.bucket)
@@ -125,7 +125,7 @@ func upgradeFrom(t *testing.T, elsewhere []string, args ...string) {
 	if err := removed(); err != nil {
 		t.Error(err) // What an operator was to remove, another one may not be able to.
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	deploy := exec.CommandContext(ctx, "../../hack/deploy.sh", args...)
 	deploy.Env = append(os.Environ(), elsewhere...)

@@ -73,8 +73,10 @@ func newCluster(t *testing.T) *cluster {
 	w.must(err)
 	w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fluxNamespace}}))
 	w.operator(config, scheme)
-	address, err := testbed.FreeAddress()
+	free, err := testbed.FreeAddress()
 	w.must(err)
+	// It listens there again after a restart: on an address of its own, lest another test take its port meanwhile.
+	address := strings.Replace(free, "127.0.0.1", "127.66.66.66", 1)
 	access := kubeconfig(t, config)
 	w.flux = []*controller{
 		newController(t, "source-controller", access, "--storage-path="+t.TempDir(), "--storage-addr="+address, "--storage-adv-addr="+address),

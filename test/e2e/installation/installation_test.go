@@ -18,7 +18,7 @@ const (
 	// node is the one of hack/cluster on which the object store runs, and upgraded the tag of the second version.
 	node, upgraded = "infra", "upgraded"
 	// patience bounds each command on a machine that is busy.
-	patience = 3 * time.Minute
+	patience = 10 * time.Minute
 )
 
 // An installation that is uninstalled while a run measures leaves nothing of that run. The next one stores on a volume, and what it has measured is there
@@ -32,7 +32,7 @@ func TestAnInstallationComesIsUpgradedAndGoes(t *testing.T) {
 	}
 	kubectl(t, "apply", "--filename", runFile(t, "going", 120))
 	measuring(t, "going")
-	run(t, nil, "helm", "uninstall", "loadstone", "--namespace", system, "--timeout", "2m")
+	run(t, nil, "helm", "uninstall", "loadstone", "--namespace", system, "--timeout", "5m")
 	checkNothingIsLeftOf(t, "going")
 
 	volume(t)
