@@ -27,9 +27,11 @@ type Cluster struct {
 	ArgoAway      string
 	ArgoElsewhere bool
 	ArgoOwn       string
-	// Store says why the object store cannot be read; empty if it can.
-	Store string
-	Nodes []Node
+	// Store says why the object store cannot be read; empty if it can. StoreUnseen is true if that is for want of a key of this user's alone: the operator
+	// opens the store by a role.
+	Store       string
+	StoreUnseen bool
+	Nodes       []Node
 }
 
 // Node is what was read of a node.
@@ -116,7 +118,11 @@ func (c Cluster) ownArgo() Finding {
 }
 
 func (c Cluster) store() Finding {
-	if c.Store != "" {
+	switch {
+	case c.StoreUnseen:
+		return say("object store", Note, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to a key of yours that may read the bucket.",
+			"whether it answers the operator is not seen from here: %s", c.Store)
+	case c.Store != "":
 		return say("object store", Fault, "Correct the chart's values s3.*, and see that you may read the Secret that they name.", "%s", c.Store)
 	}
 	return say("object store", Good, "", "it answers")
