@@ -90,12 +90,17 @@ func (e roleError) explained() error {
 	return fmt.Errorf("%w: %w", kind, e)
 }
 
-// deniedByRole is ErrDenied of a store that is opened by role, which no Secret mends.
-type deniedByRole struct{}
+// refusal is ErrDenied of a store of whose key no Secret of the cluster knows, with another way out.
+type refusal string
 
-func (deniedByRole) Error() string {
-	return "the object store refuses the role by which it is opened: let the role get, put and list the objects of the bucket"
-}
+// deniedByRole is the refusal of a store that is opened by role.
+const deniedByRole refusal = "the object store refuses the role by which it is opened: let the role get, put and list the objects of the bucket"
+
+// ErrOwnKeyDenied is the refusal of a store that the operator opens by role, and a command by a key of the user's own. It is ErrDenied, too.
+const ErrOwnKeyDenied refusal = "the object store refuses your own access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " +
+	"to one that may get and list the objects of the bucket, and put them where you store something"
+
+func (r refusal) Error() string { return string(r) }
 
 // Is makes it the error of which callers know what it means.
-func (deniedByRole) Is(target error) bool { return target == ErrDenied }
+func (refusal) Is(target error) bool { return target == ErrDenied }

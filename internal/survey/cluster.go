@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/doctor"
 	"loadstone.dev/loadstone/internal/kube"
@@ -131,7 +132,7 @@ func judgedStore(err error) (why string, unseen bool) {
 	if err == nil {
 		return "", false
 	}
-	return err.Error(), errors.Is(err, discover.ErrNoOwnKey)
+	return err.Error(), errors.Is(err, discover.ErrNoOwnKey) || errors.Is(err, artifact.ErrOwnKeyDenied)
 }
 
 // lookAtNodes reads the nodes on which pods may run. A user who may not list them sees none.

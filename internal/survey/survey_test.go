@@ -121,6 +121,7 @@ func TestAStoreThatOnlyTheOperatorMayOpenIsNotFaulty(t *testing.T) {
 		"it answers":                           {},
 		"it is away":                           {err: artifact.ErrUnreachable},
 		"the key of its Secret is refused":     {err: artifact.ErrDenied},
+		"by a role, and the user's is refused": {err: artifact.ErrOwnKeyDenied, unseen: true},
 		"by a role, and the user names no key": {err: discover.ErrNoOwnKey, unseen: true},
 	} {
 		t.Run(name, func(t *testing.T) {
