@@ -269,8 +269,8 @@ var (
 	ErrLapsed = errors.New("the credentials by which the object store is opened have expired: those of a role are renewed by themselves, and of temporary ones of yours new ones are needed (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN)")
 	// ErrNoRole says that the operator's service account has no role, or one that is refused.
 	ErrNoRole = errors.New("the role of the operator's service account gives no credentials for the object store: correct the role (chart values operator.serviceAccount.annotations and s3.stsEndpoint), or name a Secret with a key instead (chart values s3.byRole and s3.existingSecret)")
-	// ErrRoleAway says that the giver of credentials does not answer.
-	ErrRoleAway = errors.New("nobody answers who gives the credentials for the object store: check that it runs and, of an STS, its address (chart value s3.stsEndpoint)")
+	// ErrRoleAway says that the giver of credentials does not answer, or is in trouble of its own.
+	ErrRoleAway = errors.New("the giver of credentials for the object store does not answer, or is too busy to give any: check that it runs and, of an STS, its address (chart value s3.stsEndpoint)")
 	// ErrNotFound says that there is no such object.
 	ErrNotFound = errors.New("no such object")
 	// ErrFull says that the store has no room left.
