@@ -54,7 +54,7 @@ func Cluster(ctx context.Context, k *kube.Flags) (doctor.Cluster, error) {
 	seen.Argo = err == nil
 	seen.ArgoAway, seen.ArgoElsewhere = lookAtArgo(ctx, c, k.System)
 	if seen.ArgoElsewhere {
-		seen.ArgoOwn, seen.ArgoAway = lookAtOwnArgo(ctx, c, k.System)
+		seen.ArgoOwn, seen.ArgoAway, seen.ArgoUnready = lookAtOwnArgo(ctx, c, k.System)
 	}
 	seen.Operator, seen.Release, seen.Missing = lookAtOperator(ctx, c, k.System)
 	seen.Store, seen.StoreUnseen = judgedStore(lookAtStore(ctx, k))
