@@ -66,6 +66,41 @@ func TestWhatAProxyAnswersByItselfIsNotTheStoresWord(t *testing.T) {
 	}
 }
 
+func TestARefusalNamesWhoseKeyItIs(t *testing.T) {
+	const expired = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message><RequestId>1</RequestId></Error>`
+	for name, tc := range map[string]struct {
+		byRole bool
+		status int
+		body   string
+		want   error
+		says   string
+		never  string
+	}{
+		"the operator's key, of a Secret":                       {false, 403, bodyDenied, artifact.ErrDenied, "restart the operator", "role"},
+		"a key of the user's own, beside a role":                {true, 403, bodyDenied, artifact.ErrOwnKeyDenied, "AWS_PROFILE", "restart the operator"},
+		"a key of the user's own is a refusal as others are":    {true, 403, bodyDenied, artifact.ErrDenied, "your own access key", "the role"},
+		"a temporary key of the user's own, whose time is over": {true, 400, expired, artifact.ErrLapsed, "have expired", "refuses"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tc.status)
+				_, _ = w.Write([]byte(tc.body))
+			}))
+			t.Cleanup(server.Close)
+			store := open(t, artifact.Config{
+				Endpoint: strings.TrimPrefix(server.URL, "http://"), Bucket: "bucket", Region: "us-east-1", AccessKey: "k", SecretKey: "s", ByRole: tc.byRole,
+			})
+			_, err := store.Get(t.Context(), "a", "")
+			if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), tc.never) {
+				t.Errorf("got %v, want %v, which says %q and not %q", err, tc.want, tc.says, tc.never)
+			}
+			if errors.Is(err, artifact.ErrLapsed) && (errors.Is(err, artifact.ErrDenied) || artifact.Terminal(err)) {
+				t.Errorf("credentials that have expired are a missing right: %v", err)
+			}
+		})
+	}
+}
+
 // A proxy that knows no such page for a while costs no trial.
 func TestAProxyThatAnswersForTheStoreCostsNoTrial(t *testing.T) {
 	c, store := bucket(t)

@@ -200,7 +200,7 @@ func TestWhatJSONCannotHoldIsNotWritten(t *testing.T) {
 
 func TestOnlyTroubleThatSomebodyMustMendIsTerminal(t *testing.T) {
 	for err, want := range map[error]bool{
-		artifact.ErrNoBucket: true, artifact.ErrDenied: true, artifact.ErrFull: true, artifact.ErrExists: true, artifact.ErrNoDigests: true,
+		artifact.ErrNoBucket: true, artifact.ErrDenied: true, artifact.ErrFull: true, artifact.ErrExists: true, artifact.ErrNoDigests: true, artifact.ErrOwnKeyDenied: true, artifact.ErrLapsed: false,
 		artifact.ErrNoRole: true, artifact.ErrRoleAway: false, artifact.ErrUnreachable: false, artifact.ErrNotFound: false, artifact.ErrCorrupt: false, io.EOF: false, nil: false,
 	} {
 		if got := artifact.Terminal(err); got != want {

@@ -6,11 +6,14 @@ import (
 	"crypto/rsa"
 	"crypto/sha1"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -239,6 +242,83 @@ func TestEveryTroubleWithARoleHasItsError(t *testing.T) {
 	}
 }
 
+// An STS in trouble of its own passes, and is told from a role that somebody must correct; one that is not believed is told from one that is away.
+func TestTroubleOfAnSTSIsNotTheRoles(t *testing.T) {
+	const said = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>no</Message></Error></ErrorResponse>`
+	_, private := testbed.Certificate(t, time.Now().Add(time.Hour))
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		pair   map[string]string
+		// want is nil where the words say it alone.
+		want     error
+		terminal bool
+		says     string
+		agent    bool
+	}{
+		"it says that it does not serve":            {status: 503, body: fmt.Sprintf(said, "ServiceUnavailable"), want: artifact.ErrRoleAway, says: "status 503: no"},
+		"a proxy says so in its place":              {status: 502, body: "<html>502", want: artifact.ErrRoleAway, says: "status 502"},
+		"it is asked too often":                     {status: 400, body: fmt.Sprintf(said, "ThrottlingException"), want: artifact.ErrRoleAway, says: "too busy"},
+		"the agent of a cluster is asked too often": {status: 429, agent: true, want: artifact.ErrRoleAway, says: "too busy"},
+		"it refuses the role":                       {status: 400, body: fmt.Sprintf(said, "InvalidIdentityToken"), want: artifact.ErrNoRole, terminal: true, says: "correct the role"},
+		"no authority that is trusted signed it":    {pair: private, says: "s3.caBundle"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given(t, token)
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tc.status)
+				fmt.Fprint(w, tc.body)
+			}))
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			t.Cleanup(server.Close)
+			speak(t, server, tc.pair)
+			if tc.agent {
+				t.Setenv(artifact.TokenFileVariable, "")
+				t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", server.URL)
+			}
+			c := artifact.Config{Endpoint: "127.0.0.1:1", Bucket: "bucket", Region: "us-east-1", ByRole: true, STS: server.URL}
+			_, err := open(t, c).Get(t.Context(), "k", "")
+			if err == nil || !strings.Contains(err.Error(), tc.says) || artifact.Terminal(err) != tc.terminal {
+				t.Fatalf("got %v (for good: %v), want %q", err, artifact.Terminal(err), tc.says)
+			}
+			for _, kind := range []error{artifact.ErrNoRole, artifact.ErrRoleAway} {
+				if errors.Is(err, kind) != errors.Is(tc.want, kind) {
+					t.Errorf("got %v, want %v", err, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestAnSTSWhoseCertificateHasExpired(t *testing.T) {
+	ca, late := testbed.Certificate(t, time.Now().Add(-time.Hour))
+	given(t, token)
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(server.Close)
+	speak(t, server, late)
+	c := artifact.Config{Endpoint: "127.0.0.1:1", Bucket: "bucket", Region: "us-east-1", ByRole: true, STS: server.URL, Secure: true, CA: ca}
+	_, err := open(t, c).Get(t.Context(), "k", "")
+	if err == nil || !strings.Contains(err.Error(), "the certificate of the STS") || !strings.Contains(err.Error(), "has expired") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// speak starts a server, with TLS if it has a certificate.
+func speak(t *testing.T, server *httptest.Server, pair map[string]string) {
+	t.Helper()
+	if pair == nil {
+		server.Start()
+		return
+	}
+	certificate, err := tls.X509KeyPair([]byte(pair["public.crt"]), []byte(pair["private.key"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	server.StartTLS()
+}
+
 // A MinIO that knows an issuer of tokens is an STS itself.
 func TestARoleByTheTokensThatMinIOBelieves(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -258,7 +338,7 @@ func TestARoleByTheTokensThatMinIOBelieves(t *testing.T) {
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, artifact.ErrNoRole) || time.Now().After(deadline) {
+		if !errors.Is(err, artifact.ErrNoRole) && !errors.Is(err, artifact.ErrRoleAway) || time.Now().After(deadline) {
 			t.Fatal(err)
 		}
 	}

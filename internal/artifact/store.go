@@ -113,8 +113,11 @@ func open(c Config, way http.RoundTripper) (*Store, error) {
 		return nil, fmt.Errorf("configuring the object store at %q: %w", c.Endpoint, err)
 	}
 	s := &Store{client: client, bucket: c.Bucket, opener: opener, denied: ErrDenied}
-	if c.ByRole {
-		s.denied = deniedByRole{}
+	switch {
+	case c.ByRole && c.AccessKey == "":
+		s.denied = deniedByRole
+	case c.ByRole:
+		s.denied = ErrOwnKeyDenied
 	}
 	return s, nil
 }
@@ -262,10 +265,12 @@ var (
 	ErrNoBucket = errors.New("the bucket does not exist: create it, or set another one (chart value s3.bucket)")
 	// ErrDenied says that the key pair is wrong or may not do this.
 	ErrDenied = errors.New("the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator, which reads it only when it starts")
+	// ErrLapsed says that the credentials were good for a while that is over. Those of a role are renewed, and so it may end by itself.
+	ErrLapsed = errors.New("the credentials by which the object store is opened have expired: those of a role are renewed by themselves, and of temporary ones of yours new ones are needed (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN)")
 	// ErrNoRole says that the operator's service account has no role, or one that is refused.
 	ErrNoRole = errors.New("the role of the operator's service account gives no credentials for the object store: correct the role (chart values operator.serviceAccount.annotations and s3.stsEndpoint), or name a Secret with a key instead (chart values s3.byRole and s3.existingSecret)")
-	// ErrRoleAway says that the giver of credentials does not answer.
-	ErrRoleAway = errors.New("nobody answers who gives the credentials for the object store: check that it runs and, of an STS, its address (chart value s3.stsEndpoint)")
+	// ErrRoleAway says that the giver of credentials does not answer, or is in trouble of its own.
+	ErrRoleAway = errors.New("the giver of credentials for the object store does not answer, or is too busy to give any: check that it runs and, of an STS, its address (chart value s3.stsEndpoint)")
 	// ErrNotFound says that there is no such object.
 	ErrNotFound = errors.New("no such object")
 	// ErrFull says that the store has no room left.
@@ -293,9 +298,12 @@ func (s *Store) explain(doing, key string, err error) error {
 		kind = ErrNoBucket
 	case minio.NoSuchKey:
 		kind = ErrNotFound
-	case minio.AccessDenied, "InvalidAccessKeyId", "SignatureDoesNotMatch", "AllAccessDisabled", "ExpiredToken", "InvalidTokenId":
+	case minio.AccessDenied, "InvalidAccessKeyId", "SignatureDoesNotMatch", "AllAccessDisabled", "InvalidTokenId":
 		kind = s.denied
 		s.opener.Expire() // The next ones of a role may be good.
+	case "ExpiredToken":
+		kind = ErrLapsed
+		s.opener.Expire()
 	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
 		kind = ErrFull
 	case "":

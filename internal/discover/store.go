@@ -48,6 +48,10 @@ func readKey(ctx context.Context, c client.Client, d *appsv1.Deployment, s3 *art
 	return err
 }
 
+// ErrNoOwnKey says that an installation opens its object store by a role, and that this user has named no key of its own to read it by.
+var ErrNoOwnKey = errors.New("the operator opens its object store by a role, and so the cluster has no key of it: " +
+	"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to one of yours, or AWS_PROFILE to a profile in ~/.aws/credentials")
+
 // ownKey takes the key where other clients of S3 find it on this machine, too.
 func ownKey(s3 *artifact.Config) error {
 	v, err := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}).GetWithContext(nil)
@@ -55,8 +59,7 @@ func ownKey(s3 *artifact.Config) error {
 		return fmt.Errorf("looking for one of yours: %w", err)
 	}
 	if v.AccessKeyID == "" {
-		return errors.New("the operator opens its object store by a role, and so the cluster has no key of it: " +
-			"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to one of yours, or AWS_PROFILE to a profile in ~/.aws/credentials")
+		return ErrNoOwnKey
 	}
 	s3.AccessKey, s3.SecretKey, s3.SessionToken = v.AccessKeyID, v.SecretAccessKey, v.SessionToken
 	return nil

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,7 +77,8 @@ func TestAStoreThatIsOpenedByARoleIsReadByAKeyOfTheUsers(t *testing.T) {
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"} {
 		t.Setenv(name, "")
 	}
-	if _, err := storeConfig(t.Context(), c, d); err == nil || !strings.Contains(err.Error(), "the cluster has no key of it: set AWS_ACCESS_KEY_ID") {
+	if _, err := storeConfig(t.Context(), c, d); !errors.Is(Explain("a:6443", err), ErrNoOwnKey) ||
+		!strings.Contains(err.Error(), "the cluster has no key of it: set AWS_ACCESS_KEY_ID") {
 		t.Errorf("without a key: %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "mine")

@@ -23,13 +23,17 @@ type Cluster struct {
 	// Argo is true if the cluster has workflows. ArgoAway says why the controller of them does no work for the operator; empty if it works, or none is seen.
 	// ArgoElsewhere is true if the chart has installed none that this user may see, and ArgoOwn is then the one of the user's that does the work, if it
 	// is seen.
-	Argo          bool
-	ArgoAway      string
+	Argo     bool
+	ArgoAway string
+	// ArgoUnready is true if ArgoAway is of one of the user's that would do the work, and merely is not ready.
 	ArgoElsewhere bool
 	ArgoOwn       string
-	// Store says why the object store cannot be read; empty if it can.
-	Store string
-	Nodes []Node
+	ArgoUnready   bool
+	// Store says why the object store cannot be read; empty if it can. StoreUnseen is true if that is for want of a key of this user's alone: the operator
+	// opens the store by a role.
+	Store       string
+	StoreUnseen bool
+	Nodes       []Node
 }
 
 // Node is what was read of a node.
@@ -107,6 +111,8 @@ func (c Cluster) ownArgo() Finding {
 	switch {
 	case c.ArgoOwn != "":
 		return say("Argo", Good, "", "your controller takes the operator's workflows: %s", c.ArgoOwn)
+	case c.ArgoUnready:
+		return say("Argo", Fault, "Wait until it is ready, or look at its pod: kubectl describe pod.", "your controller would take the operator's workflows: %s", c.ArgoAway)
 	case c.ArgoAway != "":
 		return say("Argo", Fault, "Let your controller run workflows of the operator's namespace and instanceID (chart value argo.instanceID), or set argo.enabled=true.",
 			"no controller that is seen takes the operator's workflows: %s", c.ArgoAway)
@@ -116,7 +122,11 @@ func (c Cluster) ownArgo() Finding {
 }
 
 func (c Cluster) store() Finding {
-	if c.Store != "" {
+	switch {
+	case c.StoreUnseen:
+		return say("object store", Note, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to a key of yours that may read the bucket.",
+			"whether it answers the operator is not seen from here: %s", c.Store)
+	case c.Store != "":
 		return say("object store", Fault, "Correct the chart's values s3.*, and see that you may read the Secret that they name.", "%s", c.Store)
 	}
 	return say("object store", Good, "", "it answers")

@@ -127,10 +127,18 @@ func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
 		},
 		"an Argo of one's own": {func(c *Cluster) { c.ArgoElsewhere = true }, "Argo", Note, "whether one runs is not known"},
 		"an Argo of one's own that passes workflows over": {
-			func(c *Cluster) { c.ArgoElsewhere, c.ArgoAway = true, "pod argo/controller-0 is not ready" }, "Argo", Fault, "pod argo/controller-0 is not ready",
+			func(c *Cluster) { c.ArgoElsewhere, c.ArgoAway = true, "pod argo/controller-0 has the instanceID" }, "Argo", Fault, "no controller that is seen takes",
+		},
+		"an Argo of one's own that merely is not ready": {
+			func(c *Cluster) {
+				c.ArgoElsewhere, c.ArgoUnready, c.ArgoAway = true, true, "pod argo/controller-0 is not ready"
+			}, "Argo", Fault, "your controller would take the operator's workflows: pod argo/controller-0 is not ready",
 		},
 		"what nobody sees": {func(*Cluster) {}, "machines", Note, "not seen from here"},
 		"no store":         {func(c *Cluster) { c.Store = "no such bucket" }, "object store", Fault, "no such bucket"},
+		"a store that is opened by a role, and no key of the user's": {
+			func(c *Cluster) { c.Store, c.StoreUnseen = "the cluster has no key of it", true }, "object store", Note, "not seen from here: the cluster has no key of it",
+		},
 		"no node":          {func(c *Cluster) { c.Nodes = nil }, "roles", Fault, "no node is known"},
 		"no labels":        {func(c *Cluster) { c.Nodes[1].Role, c.Nodes[2].Role = "", "" }, "roles", Note, "the scheduler chooses among all"},
 		"servers alone":    {func(c *Cluster) { c.Nodes[2].Role = "" }, "roles", Note, "1 nodes are labelled for servers and 0 for generators"},

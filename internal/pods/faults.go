@@ -204,9 +204,22 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 		if a.isAgent(p, c.Name) {
 			field = "the operator's agent image (chart value images.agent)"
 		}
-		return conduct.PermanentFailure(v1alpha1.ReasonImagePull, "%s: %q cannot be pulled on node %s: %s: correct the name, or load the image into the node", field, c.Image, p.Spec.NodeName, w.Message)
+		return conduct.PermanentFailure(v1alpha1.ReasonImagePull, "%s: %q cannot be pulled on node %s: %s: correct the name, or load the image into the node%s",
+			field, c.Image, p.Spec.NodeName, w.Message, bySecrets(p, w.Reason))
 	}
 	return nil
+}
+
+// bySecrets is the way out for a pod that pulls its images by Secrets: kubelet pulls without those that are missing, and says nothing of them here.
+func bySecrets(p *corev1.Pod, reason string) string {
+	if len(p.Spec.ImagePullSecrets) == 0 || reason == "InvalidImageName" || reason == "ErrImageNeverPull" {
+		return ""
+	}
+	var names []string
+	for _, secret := range p.Spec.ImagePullSecrets {
+		names = append(names, secret.Name)
+	}
+	return fmt.Sprintf(", or see that namespace %s has the pull secrets %s, and that they may pull it", p.Namespace, strings.Join(names, ", "))
 }
 
 // field is the part of the spec that a container of a pod, which is none of Loadstone's, is made of.

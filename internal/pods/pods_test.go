@@ -135,6 +135,21 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 			change: func(a *pods.Attempt) { waitingFor(generator(a), 0, "ErrImageNeverPull", "absent") },
 			want:   `ImagePull permanent: the operator's agent image (chart value images.agent): "generator:1" cannot be pulled on node n1: absent`,
 		},
+		"an image is denied to a pod with pull secrets": {
+			change: func(a *pods.Attempt) {
+				waitingFor(server(a), 0, "ErrImagePull", "denied")
+				server(a).Status.Conditions = condOf("True", pods.PullDeadline, "")
+				server(a).Namespace, server(a).Spec.ImagePullSecrets = "bench", []corev1.LocalObjectReference{{Name: "mirror"}, {Name: "registry"}}
+			},
+			want: `ImagePull permanent: implementations[go].image: "server:1" cannot be pulled on node n1: denied: correct the name, or load the image into the node, or see that namespace bench has the pull secrets mirror, registry, and that they may pull it`,
+		},
+		"an image that is never pulled needs no pull secret": {
+			change: func(a *pods.Attempt) {
+				waitingFor(server(a), 0, "ErrImageNeverPull", "absent")
+				server(a).Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "mirror"}}
+			},
+			want: "ImagePull permanent: implementations[go].image",
+		},
 		"an image has no name":       {change: func(a *pods.Attempt) { waitingFor(server(a), 0, "InvalidImageName", "x y") }, want: "ImagePull permanent: implementations[go].image"},
 		"an agent cannot be started": {change: func(a *pods.Attempt) { waitingFor(generator(a), 0, "CreateContainerError", "no room") }, want: "AgentFailed transient: container generator of pod quick-000-go-1-g0 cannot be started: no room"},
 		"a command is not there": {change: func(a *pods.Attempt) {

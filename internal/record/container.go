@@ -140,7 +140,10 @@ func (r Resource) Huge() bool { return strings.HasPrefix(r.Name, HugePages) }
 
 // Printed is the amount with its unit.
 func (r Resource) Printed() string {
-	if r.Huge() {
+	switch {
+	case r.Huge() && r.Amount%(1<<20) != 0:
+		return fmt.Sprintf("%d KiB", r.Amount>>10)
+	case r.Huge():
 		return fmt.Sprintf("%d MiB", r.Amount>>20)
 	}
 	return fmt.Sprint(r.Amount)

@@ -55,3 +55,19 @@ func TestImplementationsAreAlikeIfTheirDependenciesAre(t *testing.T) {
 		t.Error("an implementation with a database is as one without")
 	}
 }
+
+func TestTheAmountOfAResourceIsPrintedWithItsUnit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		of   record.Resource
+		want string
+	}{
+		"devices":                        {record.Resource{Name: "example.com/nic", Amount: 2}, "2"},
+		"huge pages":                     {record.Resource{Name: "hugepages-2Mi", Amount: 64 << 20}, "64 MiB"},
+		"small huge pages":               {record.Resource{Name: "hugepages-64Ki", Amount: 64 << 10}, "64 KiB"},
+		"small huge pages, beyond 1 MiB": {record.Resource{Name: "hugepages-64Ki", Amount: 1088 << 10}, "1088 KiB"},
+	} {
+		if got := tc.of.Printed(); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}

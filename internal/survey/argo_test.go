@@ -27,6 +27,9 @@ func TestAnArgoOfTheUsers(t *testing.T) {
 		},
 		"one without, for an operator that asks for one": {asked: "loadstone", away: `has the instanceID "", and the operator asks for "loadstone"`},
 		"one that is not ready":                          {change: func(pod *corev1.Pod) { pod.Status.Conditions = nil }, away: "pod argo/controller is not ready"},
+		"one that is not ready, with another instanceID": {
+			change: func(pod *corev1.Pod) { pod.Status.Conditions = nil }, config: map[string]string{"instanceID": "bench"}, away: `has the instanceID "bench"`,
+		},
 		"one of its own namespace": {
 			change: func(pod *corev1.Pod) { pod.Spec.Containers[0].Args = []string{"--namespaced"} }, away: "runs workflows of namespace argo alone, and the operator's are in system",
 		},
@@ -55,7 +58,10 @@ func TestAnArgoOfTheUsers(t *testing.T) {
 				tc.change(pod)
 			}
 			settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "argo", Name: "workflow-controller-configmap"}, Data: tc.config}
-			taker, away := lookAtOwnArgo(t.Context(), fake.NewClientBuilder().WithObjects(operator, pod, settings).Build(), "system")
+			taker, away, unready := lookAtOwnArgo(t.Context(), fake.NewClientBuilder().WithObjects(operator, pod, settings).Build(), "system")
+			if unready != (tc.away == "pod argo/controller is not ready") {
+				t.Errorf("that it merely is not ready is %v of %q", unready, away)
+			}
 			if taker != tc.taker || !strings.Contains(away, tc.away) || tc.away == "" && away != "" {
 				t.Errorf("%q takes workflows, and others do not: %q, want %q and %q", taker, away, tc.taker, tc.away)
 			}

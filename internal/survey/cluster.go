@@ -3,6 +3,7 @@ package survey
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/doctor"
 	"loadstone.dev/loadstone/internal/kube"
@@ -52,10 +54,10 @@ func Cluster(ctx context.Context, k *kube.Flags) (doctor.Cluster, error) {
 	seen.Argo = err == nil
 	seen.ArgoAway, seen.ArgoElsewhere = lookAtArgo(ctx, c, k.System)
 	if seen.ArgoElsewhere {
-		seen.ArgoOwn, seen.ArgoAway = lookAtOwnArgo(ctx, c, k.System)
+		seen.ArgoOwn, seen.ArgoAway, seen.ArgoUnready = lookAtOwnArgo(ctx, c, k.System)
 	}
 	seen.Operator, seen.Release, seen.Missing = lookAtOperator(ctx, c, k.System)
-	seen.Store = lookAtStore(ctx, k)
+	seen.Store, seen.StoreUnseen = judgedStore(lookAtStore(ctx, k))
 	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())
 	return seen, err
 }
@@ -112,19 +114,25 @@ func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away st
 	return "", false
 }
 
-// lookAtStore says why the object store cannot be read.
-func lookAtStore(ctx context.Context, k *kube.Flags) string {
+// lookAtStore is an error if the object store cannot be read.
+func lookAtStore(ctx context.Context, k *kube.Flags) error {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
 	in, err := k.Installation(ctx)
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	defer in.Close()
-	if _, err := in.Store.List(ctx, "calibrations"); err != nil {
-		return err.Error()
+	_, err = in.Store.List(ctx, "calibrations")
+	return err
+}
+
+// judgedStore says why the object store cannot be read, and whether that is for want of a key of this user's, of which the operator needs none.
+func judgedStore(err error) (why string, unseen bool) {
+	if err == nil {
+		return "", false
 	}
-	return ""
+	return err.Error(), errors.Is(err, discover.ErrNoOwnKey) || errors.Is(err, artifact.ErrOwnKeyDenied)
 }
 
 // lookAtNodes reads the nodes on which pods may run. A user who may not list them sees none.

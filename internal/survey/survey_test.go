@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/doctor"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kernel/kerneltest"
@@ -106,6 +108,29 @@ func TestAQuotaIsReadInBothVersionsOfCgroups(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, quota(tc.root)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAStoreThatOnlyTheOperatorMayOpenIsNotFaulty(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err    error
+		unseen bool
+	}{
+		"it answers":                           {},
+		"it is away":                           {err: artifact.ErrUnreachable},
+		"the key of its Secret is refused":     {err: artifact.ErrDenied},
+		"by a role, and the user's is refused": {err: artifact.ErrOwnKeyDenied, unseen: true},
+		"by a role, and the user names no key": {err: discover.ErrNoOwnKey, unseen: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := tc.err
+			if err != nil {
+				err = fmt.Errorf("reading: %w", err)
+			}
+			if why, unseen := judgedStore(err); unseen != tc.unseen || (why == "") != (err == nil) {
+				t.Errorf("it is said %q, unseen: %v", why, unseen)
 			}
 		})
 	}

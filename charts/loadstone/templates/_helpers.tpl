@@ -158,8 +158,8 @@ seccompProfile:
   resources: [networkpolicies]
   verbs: [create, deletecollection]
 {{- end }}
-# A user's script is read from its ConfigMap once, when the run starts, and frozen. It lies in the run's namespace; the operator can neither list
-# ConfigMaps nor write one.
+# Scripts and bodies of a user are read from their ConfigMaps once, when the run starts, and frozen; the ConfigMaps of implementations are read before
+# and after each trial. They lie in the run's namespace; the operator can neither list ConfigMaps nor write one.
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get]
