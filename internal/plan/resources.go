@@ -103,11 +103,21 @@ func (p Plan) asking(line record.PlannedTrial, s share) []string {
 	var fields []string
 	for _, m := range s.members {
 		server, err := record.ServerIndex(m.Name)
-		if err != nil || server >= len(line.Servers) || len(share{members: []kind.Member{m}}.resources()) == 0 {
+		if err != nil || server >= len(line.Servers) {
 			continue
 		}
 		i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == line.Servers[server] })
-		fields = append(fields, fmt.Sprintf("spec.implementations[%d].resources", i))
+		for _, process := range m.Processes {
+			if len(process.Container.Resources) == 0 {
+				continue
+			}
+			field := fmt.Sprintf("spec.implementations[%d]", i)
+			if process.Dependency != "" {
+				n := slices.IndexFunc(p.Implementations[i].Dependencies, func(d record.Dependency) bool { return d.Name == process.Dependency })
+				field += fmt.Sprintf(".dependencies[%d]", n)
+			}
+			fields = append(fields, field+".resources")
+		}
 	}
 	return fields
 }

@@ -131,3 +131,41 @@ func TestOneNodeHasTheResourcesOfAllServersOfARun(t *testing.T) {
 		})
 	}
 }
+
+func TestARunWithoutResourcesNamesTheFieldsThatAsk(t *testing.T) {
+	depend := func(s *v1alpha1.BenchmarkRunSpec) {
+		amount := resource.MustParse("64Mi")
+		pages := v1alpha1.ContainerSettings{Resources: []v1alpha1.ResourceAmount{{Name: "hugepages-2Mi", Amount: &amount}}}
+		s.Implementations[0].Dependencies = []v1alpha1.Dependency{{Name: "queue", Image: "queue:1"}, {Name: "db", Image: "db:1", ContainerSettings: pages}}
+	}
+	duet := func(s *v1alpha1.BenchmarkRunSpec) {
+		amount := resource.MustParse("2Mi")
+		*s = duetSpec()
+		s.Implementations[1].Resources = []v1alpha1.ResourceAmount{{Name: "hugepages-2Mi", Amount: &amount}}
+	}
+	for name, tc := range map[string]struct {
+		changes []func(*v1alpha1.BenchmarkRunSpec)
+		want    string
+	}{
+		"a server":     {[]func(*v1alpha1.BenchmarkRunSpec){asking("hugepages-2Mi", "64Mi")}, "spec.implementations[0].resources: its pod needs 64 MiB of hugepages-2Mi on one node"},
+		"a dependency": {[]func(*v1alpha1.BenchmarkRunSpec){depend}, "spec.implementations[0].dependencies[1].resources: its pod needs 64 MiB of hugepages-2Mi on one node"},
+		"a server and its dependency": {
+			[]func(*v1alpha1.BenchmarkRunSpec){depend, asking("hugepages-2Mi", "64Mi")},
+			"spec.implementations[0].resources and spec.implementations[0].dependencies[1].resources: together they need 128 MiB of hugepages-2Mi on one node",
+		},
+		"both servers of a duet": {
+			[]func(*v1alpha1.BenchmarkRunSpec){duet, asking("hugepages-2Mi", "64Mi")},
+			"spec.implementations[0].resources and spec.implementations[1].resources: together they need 66 MiB of hugepages-2Mi on one node",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Compile(spec(tc.changes...), Options{Name: "r", UID: "u"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := Fits(p, []Node{{Name: "a", MilliCPU: 8000}}); v == nil || !strings.HasPrefix(v.Message, tc.want) {
+				t.Errorf("got %+v, want %q", v, tc.want)
+			}
+		})
+	}
+}
