@@ -117,11 +117,11 @@ func Pod(p *corev1.Pod) record.PodRecord {
 	return r
 }
 
-// LargestServer is what the largest server of a run needs on one node, in thousandths of a CPU.
-func LargestServer(run *v1alpha1.BenchmarkRun) (int64, error) {
+// LargestServer is the most that the servers of a run ask of one node.
+func LargestServer(run *v1alpha1.BenchmarkRun) (plan.Demand, error) {
 	p, err := Plan(run)
 	if err != nil {
-		return 0, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
+		return plan.Demand{}, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
 	}
 	return plan.LargestServer(p), nil
 }

@@ -73,12 +73,34 @@ func Fits(p Plan, nodes []Node) *Violation {
 	return p.fitsResources(nodes)
 }
 
-// LargestServer is the most that the servers of any trial of a plan need on one node, with all that runs beside them, in thousandths of a CPU.
-func LargestServer(p Plan) int64 {
-	var most int64
+// Demand is what pods ask of one node.
+type Demand struct {
+	// MilliCPU is CPU in thousandths.
+	MilliCPU int64
+	// Resources is everything else that is asked for in whole numbers, by its name; bytes of huge pages.
+	Resources map[string]int64
+}
+
+// Has reports whether a node has all that is asked of it.
+func (n Node) Has(d Demand) bool {
+	for name, amount := range d.Resources {
+		if n.Resources[name] < amount {
+			return false
+		}
+	}
+	return n.MilliCPU >= d.MilliCPU
+}
+
+// LargestServer is the most that the servers of any trial of a plan ask of one node, with all that runs beside them, of CPUs and of each resource. They
+// need not be the same server's: the blocks share the node of their first trial.
+func LargestServer(p Plan) Demand {
+	most := Demand{Resources: map[string]int64{}}
 	for _, line := range p.distinct() {
 		for _, s := range p.shares(line, v1alpha1.RoleServer) {
-			most = max(most, s.milliCPU)
+			most.MilliCPU = max(most.MilliCPU, s.milliCPU)
+			for name, amount := range s.resources() {
+				most.Resources[name] = max(most.Resources[name], amount)
+			}
 		}
 	}
 	return most
@@ -211,11 +233,11 @@ func rooms(nodes []Node, shares []share) int {
 	return found
 }
 
-// smallest is the name of the smallest node for a role that has so much CPU; empty if there is none.
-func smallest(nodes []Node, role string, need int64) string {
+// smallest is the name of the node for a role with the fewest CPUs that has what is asked of it; empty if there is none.
+func smallest(nodes []Node, role string, need Demand) string {
 	var best Node
 	for _, n := range ofRole(nodes, role) {
-		if n.MilliCPU >= need && (best.Name == "" || n.MilliCPU < best.MilliCPU) {
+		if n.Has(need) && (best.Name == "" || n.MilliCPU < best.MilliCPU) {
 			best = n
 		}
 	}

@@ -86,7 +86,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	p.Validity = validityOf(spec.Validity)
 	p.implementations(spec.Implementations)
 	p.stop(spec.Stop)
-	if wrong = kind.Join(wrong, work.Plan(spec, &p.Plan), checkPrograms(spec, opts.Local)); wrong != nil {
+	if wrong = kind.Join(wrong, work.Plan(spec, &p.Plan), checkPrograms(spec, opts.Local), checkNames(spec, opts.Local)); wrong != nil {
 		return Plan{}, wrong
 	}
 	p.seed(spec.Seed, opts.UID)

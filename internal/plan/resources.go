@@ -70,19 +70,56 @@ func checkHuge(field, size string, amount resource.Quantity) *Violation {
 	return nil
 }
 
-// fitsResources says whether a node for each pod of the plan that has CPUs enough has what the pod asks for besides; nil if there is one.
+// fitsResources says whether a node for each pod of the plan that has CPUs enough has what the pod asks for besides, and one node the most of everything:
+// all blocks share it; nil if there are such nodes.
 func (p Plan) fitsResources(nodes []Node) *Violation {
+	nodes = ofRole(nodes, v1alpha1.RoleServer)
+	var asking []string
 	for _, line := range p.distinct() {
 		for _, s := range p.shares(line, v1alpha1.RoleServer) {
-			if len(s.resources()) == 0 {
+			fields := p.asking(line, s)
+			if len(fields) == 0 {
 				continue
 			}
-			if v := p.lacking(line, s, ofRole(nodes, v1alpha1.RoleServer)); v != nil {
+			subject := fields[0] + ": its pod needs"
+			if len(fields) > 1 {
+				subject = strings.Join(fields, " and ") + ": together they need"
+			}
+			if v := lacking(subject, "with CPUs enough", Demand{s.milliCPU, s.resources()}, nodes); v != nil {
 				return v
 			}
+			asking = append(asking, slices.DeleteFunc(fields, func(f string) bool { return slices.Contains(asking, f) })...)
 		}
 	}
-	return nil
+	if len(asking) == 0 {
+		return nil
+	}
+	all := LargestServer(p)
+	return lacking(strings.Join(asking, " and ")+": the run needs", fmt.Sprintf("with %dm CPU, where all its blocks are measured", all.MilliCPU), all, nodes)
+}
+
+// asking are the fields by which a share of a trial asks for resources.
+func (p Plan) asking(line record.PlannedTrial, s share) []string {
+	var fields []string
+	for _, m := range s.members {
+		server, err := record.ServerIndex(m.Name)
+		if err != nil || server >= len(line.Servers) {
+			continue
+		}
+		i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == line.Servers[server] })
+		for _, process := range m.Processes {
+			if len(process.Container.Resources) == 0 {
+				continue
+			}
+			field := fmt.Sprintf("spec.implementations[%d]", i)
+			if process.Dependency != "" {
+				n := slices.IndexFunc(p.Implementations[i].Dependencies, func(d record.Dependency) bool { return d.Name == process.Dependency })
+				field += fmt.Sprintf(".dependencies[%d]", n)
+			}
+			fields = append(fields, field+".resources")
+		}
+	}
+	return fields
 }
 
 // resources are what the members of a share ask for together, by its name.
@@ -98,33 +135,14 @@ func (s share) resources() map[string]int64 {
 	return sum
 }
 
-// has reports whether a node has CPUs enough for a share, and enough of everything else that it asks for.
-func (n Node) has(s share) bool {
-	if n.MilliCPU < s.milliCPU {
-		return false
-	}
-	for name, amount := range s.resources() {
-		if n.Resources[name] < amount {
-			return false
-		}
-	}
-	return true
-}
-
-// lacking says what no node has for a share of a trial; nil if one has all.
-func (p Plan) lacking(line record.PlannedTrial, s share, nodes []Node) *Violation {
-	if slices.ContainsFunc(nodes, func(n Node) bool { return n.has(s) }) {
+// lacking says what no node has of a demand; nil if one has all. The sentence begins with a subject and what it does, and where says on which node.
+func lacking(subject, where string, asked Demand, nodes []Node) *Violation {
+	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Has(asked) }) {
 		return nil
 	}
-	asked := s.resources()
-	subject := "the pod of " + s.members[0].Name
-	if server, err := record.ServerIndex(s.members[0].Name); err == nil && server < len(line.Servers) {
-		i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == line.Servers[server] })
-		subject = fmt.Sprintf("spec.implementations[%d].resources: its pod", i)
-	}
 	var texts, most []string
-	for _, name := range slices.Sorted(maps.Keys(asked)) {
-		texts = append(texts, record.Resource{Name: name, Amount: asked[name]}.Printed()+" of "+name)
+	for _, name := range slices.Sorted(maps.Keys(asked.Resources)) {
+		texts = append(texts, record.Resource{Name: name, Amount: asked.Resources[name]}.Printed()+" of "+name)
 		best := record.Resource{Name: name}
 		for _, n := range nodes {
 			best.Amount = max(best.Amount, n.Resources[name])
@@ -132,6 +150,6 @@ func (p Plan) lacking(line record.PlannedTrial, s share, nodes []Node) *Violatio
 		most = append(most, best.Printed()+" of "+name)
 	}
 	return &Violation{Reason: v1alpha1.ReasonNotEnoughResources, Message: fmt.Sprintf(
-		"%s needs %s on one node with CPUs enough, and no node for a %s has that (the most that one has: %s): ask for less, let a node offer it, or label one that does with %s=%s",
-		subject, strings.Join(texts, " and "), v1alpha1.RoleServer, strings.Join(most, ", "), v1alpha1.LabelRole, v1alpha1.RoleServer)}
+		"%s %s on one node %s, and no node for a %s has that (the most that one has: %s): ask for less, let a node offer it, or label one that does with %s=%s",
+		subject, strings.Join(texts, " and "), where, v1alpha1.RoleServer, strings.Join(most, ", "), v1alpha1.LabelRole, v1alpha1.RoleServer)}
 }

@@ -83,3 +83,89 @@ func TestARunIsRefusedWhereNoNodeHasItsResources(t *testing.T) {
 		})
 	}
 }
+
+// The blocks share the node of the run's first trial, whichever implementation it measures.
+func TestOneNodeHasTheResourcesOfAllServersOfARun(t *testing.T) {
+	node := func(name string, milliCPU int64, has map[string]int64) Node {
+		return Node{Name: name, MilliCPU: milliCPU, Resources: has}
+	}
+	also := func(name string, amount int64) func(*v1alpha1.BenchmarkRunSpec) {
+		return func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Implementations[1].Resources = []v1alpha1.ResourceAmount{{Name: name, Amount: resource.NewQuantity(amount, resource.BinarySI)}}
+		}
+	}
+	nothing := func(*v1alpha1.BenchmarkRunSpec) {}
+	apart := func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Placement.SeparateNodes, s.Loads[0].Generators.CPUs = v1alpha1.Required, 5
+	}
+	const gpu, pages = "nvidia.com/gpu", "hugepages-2Mi"
+	withPages, withGPU, withBoth := map[string]int64{pages: 64 << 20}, map[string]int64{gpu: 1}, map[string]int64{pages: 64 << 20, gpu: 1}
+	for name, tc := range map[string]struct {
+		change       func(*v1alpha1.BenchmarkRunSpec)
+		nodes        []Node
+		reason, want string
+	}{
+		"one node with all":                   {also(gpu, 1), []Node{node("a", 4000, withPages), node("b", 4000, withBoth)}, "", ""},
+		"each asks for all that one node has": {also(pages, 64<<20), []Node{node("a", 4000, withPages)}, "", ""},
+		"a node for each": {
+			also(gpu, 1), []Node{node("a", 4000, withPages), node("b", 4000, withGPU)}, v1alpha1.ReasonNotEnoughResources,
+			"spec.implementations[0].resources and spec.implementations[1].resources: the run needs 64 MiB of hugepages-2Mi and 1 of nvidia.com/gpu on one node with 2200m CPU, where all its blocks are measured, and no node for a server has that",
+		},
+		"one node has the pages, and another the CPUs of the other server": {
+			nothing, []Node{node("a", 1200, withPages), node("b", 4000, nil)}, v1alpha1.ReasonNotEnoughResources,
+			"spec.implementations[0].resources: the run needs 64 MiB of hugepages-2Mi on one node with 2200m CPU, where all its blocks are measured",
+		},
+		"generators have no room but on the only node with the pages": {
+			apart, []Node{node("a", 2200, nil), node("b", 6000, withPages)}, v1alpha1.ReasonNotEnoughCPUs, "apart from the servers, a, has 2200m allocatable",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Compile(spec(asking(pages, "64Mi"), tc.change), Options{Name: "r", UID: "u"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := Fits(p, tc.nodes)
+			if (v != nil) != (tc.want != "") || v != nil && (v.Reason != tc.reason || !strings.Contains(v.Message, tc.want)) {
+				t.Errorf("got %+v, want %q", v, tc.want)
+			}
+		})
+	}
+}
+
+func TestARunWithoutResourcesNamesTheFieldsThatAsk(t *testing.T) {
+	depend := func(s *v1alpha1.BenchmarkRunSpec) {
+		amount := resource.MustParse("64Mi")
+		pages := v1alpha1.ContainerSettings{Resources: []v1alpha1.ResourceAmount{{Name: "hugepages-2Mi", Amount: &amount}}}
+		s.Implementations[0].Dependencies = []v1alpha1.Dependency{{Name: "queue", Image: "queue:1"}, {Name: "db", Image: "db:1", ContainerSettings: pages}}
+	}
+	duet := func(s *v1alpha1.BenchmarkRunSpec) {
+		amount := resource.MustParse("2Mi")
+		*s = duetSpec()
+		s.Implementations[1].Resources = []v1alpha1.ResourceAmount{{Name: "hugepages-2Mi", Amount: &amount}}
+	}
+	for name, tc := range map[string]struct {
+		changes []func(*v1alpha1.BenchmarkRunSpec)
+		want    string
+	}{
+		"a server":     {[]func(*v1alpha1.BenchmarkRunSpec){asking("hugepages-2Mi", "64Mi")}, "spec.implementations[0].resources: its pod needs 64 MiB of hugepages-2Mi on one node"},
+		"a dependency": {[]func(*v1alpha1.BenchmarkRunSpec){depend}, "spec.implementations[0].dependencies[1].resources: its pod needs 64 MiB of hugepages-2Mi on one node"},
+		"a server and its dependency": {
+			[]func(*v1alpha1.BenchmarkRunSpec){depend, asking("hugepages-2Mi", "64Mi")},
+			"spec.implementations[0].resources and spec.implementations[0].dependencies[1].resources: together they need 128 MiB of hugepages-2Mi on one node",
+		},
+		"both servers of a duet": {
+			[]func(*v1alpha1.BenchmarkRunSpec){duet, asking("hugepages-2Mi", "64Mi")},
+			"spec.implementations[0].resources and spec.implementations[1].resources: together they need 66 MiB of hugepages-2Mi on one node",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Compile(spec(tc.changes...), Options{Name: "r", UID: "u"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := Fits(p, []Node{{Name: "a", MilliCPU: 8000}}); v == nil || !strings.HasPrefix(v.Message, tc.want) {
+				t.Errorf("got %+v, want %q", v, tc.want)
+			}
+		})
+	}
+}

@@ -212,7 +212,7 @@ func TestAPodThatIsBoundToANodeWaitsForItByName(t *testing.T) {
 	if f := a.Fault(); f != nil {
 		t.Errorf("it ends with %q", describe(f))
 	}
-	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound+": 0/3 nodes: bring the node back or free its CPUs, or start a new run"; got != want {
+	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound+": 0/3 nodes: bring the node back or free what it lacks, or start a new run"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }

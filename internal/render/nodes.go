@@ -40,7 +40,7 @@ func roomy(o PodOptions) []string {
 		if selector != nil && n.Role != v1alpha1.RoleServer {
 			continue
 		}
-		if n.MilliCPU >= o.LargestServer {
+		if n.Has(o.LargestServer) {
 			fit = append(fit, n.Name)
 		} else {
 			small = true

@@ -51,8 +51,9 @@ func TestEachGeneratorIsBoundToItsOwnNode(t *testing.T) {
 func TestTheFirstServerIsPutWhereTheLargestFits(t *testing.T) {
 	server, generator := v1alpha1.RoleServer, v1alpha1.RoleGenerator
 	for name, tc := range map[string]struct {
-		nodes []plan.Node
-		want  []string
+		nodes     []plan.Node
+		resources map[string]int64
+		want      []string
 	}{
 		"all nodes have room":          {nodes: []plan.Node{{Name: "a", Role: server, MilliCPU: 2200}, {Name: "b", Role: server, MilliCPU: 4000}}},
 		"one node has room":            {nodes: []plan.Node{{Name: "a", Role: server, MilliCPU: 1200}, {Name: "b", Role: server, MilliCPU: 2200}}, want: []string{"b"}},
@@ -61,11 +62,15 @@ func TestTheFirstServerIsPutWhereTheLargestFits(t *testing.T) {
 		"nodes for others do not count": {nodes: []plan.Node{
 			{Name: "a", Role: server, MilliCPU: 2200}, {Name: "b", Role: generator, MilliCPU: 4000}, {Name: "c", MilliCPU: 1000},
 		}},
+		"one node has a resource that another server asks for": {
+			nodes:     []plan.Node{{Name: "a", Role: server, MilliCPU: 4000}, {Name: "b", Role: server, MilliCPU: 4000, Resources: map[string]int64{"nvidia.com/gpu": 1}}},
+			resources: map[string]int64{"nvidia.com/gpu": 1}, want: []string{"b"},
+		},
 		"nodes without labels do where none has one": {nodes: []plan.Node{{Name: "a", MilliCPU: 1000}, {Name: "b", MilliCPU: 4000}}, want: []string{"b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options()
-			o.Nodes, o.LargestServer = tc.nodes, 2200
+			o.Nodes, o.LargestServer = tc.nodes, plan.Demand{MilliCPU: 2200, Resources: tc.resources}
 			if diff := cmp.Diff(tc.want, allowed(member(t, trial(t, compiled(t)), record.MemberServer(0), o))); diff != "" {
 				t.Errorf("where the server may run (-want +got):\n%s", diff)
 			}

@@ -59,8 +59,8 @@ type PodOptions struct {
 	Nodes []plan.Node
 	// Bound are the nodes to which the run is bound, by the member of the trial; empty until a trial of it is stored.
 	Bound map[string]string
-	// LargestServer is the CPU that the largest server of the run needs with its observer, in thousandths.
-	LargestServer int64
+	// LargestServer is the most that the servers of the run ask of one node.
+	LargestServer plan.Demand
 	// Patience is how long the run waits for the pod's image.
 	Patience time.Duration
 }

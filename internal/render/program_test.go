@@ -181,7 +181,7 @@ func TestAProgramIsBoundToTheNodeOfItsRun(t *testing.T) {
 		t.Errorf("the second trial is bound to %v, want s-1", names)
 	}
 	roomy := programPod(t, func(o *PodOptions) {
-		o.LargestServer = 2200
+		o.LargestServer.MilliCPU = 2200
 		o.Nodes = []plan.Node{{Name: "small", MilliCPU: 2000}, {Name: "large", MilliCPU: 4000}}
 	})
 	if names := allowed(roomy); !slices.Equal(names, []string{"large"}) {

@@ -48,6 +48,15 @@ func TestTheBodiesOfRequestsAreReadOrRefused(t *testing.T) {
 	}
 }
 
+func TestABodyOfAConfigMapThatCannotBeIsRefused(t *testing.T) {
+	live, run := fake.NewClientBuilder().Build(), posting("a.json")
+	run.Spec.Loads[0].Request.BodyFrom.ConfigMap = ".."
+	_, err := scripts.Read(t.Context(), live, run)
+	if v := (*plan.Violation)(nil); !errors.As(err, &v) || !strings.HasPrefix(v.Message, `spec.loads[0].request.bodyFrom.configMap is "..", and no object can have that name`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTrialsAreMadeOfTheBodiesThatWereFrozen(t *testing.T) {
 	store, run := memory{}, posting("a.json")
 	if scripts.Frozen(run) {

@@ -75,6 +75,9 @@ func readScripts(ctx context.Context, live client.Reader, run *v1alpha1.Benchmar
 }
 
 func read(ctx context.Context, live client.Reader, namespace string, s v1alpha1.Script, field string) ([]byte, error) {
+	if v := plan.CheckName(field+".configMap", s.ConfigMap); v != nil {
+		return nil, v
+	}
 	var m corev1.ConfigMap
 	err := live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: s.ConfigMap}, &m)
 	if apierrors.IsNotFound(err) {

@@ -108,7 +108,7 @@ func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
 			}
 		})
 	}
-	if got := plan.LargestServer(both); got != 2100 {
+	if got := plan.LargestServer(both).MilliCPU; got != 2100 {
 		t.Errorf("the largest server needs %dm, want the 2100m of the program with its collector", got)
 	}
 }
