@@ -168,11 +168,11 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 	return sameConfigMaps(now.Manifest.Given(*a), then.Manifest.Given(*b), anchor)
 }
 
-// sameConfigMaps checks that an anchor was given the same ConfigMaps. A run that has recorded none of them does not say what they were, and is
-// believed, as it is of its scripts.
+// sameConfigMaps checks that an anchor was given the same ConfigMaps. A run that has recorded none of them, or the digest of other keys, does not say
+// what they were, and is believed, as it is of its scripts.
 func sameConfigMaps(now, then []record.ConfigMap, anchor string) (why Reason, detail string) {
 	for _, is := range now {
-		was := pick.First(then, func(c *record.ConfigMap) bool { return c.Name == is.Name })
+		was := pick.First(then, func(c *record.ConfigMap) bool { return c.Name == is.Name && slices.Equal(c.Keys, is.Keys) })
 		if was != nil && was.SHA256 != is.SHA256 {
 			return AnchorDiffers, fmt.Sprintf("ConfigMap %s of %s had SHA-256 %s and has %s", is.Name, anchor, was.SHA256, is.SHA256)
 		}

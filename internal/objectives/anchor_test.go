@@ -124,6 +124,18 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 	}
 }
 
+func TestDigestsOfOtherKeysOfAConfigMapSayNothing(t *testing.T) {
+	now, then := twoDays(1)
+	for d, keys := range map[*record.RunData][]string{&now: {"port"}, &then: nil} {
+		d.Manifest.Plan.Implementations[0].Container.Env = []record.Variable{{Name: "PORT", From: record.Object{ConfigMap: "app"}, Key: "port"}}
+		d.Manifest.ConfigMaps = []record.ConfigMap{{Name: "app", Keys: keys, SHA256: strings.Join(keys, "")}}
+	}
+	now.Earlier = map[string]record.EarlierRun{"default/duel-2f1c7d0a": {Data: &then}}
+	if got := analysed(t, now).Objectives[0]; got.Outcome != objectives.Met {
+		t.Errorf("%s %s %q", got.Outcome, got.Reason, got.Detail)
+	}
+}
+
 func TestARegressionIsSeenFromOneDuetToAnother(t *testing.T) {
 	now, then := turns(1.2), turns(1)
 	now.Manifest.Plan.Objectives = []record.Objective{{
