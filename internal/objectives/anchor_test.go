@@ -100,6 +100,11 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 			sent(now, "a")
 			sent(then, "b")
 		}, objectives.LoadDiffers, "bodyFrom of load sweep, orders/one.json, had SHA-256 b and has a"},
+		"the earlier run sent another body, on one machine": {func(now, then *record.RunData) {
+			for d, body := range map[*record.RunData]string{now: "{}", then: "[]"} {
+				d.Manifest.Plan.Cells[0].Request.From, d.Manifest.Plan.Cells[0].Request.Body = &record.BodySource{ConfigMap: "orders", Key: "one.json"}, body
+			}
+		}, objectives.LoadDiffers, "bodyFrom of load sweep, orders/one.json, had SHA-256 4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 and has 44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"},
 		"the earlier run had no such implementation": {func(_, then *record.RunData) {
 			then.Trials = only(then.Trials, "go")
 			then.Manifest.Plan.Implementations = then.Manifest.Plan.Implementations[:1]
