@@ -153,14 +153,14 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.
 		return pass.GoOn, nil
 	}
 	digests, err := settings.Digests(ctx, r.Live, s.run.Namespace, s.plan.Implementations)
+	var texts scripts.Texts
+	if err == nil {
+		texts, err = scripts.Read(ctx, r.Live, s.run)
+	}
 	if s.waiting = settings.Awaited(err, s.now.Sub(s.run.Status.StartTime.Time)); s.waiting != "" {
 		s.why = v1alpha1.ReasonObjectMissing
 		return pass.Again(time.Second), nil
 	} else if err != nil {
-		return s.refuse(err)
-	}
-	texts, err := scripts.Read(ctx, r.Live, s.run)
-	if err != nil {
 		return s.refuse(err)
 	}
 	frozen := v1alpha1.BenchmarkRunStatus{ConfigMaps: digests}

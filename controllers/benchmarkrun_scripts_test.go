@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/settings"
 )
 
 // scripts makes the ConfigMap "mine".
@@ -82,29 +83,35 @@ func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
 	}
 }
 
-func TestAScriptThatIsNotThereIsRefusedBeforeAnythingStarts(t *testing.T) {
+func TestAScriptThatIsNotThereIsWaitedForAndRefusedBeforeAnythingStarts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	large := strings.Repeat("-", protocol.MaxScripts/2+1)
 	w.scripts(map[string]string{"empty.lua": "", "large.lua": large})
 	for name, tc := range map[string]struct {
-		delta func(*v1alpha1.BenchmarkRunSpec)
-		says  string
+		delta  func(*v1alpha1.BenchmarkRunSpec)
+		reason string
+		says   string
 	}{
-		"nomap": {scripted("other", "a.lua"), "spec.loads[0].script.configMap: ConfigMap other does not exist in namespace " + w.namespace + ": create it before the run"},
-		"nokey": {scripted("mine", "a.lua"), "spec.loads[0].script.key: ConfigMap mine has no key a.lua, or the key is empty"},
-		"empty": {scripted("mine", "empty.lua"), "spec.loads[0].script.key: ConfigMap mine has no key empty.lua, or the key is empty"},
+		"nomap": {scripted("other", "a.lua"), v1alpha1.ReasonObjectMissing, "spec.loads[0].script.configMap: ConfigMap other does not exist in namespace " + w.namespace + ": create it there, or correct the name"},
+		"nokey": {scripted("mine", "a.lua"), v1alpha1.ReasonObjectMissing, "spec.loads[0].script.key: ConfigMap mine has no key a.lua, or the key is empty"},
+		"empty": {scripted("mine", "empty.lua"), v1alpha1.ReasonObjectMissing, "spec.loads[0].script.key: ConfigMap mine has no key empty.lua, or the key is empty"},
 		"large": {func(s *v1alpha1.BenchmarkRunSpec) {
 			scripted("mine", "large.lua")(s)
 			second := *s.Loads[0].DeepCopy()
 			second.Name = "second"
 			s.Loads = append(s.Loads, second)
-		}, "spec.loads[1].script: the scripts of all loads exceed 1048576 bytes in total"},
+		}, v1alpha1.ReasonInvalidSpec, "spec.loads[1].script: the scripts of all loads exceed 1048576 bytes in total"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := w.awaitEnd(w.apply(name, tc.delta))
+			run := w.apply(name, tc.delta)
+			if tc.reason == v1alpha1.ReasonObjectMissing {
+				run = await(w, run, "a word of what is missing", waitsFor(tc.says))
+				w.clock.Forward(settings.Patience)
+			}
+			run = w.awaitEnd(run)
 			for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
-				condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, tc.says)
+				condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, tc.reason, tc.says)
 			}
 		})
 	}
@@ -114,8 +121,10 @@ func TestAScriptThatIsNotThereIsRefusedBeforeAnythingStarts(t *testing.T) {
 	posts := func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Loads[0].Request = v1alpha1.Request{Method: "POST", BodyFrom: v1alpha1.BodySource{ConfigMap: "mine", Key: "order.json"}}
 	}
+	// Who applies the ConfigMap with the run may do so after it.
+	run := await(w, w.apply("posts", posts), "a word of what is missing", waitsFor("spec.loads[0].request.bodyFrom.key: ConfigMap mine has no key order.json"))
 	w.scriptsAlso("order.json", `{"a": 1}`)
-	run := w.awaitEnd(w.apply("posts", posts))
+	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	for _, trial := range w.trials(run) {
 		if asked := trial.Spec.Sweep.Cells[0].Request; asked.Body != `{"a": 1}` || len(run.Status.Bodies) != 1 || run.Status.Bodies[0].Name != "mine/order.json" {

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,18 +19,20 @@ func filed(s *v1alpha1.BenchmarkRunSpec) {
 	s.Implementations[0].Files = []v1alpha1.FileMount{{Path: "/etc/app", ConfigMap: v1alpha1.ObjectReference{Name: "mine"}}}
 }
 
+// waitsFor looks for a run that says for what it waits.
+func waitsFor(what string) func(*v1alpha1.BenchmarkRun) bool {
+	return func(r *v1alpha1.BenchmarkRun) bool {
+		return slices.ContainsFunc(r.Status.Conditions, func(c metav1.Condition) bool {
+			return c.Type == v1alpha1.ConditionSucceeded && strings.HasPrefix(c.Message, "waiting for up to 10s: ") && strings.Contains(c.Message, what)
+		})
+	}
+}
+
 func TestAConfigMapThatIsNamedIsThereBeforeAnythingStarts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const says = `implementations[go].files[0] names the ConfigMap "mine", which namespace `
-	run := await(w, w.apply("missing", filed), "a word of what is missing", func(r *v1alpha1.BenchmarkRun) bool {
-		for _, c := range r.Status.Conditions {
-			if c.Type == v1alpha1.ConditionSucceeded && strings.Contains(c.Message, says) {
-				return true
-			}
-		}
-		return false
-	})
+	run := await(w, w.apply("missing", filed), "a word of what is missing", waitsFor(says))
 	w.clock.Forward(settings.Patience)
 	run = w.awaitEnd(run)
 	for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {

@@ -82,7 +82,7 @@ type ConfigMapDigest struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 
-	// sha256 is the digest of its keys and values, in hexadecimal.
+	// sha256 is the digest of what is read of it, in hexadecimal.
 	// +required
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64

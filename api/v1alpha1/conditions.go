@@ -145,7 +145,7 @@ const (
 const (
 	// ReasonImagePull surfaces when an image cannot be pulled.
 	ReasonImagePull = "ImagePull"
-	// ReasonObjectMissing surfaces when a ConfigMap or Secret that an implementation names, or a key of it, is not there.
+	// ReasonObjectMissing surfaces when a ConfigMap or Secret that a run names, or a key of it, is not there.
 	ReasonObjectMissing = "ObjectMissing"
 	// ReasonObjectChanged surfaces when a ConfigMap that an implementation names is no longer what it was when the run started.
 	ReasonObjectChanged = "ObjectChanged"

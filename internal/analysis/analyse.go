@@ -84,7 +84,7 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 		t.NoiseFloor = fitting(data.Calibration, t.Fingerprint)
 	}
 	return t, objectives.Run{
-		Data: data, Implementations: t.Implementations, Levels: t.Levels, Groups: t.Groups, Comparisons: t.Comparisons,
+		Data: data, Implementations: t.Implementations, Levels: t.Levels, Requests: t.Requests, Groups: t.Groups, Comparisons: t.Comparisons,
 		Capacities: t.Capacities, ImplementationFailures: failures, Cases: rows, Rows: t.Rows, CaseFailures: failedCases,
 	}, nil
 }

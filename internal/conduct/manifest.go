@@ -30,7 +30,11 @@ type RunRecord struct {
 func (r Run) Manifest(of RunRecord) record.RunManifest {
 	m := record.RunManifest{
 		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec, Plan: r.Plan.Plan, Blocks: r.Plan.Blocks, RepeatBlocks: r.Repeated(),
-		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts, Bodies: of.Bodies, ConfigMaps: of.ConfigMaps,
+		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts, Bodies: of.Bodies,
+	}
+	for _, c := range of.ConfigMaps {
+		c.Keys = record.KeysOf(r.Plan.Implementations, c.Name)
+		m.ConfigMaps = append(m.ConfigMaps, c)
 	}
 	m.Run.PlanHash = r.Plan.Hash()
 	m.Notes = slices.Clone(of.Notes)

@@ -70,6 +70,15 @@ func TestTheManifestOfARunTellsHowItWasLed(t *testing.T) {
 	}
 }
 
+func TestAManifestSaysWhichKeysOfAConfigMapItsDigestIsOf(t *testing.T) {
+	r := runOf(t, 2, alone, measured(0))
+	r.Plan.Implementations[0].Container.Env = []record.Variable{{Name: "PORT", From: record.Object{ConfigMap: "app"}, Key: "port"}}
+	m := r.Manifest(conduct.RunRecord{Run: identity, ConfigMaps: []record.ConfigMap{{Name: "app", SHA256: "a"}}})
+	if diff := cmp.Diff([]record.ConfigMap{{Name: "app", Keys: []string{"port"}, SHA256: "a"}}, m.ConfigMaps); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestAnInterimAnalysisReadsTheBlocksBeforeIt(t *testing.T) {
 	r := runOf(t, 25, alone, ended(10), interim(0, 0))
 	m := r.InterimManifest(conduct.RunRecord{Run: identity}, 10)

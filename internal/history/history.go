@@ -260,7 +260,7 @@ func ratios(r Report) []valueOf {
 				continue
 			}
 			k := key{r.Run, c.Implementation, c.Baseline, c.Load, o.Metric, "ratio"}
-			out = append(out, r.value(k, *o.Ratio, o.Blocks, terms{baseline: baseline(r.Table, c.Baseline), load: load(r.Table, c.Load)}))
+			out = append(out, r.value(k, *o.Ratio, o.Blocks, termsOf(r.Table, c.Baseline, c.Load)))
 		}
 	}
 	return out
@@ -273,7 +273,8 @@ func plain(r Report) []valueOf {
 		if g.Step > 0 {
 			continue // A search asks for other rates in each round.
 		}
-		t := terms{load: load(r.Table, g.Load), machine: r.Table.Fingerprint}
+		t := termsOf(r.Table, "", g.Load)
+		t.machine = r.Table.Fingerprint
 		k := key{r.Run, g.Implementation, "", g.Name(), verdict.Throughput, "requests/s"}
 		if s := g.Throughput; s != nil && s.Mean > 0 && !g.ThroughputIsBound && g.RequestsPerSecond == 0 {
 			out = append(out, r.value(k, s.Mean, s.N, t))
@@ -291,7 +292,47 @@ func (r Report) value(k key, value float64, blocks int, t terms) valueOf {
 }
 
 // terms are digests of what a value rests upon, besides the implementation that it is of; empty where it does not matter.
-type terms struct{ baseline, load, machine string }
+type terms struct {
+	baseline, load, machine string
+	// contents are digests of what a run names and reads, by what it is and its name. A round that does not know one is believed.
+	contents map[content]string
+}
+
+// content is the text of a ConfigMap, a body or a script.
+type content struct{ what, name string }
+
+// The contents, as a break names them.
+const (
+	ofConfigMap = "another content of the baseline's ConfigMap"
+	ofBody      = "another body from"
+	ofScript    = "another script of"
+)
+
+// termsOf are the terms of a load, and of a baseline if there is one.
+func termsOf(t analysis.Table, of, name string) terms {
+	out := terms{load: load(t, name), contents: map[content]string{}}
+	if of != "" {
+		out.baseline = baseline(t, of)
+	}
+	for _, i := range t.Implementations {
+		for _, c := range i.ConfigMaps {
+			if i.Name == of {
+				out.contents[content{ofConfigMap, strings.Join(append([]string{c.Name}, c.Keys...), "/")}] = c.SHA256
+			}
+		}
+	}
+	for _, r := range t.Requests {
+		if r.Load == name && r.From != "" {
+			out.contents[content{ofBody, r.From}] = r.BodySHA256
+		}
+	}
+	for _, a := range t.Artifacts {
+		if a.Trial == "" && a.Name == "scripts/"+name {
+			out.contents[content{ofScript, name}] = a.SHA256
+		}
+	}
+	return out
+}
 
 // differ says in what two terms differ; empty if they do not.
 func (t terms) differ(from terms) string {
@@ -305,6 +346,14 @@ func (t terms) differ(from terms) string {
 	if t.machine != from.machine {
 		what = append(what, "another machine")
 	}
+	var texts []string
+	for c, is := range t.contents {
+		if was := from.contents[c]; was != is && was != "" && is != "" {
+			texts = append(texts, c.what+" "+c.name)
+		}
+	}
+	slices.Sort(texts)
+	what = append(what, texts...)
 	return strings.Join(what, ", ")
 }
 
@@ -316,7 +365,7 @@ func baseline(t analysis.Table, name string) string {
 			of = i
 		}
 	}
-	of.Baseline = false
+	of.Baseline, of.ConfigMaps = false, nil // A round that does not know them is compared nevertheless.
 	for _, f := range t.Environment {
 		if f.Implementation == name && f.Key == environment.ImageID && len(f.Values) > 0 {
 			of.Image = f.Values[0].Value

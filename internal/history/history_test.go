@@ -17,6 +17,8 @@ import (
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/verdict"
@@ -187,6 +189,11 @@ func TestAMachineThatDriftsIsNoChange(t *testing.T) {
 func TestWhatCannotBeComparedBreaksTheSeries(t *testing.T) {
 	anew := func(change func(table *analysis.Table)) func(int, *analysis.Table) {
 		return func(i int, table *analysis.Table) {
+			for k := range table.Implementations {
+				table.Implementations[k].ConfigMaps = []record.ConfigMap{{Name: "app", SHA256: "a"}}
+			}
+			table.Requests = []planned.Request{{Load: "sweep", From: "orders/one.json", BodySHA256: "a"}}
+			table.Artifacts = []analysis.Artifact{{Artifact: record.Artifact{Name: "scripts/sweep", SHA256: "a"}}}
 			if i >= 12 {
 				change(table)
 			}
@@ -204,9 +211,20 @@ func TestWhatCannotBeComparedBreaksTheSeries(t *testing.T) {
 				}
 			}
 		}, "another baseline"},
-		"another load":                     {2, func(table *analysis.Table) { table.Levels[0].DurationSeconds = 60 }, "other levels of the load"},
-		"another machine, of ratios":       {2, func(table *analysis.Table) { table.Fingerprint = "other" }, ""},
-		"another machine, of plain values": {1, func(table *analysis.Table) { table.Fingerprint = "other" }, "another machine"},
+		"another load":                                       {2, func(table *analysis.Table) { table.Levels[0].DurationSeconds = 60 }, "other levels of the load"},
+		"another machine, of ratios":                         {2, func(table *analysis.Table) { table.Fingerprint = "other" }, ""},
+		"another content of a ConfigMap of the anchor":       {2, func(table *analysis.Table) { table.Implementations[0].ConfigMaps[0].SHA256 = "b" }, "another content of the baseline's ConfigMap app"},
+		"another content of a ConfigMap of what is measured": {2, func(table *analysis.Table) { table.Implementations[1].ConfigMaps[0].SHA256 = "b" }, ""},
+		"contents of ConfigMaps that no earlier round knows": {2, func(table *analysis.Table) { table.Implementations[0].ConfigMaps[0].Name = "other" }, ""},
+		"contents of ConfigMaps, of other keys": {2, func(table *analysis.Table) {
+			table.Implementations[0].ConfigMaps[0] = record.ConfigMap{Name: "app", Keys: []string{"port"}, SHA256: "b"}
+		}, ""},
+		"another text of a body":                  {2, func(table *analysis.Table) { table.Requests[0].BodySHA256 = "b" }, "another body from orders/one.json"},
+		"another text of a body, of plain values": {1, func(table *analysis.Table) { table.Requests[0].BodySHA256 = "b" }, "another body from orders/one.json"},
+		"a body that only later rounds know":      {2, func(table *analysis.Table) { table.Requests[0].From = "orders/two.json" }, ""},
+		"another text of the script":              {2, func(table *analysis.Table) { table.Artifacts[0].SHA256 = "b" }, "another script of sweep"},
+		"another script of another load":          {2, func(table *analysis.Table) { table.Artifacts[0].SHA256, table.Artifacts[0].Name = "b", "scripts/other" }, ""},
+		"another machine, of plain values":        {1, func(table *analysis.Table) { table.Fingerprint = "other" }, "another machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			steady := rounds(24, fromRound(13, 1.1))

@@ -103,20 +103,19 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 			return LoadDiffers, fmt.Sprintf("%s of load %s was %s and is %s", d.name, l.Load, d.then, d.now)
 		}
 	}
-	if why, detail := sameBodies(now.Data.Manifest, then.Data.Manifest, l.Load); why != "" {
+	if why, detail := sameBodies(now.Requests, then.Requests, l.Load); why != "" {
 		return why, detail
 	}
 	return sameScript(&now.Data, &then.Data, *level, l)
 }
 
-// sameBodies returns why two runs cannot be compared at the levels of a load by the bodies that its requests name; empty if they can.
-func sameBodies(now, then record.RunManifest, load string) (why Reason, detail string) {
-	for _, is := range now.Bodies {
-		sends := func(r record.MixedRequest) bool { return r.From != nil && r.From.String() == is.From }
-		mine := func(c record.Cell) bool { return c.Load == load && slices.ContainsFunc(c.Requests(), sends) }
-		was := pick.First(then.Bodies, func(b *record.FrozenBody) bool { return b.From == is.From })
-		if was != nil && was.SHA256 != is.SHA256 && slices.ContainsFunc(now.Plan.Cells, mine) {
-			return LoadDiffers, fmt.Sprintf("bodyFrom of load %s, %s, had SHA-256 %s and has %s", load, is.From, was.SHA256, is.SHA256)
+// sameBodies returns why two runs cannot be compared at the levels of a load by the bodies that its requests name; empty if they can. A run that does
+// not know the digest of one is believed.
+func sameBodies(now, then []planned.Request, load string) (why Reason, detail string) {
+	for _, is := range now {
+		was := pick.First(then, func(r *planned.Request) bool { return r.Load == load && r.Key == is.Key })
+		if is.Load == load && was != nil && was.BodySHA256 != is.BodySHA256 && was.BodySHA256 != "" && is.BodySHA256 != "" {
+			return LoadDiffers, fmt.Sprintf("bodyFrom of load %s, %s, had SHA-256 %s and has %s", load, is.From, was.BodySHA256, is.BodySHA256)
 		}
 	}
 	return "", ""
@@ -168,11 +167,11 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 	return sameConfigMaps(now.Manifest.Given(*a), then.Manifest.Given(*b), anchor)
 }
 
-// sameConfigMaps checks that an anchor was given the same ConfigMaps. A run that has recorded none of them does not say what they were, and is
-// believed, as it is of its scripts.
+// sameConfigMaps checks that an anchor was given the same ConfigMaps. A run that has recorded none of them, or the digest of other keys, does not say
+// what they were, and is believed, as it is of its scripts.
 func sameConfigMaps(now, then []record.ConfigMap, anchor string) (why Reason, detail string) {
 	for _, is := range now {
-		was := pick.First(then, func(c *record.ConfigMap) bool { return c.Name == is.Name })
+		was := pick.First(then, func(c *record.ConfigMap) bool { return c.Name == is.Name && slices.Equal(c.Keys, is.Keys) })
 		if was != nil && was.SHA256 != is.SHA256 {
 			return AnchorDiffers, fmt.Sprintf("ConfigMap %s of %s had SHA-256 %s and has %s", is.Name, anchor, was.SHA256, is.SHA256)
 		}

@@ -100,6 +100,11 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 			sent(now, "a")
 			sent(then, "b")
 		}, objectives.LoadDiffers, "bodyFrom of load sweep, orders/one.json, had SHA-256 b and has a"},
+		"the earlier run sent another body, on one machine": {func(now, then *record.RunData) {
+			for d, body := range map[*record.RunData]string{now: "{}", then: "[]"} {
+				d.Manifest.Plan.Cells[0].Request.From, d.Manifest.Plan.Cells[0].Request.Body = &record.BodySource{ConfigMap: "orders", Key: "one.json"}, body
+			}
+		}, objectives.LoadDiffers, "bodyFrom of load sweep, orders/one.json, had SHA-256 4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 and has 44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"},
 		"the earlier run had no such implementation": {func(_, then *record.RunData) {
 			then.Trials = only(then.Trials, "go")
 			then.Manifest.Plan.Implementations = then.Manifest.Plan.Implementations[:1]
@@ -121,6 +126,18 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 	now.Earlier = map[string]record.EarlierRun{"default/duel-2f1c7d0a": {Error: "no such object"}}
 	if got := analysed(t, now).Objectives[0]; got.Reason != objectives.NoEarlierRun || got.Detail != "no such object" {
 		t.Errorf("a run that was not found: %+v", got)
+	}
+}
+
+func TestDigestsOfOtherKeysOfAConfigMapSayNothing(t *testing.T) {
+	now, then := twoDays(1)
+	for d, keys := range map[*record.RunData][]string{&now: {"port"}, &then: nil} {
+		d.Manifest.Plan.Implementations[0].Container.Env = []record.Variable{{Name: "PORT", From: record.Object{ConfigMap: "app"}, Key: "port"}}
+		d.Manifest.ConfigMaps = []record.ConfigMap{{Name: "app", Keys: keys, SHA256: strings.Join(keys, "")}}
+	}
+	now.Earlier = map[string]record.EarlierRun{"default/duel-2f1c7d0a": {Data: &then}}
+	if got := analysed(t, now).Objectives[0]; got.Outcome != objectives.Met {
+		t.Errorf("%s %s %q", got.Outcome, got.Reason, got.Detail)
 	}
 }
 

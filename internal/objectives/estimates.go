@@ -21,6 +21,7 @@ type Run struct {
 	Data            record.RunData
 	Implementations []planned.Implementation
 	Levels          []planned.Level
+	Requests        []planned.Request
 	Groups          []validity.Group
 	Comparisons     []verdict.Comparison
 	Capacities      []capacity.Capacity

@@ -20,6 +20,8 @@ type Implementation struct {
 	TLS bool `json:"tls,omitempty"`
 	// Settings are what it gets beside image and command.
 	Settings []record.Setting `json:"settings,omitempty"`
+	// ConfigMaps are those that it names, as they were when the run started; none in records from before.
+	ConfigMaps []record.ConfigMap `json:"configMaps,omitempty"`
 }
 
 // Level is one point of a load's sweep, as planned.
@@ -108,6 +110,7 @@ func Of(m record.RunManifest) (Run, error) {
 	for _, i := range plan.Implementations {
 		p.Implementations = append(p.Implementations, Implementation{
 			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs, TLS: i.TLS != nil, Settings: i.Settings(),
+			ConfigMaps: m.Given(i),
 		})
 	}
 	if !slices.ContainsFunc(p.Implementations, func(i Implementation) bool { return i.Baseline }) {

@@ -50,6 +50,24 @@ func (e VariableSource) object() Object {
 	return Object{ConfigMap: e.Name}
 }
 
+// KeysOf are the keys that implementations read of a ConfigMap, in order; nil if files or variables take whatever it has.
+func KeysOf(implementations []Implementation, configMap string) []string {
+	var keys []string
+	for _, i := range implementations {
+		for _, u := range i.Uses() {
+			if u.Object.ConfigMap != configMap {
+				continue
+			}
+			if u.Key == "" {
+				return nil
+			}
+			keys = append(keys, u.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
 // Absent says which object is named and not there, and the way out.
 func (u Use) Absent(namespace string) string {
 	kind, name := u.Object.Named()
@@ -73,7 +91,9 @@ func (o Object) Named() (kind, name string) {
 // ConfigMap is a ConfigMap that implementations name, as it was when the run started.
 type ConfigMap struct {
 	Name string `json:"name"`
-	// SHA256 is the digest of its keys and values.
+	// Keys are those that are read of it; empty if all are, and in records from before.
+	Keys []string `json:"keys,omitempty"`
+	// SHA256 is the digest of these keys and their values.
 	SHA256 string `json:"sha256"`
 }
 

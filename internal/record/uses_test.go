@@ -36,6 +36,28 @@ func TestEveryPlaceThatNamesAnObjectIsKnown(t *testing.T) {
 	}
 }
 
+func TestWhichKeysOfAConfigMapAreRead(t *testing.T) {
+	reads := func(keys ...string) record.Implementation {
+		i := record.Implementation{Name: "go"}
+		for _, k := range keys {
+			i.Container.Env = append(i.Container.Env, record.Variable{From: record.Object{ConfigMap: "app"}, Key: k})
+		}
+		return i
+	}
+	for name, tc := range map[string]struct {
+		given []record.Implementation
+		want  []string
+	}{
+		"no key":                        {},
+		"each key once, in order":       {[]record.Implementation{reads("c", "a"), reads("a")}, []string{"a", "c"}},
+		"all, as files or envFrom take": {[]record.Implementation{reads("c"), configured()}, nil},
+	} {
+		if diff := cmp.Diff(tc.want, record.KeysOf(tc.given, "app")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestAManifestSaysWhichConfigMapsAnImplementationWasGiven(t *testing.T) {
 	m := record.RunManifest{ConfigMaps: []record.ConfigMap{{Name: "files", SHA256: "f"}, {Name: "others", SHA256: "o"}, {Name: "app", SHA256: "a"}}}
 	want := []record.ConfigMap{{Name: "app", SHA256: "a"}, {Name: "files", SHA256: "f"}}

@@ -81,7 +81,7 @@ func read(ctx context.Context, live client.Reader, namespace string, s v1alpha1.
 	var m corev1.ConfigMap
 	err := live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: s.ConfigMap}, &m)
 	if apierrors.IsNotFound(err) {
-		return nil, violation("%s.configMap: ConfigMap %s does not exist in namespace %s: create it before the run", field, s.ConfigMap, namespace)
+		return nil, missing("%s.configMap: ConfigMap %s does not exist in namespace %s: create it there, or correct the name", field, s.ConfigMap, namespace)
 	} else if err != nil {
 		return nil, fmt.Errorf("reading ConfigMap %s: %w", s.ConfigMap, err)
 	}
@@ -90,9 +90,14 @@ func read(ctx context.Context, live client.Reader, namespace string, s v1alpha1.
 		text = binary
 	}
 	if len(text) == 0 {
-		return nil, violation("%s.key: ConfigMap %s has no key %s, or the key is empty: add it, or name another key", field, s.ConfigMap, s.Key)
+		return nil, missing("%s.key: ConfigMap %s has no key %s, or the key is empty: add it, or name another key", field, s.ConfigMap, s.Key)
 	}
 	return text, nil
+}
+
+// missing is what may yet come: who applies a ConfigMap with the run may do so after it.
+func missing(format string, args ...any) error {
+	return &plan.Violation{Reason: v1alpha1.ReasonObjectMissing, Message: fmt.Sprintf(format, args...)}
 }
 
 func violation(format string, args ...any) error {

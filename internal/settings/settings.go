@@ -16,6 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
@@ -31,6 +32,11 @@ const (
 // Digests reads the ConfigMaps that implementations name, or returns a *plan.Violation that says which of them, or which key, is not there. It wants a
 // reader of the API server itself: a cache would hold every ConfigMap of the cluster.
 func Digests(ctx context.Context, live client.Reader, namespace string, implementations []record.Implementation) ([]v1alpha1.ConfigMapDigest, error) {
+	return digestsOf(ctx, live, namespace, implementations, implementations)
+}
+
+// digestsOf are those of the ConfigMaps that some implementations of a run name, of what all of them read.
+func digestsOf(ctx context.Context, live client.Reader, namespace string, implementations, all []record.Implementation) ([]v1alpha1.ConfigMapDigest, error) {
 	var digests []v1alpha1.ConfigMapDigest
 	seen := map[string]*corev1.ConfigMap{}
 	for _, u := range uses(implementations) {
@@ -44,7 +50,7 @@ func Digests(ctx context.Context, live client.Reader, namespace string, implemen
 				return nil, err
 			}
 			seen[name] = m
-			digests = append(digests, v1alpha1.ConfigMapDigest{Name: name, SHA256: digest(m)})
+			digests = append(digests, v1alpha1.ConfigMapDigest{Name: name, SHA256: digest(m, record.KeysOf(all, name))})
 		}
 		// A variable is text: a kubelet looks for none among the bytes.
 		if _, ok := seen[name].Data[u.Key]; u.Key != "" && !ok {
@@ -91,9 +97,16 @@ func violation(reason, format string, args ...any) error {
 	return &plan.Violation{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// digest is that of all that processes are given of a ConfigMap. Its labels and annotations may change.
-func digest(m *corev1.ConfigMap) string {
+// digest is that of all that processes are given of a ConfigMap: the text of some keys, or all it has if none are given. The rest may change, and so
+// may its labels and annotations.
+func digest(m *corev1.ConfigMap, keys []string) string {
 	sum := sha256.New()
+	for _, key := range keys {
+		fmt.Fprintf(sum, "text %q %q\n", key, m.Data[key])
+	}
+	if len(keys) > 0 {
+		return hex.EncodeToString(sum.Sum(nil))
+	}
 	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
 		fmt.Fprintf(sum, "text %q %q\n", key, m.Data[key])
 	}
@@ -113,11 +126,15 @@ func of(known []v1alpha1.ConfigMapDigest, name string) *v1alpha1.ConfigMapDigest
 }
 
 // Changed is the failure of a trial whose implementations name a ConfigMap that is not what it was when the run started, by the digests that are known
-// from then; nil if all are.
+// from then; nil if all are. What counts of a ConfigMap is what the whole run reads of it.
 func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun, implementations []record.Implementation) (*conduct.Failure, error) {
-	now, err := Digests(ctx, live, run.Namespace, implementations)
+	planned, err := facts.Plan(run)
+	if err != nil {
+		return nil, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
+	}
+	now, err := digestsOf(ctx, live, run.Namespace, implementations, planned.Implementations)
 	if v := (*plan.Violation)(nil); errors.As(err, &v) {
-		return conduct.PermanentFailure(v.Reason, "since the run started an object has gone that it needs: %s", v.Message), nil
+		return conduct.PermanentFailure(v.Reason, "since the run started an object has gone that it needs: %s, in a new run", v.Message), nil
 	} else if err != nil {
 		return nil, err
 	}

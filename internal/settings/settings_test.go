@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/settings"
@@ -110,25 +111,53 @@ func TestAConfigMapThatIsMissingIsWaitedForAWhile(t *testing.T) {
 	}
 }
 
+// running is a run of the implementations go, and c if there is one.
+func running(named ...v1alpha1.ContainerSettings) *v1alpha1.BenchmarkRun {
+	var given []v1alpha1.Implementation
+	for i, s := range named {
+		given = append(given, v1alpha1.Implementation{Name: []string{"go", "c"}[i], Image: "go:1", Port: 8080, ContainerSettings: s})
+	}
+	return &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick"}, Spec: v1alpha1.BenchmarkRunSpec{
+		Implementations: given, Loads: []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 10}}}},
+	}}
+}
+
 func TestAChangeOfAConfigMapEndsTheTrial(t *testing.T) {
+	mounted := v1alpha1.ContainerSettings{Files: []v1alpha1.FileMount{{Path: "/etc/app", ConfigMap: v1alpha1.ObjectReference{Name: "app"}}}}
+	keyed := v1alpha1.ContainerSettings{Env: []v1alpha1.Variable{{Name: "PORT", ValueFrom: v1alpha1.ValueSource{ConfigMapKeyRef: v1alpha1.KeyReference{Name: "app", Key: "port"}}}}}
+	edited := func(key string) func(*corev1.ConfigMap) { return func(m *corev1.ConfigMap) { m.Data[key] = "81" } }
 	for name, tc := range map[string]struct {
-		change func(*corev1.ConfigMap)
-		gone   bool
-		want   string
+		// settings are those of the implementations, of which the trial has the first; files if none are given.
+		settings []v1alpha1.ContainerSettings
+		change   func(*corev1.ConfigMap)
+		gone     bool
+		want     string
 	}{
-		"it is what it was":  {},
-		"its labels differ":  {change: func(m *corev1.ConfigMap) { m.Labels = map[string]string{"a": "b"} }},
-		"a text differs":     {change: func(m *corev1.ConfigMap) { m.Data["port"] = "81" }, want: `ObjectChanged: the ConfigMap "app", which implementations[go].files[0] names, has changed since the run started`},
-		"bytes differ":       {change: func(m *corev1.ConfigMap) { m.BinaryData["image"] = nil }, want: "ObjectChanged"},
-		"there is a new key": {change: func(m *corev1.ConfigMap) { m.Data["host"] = "" }, want: "ObjectChanged"},
-		"it has gone":        {gone: true, want: `ObjectMissing: since the run started an object has gone that it needs: implementations[go].files[0] names the ConfigMap "app"`},
+		"it is what it was":               {},
+		"its labels differ":               {change: func(m *corev1.ConfigMap) { m.Labels = map[string]string{"a": "b"} }},
+		"a text differs":                  {change: func(m *corev1.ConfigMap) { m.Data["port"] = "81" }, want: `ObjectChanged: the ConfigMap "app", which implementations[go].files[0] names, has changed since the run started`},
+		"bytes differ":                    {change: func(m *corev1.ConfigMap) { m.BinaryData["image"] = nil }, want: "ObjectChanged"},
+		"there is a new key":              {change: func(m *corev1.ConfigMap) { m.Data["host"] = "" }, want: "ObjectChanged"},
+		"it has gone":                     {gone: true, want: `ObjectMissing: since the run started an object has gone that it needs: implementations[go].files[0] names the ConfigMap "app", which namespace "bench" does not have: create it there, or correct the name, in a new run`},
+		"a key that nobody reads differs": {settings: []v1alpha1.ContainerSettings{keyed}, change: edited("host")},
+		"the one key that is read differs": {
+			settings: []v1alpha1.ContainerSettings{keyed}, change: edited("port"),
+			want: `ObjectChanged: the ConfigMap "app", which implementations[go].env[0].valueFrom names, has changed since the run started`,
+		},
+		"a key differs that another implementation reads": {settings: []v1alpha1.ContainerSettings{keyed, mounted}, change: edited("host"), want: "ObjectChanged"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mine, servers := configMap("app", map[string]string{"port": "80"}), given(files("app"))
+			if tc.settings == nil {
+				tc.settings = []v1alpha1.ContainerSettings{mounted}
+			}
+			mine, run := configMap("app", map[string]string{"port": "80"}), running(tc.settings...)
 			live := fake.NewClientBuilder().WithObjects(mine).Build()
-			run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench"}}
-			var err error
-			if run.Status.ConfigMaps, err = settings.Digests(t.Context(), live, "bench", servers); err != nil {
+			planned, err := facts.Plan(run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			servers := planned.Implementations[:1]
+			if run.Status.ConfigMaps, err = settings.Digests(t.Context(), live, "bench", planned.Implementations); err != nil {
 				t.Fatal(err)
 			}
 			if err := live.Get(t.Context(), client.ObjectKeyFromObject(mine), mine); err != nil {

@@ -129,7 +129,7 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 		},
 		"a Lua script that does not parse":      {scripted(v1alpha1.ToolWrk, "bad.lua"), v1alpha1.ReasonTrialsFailed, "the script does not load"},
 		"a k6 script that throws":               {scripted(v1alpha1.ToolK6, "bad.js"), v1alpha1.ReasonTrialsFailed, "oh dear"},
-		"a script that is not in its ConfigMap": {scripted(v1alpha1.ToolK6, "none.js"), v1alpha1.ReasonInvalidSpec, "spec.loads[0].script.key: ConfigMap e2e-scripts has no key none.js"},
+		"a script that is not in its ConfigMap": {scripted(v1alpha1.ToolK6, "none.js"), v1alpha1.ReasonObjectMissing, "spec.loads[0].script.key: ConfigMap e2e-scripts has no key none.js"},
 	}
 	scripts(t, map[string]string{"bad.lua": "function request( return", "bad.js": "export default function () { throw new Error('oh dear'); }"})
 	n := 0

@@ -26,7 +26,7 @@ var (
 	// headerName is a token of HTTP, and headerValue what may follow it on one line.
 	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 	headerValue = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
-	bodyKey     = regexp.MustCompile(`^[-_a-zA-Z0-9][-._a-zA-Z0-9]*$`)
+	bodyKey     = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
 )
 
 // unsent are the methods that no load sends, with the reason.
@@ -94,8 +94,8 @@ func checkBody(field string, r v1alpha1.Request) *kind.Violation {
 	field += ".body"
 	if from := r.BodyFrom; from != (v1alpha1.BodySource{}) {
 		field += "From"
-		if !bodyKey.MatchString(from.Key) {
-			return kind.Invalid("%s.key is %q: a key of a ConfigMap has letters, digits, '-', '_' and '.'", field, from.Key)
+		if !bodyKey.MatchString(from.Key) || from.Key == "." || strings.HasPrefix(from.Key, "..") {
+			return kind.Invalid("%s.key is %q: a key of a ConfigMap has letters, digits, '-', '_' and '.', is not '.', and does not begin with '..'", field, from.Key)
 		}
 	}
 	switch {
