@@ -162,7 +162,7 @@ func TestTheStateOfACommit(t *testing.T) {
 		"inconclusive, which the gate takes": {v1alpha1.RoundInconclusive, other, lenient, "success", "inconclusive: small: 0.81"},
 		"failed":                             {v1alpha1.RoundFailed, other, lenient, "error", "failed: small: 0.81"},
 		"replaced":                           {v1alpha1.RoundReplaced, nil, lenient, "error", "replaced by a newer round, and not measured to its end"},
-		"incomplete":                         {v1alpha1.RoundIncomplete, nil, lenient, "error", "incomplete: a run of the round was deleted"},
+		"incomplete":                         {v1alpha1.RoundIncomplete, nil, lenient, "error", "incomplete: a run of the round is missing"},
 		"passed, and a value became worse":   {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 13: −10 %"}, lenient, "failure", "round 13: −10 %"},
 		"passed, and the store is away":      {v1alpha1.RoundPassed, &Gate{metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no route"}, strict, "error", "no route"},
 		"passed, and not yet looked back": {
