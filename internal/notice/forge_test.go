@@ -285,6 +285,20 @@ func TestAForgeIsToldAgainOfWhatBecameKnown(t *testing.T) {
 	}
 }
 
+// What became known while a forge was told is told at once, whatever the clocks say.
+func TestAForgeIsToldAgainOfWhatBecameKnownMeanwhile(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.suite.Spec.Notifications[0] = forged("a")
+	w.ends(1, v1alpha1.RoundPassed)
+	w.suite.Status.History[0] = with(w.suite.Status.History[0], "commit", commit)
+	due, _, _ := w.next()
+	w.suite.Status.History[0].ChangePoints.CompletionTime = &metav1.Time{Time: w.now}
+	w.now = w.now.Add(time.Minute)
+	w.remember(Answer{Due: due[0]}, Answer{Due: due[1]})
+	w.try("a 1", nil)
+	w.try("", nil)
+}
+
 // What a later round has said on a commit, or in a pull request, is not replaced by what became known of an earlier one.
 func TestNothingNewerIsReplaced(t *testing.T) {
 	other := strings.Repeat("2", 40)
