@@ -134,7 +134,7 @@ func (r *Reconciler) read(ctx context.Context, s *scope) (pass.Step, error) {
 	ctx, cancel := context.WithTimeout(ctx, suite.StoreDeadline)
 	defer cancel()
 	h, err := publish.History(ctx, r.Reports, s.facts.Suite.Name, asked.Measured)
-	s.facts.Reading = &suite.Reading{Round: asked.Round, History: h, Away: away(err)}
+	s.facts.Reading, s.facts.Now = &suite.Reading{Round: asked.Round, History: h, Away: away(err)}, r.Now() // Reading takes its time.
 	s.decision = suite.Decide(s.facts)
 	return pass.GoOn, nil
 }

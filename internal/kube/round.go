@@ -84,7 +84,7 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration) (v1alp
 				return *line, nil
 			}
 			if round == 0 && r.dropped(s) {
-				return v1alpha1.SuiteRound{}, fmt.Errorf("the request was dropped: another round of BenchmarkSuite %s was in progress, and spec.concurrency is Skip", r.key)
+				return v1alpha1.SuiteRound{}, r.lost(s)
 			}
 			says = standing(s, round)
 		}
@@ -121,6 +121,14 @@ func (r *RoundRequest) answer(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.Benchm
 // dropped reports whether a suite is done with a request that no round answers.
 func (r *RoundRequest) dropped(s *v1alpha1.BenchmarkSuite) bool {
 	return s.Status.LastHandledRequest != "" && slices.Contains([]string{r.token, s.Annotations[v1alpha1.AnnotationRequestedAt]}, s.Status.LastHandledRequest)
+}
+
+// lost says why nothing more is known of a request that a suite is done with.
+func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
+	if s.Spec.Concurrency == v1alpha1.ConcurrencySkip {
+		return fmt.Errorf("the request was dropped: another round of BenchmarkSuite %s was in progress, and spec.concurrency is Skip", r.key)
+	}
+	return fmt.Errorf("no run is left of the round of BenchmarkSuite %s that answered the request: status.history of the suite has its outcome", r.key)
 }
 
 // endOf is how a round of a suite has ended; nil if it has not.

@@ -93,9 +93,18 @@ func TestARoundIsWaitedFor(t *testing.T) {
 			"",
 		},
 		"it is dropped": {
-			[]step{func(p *played) { p.begins(2, "") }, func(p *played) { p.suite.Status.LastHandledRequest = mine }},
+			[]step{func(p *played) { p.begins(2, "") }, func(p *played) {
+				p.suite.Spec.Concurrency, p.suite.Status.LastHandledRequest = v1alpha1.ConcurrencySkip, mine
+			}},
 			v1alpha1.SuiteRound{},
 			"the request was dropped: another round of BenchmarkSuite perf/checkout was in progress, and spec.concurrency is Skip",
+		},
+		"the round that answered it is gone": {
+			[]step{func(p *played) {
+				p.suite.Spec.Concurrency, p.suite.Status.LastHandledRequest = v1alpha1.ConcurrencyReplace, mine
+			}},
+			v1alpha1.SuiteRound{},
+			"no run is left of the round of BenchmarkSuite perf/checkout that answered the request: status.history of the suite has its outcome",
 		},
 		"the suite is made anew": {
 			[]step{func(p *played) { p.suite.UID = "ffff" }}, v1alpha1.SuiteRound{}, "BenchmarkSuite perf/checkout was deleted while its round was waited for",

@@ -136,7 +136,7 @@ func (d Data) means(gate v1alpha1.Gate) (state, why string) {
 	case v1alpha1.RoundReplaced:
 		return "error", "replaced by a newer round, and not measured to its end"
 	case v1alpha1.RoundIncomplete:
-		return "error", "incomplete: a run of the round was deleted"
+		return "error", "incomplete: a run of the round is missing"
 	case v1alpha1.RoundFailed:
 	}
 	return "error", why

@@ -162,7 +162,7 @@ func TestTheStateOfACommit(t *testing.T) {
 		"inconclusive, which the gate takes": {v1alpha1.RoundInconclusive, other, lenient, "success", "inconclusive: small: 0.81"},
 		"failed":                             {v1alpha1.RoundFailed, other, lenient, "error", "failed: small: 0.81"},
 		"replaced":                           {v1alpha1.RoundReplaced, nil, lenient, "error", "replaced by a newer round, and not measured to its end"},
-		"incomplete":                         {v1alpha1.RoundIncomplete, nil, lenient, "error", "incomplete: a run of the round was deleted"},
+		"incomplete":                         {v1alpha1.RoundIncomplete, nil, lenient, "error", "incomplete: a run of the round is missing"},
 		"passed, and a value became worse":   {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 13: −10 %"}, lenient, "failure", "round 13: −10 %"},
 		"passed, and the store is away":      {v1alpha1.RoundPassed, &Gate{metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no route"}, strict, "error", "no route"},
 		"passed, and not yet looked back": {
@@ -283,6 +283,20 @@ func TestAForgeIsToldAgainOfWhatBecameKnown(t *testing.T) {
 	if got := w.rounds("b"); got != "1 Passed taken" {
 		t.Errorf("the sink is done with %s", got)
 	}
+}
+
+// What became known while a forge was told is told at once, whatever the clocks say.
+func TestAForgeIsToldAgainOfWhatBecameKnownMeanwhile(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.suite.Spec.Notifications[0] = forged("a")
+	w.ends(1, v1alpha1.RoundPassed)
+	w.suite.Status.History[0] = with(w.suite.Status.History[0], "commit", commit)
+	due, _, _ := w.next()
+	w.suite.Status.History[0].ChangePoints.CompletionTime = &metav1.Time{Time: w.now}
+	w.now = w.now.Add(time.Minute)
+	w.remember(Answer{Due: due[0]}, Answer{Due: due[1]})
+	w.try("a 1", nil)
+	w.try("", nil)
 }
 
 // What a later round has said on a commit, or in a pull request, is not replaced by what became known of an earlier one.

@@ -70,6 +70,9 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 		if a.Final {
 			r.DeliveryTime, r.Message = nil, pick.Clip(a.Message, maxText)
 		}
+		if onForge(a.Sink) && !a.Final && overtaken(s, a.Round) {
+			return entry // It is told again, of what became known while it was told.
+		}
 		return done(s, entry, r)
 	}
 	entry.Reason, entry.Message = a.Reason, pick.Clip(a.Message, maxText)
@@ -88,6 +91,16 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 		}
 	}
 	return entry
+}
+
+// overtaken reports whether the change points of a round became known after it was read to be told.
+func overtaken(s *v1alpha1.BenchmarkSuite, told v1alpha1.SuiteRound) bool {
+	known := func(l v1alpha1.SuiteRound) bool {
+		return l.ChangePoints.CompletionTime != nil && l.ChangePoints.Reason == ""
+	}
+	return !known(told) && slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool {
+		return l.Round == told.Round && l.Outcome == told.Outcome && known(l)
+	})
 }
 
 // done notes a round with which a sink is done, since it has taken it or it is given up. One that the history has no longer is forgotten.

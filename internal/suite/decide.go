@@ -57,8 +57,9 @@ type decision struct {
 	in      inputs
 	problem *Problem
 	rounds  []*round
-	// open is the round in progress; nil if there is none.
-	open *round
+	// open is the round in progress; nil if there is none. If what it lacks cannot be made for now, and nothing of it is measured, waits is why.
+	open  *round
+	waits *Problem
 	// good are the newest rounds that have passed, the newest first.
 	good  []v1alpha1.GoodRound
 	times timetable
@@ -203,7 +204,8 @@ func (d *decision) ready() bool { return d.problem == nil && d.in.unresolved == 
 
 func (d *decision) suspended() bool { return d.Suite.Spec.Suspend != nil && *d.Suite.Spec.Suspend }
 
-// inProgress is the round in progress: one of which a run has not ended, or the newest if it lacks a run that can still be made.
+// inProgress is the round in progress: one of which a run has not ended, or the newest if it lacks a run that can still be made,
+// now or when it is no longer denied, an image is known again or a suspension ends.
 func (d *decision) inProgress() *round {
 	for i, r := range d.rounds {
 		if r.measuring() {
@@ -212,7 +214,8 @@ func (d *decision) inProgress() *round {
 		if i > 0 || r.whole() || d.ended(r.number) {
 			continue
 		}
-		if in, ok := d.measured(r.roundRecord); ok && r.Inputs == in.hash {
+		if _, waits, ok := d.completes(r.roundRecord); ok {
+			d.waits = waits
 			return r
 		}
 	}
@@ -228,6 +231,9 @@ func (d *decision) ended(number int32) bool {
 func (d *decision) start() {
 	d.dropped = d.suspended() // A request waits for the end of a suspension, and a scheduled time does not.
 	record, in, asked := d.asked()
+	if asked && d.waits != nil && d.waits.Reason != v1alpha1.ReasonRunDenied {
+		d.open, d.waits = nil, nil // An image may stay away for ever: its round gives way.
+	}
 	if d.open != nil && asked {
 		switch d.Suite.Spec.Concurrency {
 		case v1alpha1.ConcurrencyReplace:
@@ -239,7 +245,7 @@ func (d *decision) start() {
 	}
 	switch {
 	case d.open != nil:
-		if in, ok := d.measured(d.open.roundRecord); ok && d.open.Inputs == in.hash {
+		if in, waits, ok := d.completes(d.open.roundRecord); ok && waits == nil {
 			d.create(d.open, in)
 		}
 	case asked:
@@ -340,7 +346,7 @@ func (d *decision) replace() {
 		}
 		d.replaced = append(d.replaced, r)
 	}
-	d.open = nil
+	d.open, d.waits = nil, nil
 }
 
 // again is when to decide again if nothing happens before.
@@ -367,7 +373,7 @@ func (d *decision) again() time.Duration {
 	}
 	if images := Images(d.Suite, d.Runs); len(images) > 0 {
 		sooner(Interval(d.Suite.Spec))
-		if d.in.unresolved != nil || d.call != nil && d.call.in.unresolved != nil {
+		if d.in.unresolved != nil || d.call != nil && d.call.in.unresolved != nil || d.waits != nil && !d.suspended() {
 			sooner(RetryImages)
 		}
 	}

@@ -106,9 +106,13 @@ func endedBefore(a, b v1alpha1.SuiteRound) int {
 // result is the round that the suite is judged by: the newest with a result that measured the current inputs, or, where changes start nothing, the
 // newest with a result.
 func (d *decision) result() *v1alpha1.SuiteRound {
+	hash := d.in.hash
+	if d.problem != nil { // A spec at fault measures nothing: the inputs before it stand.
+		hash = d.Suite.Status.Inputs.Hash
+	}
 	for i := range d.lines {
 		line := &d.lines[i]
-		if isResult(line.Outcome) && (line.Inputs == d.in.hash || !follows(d.Suite.Spec)) {
+		if isResult(line.Outcome) && (line.Inputs == hash || !follows(d.Suite.Spec)) {
 			return line
 		}
 	}

@@ -84,13 +84,21 @@ func (d *decision) callable() bool {
 	return (d.problem == nil || d.problem == d.in.unresolved) && !d.suspended()
 }
 
-// measured are the inputs of a round as they would be measured now; false if they could not.
-func (d *decision) measured(r roundRecord) (inputs, bool) {
-	if r.Webhook == "" {
-		return d.in, d.ready()
+// completes are the inputs of a round that lacks a run, as they would be measured now, and why they cannot be for now; nil if they can. It is false if
+// that will not pass by itself: they are others than those of the round, or at fault.
+func (d *decision) completes(r roundRecord) (in inputs, waits *Problem, ok bool) {
+	in, waits = d.in, d.problem
+	if r.Webhook != "" {
+		if in, waits = inputsOf(d.Suite, r.Parameters, d.Images); d.problem != nil && d.problem != d.in.unresolved {
+			waits = d.problem
+		}
+		waits = cmp.Or(waits, d.RefusedCall)
 	}
-	in, problem := inputsOf(d.Suite, r.Parameters, d.Images)
-	return in, problem == nil && in.unresolved == nil && d.RefusedCall == nil && d.callable()
+	if waits = cmp.Or(waits, in.unresolved); waits == nil && d.suspended() {
+		waits = &Problem{v1alpha1.ReasonSuspended, "spec.suspend is true"}
+	}
+	same := r.Inputs == in.hash || in.hash == "" && waits == in.unresolved // Without a digest nobody knows.
+	return in, waits, same && (waits == nil || waits.Reason != v1alpha1.ReasonInvalidSpec)
 }
 
 // given tells of the values that a request has given.

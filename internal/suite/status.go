@@ -86,7 +86,7 @@ func (d *decision) stands() standing {
 		return d.judged(*line)
 	case !follows(d.Suite.Spec):
 		return passed(v1alpha1.ReasonNoRound, "no round has a result yet: "+d.next())
-	case d.open != nil && d.open.Inputs == d.in.hash:
+	case d.open != nil && d.open.Inputs == d.in.hash && (d.waits == nil || !d.suspended()):
 		return waiting(v1alpha1.ReasonInProgress, fmt.Sprintf("round %d measures the inputs: %s", d.open.number, d.progress()))
 	case d.suspended():
 		s := waiting(v1alpha1.ReasonSuspended, "the inputs have not been measured, and nothing starts while spec.suspend is true")
@@ -151,6 +151,9 @@ func (d *decision) progress() string {
 	text := c.Progress + " runs have ended"
 	if c.Run != "" {
 		text += ", " + c.Run + " is next or measured"
+	}
+	if d.waits != nil {
+		text += ", and the rest waits: " + d.waits.Message
 	}
 	return text
 }

@@ -249,6 +249,21 @@ func TestRoundsHaveAnAge(t *testing.T) {
 	}
 }
 
+// A spec at fault says nothing of inputs: the round that the suite was judged by stays until there are others.
+func TestATypoDeletesNoRoundByWhichTheSuiteIsJudged(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.suite.Spec.History.MaxAgeDays = 30 })
+	w.step("the suite is applied")
+	w.step("the round misses", ends(missed, missed))
+	w.step("a month later, a typo", after(31*24*time.Hour), commit(typo))
+	if len(w.runs) != 2 {
+		t.Errorf("%d runs are left, want 2", len(w.runs))
+	}
+	w.step("it is mended", commit(asBefore))
+	if s := w.suite.Status; len(w.created) != 2 || s.LastRound.Outcome != v1alpha1.RoundMissed {
+		t.Errorf("runs %q were created, the last round is %+v", w.created, s.LastRound)
+	}
+}
+
 // The last good round stays in the cluster, whatever the history remembers: its inputs are known when they come back.
 func TestTheLastGoodInputsAreKnownHoweverManyRoundsHaveFailedSince(t *testing.T) {
 	w := newWorld(t)

@@ -12,6 +12,10 @@ let later = null;
 
 // patience is how long, in ms, a stream may be shut before the page is asked for without it: a browser opens another by itself.
 const patience = 2500;
+// deadline is how long, in ms, an answer may take, and silence how long a stream may say nothing: the server says each minute that ages have grown.
+const deadline = 20000;
+const silence = 150000;
+let watch = null;
 
 function say(text) {
   if (clock.textContent !== text) clock.textContent = text;
@@ -47,7 +51,7 @@ async function refresh() {
   }
   asking = true;
   try {
-    const answer = await fetch(location.href, { cache: "no-store" });
+    const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(deadline) });
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (!next.getElementById("live")) throw new Error("an answer of somebody else");
     for (const region of document.querySelectorAll("[data-live]")) {
@@ -78,7 +82,17 @@ function askLater() {
   }, patience);
 }
 
+// attend asks for the page when nothing has been heard for long: a stream may be dead and look open.
+function attend() {
+  clearTimeout(watch);
+  watch = document.hidden ? null : setTimeout(() => {
+    attend();
+    refresh();
+  }, silence);
+}
+
 function heard() {
+  attend();
   clearTimeout(later);
   later = null;
   refresh();
@@ -90,10 +104,15 @@ function listen() {
   source = null;
   clearTimeout(later);
   later = null;
+  clearTimeout(watch);
   if (document.hidden || !stream) return;
+  attend();
   source = new EventSource(stream);
   source.addEventListener("open", heard);
-  source.addEventListener("changed", refresh);
+  source.addEventListener("changed", () => {
+    attend();
+    refresh();
+  });
   source.addEventListener("error", askLater);
 }
 

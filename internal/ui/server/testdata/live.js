@@ -8,10 +8,11 @@ const script = fs.readFileSync(process.argv[2], "utf8");
 const page = (alert) => `<p id="live"></p>${alert ? '<div role="alert">' : ""}`;
 const live = { status: 200, text: page(false) };
 const away = null;
+const never = {};
 
 // newBrowser has opened a page. What the server answers from now on is its field answer; null for nothing.
 function newBrowser() {
-  const b = { answer: live, sources: [], timers: [], put: 0, clock: { textContent: "as of 12:00:00 UTC" }, listeners: {}, hidden: false };
+  const b = { answer: live, sources: [], timers: [], put: 0, asked: 0, signals: [], clock: { textContent: "as of 12:00:00 UTC" }, listeners: {}, hidden: false };
   const region = { dataset: { live: "page" }, innerHTML: "old", contains: () => false, querySelectorAll: () => [], replaceChildren: () => { b.put++; } };
   class EventSource {
     static CLOSED = 2;
@@ -32,13 +33,16 @@ function newBrowser() {
       };
     }
   }
-  const fetch = async () => {
+  const fetch = async (_, { signal }) => {
+    b.asked++;
+    if (b.answer === never) return new Promise((_, reject) => { signal.late = () => reject(new Error("it takes too long")); });
     if (!b.answer) throw new TypeError("nobody answers");
     return { ok: b.answer.status < 400, status: b.answer.status, text: async () => b.answer.text };
   };
-  const setTimeout = (act) => b.timers.push(act);
+  const AbortSignal = { timeout: (ms) => { const signal = { ms }; b.signals.push(signal); return signal; } };
+  const setTimeout = (act, ms) => b.timers.push({ act, ms });
   const clearTimeout = (n) => { if (n) b.timers[n - 1] = null; };
-  vm.runInNewContext(script, { document, location: { href: "/" }, EventSource, DOMParser, fetch, setTimeout, clearTimeout, Date, Error });
+  vm.runInNewContext(script, { document, location: { href: "/" }, EventSource, DOMParser, fetch, AbortSignal, setTimeout, clearTimeout, Date, Error });
   // happens lets a thing happen to the newest stream, and the script come to rest.
   b.happens = async (kind, closed) => {
     const source = b.sources.at(-1);
@@ -46,10 +50,11 @@ function newBrowser() {
     source.on[kind]();
     await rest();
   };
-  // waits lets all waiting come to its end.
-  b.waits = async () => {
-    const due = b.timers.map((act, i) => { b.timers[i] = null; return act; });
-    for (const act of due) act?.();
+  // waits lets all waiting come to its end that is no longer than so many ms.
+  b.waits = async (most = 10000) => {
+    const due = b.timers.filter((t) => t && t.ms <= most);
+    b.timers = b.timers.map((t) => (due.includes(t) ? null : t));
+    for (const t of due) t.act();
     await rest();
   };
   b.says = (want) => assert.match(b.clock.textContent, want);
@@ -109,6 +114,32 @@ const stories = {
     assert.equal(b.sources.length, 1);
     await b.waits();
     assert.equal(b.sources.length, 2);
+  },
+  "an answer that never comes is given up": async (b) => {
+    await b.happens("open");
+    b.answer = never;
+    await b.happens("changed");
+    for (let i = 0; i < 2; i++) {
+      b.signals.at(-1).late();
+      await rest();
+      await b.waits();
+    }
+    b.says(/^not connected since/);
+    b.answer = live;
+    b.signals.at(-1).late();
+    await rest();
+    await b.waits();
+    b.says(/^live$/);
+  },
+  "a stream that says nothing for long is not believed": async (b) => {
+    await b.happens("open");
+    const asked = b.asked;
+    await b.waits(150000);
+    assert.equal(b.asked, asked + 1);
+    b.answer = away;
+    await b.waits(150000);
+    await b.waits();
+    b.says(/^not connected since/);
   },
   "a page that nobody sees asks for nothing": async (b) => {
     await b.happens("open");
