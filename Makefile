@@ -114,7 +114,7 @@ test: ## Verify and test everything that needs no cluster, on a real API server,
 	@hack/test.sh local
 
 .PHONY: fuzz
-fuzz: ## Fuzz every parser of the reference workloads, guided by coverage: a minute each, FUZZ_SECONDS=60, with another seed each time.
+fuzz: ## Fuzz parsers of the reference workloads (workloads/fuzz/README.md says which), guided by coverage: a minute each, FUZZ_SECONDS=60, with another seed each time.
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} hack/workloads.sh test fuzz
 
 .PHONY: kills
@@ -160,6 +160,6 @@ bench-record: build ## Record the blocks that they are drawn from: half an hour 
 	@bin/bench record bin/aa hack/bench/verdicts/testdata/aa-blocks.json
 
 .PHONY: bench-workloads
-bench-workloads: build workloads ## Measure the reference workloads against their peers with loadstone run: 50 minutes on a quiet machine. ONLY=zco,coro-switch
+bench-workloads: build workloads ## Measure the reference workloads against their peers with loadstone run: more than an hour on a quiet machine. ONLY=zco,coro-switch
 	@go build -o bin/bench-workloads ./hack/workloads
 	@hack/workloads.sh measure "$(ONLY)"

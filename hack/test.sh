@@ -90,7 +90,8 @@ builds_and_workloads() {
 local_tests() {
   # Tests skip what they have no program for: here they shall have all.
   export CI=true
-  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux strace:strace
+  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux strace:strace \
+    pkg-config:pkg-config /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev /usr/include/liburing.h:liburing-dev
   export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
   stage "servers are built, all is verified, and beside it workloads are tested, with and without sanitizers" builds_and_workloads
   stage "Go tests, with the race detector where goroutines start" go_tests

@@ -42,7 +42,7 @@ func value(name string, of source, unit string, take take, aim figures.Aim) comp
 func (c comparison) run() string { return c.over[0].run }
 
 // generatorsLimit is why a throughput says nothing of servers. It is what was found out, and no failure to measure.
-const generatorsLimit = "the load generator was at its limit in each cell, so that throughput says nothing of the servers"
+const generatorsLimit = "the load generator was at its limit in each cell of one side at least, so that throughput says nothing of the servers"
 
 // figure derives a comparison's figure from the results of its run.
 func (c comparison) figure(r *results) figures.Figure {
@@ -56,7 +56,7 @@ func (c comparison) figure(r *results) figures.Figure {
 		notes[0] += fmt.Sprintf(" of %d", planned)
 	}
 	switch {
-	case len(values) == 0 && strings.Contains(c.name, "throughput") && !slices.ContainsFunc(slices.Concat(c.over, c.under), func(s source) bool { return !s.bound(r) }):
+	case len(values) == 0 && strings.Contains(c.name, "throughput") && slices.ContainsFunc(slices.Concat(c.over, c.under), func(s source) bool { return s.bound(r) }):
 		f.Missing = generatorsLimit
 		return f
 	case len(values) == 0:

@@ -104,7 +104,7 @@ func disturbances(list []measurement) string {
 			}
 		}
 	}
-	return fmt.Sprintf("Runs with more blocks, in the place of disturbed ones: %d of %d. Void, and in no figure: %d of %d cells and processes%s. Suspect, and counted: %d%s.",
+	return fmt.Sprintf("Runs with more blocks, in the place of disturbed ones: %d of %d. Void, and in no figure but `unanswered`: %d of %d cells and processes%s. Suspect, and counted: %d%s.",
 		repeated, runs, void, sights, reasons(voidFor), suspect, reasons(suspectFor))
 }
 

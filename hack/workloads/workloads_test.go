@@ -94,6 +94,10 @@ func TestFiguresOfARun(t *testing.T) {
 	for i := range bound.sights {
 		bound.sights[i].GeneratorAtLimit = true
 	}
+	oneSided := simulated(t, 3)
+	for i := range oneSided.sights {
+		oneSided.sights[i].GeneratorAtLimit = oneSided.sights[i].Implementation == "a"
+	}
 	void := simulated(t, 3)
 	for i := range void.sights {
 		if void.sights[i].Block == 1 {
@@ -117,7 +121,10 @@ func TestFiguresOfARun(t *testing.T) {
 		"a void cell of what was disturbed": {
 			value("v", left("one", "b", "sweep", 100), "connections", theHighest, atMost(0)), void, []string{"\tmet\tn=2 of 3"},
 		},
-		"a throughput of the generator":     {ratio("throughput", slower, faster, atLeast(1)), bound, []string{"not measured\tthe load generator was at its limit in each cell"}},
+		"a throughput of the generator": {ratio("throughput", slower, faster, atLeast(1)), bound, []string{"not measured\tthe load generator was at its limit in each cell"}},
+		"a throughput of which one side is the generator's": {
+			ratio("throughput", slower, faster, atLeast(1)), oneSided, []string{"not measured\tthe load generator was at its limit in each cell of one side"},
+		},
 		"one block has no interval":         {ratio("r", b, a, atMost(1)), simulated(t, 1), []string{"not measured", "fewer than two"}},
 		"a value has no peer":               {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11 (bound)\tmet\tn=3, 10.83 to 10.83"}},
 		"an implementation that is missing": {ratio("r", under("one", "c", "sweep", 100, throughput), a, atMost(1)), simulated(t, 3), []string{"no block has all"}},

@@ -1,5 +1,5 @@
 /*
- * epoll: the least that a correct HTTP/1.1 server can do on one CPU. One thread, one epoll set, one fixed answer.
+ * epoll: the least that a correct HTTP/1.1 server can do on one CPU by epoll. One thread, one epoll set, one fixed answer.
  *
  * Every GET is answered 200 "helloworld", and every HEAD without the body. A connection's input is read only when all answers to
  * what it sent before are on their way, so that neither input nor output can grow: a client that does not read its answers is not

@@ -148,6 +148,9 @@ static bool install(struct lzlog *log, struct lz_file *file, int fd, uint64_t nu
         lz_say(why, "%s cannot get its name: %s", name, strerror(errno));
         return false;
     }
+    pthread_mutex_lock(&log->lock);
+    file->lost = 0; /* a flush of the file before it may have failed when that had left the place, compressed */
+    pthread_mutex_unlock(&log->lock);
     file->fd = fd;
     lz_take_identity(file, &header.identity);
     return true;

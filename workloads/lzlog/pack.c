@@ -119,12 +119,21 @@ static bool begin_older(struct lzlog *log)
     return false;
 }
 
+/* is_noted is false of a file that the preparer has not given its time yet: what is made of it would keep the wrong one. */
+static bool is_noted(struct lzlog *log, const struct lz_file *file)
+{
+    pthread_mutex_lock(&log->lock);
+    bool noted = log->full != file;
+    pthread_mutex_unlock(&log->lock);
+    return noted;
+}
+
 /* begin_place begins with the oldest file that this process has filled, if nobody writes to it any more. */
 static bool begin_place(struct lzlog *log)
 {
     struct lz_file *file = lz_store_oldest(log);
     const struct lz_file *current = atomic_load_explicit(&log->current, memory_order_acquire);
-    if (file == NULL || file->number >= current->number || !lz_is_idle(log, file))
+    if (file == NULL || file->number >= current->number || !is_noted(log, file) || !lz_is_idle(log, file))
         return false;
     uint64_t end = lz_seal_end(file->seed, atomic_load_explicit(&file->head->seal, memory_order_acquire));
     return end >= LZ_DATA && end <= log->capacity && begin(log, file, file->fd, file->number, end);

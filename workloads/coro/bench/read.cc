@@ -24,7 +24,6 @@
 #include <span>
 #include <sys/vfs.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -149,7 +148,7 @@ class Read : public Scenario {
         }
     }
 
-    static unsigned threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+    static unsigned threads() { return processors(); }
 
     std::uint64_t run(std::uint64_t rounds) override
     {

@@ -3,10 +3,13 @@
 
 #include "case.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <sched.h>
 #include <string>
+#include <thread>
 
 namespace bench {
 
@@ -24,6 +27,15 @@ class Scenario {
     /* verify throws Wrong unless everything that was ever run did what it should. */
     virtual void verify() = 0;
 };
+
+/* processors is how many the process may use: who starts it may have pinned it to some. */
+inline unsigned processors()
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+    return std::max(1U, known ? static_cast<unsigned>(CPU_COUNT(&set)) : std::thread::hardware_concurrency());
+}
 
 /* missing says what a case needs and this machine, or the directory, does not have. It is empty where nothing is missing. */
 std::string missing(const Case &, const std::string &directory);

@@ -1,13 +1,12 @@
 /*
  * Tasks that take differently long, begun on the workers in turn, or where one is idle. Each second one takes twenty times as long as those
  * between: in turn, two workers have all long ones on one of them. One operation is one task.
+ * There are as many workers as processors that the process may use: with one there is nothing to even out, and the case needs two.
  */
 #include "scenario.h"
 
 #include "collect.h"
 
-#include <algorithm>
-#include <thread>
 #include <vector>
 
 namespace bench {
@@ -32,7 +31,7 @@ coro::Lazy<std::uint64_t> step(std::uint64_t steps)
 
 class Uneven : public Scenario {
   public:
-    explicit Uneven(coro::Begin begin) : executor_(std::max(1U, std::thread::hardware_concurrency()), coro::Binding::None, begin) {}
+    explicit Uneven(coro::Begin begin) : executor_(processors(), coro::Binding::None, begin) {}
 
     std::uint64_t run(std::uint64_t rounds) override
     {

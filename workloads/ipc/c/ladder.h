@@ -31,7 +31,7 @@ struct talk {
 
 const struct rung *find_rung(const char *name);
 
-/* hold_conversation starts the other process, and ends this one with a sentence when anything is wrong, or takes five seconds too long. */
+/* hold_conversation starts the other process, and ends this one with a sentence when anything is wrong, or takes ten seconds too long. */
 struct talk hold_conversation(const struct rung *rung, const struct conversation *conversation, double least);
 
 /* print_ladder holds all of them over a rung and prints lines of JSON. It returns the exit status. */

@@ -1,8 +1,8 @@
 //! The time slice: a coroutine that computes and never waits has its turn ended for it.
 //!
-//! A timer of the thread's CPU time sends the thread SIGVTALRM every 10 ms that it computes; a thread that waits is left alone, and
-//! a switch costs nothing. A tick that meets the same turn as the tick before ends it: so a turn lasts 10 to 20 ms. The more coroutines
-//! were ready when the last turn was ended, the sooner the ticks come. The kernel looks at such timers at ticks of its own: it sends none
+//! A timer of the thread's CPU time sends the thread SIGVTALRM every 10 ms that it computes, or sooner, down to every 2 ms: the
+//! more coroutines were ready when the last turn was ended. A thread that waits is left alone, and a switch costs nothing. A tick that
+//! meets the same turn as the tick before ends it: so a turn lasts 10 to 20 ms, or down to 2 to 4. The kernel looks at such timers at ticks of its own: it sends none
 //! sooner than these (4 ms at 250 Hz).
 //!
 //! Why this is safe at any instruction:

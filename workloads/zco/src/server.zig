@@ -172,9 +172,11 @@ pub const Server = struct {
 
     /// readAt is the time if the answers to what has been read are to be timed.
     pub inline fn readAt(server: *Server) ?u64 {
-        // Without enter and leave: where a turn ends in the middle another read is timed, and no harm is done.
-        server.untimed -%= 1;
-        return if (server.untimed == 0) server.drawAndTime() else null;
+        // Without enter and leave: where a turn ends in the middle another read is timed, and no harm is done. The number that is stored
+        // is the one that is looked at, and never wraps, or no read would be timed for four thousand million.
+        const left = server.untimed -| 1;
+        server.untimed = left;
+        return if (left == 0) server.drawAndTime() else null;
     }
 
     noinline fn drawAndTime(server: *Server) u64 {
