@@ -108,11 +108,15 @@ func TestOneNodeHasTheResourcesOfAllServersOfARun(t *testing.T) {
 		"one node with all":                   {also(gpu, 1), []Node{node("a", 4000, withPages), node("b", 4000, withBoth)}, "", ""},
 		"each asks for all that one node has": {also(pages, 64<<20), []Node{node("a", 4000, withPages)}, "", ""},
 		"a node for each": {
-			also(gpu, 1), []Node{node("a", 4000, withPages), node("b", 4000, withGPU)}, v1alpha1.ReasonNotEnoughResources,
+			also(gpu, 1),
+			[]Node{node("a", 4000, withPages), node("b", 4000, withGPU)},
+			v1alpha1.ReasonNotEnoughResources,
 			"spec.implementations[0].resources and spec.implementations[1].resources: the run needs 64 MiB of hugepages-2Mi and 1 of nvidia.com/gpu on one node with 2200m CPU, where all its blocks are measured, and no node for a server has that",
 		},
 		"one node has the pages, and another the CPUs of the other server": {
-			nothing, []Node{node("a", 1200, withPages), node("b", 4000, nil)}, v1alpha1.ReasonNotEnoughResources,
+			nothing,
+			[]Node{node("a", 1200, withPages), node("b", 4000, nil)},
+			v1alpha1.ReasonNotEnoughResources,
 			"spec.implementations[0].resources: the run needs 64 MiB of hugepages-2Mi on one node with 2200m CPU, where all its blocks are measured",
 		},
 		"generators have no room but on the only node with the pages": {
