@@ -128,6 +128,9 @@ func of(known []v1alpha1.ConfigMapDigest, name string) *v1alpha1.ConfigMapDigest
 // Changed is the failure of a trial whose implementations name a ConfigMap that is not what it was when the run started, by the digests that are known
 // from then; nil if all are. What counts of a ConfigMap is what the whole run reads of it.
 func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun, implementations []record.Implementation) (*conduct.Failure, error) {
+	if len(uses(implementations)) == 0 {
+		return nil, nil
+	}
 	planned, err := facts.Plan(run)
 	if err != nil {
 		return nil, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
