@@ -93,7 +93,7 @@ func oneAtATime(t *testing.T, w *world) {
 
 func TestWatchesThatMustBeginAnewCostNoRun(t *testing.T) {
 	t.Parallel()
-	var f forgetful
+	f := forgetful{of: map[string]int{}}
 	leadsTo(t, f.between, startedOnce)
 	if f.refused.Load() == 0 {
 		t.Error("no watch had to begin anew")

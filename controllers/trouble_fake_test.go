@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -194,15 +195,30 @@ func newLate(of io.ReadCloser, by time.Duration) late {
 func (b late) Close() error { return errors.Join(b.PipeReader.Close(), b.of.Close()) }
 
 // forgetful is an API server that lets each watch last two seconds, and refuses one of three by chance, since it has forgotten what came since then.
-type forgetful struct{ refused atomic.Int64 }
+// Who watches pauses after each refusal for twice as long as after the last, half a minute at most: of one kind of objects it refuses three watches.
+type forgetful struct {
+	refused atomic.Int64
+	mu      sync.Mutex
+	of      map[string]int
+}
+
+func (f *forgetful) refuses(path string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of[path] == 3 || rand.IntN(3) > 0 {
+		return false
+	}
+	f.of[path]++
+	f.refused.Add(1)
+	return true
+}
 
 func (f *forgetful) between(to http.RoundTripper) http.RoundTripper {
 	return way(func(q *http.Request) (*http.Response, error) {
 		if !watches(q) {
 			return to.RoundTrip(q)
 		}
-		if rand.IntN(3) == 0 {
-			f.refused.Add(1)
+		if f.refuses(q.URL.Path) {
 			return refusesWith(q, http.StatusGone, metav1.StatusReasonExpired, "too old resource version"), nil
 		}
 		p, err := to.RoundTrip(q)
