@@ -74,6 +74,8 @@ measure() {
     case $run in
       zco-system-calls) system_calls "$RESULTS/$run.jsonl" || failed=1; continue ;;
       zco-busier-share) busier_share "$RESULTS/$run.jsonl" || failed=1; continue ;;
+      zco-start) starts "$RESULTS/$run.jsonl" || failed=1; continue ;;
+      ipc-allocations) allocations "$RESULTS/$run.jsonl" || failed=1; continue ;;
     esac
     peers "$run" || failed=1
     status=0
@@ -110,19 +112,22 @@ system_calls() {
   for connections in 10 100; do
     lines+=$(count_calls "$connections")$'\n' || { say "perf counts no system calls here"; return 1; }
   done
-  { head_of zco-system-calls "$began" 1 && printf '%s' "$lines"; } >"$1"
+  { head_of zco-system-calls "$began" 1 zco=bin/zco && printf '%s' "$lines"; } >"$1"
 }
 
-# head_of RUN BEGAN BLOCKS: prints the head of the record of a run of zco that has ended.
+# head_of RUN BEGAN BLOCKS NAME=PROGRAM...: prints the head of the record of a run of these programs that has ended.
 head_of() {
-  local machine version
+  local machine version program programs=''
   version=$(bin/loadstone version | cut -d' ' -f2)
   # shellcheck source=/dev/null
   machine=$(. /etc/os-release; awk -F'\t: ' -v cpus="$(cat /sys/devices/system/cpu/online)" -v kernel="$(uname -r)" -v os="$PRETTY_NAME" \
     -v bytes=$((1024 * $(awk '/^MemTotal:/ {print $2}' /proc/meminfo))) '$1 == "model name" {
       printf "{\"cpuModel\":\"%s\",\"cpus\":\"%s\",\"memoryBytes\":%s,\"kernel\":\"%s\",\"os\":\"%s\"}", $2, cpus, bytes, kernel, os; exit }' /proc/cpuinfo)
-  printf '{"run":"%s","started":"%s","ended":"%s","loadstone":"%s","blocks":%s,"machine":%s,"programs":{"zco":"sha256:%s"}}\n' \
-    "$1" "$2" "$(date -u +%FT%TZ)" "$version" "$3" "$machine" "$(sha256sum bin/zco | cut -d' ' -f1)"
+  for program in "${@:4}"; do
+    programs+=",\"${program%%=*}\":\"sha256:$(sha256sum "${program#*=}" | cut -d' ' -f1)\""
+  done
+  printf '{"run":"%s","started":"%s","ended":"%s","loadstone":"%s","blocks":%s,"machine":%s,"programs":{%s}}\n' \
+    "$1" "$2" "$(date -u +%FT%TZ)" "$version" "$3" "$machine" "${programs#,}"
 }
 
 # count_calls CONNECTIONS: prints what was seen at so many, a line of the record.
@@ -168,7 +173,27 @@ busier_share() {
   kill $server
   wait $server || true
   [ "$(wc -l <<<"$lines")" = $tries ] || { say "zco did not tell $tries times how its connections are spread"; return 1; }
-  { head_of zco-busier-share "$began" $tries && printf '%s\n' "$lines"; } >"$1"
+  { head_of zco-busier-share "$began" $tries zco=bin/zco && printf '%s\n' "$lines"; } >"$1"
+}
+
+# starts FILE: writes the record of how large the programs of zco and gohttp are, and how long each takes from its start to its first answer.
+starts() {
+  local began lines tries=20
+  began=$(date -u +%FT%TZ)
+  lines=$(bin/bench-workloads starts $tries zco=bin/zco gohttp=bin/gohttp) || return 1
+  { head_of zco-start "$began" $tries zco=bin/zco gohttp=bin/gohttp && printf '%s\n' "$lines"; } >"$1"
+}
+
+# allocations FILE: writes the record of what a message through the net package allocates, by the count of the program itself. What the runtime
+# allocates meanwhile is rounded off.
+allocations() {
+  local began name cells=''
+  began=$(date -u +%FT%TZ)
+  for name in baseline goroutine pool channel-0 channel-1 channel-4 select empty-goroutine stream roundtrip fds; do
+    cells+=$(bin/ipc-bench cell "go-netpoll-$name" --seconds 0.2 |
+      awk -v name="$name" -F'[:,}]' '/"bytesPerOperation"/ {printf ",\"%s\":{\"B\":%.0f,\"allocations\":%.0f}", name, $10, $12}') || return 1
+  done
+  { head_of ipc-allocations "$began" 1 netpoll=bin/ipc-bench && printf '{"block":1,"implementation":"netpoll","cases":{%s}}\n' "${cells#,}"; } >"$1"
 }
 
 # tests NAME...: tests two at a time, for most of them wait, or do one thing after the other. What a test says is printed when it has ended.

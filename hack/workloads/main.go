@@ -16,7 +16,8 @@ const usage = `usage: workloads runs [PREFIX,...]                   the runs tha
        workloads figures FOLDER [PREFIX,...]         the figures, from the runs or the records in a folder
        workloads record FOLDER RECORDS [PREFIX,...]  keeps the runs in a folder that these figures need, as records in another
        workloads pages RECORDS PAGE...               makes again what pages say of the records
-       workloads cells PROGRAM [NAME=]CASE...        the cells of a program, as lines that Loadstone reads`
+       workloads cells PROGRAM [NAME=]CASE...        the cells of a program, as lines that Loadstone reads
+       workloads starts TRIES NAME=PROGRAM...        how long servers take from their start to their first answer, as lines of a record`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -39,6 +40,8 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return writePages(ctx, out, args[1], args[2:])
 	case len(args) > 2 && args[0] == "cells":
 		return printCells(ctx, out, args[1], args[2:])
+	case len(args) > 2 && args[0] == "starts":
+		return printStarts(ctx, out, args[1], args[2:])
 	}
 	return errors.New(usage)
 }

@@ -117,7 +117,11 @@ func (p page) find(name string) (row, error) {
 	if len(part) != 4 || p.all[part[0]] == nil {
 		return row{}, fmt.Errorf("%q is no figure of the table, and no RUN/IMPLEMENTATION/CASE/METRIC", name)
 	}
-	f := value(name, prints(part[0], part[1], part[2], part[3]), "", theMean, figures.Aim{}).figure(p.all[part[0]])
+	mean := theMean
+	if p.all[part[0]].head.Blocks == 1 {
+		mean = theHighest // One number is its own, and may be 0.
+	}
+	f := value(name, prints(part[0], part[1], part[2], part[3]), "", mean, figures.Aim{}).figure(p.all[part[0]])
 	if f.Missing != "" && p.all[part[0]].missing == "" {
 		return row{}, fmt.Errorf("%q is not in the record: %s", name, f.Missing)
 	}

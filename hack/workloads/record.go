@@ -77,6 +77,9 @@ type sight struct {
 	SystemCalls int64 `json:"systemCalls,omitempty"`
 	// BusierShare is the share of connections that the busier one of its two threads has.
 	BusierShare float64 `json:"busierShare,omitempty"`
+	// StartNanos is how long the server took from its start to its first answer, ProgramBytes the size of its file.
+	StartNanos   int64 `json:"startNanos,omitempty"`
+	ProgramBytes int64 `json:"programBytes,omitempty"`
 
 	// Cases are the values that a process printed, by case and metric.
 	Cases map[string]map[string]float64 `json:"cases,omitempty"`

@@ -43,13 +43,13 @@ func levels(name, run, over, than, load string, of quantity, connections []int32
 }
 
 var table = func() (all []comparison) {
-	for _, of := range [][]comparison{floors(), zco(), countedRows(), uvhttp(), coro(), ipc(), ipcLadder(), lzlog()} {
+	for _, of := range [][]comparison{floors(), zco(), countedRows(), uvhttp(), ablation(), coro(), coroDepth(), ipc(), ipcLadder(), lzlog(), lzlogThreads()} {
 		all = append(all, of...)
 	}
 	return all
 }()
 
-// floors says which of two is the practical limit; neither is to be reached by anybody.
+// floors says which of two is the practical limit; neither is to be reached by anybody. zco is held against both, and so against the cheaper one.
 func floors() []comparison {
 	return levels("uring-cpu-to-epoll", "uring-epoll", "uring", "epoll", "keepalive", cpuPerRequest, []int32{10, 100, 500, 1000}, figures.Aim{})
 }
@@ -58,6 +58,8 @@ func zco() []comparison {
 	four := []int32{10, 100, 500, 1000}
 	all := levels("zco-cpu-to-gohttp", "zco-gohttp", "zco", "gohttp", "keepalive", cpuPerRequest, four, atMost(0.50))
 	all = append(all, levels("zco-cpu-to-epoll", "zco-epoll", "zco", "epoll", "keepalive", cpuPerRequest, four, atMost(1.15))...)
+	all = append(all, levels("zco-cpu-to-uring", "zco-uring", "zco", "uring", "keepalive", cpuPerRequest, []int32{100, 1000}, atMost(1.15))...)
+	all = append(all, levels("zco-cpu-to-gnet", "zco-gnet", "zco", "gnet", "keepalive", cpuPerRequest, []int32{100}, figures.Aim{})...)
 	all = append(all,
 		value("zco-jain-1000", under("zco-fair", "zco", "keepalive", 1000, fairness), "index", theLowest, atLeast(0.95)),
 		value("zco-unanswered-1000", left("zco-fair", "zco", "keepalive", 1000), "connections", theHighest, atMost(0)),
@@ -91,6 +93,7 @@ func uvhttp() []comparison {
 	five := []int32{10, 50, 100, 200, 500}
 	all := levels("uvhttp-cpu-to-epoll", "uvhttp-epoll", "uvhttp", "epoll", "keepalive", cpuPerRequest, five, atMost(1.15))
 	all = append(all, levels("uvhttp-cpu-to-nginx", "uvhttp-nginx", "uvhttp", "nginx", "small", cpuPerRequest, five, noDearer)...)
+	all = append(all, levels("uvhttp-cpu-to-streams", "uvhttp-streams", "uvhttp", "streams", "keepalive", cpuPerRequest, []int32{100}, figures.Aim{})...)
 	three := []int32{10, 100, 500}
 	all = append(all, levels("uvhttp-cpu-to-h2o", "uvhttp-h2o", "uvhttp", "h2o", "small-file", cpuPerRequest, three, figures.Aim{})...)
 	all = append(all, levels("nginx-debug-cpu-to-plain", "nginx-debug", "debug", "plain", "small", cpuPerRequest, three, figures.Aim{})...)
@@ -111,6 +114,15 @@ func uvhttp() []comparison {
 		)
 	}
 	return append(all, value("uvhttp-memory-10m-to-1m-requests", under("uvhttp-memory", "uvhttp", "small", 100, memoryGrowth), "ratio", theHighest, atMost(1.02)))
+}
+
+// ablation is what flags of the compiler cost a server that computes something for each request.
+func ablation() (all []comparison) {
+	of := func(build string) source { return under("ablation", build, "keepalive", 10, cpuPerRequest) }
+	for _, build := range []string{"o0", "o1", "o3", "coverage", "address", "undefined"} {
+		all = append(all, ratio("ablation-cpu-"+build+"-to-o2", of(build), of("o2"), figures.Aim{}))
+	}
+	return all
 }
 
 func coro() []comparison {
@@ -139,6 +151,15 @@ func coro() []comparison {
 		ratio("coro-uneven-where-idle-to-in-turn",
 			prints("coro-reads", "where-idle", "uneven", wallTime), prints("coro-reads", "in-turn", "uneven", wallTime), figures.Aim{}),
 	}
+}
+
+// coroDepth is where one kind of coroutine overtakes the other: between the depth at which the ratio is above 1 and that at which it is below.
+func coroDepth() (all []comparison) {
+	for _, depth := range []int{1, 2, 8, 64} {
+		of := func(kind string) source { return prints("coro-depth", kind, fmt.Sprintf("depth-%d", depth), wallTime) }
+		all = append(all, ratio(fmt.Sprintf("coro-depth-%d-stackful-to-stackless", depth), of("stackful"), of("stackless"), figures.Aim{}))
+	}
+	return all
 }
 
 func ipc() []comparison {
@@ -175,7 +196,22 @@ func lzlog() []comparison {
 		ratio("lzlog-compressing-wall-to-lzlog", prints("lzlog", "lzlog", "write-compressing", wallTime), of("lzlog", wallTime), figures.Aim{}),
 		value("lzlog-compress", prints("lzlog", "lzlog", "compress", cpuTime), "ns", theMean, figures.Aim{}),
 		value("lzlog-aes", prints("lzlog", "lzlog", "write-encrypted", wallTime), "ns", theMean, atMost(200)),
-		ratio("lzlog-10-wall-to-fetchadd",
-			prints("lzlog-threads", "lzlog", "write", wallTime), prints("lzlog-threads", "fetchadd", "write", wallTime), atMost(1.3)),
 	}
+}
+
+// lzlogThreads are writes by ten threads and by one, with a place by an atomic addition and by the two other ways to reserve one.
+func lzlogThreads() []comparison {
+	of := func(implementation, test string) source {
+		return prints("lzlog-threads", implementation, test, wallTime)
+	}
+	all := []comparison{
+		ratio("lzlog-10-wall-to-fetchadd", of("lzlog", "write"), of("fetchadd", "write"), atMost(1.3)),
+		ratio("lzlog-10-wall-to-spdlog", of("lzlog", "write"), of("spdlog", "write"), figures.Aim{}),
+	}
+	for _, other := range []string{"cas", "mutex"} {
+		for _, c := range []struct{ threads, test string }{{"1", "write-alone"}, {"10", "write"}} {
+			all = append(all, ratio("lzlog-"+c.threads+"-"+other+"-to-add", of("lzlog-"+other, c.test), of("lzlog", c.test), figures.Aim{}))
+		}
+	}
+	return all
 }

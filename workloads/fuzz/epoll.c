@@ -3,12 +3,7 @@
 #include "../epoll/epoll.c"
 #undef main
 
-#include "fuzz.h"
-
-/* UNSEEN is the target itself, which is not to tell which way it goes. */
-#define UNSEEN __attribute__((no_sanitize_coverage))
-
-enum { INPUT_MAX = HEAD_MAX + 512 };
+#include "heads.h"
 
 static const struct fuzz_text seeds[] = {
     FUZZ_TEXT("GET / HTTP/1.1\r\nHost: bench\r\n\r\n"),
@@ -16,10 +11,6 @@ static const struct fuzz_text seeds[] = {
     FUZZ_TEXT("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"),
     FUZZ_TEXT("POST / HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     FUZZ_TEXT("GET / HTTP/1.1\r\nHost: b\r\nX: \x80\r\nContent-Length: 10\r\n\r\n"),
-};
-static const struct fuzz_text words[] = {
-    FUZZ_TEXT("\r\n"), FUZZ_TEXT("\r\n\r\n"), FUZZ_TEXT("\t ,:"), FUZZ_TEXT("\0\x7f\x80"), FUZZ_TEXT("0aAHT1"),
-    FUZZ_TEXT("Host: a\r\n"), FUZZ_TEXT("HTTP/1.0"), FUZZ_TEXT("close"), FUZZ_TEXT("Content-Length: 0"),
 };
 
 /* answer_all reads an input as pull and flush do, and returns how many answers there are. Each is one of few constants. */
@@ -49,20 +40,4 @@ UNSEEN static size_t answer_all(const char *input, size_t size, bool cut, const 
     return n;
 }
 
-/* attempt gives an input to the parser in one piece and in several. */
-UNSEEN static void attempt(const char *input, size_t size)
-{
-    static const struct text *whole[INPUT_MAX], *parts[INPUT_MAX];
-    size_t n = answer_all(input, size, false, whole);
-    if (answer_all(input, size, true, parts) != n || memcmp(whole, parts, n * sizeof(whole[0])) != 0)
-        fuzz_fail("cut otherwise, it is answered otherwise");
-}
-
-const struct fuzz_target fuzz_target = {
-    .seeds = seeds,
-    .seed_count = sizeof(seeds) / sizeof(seeds[0]),
-    .words = words,
-    .word_count = sizeof(words) / sizeof(words[0]),
-    .most = INPUT_MAX,
-    .attempt = attempt,
-};
+HEADS_TARGET;

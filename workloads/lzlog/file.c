@@ -19,9 +19,20 @@
 
 static const char next_name[] = "next.tmp";
 
-void lz_name(char name[LZ_NAME], uint64_t number)
+void lz_name(char name[LZ_PLAIN], uint64_t number)
 {
-    snprintf(name, LZ_NAME, "%012llu.lzlog", (unsigned long long)(number % UINT64_C(1000000000000)));
+    snprintf(name, LZ_PLAIN, "%012llu.lzlog", (unsigned long long)(number % UINT64_C(1000000000000)));
+}
+
+void lz_name_day(char name[LZ_NAME], uint64_t number, uint64_t seconds)
+{
+    struct tm day;
+    time_t time = (time_t)seconds;
+    lz_name(name, number);
+    if (gmtime_r(&time, &day) != NULL && strftime(name, LZ_NAME, "%Y-%m-%d-", &day) == LZ_DAY)
+        lz_name(name + LZ_DAY, number);
+    else
+        lz_name(name, number); /* a day of another age */
 }
 
 void lz_take_identity(struct lz_file *file, const struct lz_identity *identity)

@@ -50,6 +50,7 @@ struct lzlog {
     unsigned files;
     bool encrypted;
     uint64_t keep; /* seconds; 0: for ever */
+    bool by_day;   /* names begin with a day */
     uint8_t key[LZLOG_KEY_SIZE];
     uint8_t salt[LZ_SALT];
     uint32_t iterations;
@@ -89,8 +90,10 @@ static inline bool lz_forked(const struct lzlog *log)
 __attribute__((format(printf, 2, 3))) void lz_say(char why[LZLOG_WHY_SIZE], const char *format, ...);
 
 /* file.c: one file. */
-enum { LZ_NAME = 32 };
-void lz_name(char name[LZ_NAME], uint64_t number);
+enum { LZ_PLAIN = 32, LZ_DAY = 11, LZ_NAME = LZ_DAY + LZ_PLAIN };
+/* lz_name is a file's own name: its number. It may have a day of LZ_DAY characters before it, as 2026-01-31-000000000012.lzlog has. */
+void lz_name(char name[LZ_PLAIN], uint64_t number);
+void lz_name_day(char name[LZ_NAME], uint64_t number, uint64_t seconds);
 bool lz_file_fresh(struct lzlog *log, struct lz_file *file, uint64_t number, char why[LZLOG_WHY_SIZE]);
 bool lz_file_recycle(struct lzlog *log, struct lz_file *file, int fd, uint64_t number, char why[LZLOG_WHY_SIZE]);
 bool lz_file_resume(struct lzlog *log, struct lz_file *file, int fd, const struct lz_header *header, uint64_t end,
@@ -113,6 +116,10 @@ void lz_store_forget(struct lzlog *log);
 struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
 /* lz_store_read opens the file with a number, and reads its header. It returns -1 when that is no file of a log, or a compressed one. */
 int lz_store_read(const struct lzlog *log, uint64_t number, struct lz_header *header);
+/* lz_store_name finds the name of the file with a number, with a day or without. */
+void lz_store_name(const struct lzlog *log, char name[LZ_NAME], uint64_t number);
+/* lz_store_date gives a file whose name has no day the one of a time, if names are to have one. */
+void lz_store_date(const struct lzlog *log, uint64_t number, uint64_t seconds);
 /* lz_store_oldest is the place of the oldest file that this process has written. */
 struct lz_file *lz_store_oldest(const struct lzlog *log);
 /* lz_store_expect makes room for the number that lz_store_remember takes: that of a file that has no place any more. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -132,6 +133,7 @@ static struct lzlog *log_new(const struct lzlog_options *options)
     log->capacity = (bytes + LZ_PAGE - 1) / LZ_PAGE * LZ_PAGE;
     log->files = options->files != 0 ? options->files : FILES;
     log->keep = options->keep;
+    log->by_day = options->by_day;
     log->reservation = options->reservation;
     log->encrypted = options->secret.passphrase != NULL || options->secret.key != NULL;
     log->crc = crc32c_best();
@@ -161,6 +163,7 @@ static bool prepare_first(struct lzlog *log, const struct lzlog_secret *secret, 
         if (file == NULL)
             return false;
         lz_file_activate(file);
+        lz_store_date(log, file->number, (uint64_t)time(NULL));
     }
     atomic_store_explicit(&log->current, file, memory_order_release);
     log->wanted = true;
@@ -225,6 +228,7 @@ void lzlog_close(struct lzlog *log)
     lz_cipher_free(cipher);
     pthread_join(log->preparer, NULL);
     lz_file_note_time(last);
+    lz_store_date(log, last->number, (uint64_t)time(NULL)); /* it may have had its turn a moment ago */
     if (lz_await_idle(log, last, CLOSING_MS))
         lz_file_trim(log, last); /* else it keeps its room: somebody may still write there */
     if (log->ready != NULL) { /* it never had its turn */

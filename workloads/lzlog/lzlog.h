@@ -51,6 +51,7 @@ struct lzlog_options {
     enum lzlog_reservation reservation;
     struct lzlog_secret secret;
     bool compress; /* full files, with Zstandard, in the background; not with a secret */
+    bool by_day;   /* the name of a file begins with the day (UTC) on which it had its turn: 2026-01-31-000000000012.lzlog */
 };
 
 struct lzlog;

@@ -18,7 +18,7 @@ static int usage(const char *why)
 {
     fprintf(stderr,
             "lzlog: %s\n"
-            "usage: lzlog write --dir FOLDER [--compress | --key-file FILE | --passphrase-file FILE]   each line of the input becomes a record\n"
+            "usage: lzlog write --dir FOLDER [--by-day] [--compress | --key-file FILE | --passphrase-file FILE]   each line becomes a record\n"
             "       lzlog cat [--key-file FILE | --passphrase-file FILE] FILE...   print the records, a line each\n"
             "       lzlog verify [--key-file FILE | --passphrase-file FILE] FILE...   name every defect, and with the secret every forgery\n"
             "       lzlog bench [--dir FOLDER] [--threads N] [--seconds S]         measure this machine\n",
@@ -146,6 +146,8 @@ static int options(int argc, char **argv, struct keys *keys, struct lzlog_option
         bool taken = true;
         if (log != NULL && strcmp(argv[*first], "--compress") == 0)
             log->compress = true;
+        else if (log != NULL && strcmp(argv[*first], "--by-day") == 0)
+            log->by_day = true;
         else if (log != NULL && (text = option("--dir", argc, argv, first)) != NULL)
             log->dir = text;
         else if ((text = option("--key-file", argc, argv, first)) != NULL)

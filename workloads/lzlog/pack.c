@@ -186,7 +186,7 @@ static bool publish(struct lzlog *log)
     const struct lz_pack *pack = log->pack;
     struct stat st;
     char name[LZ_NAME];
-    lz_name(name, pack->number);
+    lz_store_name(log, name, pack->number);
     if (fstat(pack->from, &st) != 0 || fchmod(pack->to, st.st_mode & 0777) != 0 ||
         futimens(pack->to, (struct timespec[]){st.st_atim, st.st_mtim}) != 0 || fsync(pack->to) != 0)
         return false;

@@ -23,10 +23,22 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* day_size is the size of the day that a name begins with; 0 if it has none. */
+static size_t day_size(const char *name)
+{
+    static const char form[] = "dddd-dd-dd-";
+    for (size_t i = 0; i < LZ_DAY; i++) {
+        if (form[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
+            return 0;
+    }
+    return LZ_DAY;
+}
+
 /* number_of reads a file's number from its name; 0 for any other name. */
 static uint64_t number_of(const char *name)
 {
     char again[LZ_NAME];
+    name += day_size(name);
     uint64_t number = strtoull(name, NULL, 10);
     lz_name(again, number);
     return strcmp(name, again) == 0 ? number : 0;
@@ -69,6 +81,51 @@ static bool list(struct lzlog *log, char why[LZLOG_WHY_SIZE])
     return true;
 }
 
+/* A name with a day is looked for in the folder: nobody who writes waits for that. */
+void lz_store_name(const struct lzlog *log, char name[LZ_NAME], uint64_t number)
+{
+    lz_name(name, number);
+    if (faccessat(log->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return;
+    int fd = openat(log->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (day_size(entry->d_name) > 0 && number_of(entry->d_name) == number) {
+            snprintf(name, LZ_NAME, "%.*s", LZ_NAME - 1, entry->d_name);
+            break;
+        }
+    }
+    if (dir != NULL)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+}
+
+void lz_store_date(const struct lzlog *log, uint64_t number, uint64_t seconds)
+{
+    char plain[LZ_NAME], dated[LZ_NAME];
+    if (!log->by_day)
+        return;
+    lz_name(plain, number);
+    lz_name_day(dated, number, seconds);
+    if (renameat(log->dir, plain, log->dir, dated) != 0)
+        return; /* it has a day, or else keeps its number alone */
+}
+
+/* date_older gives a day to those that have none, as a writer that was killed leaves its last one: the day on which they were made. */
+static void date_older(const struct lzlog *log)
+{
+    struct lz_header header;
+    for (size_t i = 0; log->by_day && i < log->olders; i++) {
+        int fd = lz_store_read(log, log->older[i], &header);
+        if (fd < 0)
+            continue;
+        close(fd);
+        lz_store_date(log, log->older[i], header.identity.created / 1000000000);
+    }
+}
+
 bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
 {
     if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
@@ -96,7 +153,10 @@ bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
         lz_say(why, "an unfinished file in %s cannot be removed: %s", dir, strerror(errno));
         return false;
     }
-    return list(log, why);
+    if (!list(log, why))
+        return false;
+    date_older(log);
+    return true;
 }
 
 /* make_key makes the key from a secret, for a file that exists (then the key must fit) or for new ones. */
@@ -149,7 +209,7 @@ static uint64_t resumable(const struct lzlog *log, const struct lz_header *heade
 int lz_store_read(const struct lzlog *log, uint64_t number, struct lz_header *header)
 {
     char name[LZ_NAME];
-    lz_name(name, number);
+    lz_store_name(log, name, number);
     int fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return -1;
@@ -164,7 +224,7 @@ int lz_store_read(const struct lzlog *log, uint64_t number, struct lz_header *he
 static bool drop_unused(struct lzlog *log, const struct lz_header *header)
 {
     char name[LZ_NAME];
-    lz_name(name, header->identity.number);
+    lz_store_name(log, name, header->identity.number);
     uint64_t seal = atomic_load_explicit(&header->seal, memory_order_relaxed);
     if (lz_seal_end(header->identity.seed, seal) != LZ_DATA || unlinkat(log->dir, name, 0) != 0)
         return false;
@@ -255,13 +315,13 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
     bool own = log->oldest == log->olders;
     if (!own) {
         lz_pack_drop(log, log->older[log->oldest]);
-        lz_name(name, log->older[log->oldest++]);
+        lz_store_name(log, name, log->older[log->oldest++]);
         *place = free_place(log);
         *fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     } else {
         *place = lz_store_oldest(log);
         *fd = (*place)->fd;
-        lz_name(name, (*place)->number);
+        lz_store_name(log, name, (*place)->number);
         lz_pack_drop(log, (*place)->number);
         recycle = lz_await_idle(log, *place, PATIENCE_MS) && recycle;
         pthread_mutex_lock(&log->lock);
@@ -312,7 +372,7 @@ static bool time_of_oldest(const struct lzlog *log, time_t *seconds)
     char name[LZ_NAME];
     struct stat st;
     if (log->oldest < log->olders) {
-        lz_name(name, log->older[log->oldest]);
+        lz_store_name(log, name, log->older[log->oldest]);
         bool known = fstatat(log->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
         *seconds = known ? st.st_mtime : 0; /* one that is not there has gone already */
         return true;

@@ -72,10 +72,13 @@ void *lz_preparer(void *argument)
             break;
         log->wanted = false;
         struct lz_file *full = log->full;
+        uint64_t number = atomic_load_explicit(&log->current, memory_order_relaxed)->number;
         log->full = NULL;
         pthread_mutex_unlock(&log->lock);
-        if (full != NULL)
+        if (full != NULL) {
             lz_file_note_time(full);
+            lz_store_date(log, number, (uint64_t)time(NULL));
+        }
         lz_store_forget(log);
         struct lz_file *next = lz_store_next(log, why);
         pthread_mutex_lock(&log->lock);

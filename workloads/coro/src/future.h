@@ -74,6 +74,13 @@ template <class T> class Promise {
         std::exchange(shared_, nullptr)->gate.open();
     }
 
+    /* settle sets what came of something else, a value or an exception. */
+    void settle(Result<T> result)
+    {
+        shared_->result = std::move(result);
+        std::exchange(shared_, nullptr)->gate.open();
+    }
+
     void fail(std::exception_ptr error)
     {
         shared_->result.fail(std::move(error));

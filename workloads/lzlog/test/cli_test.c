@@ -82,6 +82,8 @@ static void full_files_are_compressed(void)
     lzlog_writer_close(writer);
     lzlog_close(log);
     CHECK(run("\"$L\" cat \"$D\"/* | wc -l") == 0 && strcmp(output, "200\n") == 0);
+    CHECK(run("echo a line | \"$L\" write --by-day --dir \"$D\"/day && \"$L\" cat \"$D\"/day/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]-000000000001.lzlog") == 0);
+    CHECK(strcmp(output, "a line\n") == 0);
     CHECK(run("echo a line | \"$L\" write --compress --dir \"$D\"/other && \"$L\" cat \"$D\"/other/*") == 0);
     CHECK(strcmp(output, "a line\n") == 0);
     CHECK(run("head -c 32 /dev/zero >\"$D\"/key; echo a line | \"$L\" write --dir \"$D\"/third --compress --key-file \"$D\"/key") == 1);

@@ -230,6 +230,77 @@ static void old_files_go(void)
     lzlog_close(log);
 }
 
+/* day_of writes a time's day as names have it. */
+static void day_of(char day[16], time_t seconds)
+{
+    struct tm parts;
+    CHECK(gmtime_r(&seconds, &parts) != NULL && strftime(day, 16, "%Y-%m-%d-", &parts) == 11);
+}
+
+/* check_days sees that all files have a number in turn, and before it the day of one of two times. It returns how many files there are. */
+static int check_days(time_t from, time_t to)
+{
+    char **paths, first[16], last[16];
+    int count = list_log(scratch_dir, &paths);
+    unsigned long number = 0;
+    day_of(first, from);
+    day_of(last, to);
+    for (int i = 0; i < count; i++) {
+        const char *name = strrchr(paths[i], '/') + 1;
+        CHECK(strncmp(name, first, 11) == 0 || strncmp(name, last, 11) == 0);
+        CHECK(number == 0 || strtoul(name + 11, NULL, 10) == number + 1);
+        number = strtoul(name + 11, NULL, 10);
+    }
+    free_list(paths, count);
+    return count;
+}
+
+static void names_by_day(void)
+{
+    struct lzlog_options options = small(20, LZLOG_FETCH_ADD);
+    time_t begun = time(NULL);
+    options.by_day = true;
+    write_session(&options, 0, 3000);
+    write_session(&options, 3000, 3010);
+    int count = check_days(begun, time(NULL));
+    CHECK(count >= 4);
+    struct seen seen;
+    read_log(scratch_dir, NULL, &seen);
+    CHECK(seen.defects == 0 && seen.first[0] == 0 && seen.next[0] == 3010);
+
+    /* What a kill leaves without a day gets one, and the oldest go by their names. */
+    char **paths, plain[5000];
+    CHECK(list_log(scratch_dir, &paths) == count);
+    snprintf(plain, sizeof(plain), "%s/%s", scratch_dir, strrchr(paths[count - 1], '/') + 1 + 11);
+    CHECK(rename(paths[count - 1], plain) == 0);
+    free_list(paths, count);
+    options.files = 3;
+    write_session(&options, 3010, 3011);
+    count = check_days(begun, time(NULL));
+    CHECK(count >= 2 && count <= 3);
+    read_log(scratch_dir, NULL, &seen);
+    CHECK(seen.defects == 0 && seen.next[0] == 3011);
+
+    /* Without the option they are the log's, too. */
+    options.by_day = false;
+    struct lzlog *log = open_or_die(&options);
+    lzlog_close(log);
+    CHECK(check_days(begun, time(NULL)) >= 2);
+}
+
+static void recycled_by_day(void)
+{
+    struct lzlog_options options = small(3, LZLOG_FETCH_ADD);
+    time_t begun = time(NULL);
+    options.by_day = true;
+    write_session(&options, 0, 6000);
+    int count = check_days(begun, time(NULL)); /* the next one, which never had its turn, has gone */
+    CHECK(count >= 2 && count <= 3);
+    struct seen seen;
+    read_log(scratch_dir, NULL, &seen);
+    CHECK(seen.defects == 0 && seen.next[0] == 6000);
+}
+
 static void two_writers(void)
 {
     char why[LZLOG_WHY_SIZE];
@@ -415,6 +486,8 @@ int main(int argc, char **argv)
         {"short sessions go on in one file, cut to what is used", short_sessions_share_a_file},
         {"a log opened with fewer files gives up the oldest", fewer_files_than_before},
         {"files that are older than they are kept go when another is due, and at the opening", old_files_go},
+        {"names begin with a day where that is asked for, and files are found by their numbers all the same", names_by_day},
+        {"a file that is recycled gets the day of its new turn", recycled_by_day},
         {"a second writer is refused with a sentence", two_writers},
         {"a record has 1 to 65,527 bytes", sizes_have_limits},
         {"a line has its time and its level, and those below the writer's are left out", lines_have_levels},

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <zstd.h>
 
+#include "../format.h"
 #include "../unpack.h"
 #include "test.h"
 
@@ -354,6 +356,54 @@ static void read_some(const char *path, char why[LZLOG_WHY_SIZE])
     lzlog_reader_close(reader);
 }
 
+/* squeezed is how many bytes Zstandard's first level, as of a log, makes of some. */
+static size_t squeezed(const void *data, size_t size)
+{
+    size_t room = ZSTD_compressBound(size);
+    void *to = malloc(room);
+    CHECK(to != NULL);
+    size_t packed = ZSTD_compress(to, room, data, size, 1);
+    CHECK(!ZSTD_isError(packed));
+    free(to);
+    return packed;
+}
+
+/*
+ * Why a log is not compressed before it is encrypted: it is encrypted in each write, and a line by itself gets no smaller. Behind the
+ * encryption nothing does.
+ */
+static void lines_by_themselves(void)
+{
+    enum { LINES = 4000 };
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = 1024 * 1024, .files = LZLOG_FILES_MIN, .secret.key = test_key};
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    size_t plain = 0, alone = 0, size;
+    char line[200], *all = malloc((size_t)LINES * sizeof(line)), **paths;
+    CHECK(all != NULL);
+    uint64_t state = 1;
+    for (unsigned i = 0; i < LINES; i++) {
+        uint64_t number = next_random(&state);
+        int n = snprintf(line, sizeof(line), "2026-01-01T%02u:%02u:%02u.%06uZ INFO  answered GET /v1/orders/%u with 200 in %u us, %u bytes",
+                         i / 3600 % 24, i / 60 % 60, i % 60, (unsigned)(number % 1000000), (unsigned)(number >> 44),
+                         (unsigned)(number >> 32 & 4095), (unsigned)(number >> 16 & 16383));
+        CHECK(n > 0 && lzlog_write(writer, line, (size_t)n) == LZLOG_OK);
+        memcpy(all + plain, line, (size_t)n);
+        plain += (size_t)n;
+        alone += squeezed(line, (size_t)n);
+    }
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+    CHECK(squeezed(all, plain) < plain / 4);
+    CHECK(alone > plain);
+    CHECK(list_log(scratch_dir, &paths) == 1);
+    uint8_t *file = load(paths[0], &size);
+    CHECK(file != NULL && size > plain + LZ_PAGE && squeezed(file + LZ_PAGE, size - LZ_PAGE) > (size - LZ_PAGE) * 95 / 100);
+    free(file);
+    free(all);
+    free_list(paths, 1);
+}
+
 static void *flush_and_read(void *argument)
 {
     struct worker *w = argument;
@@ -397,6 +447,7 @@ int main(int argc, char **argv)
     static const struct test tests[] = {
         {"full files are compressed, and read as before", full_files},
         {"lines get smaller", lines_get_smaller},
+        {"a line by itself gets no smaller, nor does what is encrypted", lines_by_themselves},
         {"the oldest files go, compressed or not", oldest_go},
         {"a compressed file is as old as it was", age_is_kept},
         {"nothing that is encrypted is compressed", not_with_a_secret},

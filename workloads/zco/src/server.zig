@@ -51,6 +51,9 @@ pub const Server = struct {
     workers: u16,
     /// Connections that wait for a worker.
     waiting: zco.Channel(i32) = undefined,
+    /// How many connections there may be, those that wait for a worker included.
+    connections_max: u64,
+    held: u64 = 0,
     /// How connections are shut down since SIGTERM has come, those that are opened later too.
     ending: ?i32 = null,
     open: u64 = 0,
@@ -86,9 +89,26 @@ pub const Server = struct {
     }
 
     /// hand gives a connection to a coroutine of its own, or to the workers.
-    fn hand(server: *Server, fd: i32) error{ OutOfMemory, Closed, Canceled }!void {
+    fn hand(server: *Server, fd: i32) error{ Full, OutOfMemory, Closed, Canceled }!void {
+        if (!server.hold()) return error.Full;
+        errdefer server.release();
         if (server.workers > 0) return server.waiting.send(fd);
         return server.scheduler.spawn(Connection.serve, .{ server, fd }, .{});
+    }
+
+    /// hold counts a connection more, unless there are as many as there may be.
+    fn hold(server: *Server) bool {
+        server.scheduler.enter();
+        defer server.scheduler.leave();
+        if (server.held == server.connections_max) return false;
+        server.held += 1;
+        return true;
+    }
+
+    fn release(server: *Server) void {
+        server.scheduler.enter();
+        defer server.scheduler.leave();
+        server.held -= 1;
     }
 
     /// work is the coroutine of a worker, which has a connection until that ends.
@@ -160,6 +180,7 @@ pub const Server = struct {
         server.scheduler.enter();
         defer server.scheduler.leave();
         server.open -= 1;
+        server.held -= 1;
         if (c.after) |after| after.before = c.before;
         if (c.before) |before| before.after = c.after else server.connections = c.after;
     }
@@ -252,14 +273,27 @@ fn duplicate(fd: i32) i32 {
     return if (linux.E.init(copy) == .SUCCESS) @intCast(copy) else -1;
 }
 
-pub const Options = struct { port: u16 = 8080, backend: zco.Backend = .epoll, threads: u16 = 1, workers: u16 = 0 };
+pub const Options = struct {
+    port: u16 = 8080,
+    backend: zco.Backend = .epoll,
+    threads: u16 = 1,
+    workers: u16 = 0,
+    /// Of each thread; as many as there are descriptors and memory for when null.
+    connections: ?u16 = null,
+    /// Each thread on a processor of its own.
+    pin: bool = false,
+};
 
-/// parseOptions reads "--port N" and "--port=N", and the same of the others. It returns null when there is anything else.
+/// parseOptions reads "--port N" and "--port=N", the same of the others, and "--pin". It returns null when there is anything else.
 pub fn parseOptions(arguments: []const [*:0]const u8) ?Options {
     var options: Options = .{};
     var i: usize = 0;
     while (i < arguments.len) : (i += 1) {
         const argument = std.mem.span(arguments[i]);
+        if (std.mem.eql(u8, argument, "--pin")) {
+            options.pin = true;
+            continue;
+        }
         const equals = std.mem.indexOfScalar(u8, argument, '=');
         const name = argument[0 .. equals orelse argument.len];
         const value = if (equals) |at| argument[at + 1 ..] else value: {
@@ -273,6 +307,8 @@ pub fn parseOptions(arguments: []const [*:0]const u8) ?Options {
             options.threads = parseNumber(value, threads_max) orelse return null;
         } else if (std.mem.eql(u8, name, "--workers")) {
             options.workers = parseNumber(value, workers_max) orelse return null;
+        } else if (std.mem.eql(u8, name, "--connections")) {
+            options.connections = parseNumber(value, std.math.maxInt(u16)) orelse return null;
         } else if (std.mem.eql(u8, name, "--backend")) {
             options.backend = std.meta.stringToEnum(zco.Backend, value) orelse return null;
         } else return null;
@@ -343,6 +379,8 @@ pub const Setup = struct {
     patience: Patience = .{},
     /// Of each thread.
     workers: u16 = 0,
+    connections: ?u16 = null,
+    pin: bool = false,
 };
 
 /// serve serves with a thread for each listener, this one among them, and returns after SIGTERM, when all are done.
@@ -366,8 +404,28 @@ fn serveOrExit(setup: Setup, signals: i32, lines: []counts.Line, place: usize) v
     };
 }
 
+/// pin keeps this thread on one of the processors that the process may use: on each in turn, by its place.
+fn pin(place: usize) !void {
+    const may = try posix.sched_getaffinity(0);
+    const n = linux.CPU_COUNT(may);
+    if (n == 0) return; // more processors than the set has room for
+    var left = place % n;
+    for (may, 0..) |word, i| {
+        var bits = word;
+        while (bits != 0) : (bits &= bits - 1) {
+            if (left == 0) {
+                var only: linux.cpu_set_t = @splat(0);
+                only[i] = bits & (~bits +% 1); // the lowest one
+                return linux.sched_setaffinity(0, &only);
+            }
+            left -= 1;
+        }
+    }
+}
+
 /// serveOne is the server of a thread.
 fn serveOne(setup: Setup, signals: i32, lines: []counts.Line, place: usize) !void {
+    if (setup.pin) try pin(place);
     const poller = try zco.Poller.init(setup.backend);
     if (@as(zco.Backend, poller) != setup.backend) return error.BackendRefused;
     var server: Server = .{
@@ -378,6 +436,7 @@ fn serveOne(setup: Setup, signals: i32, lines: []counts.Line, place: usize) !voi
         .lines = lines,
         .place = place,
         .workers = setup.workers,
+        .connections_max = if (setup.connections) |most| most else std.math.maxInt(u64),
     };
     const s = &server.scheduler;
     s.poller = &server.poller;
@@ -404,12 +463,18 @@ fn start(options: Options) !void {
     var text: [96]u8 = undefined;
     const greeting = try std.fmt.bufPrint(&text, "zco: port {d}, backend {s}, threads {d}, workers {d}\n", .{ options.port, @tagName(backend), options.threads, options.workers });
     std.io.getStdOut().writeAll(greeting) catch {}; // nobody has to listen
-    try serve(.{ .listeners = listeners[0..options.threads], .backend = backend, .workers = options.workers });
+    try serve(.{
+        .listeners = listeners[0..options.threads],
+        .backend = backend,
+        .workers = options.workers,
+        .connections = options.connections,
+        .pin = options.pin,
+    });
 }
 
 pub fn main() u8 {
     const options = parseOptions(std.os.argv[1..]) orelse {
-        std.io.getStdErr().writeAll("usage: zco [--port PORT] [--backend epoll|io_uring] [--threads 1..64] [--workers 1..10000]\n") catch {};
+        std.io.getStdErr().writeAll("usage: zco [--port PORT] [--backend epoll|io_uring] [--threads 1..64] [--workers 1..10000] [--connections 1..65535] [--pin]\n") catch {};
         return 2;
     };
     start(options) catch |err| {

@@ -25,6 +25,8 @@ const Options = struct {
     patience: server.Patience = endless,
     threads: usize = 1,
     workers: u16 = 0,
+    connections: ?u16 = null,
+    pin: bool = false,
 };
 
 const Running = struct {
@@ -42,7 +44,14 @@ const Running = struct {
         if (r.child == 0) {
             _ = linux.prctl(@intFromEnum(linux.PR.SET_PDEATHSIG), linux.SIG.KILL, 0, 0, 0); // a test that fails leaves nothing
             if (options.files) |n| posix.setrlimit(.NOFILE, .{ .cur = n, .max = n }) catch posix.exit(3);
-            server.serve(.{ .listeners = listeners, .backend = backend, .patience = options.patience, .workers = options.workers }) catch posix.exit(1);
+            server.serve(.{
+                .listeners = listeners,
+                .backend = backend,
+                .patience = options.patience,
+                .workers = options.workers,
+                .connections = options.connections,
+                .pin = options.pin,
+            }) catch posix.exit(1);
             posix.exit(0);
         }
         const fd = try r.connect();
@@ -214,6 +223,67 @@ test "a connection for which there is no file is refused, and those that are ope
         try r.end();
         try r.expectEnded();
     }
+}
+
+/// connectServed connects until the server takes it: it needs a moment to see that others are closed.
+fn connectServed(r: Running) !posix.fd_t {
+    for (0..12_000) |_| {
+        const fd = try r.connect();
+        if (try served(fd)) return fd;
+        posix.close(fd);
+        std.Thread.sleep(10 * std.time.ns_per_ms);
+    }
+    return error.StillRefused;
+}
+
+test "a connection more than there may be is refused, with workers too, and has a place when another one ends" {
+    for (backends()) |backend| for ([_]u16{ 0, 3 }) |workers| {
+        const r = try Running.start(backend, .{ .connections = 3, .workers = workers });
+        var fds: [3]posix.fd_t = undefined;
+        for (&fds) |*fd| fd.* = try connectServed(r);
+        for (0..10) |_| {
+            const more = try r.connect();
+            defer posix.close(more);
+            try std.testing.expect(!try served(more));
+        }
+        for (fds) |fd| try ask(fd);
+        posix.close(fds[1]);
+        fds[1] = try connectServed(r);
+        for (fds) |fd| try ask(fd);
+        for (fds) |fd| posix.close(fd);
+        try r.end();
+        try r.expectEnded();
+    };
+}
+
+/// processors are how many a process's threads are kept on, and how many of the threads are kept on one.
+fn processors(child: posix.pid_t) !struct { kept: usize, different: usize } {
+    var path: [64]u8 = undefined;
+    var tasks = try std.fs.openDirAbsolute(try std.fmt.bufPrint(&path, "/proc/{d}/task", .{child}), .{ .iterate = true });
+    defer tasks.close();
+    var all: linux.cpu_set_t = @splat(0);
+    var kept: usize = 0;
+    var each = tasks.iterate();
+    while (try each.next()) |task| {
+        const may = try posix.sched_getaffinity(try std.fmt.parseInt(posix.pid_t, task.name, 10));
+        if (linux.CPU_COUNT(may) == 1) kept += 1;
+        for (&all, may) |*sum, word| sum.* |= word;
+    }
+    return .{ .kept = kept, .different = linux.CPU_COUNT(all) };
+}
+
+test "threads that are pinned are on a processor of their own each, as far as there are some" {
+    if (builtin.cpu.arch != .x86_64) return error.SkipZigTest; // an emulator has threads of its own
+    const threads = 3;
+    const may = linux.CPU_COUNT(try posix.sched_getaffinity(0));
+    const r = try Running.start(.epoll, .{ .threads = threads, .pin = true });
+    for (0..12_000) |_| {
+        const seen = try processors(r.child);
+        if (seen.kept == threads and seen.different == @min(threads, may)) break;
+        std.Thread.sleep(10 * std.time.ns_per_ms);
+    } else return error.NeverPinned;
+    try r.end();
+    try r.expectEnded();
 }
 
 /// impatient lets go of a client after 200 to 210 ms in which it runs.
@@ -393,13 +463,16 @@ test "a port that another server has is refused, however many threads either has
 }
 
 test "the numbers of threads and workers are those that the server can have" {
-    for ([_][*:0]const u8{ "--threads=0", "--threads=65", "--threads=-1", "--threads=", "--threads=2x", "--threads", "--workers=0", "--workers=10001" }) |bad| {
+    for ([_][*:0]const u8{ "--threads=0", "--threads=65", "--threads=-1", "--threads=", "--threads=2x", "--threads", "--workers=0", "--workers=10001", "--connections=0", "--connections=65536", "--pin=1" }) |bad| {
         try std.testing.expectEqual(null, server.parseOptions(&.{bad}));
     }
     try std.testing.expectEqual(64, server.parseOptions(&.{"--threads=64"}).?.threads);
     try std.testing.expectEqual(1, server.parseOptions(&.{}).?.threads);
     try std.testing.expectEqual(100, server.parseOptions(&.{"--workers=100"}).?.workers);
     try std.testing.expectEqual(0, server.parseOptions(&.{}).?.workers);
+    const all = server.parseOptions(&.{ "--pin", "--connections", "10000", "--threads=2" }).?;
+    try std.testing.expect(all.pin and all.connections == 10_000 and all.threads == 2);
+    try std.testing.expect(server.parseOptions(&.{}).?.connections == null);
 }
 
 /// expectNothing fails when an answer is there.

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// startPatience is how long a server may take to its first answer, and to its end.
+const startPatience = 20 * time.Second
+
+// printStarts starts servers, given as NAME=PROGRAM, one after the other and again and again, and prints what was seen of each start as a line of a record.
+func printStarts(ctx context.Context, out io.Writer, tries string, servers []string) error {
+	n, err := strconv.Atoi(tries)
+	if err != nil || n < 1 || n > 1000 {
+		return fmt.Errorf("starting servers %q times: it is to be a number from 1 to 1000", tries)
+	}
+	e := json.NewEncoder(out)
+	for block := range n {
+		for _, server := range servers {
+			name, program, _ := strings.Cut(server, "=")
+			s, err := startOf(ctx, program)
+			if err != nil {
+				return fmt.Errorf("starting %s: %w", server, err)
+			}
+			s.Block, s.Implementation = int32(block)+1, name
+			if err := e.Encode(s); err != nil {
+				return fmt.Errorf("printing a start of %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// startOf starts a server, waits for its first answer, and ends it.
+func startOf(ctx context.Context, program string) (s sight, err error) {
+	file, err := os.Stat(program)
+	if err != nil {
+		return s, fmt.Errorf("looking at the program: %w", err)
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return s, err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	command := exec.CommandContext(ctx, program, "--port="+port)
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	command.WaitDelay = startPatience
+	began := time.Now()
+	if err := command.Start(); err != nil {
+		return s, fmt.Errorf("starting the program: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = command.Wait() // How it ends is its tests' business. One that ends too early gives no answer.
+		cancel()
+	}()
+	err = firstAnswer(ctx, address)
+	took := time.Since(began)
+	cancel()
+	<-ended
+	return sight{StartNanos: took.Nanoseconds(), ProgramBytes: file.Size()}, err
+}
+
+// freeAddress is an address of loopback that nobody listens at.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// firstAnswer asks again and again until there is an answer.
+func firstAnswer(ctx context.Context, address string) error {
+	var dialer net.Dialer
+	for ctx.Err() == nil {
+		conn, err := dialer.DialContext(ctx, "tcp", address)
+		if err != nil {
+			continue // Nobody listens yet.
+		}
+		return errors.Join(answer(ctx, conn), conn.Close())
+	}
+	return errors.New("it ended, or its time did, before it answered")
+}
+
+func answer(ctx context.Context, conn net.Conn) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(deadline); err != nil {
+			return fmt.Errorf("setting a deadline: %w", err)
+		}
+	}
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"); err != nil {
+		return fmt.Errorf("asking: %w", err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return fmt.Errorf("waiting for the answer: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("it answered %s", response.Status)
+	}
+	return nil
+}

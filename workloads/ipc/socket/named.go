@@ -1,0 +1,101 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// Listener takes connections to a name. It is an abstract one: it lies in no folder, and goes with the last descriptor of the socket that has it. Any process
+// of the same network namespace may connect, or take a name that is free; whose message it is PassCred tells.
+type Listener struct {
+	fd     int
+	closed atomic.Bool
+	lock   sync.Mutex // Whoever has it uses the descriptor, which therefore cannot be closed meanwhile.
+}
+
+// ErrBadName is the error for a name that no abstract socket can have.
+var ErrBadName = errors.New("a name has 1 to 106 bytes")
+
+// listening is how many connections may wait to be accepted.
+const listening = 64
+
+// address is that of a name. In package unix the at sign stands for the byte 0, with which the kernel has abstract names begin.
+func address(name string) (*unix.SockaddrUnix, error) {
+	if name == "" || len(name) > 106 {
+		return nil, ErrBadName
+	}
+	return &unix.SockaddrUnix{Name: "@" + name}, nil
+}
+
+// Listen gives a new socket a name. A name that another socket has is an error: unix.EADDRINUSE.
+func Listen(kind Kind, name string) (*Listener, error) {
+	at, err := address(name)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, int(kind)|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	if err := unix.Bind(fd, at); err != nil {
+		return nil, errors.Join(fmt.Errorf("taking the name %q: %w", name, err), unix.Close(fd))
+	}
+	if err := unix.Listen(fd, listening); err != nil {
+		return nil, errors.Join(os.NewSyscallError("listen", err), unix.Close(fd))
+	}
+	return &Listener{fd: fd}, nil
+}
+
+// Accept waits for the next connection. It returns net.ErrClosed when the listener is closed.
+func (l *Listener) Accept() (*Socket, error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	for !l.closed.Load() {
+		fd, _, err := unix.Accept4(l.fd, unix.SOCK_CLOEXEC)
+		if err == nil {
+			return New(fd), nil
+		}
+		if !errors.Is(err, unix.EINTR) && !l.closed.Load() {
+			return nil, os.NewSyscallError("accept", err)
+		}
+	}
+	return nil, net.ErrClosed
+}
+
+// Close ends an Accept that waits, and gives the name back. Connections that were accepted go on, and those that were not have ended.
+func (l *Listener) Close() error {
+	if l.closed.Swap(true) {
+		return net.ErrClosed
+	}
+	down := unix.Shutdown(l.fd, unix.SHUT_RDWR)
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return errors.Join(os.NewSyscallError("shutdown", down), os.NewSyscallError("close", unix.Close(l.fd)))
+}
+
+// Dial connects to a name. It waits while as many as may wait to be accepted do. Where nobody has the name it returns unix.ECONNREFUSED.
+func Dial(kind Kind, name string) (*Socket, error) {
+	at, err := address(name)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, int(kind)|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	for {
+		err := unix.Connect(fd, at)
+		if err == nil {
+			return New(fd), nil
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return nil, errors.Join(fmt.Errorf("connecting to the name %q: %w", name, err), unix.Close(fd))
+		}
+	}
+}
