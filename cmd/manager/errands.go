@@ -12,8 +12,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// errands are what the operator's image does besides: for the chart's hooks, and for webhooks.
-var errands = map[string]func(context.Context, []string) error{"await": await, "receive": receive, "retire": retire}
+// errands are what the operator's image does besides: for the chart's hooks, for webhooks, and for who looks at pages.
+var errands = map[string]func(context.Context, []string) error{"await": await, "receive": receive, "retire": retire, "show": show}
 
 // errandClient reads and writes Loadstone's own objects, and Secrets, with the rights of whoever runs the errand.
 func errandClient() (client.Client, error) {

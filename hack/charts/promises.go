@@ -61,7 +61,7 @@ var clusters = []string{"nodes", "subjectaccessreviews", "tokenreviews"}
 
 // checkConfined finds rights in all namespaces that are left where the values name those of runs.
 func (r repository) checkConfined(ctx context.Context) ([]string, error) {
-	list, err := r.chart(ctx, "runs.namespaces={team}", "webhook.enabled=true")
+	list, err := r.chart(ctx, "runs.namespaces={team}", "webhook.enabled=true", "ui.enabled=true")
 	if err != nil {
 		return nil, err
 	}

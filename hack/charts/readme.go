@@ -44,6 +44,7 @@ What charts often have and this one has not. What a value cannot do, a tool that
 | ` + "`containerSecurityContext`" + ` | Pod Security restricted and a read-only root leave it nothing to choose. ` + "`podSecurityContext`" + ` has users, groups and SELinux labels. |
 | ` + "`hostNetwork`, `hostPID`, `dnsPolicy`" + ` | No pod of the installation needs its host; Pod Security restricted forbids the first two. |
 | ` + "`runtimeClassName`, `schedulerName`" + ` | A pod of the installation is an ordinary one; what measured pods need is a matter of runs. |
+| ` + "`ui.ingress`, a login of the pages" + ` | Who may see what is measured is known to the proxy that the cluster has for such questions: it stands before the Service ` + "`loadstone-ui`" + `, with an Ingress of its own. |
 | ` + "`global.imageRegistry`" + ` | ` + "`images.registry`" + ` is the one registry of all images, with the path below it; a parent chart sets ` + "`loadstone.images.registry`" + `. |
 | ` + "`nameOverride`, `fullnameOverride`" + ` | There is one installation in a cluster, and commands and policies know its objects by their names. |
 | ` + "`rbac.create`, `serviceAccount.create`, `serviceAccount.name`" + ` | Nothing works without these accounts and rights. ` + "`runs.namespaces`" + ` confines them to some namespaces. |

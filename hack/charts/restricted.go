@@ -11,7 +11,7 @@ import (
 )
 
 func (r repository) checkRestricted(ctx context.Context) ([]string, error) {
-	list, err := r.chart(ctx, "webhook.enabled=true")
+	list, err := r.chart(ctx, "webhook.enabled=true", "ui.enabled=true")
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,8 @@ var ErrRefused = errors.New("the operator hands nothing out")
 type Client struct {
 	http *http.Client
 	base *url.URL
+	// most is how large a file may be, in bytes.
+	most int64
 }
 
 // NewClient makes a Client; it does not connect yet. system is the namespace of the operator.
@@ -40,8 +42,11 @@ func NewClient(config *rest.Config, system string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the operator: %w", err)
 	}
-	return &Client{way, host.JoinPath("api/v1/namespaces", system, "services", proxied, "proxy")}, nil
+	return &Client{way, host.JoinPath("api/v1/namespaces", system, "services", proxied, "proxy"), artifact.MaxObject}, nil
 }
+
+// Within is a client that reads no file of more than some bytes.
+func (c *Client) Within(most int64) *Client { return &Client{c.http, c.base, most} }
 
 // carry shows the operator the token that the API server is shown, wherever the kubeconfig has it from. A user who acts as another shows none:
 // the operator would see the one and not the other.
@@ -96,12 +101,17 @@ func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	if err := refused(answer); err != nil {
 		return nil, fmt.Errorf("asking the operator for %s: %w", key, err)
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, artifact.MaxObject+1))
+	most := f.client.most
+	tooLarge := fmt.Errorf("reading %s from the operator: %w: it is larger than the %d bytes that are read here", key, artifact.ErrMalformed, most)
+	if answer.ContentLength > most {
+		return nil, tooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s from the operator: %w", key, err)
 	}
-	if len(body) > artifact.MaxObject {
-		return nil, fmt.Errorf("reading %s from the operator: %w: it is larger than %d bytes", key, artifact.ErrMalformed, artifact.MaxObject)
+	if int64(len(body)) > most {
+		return nil, tooLarge
 	}
 	return body, artifact.CheckSum(key, body, sha)
 }

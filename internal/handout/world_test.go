@@ -195,12 +195,25 @@ func (w *world) expose(host string) {
 // Tenant is the kubeconfig of the reader of a world, whose run in namespace a has a report, and the page of it.
 func Tenant(t *testing.T) (config *rest.Config, page string) {
 	t.Helper()
+	w := reported(t)
+	return w.reader(), string(body("a"))
+}
+
+// Reported is the administrator's kubeconfig of such a world, and the page of its report.
+func Reported(t *testing.T) (config *rest.Config, page string) {
+	t.Helper()
+	return reported(t).config, string(body("a"))
+}
+
+// reported is a world whose run in namespace a has a report.
+func reported(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	now, r := metav1.Now(), w.runs["a"]
 	r.Status.StartTime, r.Status.CompletionTime = &now, &now
 	r.Status.Report = v1alpha1.ReportRef{URI: w.store.URI(w.pages["a"].key), SHA256: w.pages["a"].sha}
 	w.must(w.c.Status().Update(t.Context(), r))
-	return w.reader(), string(body("a"))
+	return w
 }
 
 // reader is the kubeconfig of an account of namespace a that may get the runs of a, and nothing else.

@@ -22,6 +22,8 @@ type recorder struct {
 	mu       sync.Mutex
 	refused  map[string]string
 	expected []string
+	// uses are the account's rights, and those of which it has made use.
+	uses uses
 }
 
 // between is the way of the account's requests.
@@ -41,6 +43,7 @@ func (r recorded) RoundTrip(q *http.Request) (*http.Response, error) {
 	}
 	if answer.StatusCode != http.StatusForbidden {
 		tally.use(what)
+		r.r.uses.use(what)
 		return answer, nil
 	}
 	body, err := io.ReadAll(answer.Body)
@@ -145,11 +148,14 @@ type uses struct {
 }
 
 // tally is of all tests of this process.
-var tally = uses{given: map[string]bool{}, used: map[string]bool{}}
+var tally uses
 
 func (u *uses) grant(rules []rbacv1.PolicyRule) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.given == nil {
+		u.given = map[string]bool{}
+	}
 	for _, r := range rules {
 		for _, resource := range r.Resources {
 			for _, verb := range r.Verbs {
@@ -162,6 +168,9 @@ func (u *uses) grant(rules []rbacv1.PolicyRule) {
 func (u *uses) use(what string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.used == nil {
+		u.used = map[string]bool{}
+	}
 	u.used[what] = true
 }
 
@@ -182,6 +191,6 @@ func (u *uses) unused() []string {
 // tell prints, to whoever runs tests with -v, the rights of the chart of which the tests of the package have made no use: perhaps nobody needs them.
 func (u *uses) tell() {
 	if left := u.unused(); testing.Verbose() && len(left) > 0 {
-		fmt.Fprintf(os.Stderr, "testbed: nobody has used the operator's rights to %s\n", strings.Join(left, ", "))
+		fmt.Fprintf(os.Stderr, "testbed: nobody has used the chart's rights to %s\n", strings.Join(left, ", "))
 	}
 }

@@ -100,7 +100,7 @@ func TestWhatRightsNobodyUses(t *testing.T) {
 
 func TestTheChartIsInstalledForANamespace(t *testing.T) {
 	need(t, "helm")
-	objects, err := chart("../..", "one", nil)
+	objects, err := operator.chart("../..", "one", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,5 +112,9 @@ func TestTheChartIsInstalledForANamespace(t *testing.T) {
 		if !names[want] {
 			t.Errorf("%s is not installed: %v", want, names)
 		}
+	}
+	objects, err = pages.chart("../..", "one", []string{"ui.enabled=true"})
+	if err != nil || len(objects) != 3 {
+		t.Errorf("of the pages are installed %v, %v, want an account, a role and its binding", objects, err)
 	}
 }

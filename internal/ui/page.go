@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -22,10 +23,28 @@ type Frame struct {
 	Namespace string
 	// Asked is true if that one was asked for, and false if no more may be listed.
 	Asked bool
+	// Shared is true if the pages are shown to whoever reaches them, by the rights of an account of their own. Led are the namespaces that they show
+	// then; none are all.
+	Shared bool
+	Led    []string
+	// Partial is true if the runs of some of these namespaces cannot be read.
+	Partial bool
 	// Trouble says why what is shown may be old; empty if the cluster answers.
 	Trouble string
 	// Now is when the page is made.
 	Now time.Time
+}
+
+// Sees are the namespaces that shared pages show, in words.
+func (f Frame) Sees() string {
+	last := len(f.Led) - 1
+	switch {
+	case last < 0:
+		return "all namespaces"
+	case last == 0:
+		return "namespace " + f.Led[0]
+	}
+	return "the namespaces " + strings.Join(f.Led[:last], ", ") + " and " + f.Led[last]
 }
 
 // Page is a page of loadstone ui.

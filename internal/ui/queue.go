@@ -61,7 +61,7 @@ func Measuring(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 
 // Queue is the page of the queue. trials are those of the runs that measure, by UID.
 func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) Page {
-	body := queueBody{Whole: f.Namespace == "", Any: len(runs) > 0}
+	body := queueBody{Whole: f.Namespace == "" && !f.Partial, Any: len(runs) > 0}
 	order, taking := queue.Order(runs), queue.Taking(runs, time.Time{}, f.Now)
 	sight := follow.Sight{Now: f.Now}
 	for i := range order {

@@ -69,6 +69,8 @@ var byHand = map[string]string{
 	"docker save":          "needs docker",
 	"ctr -a $C/cluster/nodes/NODE/containerd.sock -n k8s.io containers list": "looks into the cluster of hack/cluster",
 	"cat /sys/fs/cgroup/cpuset/loadstone/*/cpuset.cpus":                      "looks into the cluster of hack/cluster",
+
+	"kubectl --namespace loadstone-system port-forward service/loadstone-ui 8017:80": "goes on until it is ended, and needs a kubelet",
 }
 
 func TestWhatIsRunElsewhereIsRunThere(t *testing.T) {

@@ -169,6 +169,17 @@ seccompProfile:
   verbs: [create, list, patch]
 {{- end }}
 
+{{/* What the pages may read where runs are. */}}
+{{- define "loadstone.uiRules" -}}
+# The operator hands out the files of runs to who may get them.
+- apiGroups: [loadstone.dev]
+  resources: [benchmarkruns]
+  verbs: [get, list, watch]
+- apiGroups: [loadstone.dev]
+  resources: [benchmarksuites, trials]
+  verbs: [list, watch]
+{{- end }}
+
 {{/* What the hook of helm uninstall may do where runs are. */}}
 {{- define "loadstone.uninstallRules" -}}
 - apiGroups: [loadstone.dev]
@@ -270,6 +281,12 @@ spec:
 {{- end -}}
 {{- if and .Values.metrics.rules.enabled (not .Values.metrics.serviceMonitor.enabled) -}}
 {{- fail "metrics.rules.enabled needs metrics.serviceMonitor.enabled=true, by whose job its alerts know the operator" -}}
+{{- end -}}
+{{- if and (or .Values.ui.hosts .Values.ui.from) (not .Values.ui.enabled) -}}
+{{- fail "ui.hosts and ui.from say who reaches the pages: set ui.enabled=true, or leave them empty" -}}
+{{- end -}}
+{{- if and .Values.ui.from (not .Values.networkPolicy.enabled) -}}
+{{- fail "ui.from is a part of a NetworkPolicy: set networkPolicy.enabled=true, or leave it empty: without policies every pod of the cluster reaches the pages" -}}
 {{- end -}}
 {{- range list "serviceMonitor" "dashboard" -}}
 {{- if and (index $.Values.metrics .).enabled (not $.Values.metrics.enabled) -}}

@@ -22,6 +22,12 @@ func guard(address net.Addr, next http.Handler) http.Handler {
 	if port == "80" {
 		names = append(names, host, "localhost")
 	}
+	isOurs := func(name string) bool { return slices.Contains(names, name) }
+	return answering(isOurs, fmt.Sprintf("this server answers to http://%s/ alone", names[0]), next)
+}
+
+// answering answers to who reads, and calls it by one of its own names. Everybody else is told something else.
+func answering(isOurs func(host string) bool, otherwise string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", pagePolicy)
@@ -31,8 +37,8 @@ func guard(address net.Addr, next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		switch {
-		case !slices.Contains(names, q.Host):
-			http.Error(w, fmt.Sprintf("this server answers to http://%s/ alone", names[0]), http.StatusMisdirectedRequest)
+		case !isOurs(q.Host):
+			http.Error(w, otherwise, http.StatusMisdirectedRequest)
 		case q.Method != http.MethodGet && q.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
 			http.Error(w, "the pages change nothing: only GET and HEAD are answered", http.StatusMethodNotAllowed)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,10 @@ type mirror struct {
 	list func() client.ObjectList
 	// changed is called when an object, or whether the cluster answers, has changed.
 	changed func()
+	// explain says what an error of the cluster means, and the way out.
+	explain func(error) error
+	// parts are mirrors of one namespace each, of which this one is made; it is one of its own without them.
+	parts []*mirror
 
 	// first is closed when the cluster has answered, or has failed to, for the first time.
 	first   chan struct{}
@@ -47,11 +52,37 @@ type mirror struct {
 }
 
 func newMirror(c client.WithWatch, namespace, what string, list func() client.ObjectList, changed func()) *mirror {
-	return &mirror{client: c, namespace: namespace, what: what, list: list, changed: changed, first: make(chan struct{})}
+	explain := func(err error) error { return discover.Explain("", err) }
+	return &mirror{client: c, namespace: namespace, what: what, list: list, changed: changed, explain: explain, first: make(chan struct{})}
+}
+
+// newMirrors is a mirror of some namespaces, which are followed one by one: nobody has the right to list all who may list some.
+func newMirrors(c client.WithWatch, namespaces []string, what string, list func() client.ObjectList, changed func()) *mirror {
+	m := newMirror(c, "", what, list, changed)
+	for _, name := range namespaces {
+		m.parts = append(m.parts, newMirror(c, name, what+" of namespace "+name, list, changed))
+	}
+	return m
+}
+
+// explains has errors explained in another way.
+func (m *mirror) explains(how func(error) error) {
+	m.explain = how
+	for _, p := range m.parts {
+		p.explains(how)
+	}
 }
 
 // follow keeps the mirror until a context ends.
 func (m *mirror) follow(ctx context.Context) {
+	var parts sync.WaitGroup
+	for _, p := range m.parts {
+		parts.Go(func() { p.follow(ctx) })
+	}
+	if m.parts != nil {
+		parts.Wait()
+		return
+	}
 	wait := again
 	for ctx.Err() == nil {
 		err := m.pass(ctx)
@@ -167,18 +198,69 @@ func (m *mirror) answered() {
 	}
 }
 
-// trouble says why what is known is old; empty if it is not.
+// trouble says why what is known is old, or not all; empty if it is neither.
 func (m *mirror) trouble() string {
+	var first string
+	more := 0
+	for _, p := range m.parts {
+		switch text := p.trouble(); {
+		case first == "":
+			first = text
+		case text != "":
+			more++
+		}
+	}
+	if more > 0 {
+		first += fmt.Sprintf("; other namespaces of which the like is to be said: %d", more)
+	}
+	if m.parts != nil {
+		return first
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.err == nil {
+	switch {
+	case m.err == nil:
 		return ""
+	case m.objects == nil:
+		return fmt.Sprintf("%s are not shown, since they cannot be read: %v", m.what, m.explain(m.err))
 	}
-	return fmt.Sprintf("%s have not been read since %s: %v", m.what, m.since.UTC().Format("15:04:05 UTC"), discover.Explain("", m.err))
+	return fmt.Sprintf("%s have not been read since %s: %v", m.what, m.since.UTC().Format("15:04:05 UTC"), m.explain(m.err))
 }
 
-// seen are the objects of a mirror, as values that nobody may change. It is an error if none were ever read.
+// isPartial reports whether there are namespaces of which nothing was ever read.
+func (m *mirror) isPartial() bool {
+	if m.parts != nil {
+		return slices.ContainsFunc(m.parts, (*mirror).isPartial)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.objects == nil
+}
+
+// seen are the objects of a mirror, as values that nobody may change. It is an error if none were ever read: of several namespaces, in any of them.
 func seen[T any](ctx context.Context, m *mirror) ([]T, error) {
+	if m.parts == nil {
+		return seenIn[T](ctx, m)
+	}
+	var all []T
+	var refusal error
+	read := false
+	for _, p := range m.parts {
+		some, err := seenIn[T](ctx, p)
+		if err != nil {
+			refusal = err
+			continue
+		}
+		all, read = append(all, some...), true
+	}
+	if !read {
+		return nil, refusal
+	}
+	return all, nil
+}
+
+// seenIn is seen for a mirror without parts.
+func seenIn[T any](ctx context.Context, m *mirror) ([]T, error) {
 	select {
 	case <-m.first:
 	case <-ctx.Done():

@@ -33,22 +33,40 @@ type site struct {
 	news         *news
 	stored       stored
 	histories    *histories
+	// turns are those of files that are read at the same time, and held until browsers have them.
+	turns chan struct{}
+	// explain says what an error of the cluster means, and the way out.
+	explain func(error) error
 	// ctx ends with the server.
 	ctx context.Context
 }
 
 func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *site {
-	s := &site{frame: f, client: c, news: &news{}, stored: from, ctx: ctx}
-	s.runs = newMirror(c, f.Namespace, "BenchmarkRuns", func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, s.news.tell)
-	s.suites = newMirror(c, f.Namespace, "BenchmarkSuites", func() client.ObjectList { return &v1alpha1.BenchmarkSuiteList{} }, s.news.tell)
+	s := &site{frame: f, client: c, news: &news{}, stored: from, turns: make(chan struct{}, filesAtOnce), ctx: ctx}
+	s.explain = func(err error) error { return discover.Explain(f.Cluster, err) }
+	runs, suites := func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, func() client.ObjectList { return &v1alpha1.BenchmarkSuiteList{} }
+	s.runs, s.suites = newMirror(c, f.Namespace, "BenchmarkRuns", runs, s.news.tell), newMirror(c, f.Namespace, "BenchmarkSuites", suites, s.news.tell)
+	if len(f.Led) > 0 {
+		s.runs, s.suites = newMirrors(c, f.Led, "BenchmarkRuns", runs, s.news.tell), newMirrors(c, f.Led, "BenchmarkSuites", suites, s.news.tell)
+	}
+	if f.Shared {
+		s.explain = explainShared
+		s.runs.explains(s.explain)
+		s.suites.explains(s.explain)
+	}
 	s.histories = &histories{ctx: ctx, read: from.History, told: s.news.tell}
 	return s
 }
 
-// server is the HTTP server of the site, whose requests, streams among them, end when its context does.
+// server is the HTTP server of the site on this machine.
 func (s *site) server(l net.Listener) *http.Server {
+	return serverOf(s.ctx, guard(l.Addr(), s.routes()))
+}
+
+// serverOf is an HTTP server whose requests, streams among them, end when a context does.
+func serverOf(ctx context.Context, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: guard(l.Addr(), s.routes()), BaseContext: func(net.Listener) context.Context { return s.ctx },
+		Handler: h, BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: fetchDeadline + 10*time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 }
@@ -102,14 +120,14 @@ func (s *site) failed(w http.ResponseWriter, what string, err error) {
 	if apierrors.IsForbidden(err) {
 		status = http.StatusForbidden
 	}
-	s.trouble(w, status, what+" cannot be listed", fmt.Sprintf("%v. This page is asked for again when that has changed.", discover.Explain(s.frame.Cluster, err)))
+	s.trouble(w, status, what+" cannot be listed", fmt.Sprintf("%v. This page is asked for again when that has changed.", s.explain(err)))
 }
 
 // now is the frame of a page that is made now.
 func (s *site) now() ui.Frame {
 	f := s.frame
 	f.Now = time.Now()
-	f.Trouble = s.runs.trouble()
+	f.Trouble, f.Partial = s.runs.trouble(), s.runs.isPartial()
 	return f
 }
 
@@ -146,6 +164,15 @@ func named[T any, P interface {
 	return P(found)
 }
 
+// absent answers that what a request names is not there, as far as the site can see.
+func (s *site) absent(w http.ResponseWriter, q *http.Request, kind, word string) {
+	unless := ", or you may not list it"
+	if s.frame.Shared {
+		unless = " of those that are shown here"
+	}
+	s.trouble(w, http.StatusNotFound, "No such "+word, fmt.Sprintf("There is no %s %s in namespace %s%s: it may have been deleted.", kind, q.PathValue("name"), q.PathValue("namespace"), unless))
+}
+
 // runOf is the run that a request names; nil, and an answer, if there is none.
 func (s *site) runOf(w http.ResponseWriter, q *http.Request) *v1alpha1.BenchmarkRun {
 	all, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
@@ -155,7 +182,7 @@ func (s *site) runOf(w http.ResponseWriter, q *http.Request) *v1alpha1.Benchmark
 	}
 	r := named(q, all)
 	if r == nil {
-		s.trouble(w, http.StatusNotFound, "No such run", fmt.Sprintf("There is no BenchmarkRun %s in namespace %s, or you may not list it: it may have been deleted.", q.PathValue("name"), q.PathValue("namespace")))
+		s.absent(w, q, "BenchmarkRun", "run")
 	}
 	return r
 }
@@ -187,7 +214,7 @@ func (s *site) trials(ctx context.Context, r *v1alpha1.BenchmarkRun) ui.Trials {
 	defer cancel()
 	var list v1alpha1.TrialList
 	err := s.client.List(ctx, &list, selectTrials(r)...)
-	return ui.Trials{All: list.Items, Err: discover.Explain(s.frame.Cluster, err)}
+	return ui.Trials{All: list.Items, Err: s.explain(err)}
 }
 
 // runStream tells of news, those of the trials of a run among them. Who may not watch them sees on the page why.
@@ -228,7 +255,7 @@ func (s *site) suitePage(w http.ResponseWriter, q *http.Request) {
 	}
 	suite := named(q, suites)
 	if suite == nil {
-		s.trouble(w, http.StatusNotFound, "No such suite", fmt.Sprintf("There is no BenchmarkSuite %s in namespace %s, or you may not list it: it may have been deleted.", q.PathValue("name"), q.PathValue("namespace")))
+		s.absent(w, q, "BenchmarkSuite", "suite")
 		return
 	}
 	var own []v1alpha1.BenchmarkRun

@@ -17,8 +17,12 @@ import (
 	"loadstone.dev/loadstone/internal/kube"
 )
 
-// fetchDeadline bounds the fetching of a file.
-const fetchDeadline = time.Minute
+const (
+	// fetchDeadline bounds the fetching of a file, the wait for its turn included.
+	fetchDeadline = time.Minute
+	// filesAtOnce bounds how many files are in memory at the same time.
+	filesAtOnce = 4
+)
 
 // stored reads what is stored of runs.
 type stored interface {
@@ -79,6 +83,12 @@ func (s *site) file(w http.ResponseWriter, q *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), fetchDeadline)
 	defer cancel()
+	leave, err := s.turn(ctx)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
 	body, err := s.stored.Get(ctx, r, path.Join(handout.PrefixOf(r), file), sha)
 	if err != nil {
 		http.Error(w, err.Error(), statusOf(err))
@@ -92,6 +102,16 @@ func (s *site) file(w http.ResponseWriter, q *http.Request) {
 		kind = "application/octet-stream"
 	}
 	write(w, http.StatusOK, kind, body)
+}
+
+// turn waits until a file may be read, and leave lets another one be read.
+func (s *site) turn(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.turns <- struct{}{}:
+		return func() { <-s.turns }, nil
+	case <-ctx.Done():
+		return nil, errors.New("too many files are asked for at once: try again")
+	}
 }
 
 // statusOf is the status of an answer without a file.

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/handout"
+	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/suite"
+)
+
+// handed reads what the operator hands out, and nothing else: the key of the store is not here.
+type handed struct{ operator *handout.Client }
+
+// Get implements stored.
+func (h handed) Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error) {
+	return h.operator.Of(r).Get(ctx, key, sha)
+}
+
+// History implements stored. Rounds whose runs were deleted are gaps of it.
+func (h handed) History(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) (history.History, error) {
+	var files ofRuns
+	for i := range runs {
+		files = append(files, h.operator.Of(&runs[i]))
+	}
+	all, err := publish.History(ctx, files, of.Name, suite.MeasuredBy(of, runs))
+	if err != nil {
+		return history.History{}, fmt.Errorf("the history of BenchmarkSuite %s/%s: %w", of.Namespace, of.Name, err)
+	}
+	return all, nil
+}
+
+// ofRuns are what is stored of some runs.
+type ofRuns []handout.Files
+
+var (
+	_ publish.Store   = ofRuns{}
+	_ artifact.Reader = ofRuns{}
+)
+
+// Get implements artifact.Reader.
+func (f ofRuns) Get(ctx context.Context, key, sha string) ([]byte, error) {
+	for _, files := range f {
+		if files.Hold(key) {
+			return files.Get(ctx, key, sha)
+		}
+	}
+	return nil, fmt.Errorf("%w here: the run that has left %s was deleted, and only who has the key of the object store reads it: loadstone suite history", artifact.ErrNotFound, key)
+}
+
+// URI implements artifact.Reader.
+func (f ofRuns) URI(key string) string { return "stored:" + key }
+
+// Load implements publish.Store.
+func (f ofRuns) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
+	return artifact.Load(ctx, f, runPrefix)
+}
+
+// List implements publish.Store. What no run owns, such as a noise floor, is not handed out, and a history shows none.
+func (f ofRuns) List(context.Context, string) ([]artifact.Object, error) { return nil, nil }
