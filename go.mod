@@ -8,6 +8,7 @@ ignore ./bin
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/Shopify/toxiproxy/v2 v2.5.0
+	github.com/expr-lang/expr v1.17.7
 	github.com/fluxcd/cli-utils v0.36.0-flux.15
 	github.com/go-logr/logr v1.4.3
 	github.com/google/cel-go v0.26.0

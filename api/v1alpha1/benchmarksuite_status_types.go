@@ -113,6 +113,12 @@ type CurrentRound struct {
 	// +kubebuilder:validation:MaxItems=8
 	Parameters []ParameterValue `json:"parameters,omitempty"`
 
+	// webhook is the id of the request to the webhook that the round answers. Absent if it answers none.
+	// +optional
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	Webhook string `json:"webhook,omitempty"`
+
 	// run is the name of the BenchmarkRun that is measured, or measured next.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -211,6 +217,12 @@ type SuiteRound struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Parameters []ParameterValue `json:"parameters,omitempty"`
+
+	// webhook is the id of the request to the webhook that the round has answered. Absent if it has answered none.
+	// +optional
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	Webhook string `json:"webhook,omitempty"`
 
 	// noted are the values that the parameters had when the round began which notifications name. Absent if none is named.
 	// +optional

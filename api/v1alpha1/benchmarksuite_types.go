@@ -143,6 +143,7 @@ type PickedParameter struct {
 // WebhookTrigger starts a round for a signed HTTP request, if the installation has the webhook.
 type WebhookTrigger struct {
 	// secretRef names the key of a Secret in the suite's namespace that holds the key by which requests are signed.
+	// The same Secret may hold under token what those show who cannot sign, and ask again and again what their request has come to.
 	// +required
 	SecretRef KeyReference `json:"secretRef,omitzero"`
 

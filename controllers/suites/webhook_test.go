@@ -47,7 +47,7 @@ func newHook(t *testing.T) *hook {
 	h.webhook = v1alpha1.WebhookTrigger{
 		SecretRef: v1alpha1.KeyReference{Name: "checkout-hook", Key: "key"}, Parameters: []v1alpha1.PickedParameter{{Name: "image", Value: "body.image"}},
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: "checkout-hook"}, Data: map[string][]byte{"key": []byte("secret")}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: "checkout-hook"}, Data: map[string][]byte{"key": []byte("secret"), "token": []byte("shown")}}
 	h.must(h.c.Create(t.Context(), secret))
 	h.open()
 	t.Cleanup(func() { h.close() })

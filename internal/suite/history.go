@@ -80,7 +80,7 @@ func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
 		return v1alpha1.SuiteRound{}, false
 	}
 	line := v1alpha1.SuiteRound{
-		Round: was.Round, Trigger: was.Trigger, Parameters: was.Parameters, Outcome: v1alpha1.RoundIncomplete,
+		Round: was.Round, Trigger: was.Trigger, Parameters: was.Parameters, Webhook: was.Webhook, Outcome: v1alpha1.RoundIncomplete,
 		StartTime: was.StartTime, CompletionTime: &metav1.Time{Time: d.Now},
 	}
 	if was.Trigger != v1alpha1.TriggerWebhook {

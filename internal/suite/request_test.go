@@ -103,6 +103,28 @@ func TestARoundOfTheWebhookIsCompletedWithItsValues(t *testing.T) {
 	}
 }
 
+// Who asks what their request has come to is told by the status, whatever becomes of the runs.
+func TestTheStatusNamesTheRequestOfARound(t *testing.T) {
+	w := newWorld(t, commit(hooked))
+	w.step("the suite is applied")
+	w.step("a request comes, and the round passes", ends(well, well), has("shop/checkout:1"), request("a", "shop/checkout:1"))
+	if current := w.suite.Status.Current; current.Round != 2 || current.Webhook != digest("a") {
+		t.Errorf("in progress is %+v", current)
+	}
+	w.step("another comes, and the round of the first passes", ends(well, well), request("b", "shop/checkout:1"))
+	w.runs = w.runs[:4]
+	w.step("somebody deletes all runs of its round")
+	named := map[int32]string{1: "", 2: digest("a"), 3: digest("b")}
+	for _, line := range w.suite.Status.History {
+		if line.Webhook != named[line.Round] || line.Round == 3 && line.Outcome != v1alpha1.RoundIncomplete {
+			t.Errorf("of round %d the status has %+v", line.Round, line)
+		}
+	}
+	if len(w.suite.Status.History) != len(named) || w.suite.Status.LastGood.Webhook != digest("a") {
+		t.Errorf("the status is %+v", w.suite.Status)
+	}
+}
+
 func TestTheWebhookNeedsNoDefaultImage(t *testing.T) {
 	w := newWorld(t, commit(hooked), away(v1alpha1.ReasonImageNotFound, "shop does not have shop/checkout:main"))
 	w.step("the suite is applied")

@@ -116,8 +116,8 @@ func (r *round) over() *metav1.Time {
 // line is what the history says of the round, with a given outcome.
 func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 	line := v1alpha1.SuiteRound{
-		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, Noted: r.Noted, Inputs: r.Inputs, Outcome: e.outcome, Reason: e.reason, Message: pick.Clip(e.message, maxMessage),
-		StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
+		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, Webhook: r.Webhook, Noted: r.Noted, Inputs: r.Inputs, Outcome: e.outcome, Reason: e.reason,
+		Message: pick.Clip(e.message, maxMessage), StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
 	}
 	if line.CompletionTime == nil {
 		line.CompletionTime = &metav1.Time{Time: now}
@@ -128,7 +128,7 @@ func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 // current is what the status says of the round while it is in progress.
 func (r *round) current() v1alpha1.CurrentRound {
 	ended := 0
-	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, StartTime: &r.Begun, Against: r.Against}
+	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, Webhook: r.Webhook, StartTime: &r.Begun, Against: r.Against}
 	for _, run := range r.runs {
 		if run.ended() {
 			ended++

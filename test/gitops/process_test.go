@@ -83,24 +83,30 @@ func (p *controller) stop() {
 // definitions are the folders with the definitions of Flux' kinds, in Go's cache of modules: those of the version that is built.
 func definitions(t *testing.T) []string {
 	t.Helper()
+	var folders []string
+	for _, name := range []string{"source-controller", "kustomize-controller"} {
+		folders = append(folders, filepath.Join(module(t, "github.com/fluxcd/"+name, "FLUX_VERSION"), "config", "crd", "bases"))
+	}
+	return folders
+}
+
+// module is the folder of a module in Go's cache, in the version that hack/cluster/versions.env gives it by a name.
+func module(t *testing.T, path, name string) string {
+	t.Helper()
 	versions, err := os.ReadFile(filepath.Join(root, "hack", "cluster", "versions.env"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	version := regexp.MustCompile(`(?m)^FLUX_VERSION=(\S+)$`).FindSubmatch(versions)
+	version := regexp.MustCompile(`(?m)^` + name + `=(\S+)$`).FindSubmatch(versions)
 	if version == nil {
-		t.Fatal("hack/cluster/versions.env names no version of Flux")
+		t.Fatalf("hack/cluster/versions.env has no %s", name)
 	}
-	var folders []string
-	for _, name := range []string{"source-controller", "kustomize-controller"} {
-		c := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/fluxcd/"+name+"@v"+string(version[1]))
-		c.Dir = t.TempDir() // No module asks for it.
-		out, err := c.Output()
-		var module struct{ Dir, Error string }
-		if e := json.Unmarshal(out, &module); err != nil || e != nil || module.Dir == "" {
-			t.Fatalf("looking for the module of %s: %v, %v: %s", name, err, e, out)
-		}
-		folders = append(folders, filepath.Join(module.Dir, "config", "crd", "bases"))
+	c := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", path+"@v"+string(version[1]))
+	c.Dir = t.TempDir() // No module asks for it.
+	out, err := c.Output()
+	var found struct{ Dir, Error string }
+	if e := json.Unmarshal(out, &found); err != nil || e != nil || found.Dir == "" {
+		t.Fatalf("looking for the module %s: %v, %v: %s", path, err, e, out)
 	}
-	return folders
+	return found.Dir
 }
