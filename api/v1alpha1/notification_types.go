@@ -53,7 +53,8 @@ type GitHubNotification struct {
 	// +kubebuilder:validation:MaxLength=63
 	CommitParameter string `json:"commitParameter,omitempty"`
 
-	// pullRequestParameter is the name of the parameter that holds the number of the pull request, or none. If absent, nothing is commented.
+	// pullRequestParameter is the name of the parameter that holds the number of the pull request, or none. If absent, nothing is commented. A round to
+	// which the webhook gives a number is compared with good rounds and judges nothing: the suite stands as what it has by itself.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
