@@ -109,6 +109,12 @@ type NotificationStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	Rounds []NotifiedRound `json:"rounds,omitempty"`
 
+	// untoldRounds is how many rounds have left the history before the sink was done with them: it is never told of them. Absent if there are none.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	UntoldRounds int32 `json:"untoldRounds,omitempty"`
+
 	// failureTime is when the first of all tries failed since the sink took a round. Absent if the last try did not fail.
 	// +optional
 	FailureTime *metav1.Time `json:"failureTime,omitempty"`

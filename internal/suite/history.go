@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
 )
 
 const (
@@ -61,6 +62,7 @@ func (d *decision) settle() {
 		d.Status.GoodRounds = slices.DeleteFunc(d.good, func(g v1alpha1.GoodRound) bool { return g.Round == d.open.number })
 		d.Status.Current = d.open.current()
 	}
+	notice.Forget(d.Suite, &d.Status, d.Now)
 }
 
 // remembered are the rounds that the status remembers: the newest, and the one that the suite is judged by, whose change points are read once.
