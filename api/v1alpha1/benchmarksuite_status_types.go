@@ -118,6 +118,12 @@ type CurrentRound struct {
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
 	Webhook string `json:"webhook,omitempty"`
+	// pullRequest is the number of the pull request that the round measures, by the parameter that notifications name for it. It is compared with
+	// good rounds, and counts for nothing else: the suite is not judged by it. Absent if the round measures what the suite has by itself.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	PullRequest string `json:"pullRequest,omitempty"`
 
 	// run is the name of the BenchmarkRun that is measured, or measured next.
 	// +optional
@@ -223,6 +229,12 @@ type SuiteRound struct {
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
 	Webhook string `json:"webhook,omitempty"`
+	// pullRequest is the number of the pull request that the round has measured, by the parameter that notifications name for it. It is compared with
+	// good rounds, and counts for nothing else: the suite is not judged by it. Absent if the round measures what the suite has by itself.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	PullRequest string `json:"pullRequest,omitempty"`
 
 	// noted are the values that the parameters had when the round began which notifications name. Absent if none is named.
 	// +optional
@@ -337,16 +349,16 @@ type BenchmarkSuiteStatus struct {
 	// +optional
 	Current CurrentRound `json:"current,omitzero"`
 
-	// lastRound is the newest round that has ended.
+	// lastRound is the newest round that has ended, of those that are of no pull request.
 	// +optional
 	LastRound SuiteRound `json:"lastRound,omitzero"`
 
-	// lastGood is the newest round that has passed. Its runs are never deleted.
+	// lastGood is the newest round that has passed, of those that are of no pull request. Its runs are never deleted.
 	// +optional
 	LastGood SuiteRound `json:"lastGood,omitzero"`
 
-	// goodRounds are the newest rounds that have passed, the newest first, and where their runs lie in the object store; at most 20. Objectives with
-	// against.lastGood compare with them, also when their runs are no longer in the cluster.
+	// goodRounds are the newest rounds that have passed and are of no pull request, the newest first, and where their runs lie in the object store; at
+	// most 20. Objectives with against.lastGood compare with them, also when their runs are no longer in the cluster.
 	// +optional
 	// +listType=map
 	// +listMapKey=round

@@ -23,7 +23,7 @@ type Concurrency string
 const (
 	// ConcurrencyQueue lets the round end first. Of several changes meanwhile the newest is measured, and of several scheduled times one.
 	ConcurrencyQueue Concurrency = "Queue"
-	// ConcurrencyReplace deletes what the round has not yet measured, and begins the next.
+	// ConcurrencyReplace deletes what the round has not yet measured, and begins the next; that of a pull request waits for one of the suite's own.
 	ConcurrencyReplace Concurrency = "Replace"
 	// ConcurrencySkip drops scheduled times and requests. A change is never dropped: it waits for the end of the round.
 	ConcurrencySkip Concurrency = "Skip"

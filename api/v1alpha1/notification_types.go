@@ -53,7 +53,8 @@ type GitHubNotification struct {
 	// +kubebuilder:validation:MaxLength=63
 	CommitParameter string `json:"commitParameter,omitempty"`
 
-	// pullRequestParameter is the name of the parameter that holds the number of the pull request, or none. If absent, nothing is commented.
+	// pullRequestParameter is the name of the parameter that holds the number of the pull request, or none. If absent, nothing is commented. A round to
+	// which the webhook gives a number is compared with good rounds and judges nothing: the suite stands as what it has by itself.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -107,6 +108,12 @@ type NotificationStatus struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
 	Rounds []NotifiedRound `json:"rounds,omitempty"`
+
+	// untoldRounds is how many rounds have left the history before the sink was done with them: it is never told of them. Absent if there are none.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	UntoldRounds int32 `json:"untoldRounds,omitempty"`
 
 	// failureTime is when the first of all tries failed since the sink took a round. Absent if the last try did not fail.
 	// +optional

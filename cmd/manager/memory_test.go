@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -52,12 +53,17 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 		led    string
 		// gone is a namespace that was deleted after the installation; empty if none was.
 		gone string
-		want []string
+		// locked is a namespace that has lost the operator's Role since; empty if none has.
+		locked string
+		want   []string
 	}{
 		"of all namespaces":           {prefix: "all", want: []string{"all-a", "all-b", "all-system"}},
 		"of those that it is told of": {prefix: "some", values: []string{"runs.namespaces={some-a}"}, led: "some-a", want: []string{"some-a", "some-system"}},
 		"of those that are there": {
 			prefix: "there", values: []string{"runs.namespaces={there-a,there-b}"}, led: "there-a,there-b", gone: "there-b", want: []string{"there-a", "there-system"},
+		},
+		"of those that it may read": {
+			prefix: "open", values: []string{"runs.namespaces={open-a,open-b}"}, led: "open-a,open-b", locked: "open-b", want: []string{"open-a", "open-system"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,6 +79,9 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 				}
 				must(admin.Create(t.Context(), shortest(n)))
 			}
+			if tc.locked != "" {
+				lockOut(t, admin, tc.locked)
+			}
 			all, err := namespaces.Parse(tc.led, system)
 			must(err)
 			o := options{namespace: system, probes: "0", metrics: "0", led: all}
@@ -80,6 +89,9 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			must(err)
 			m, _, err := newManager(o, lease.NewFence(leaseDuration, time.Now))
 			must(err)
+			if tc.locked != "" {
+				all = o.led // What is there and may not be read fails a list of all.
+			}
 			testbed.Beside(t, m.Start)
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
@@ -120,6 +132,28 @@ func removeNamespace(ctx context.Context, c client.Client, name string) error {
 		}
 	}
 	return c.SubResource("finalize").Update(ctx, n)
+}
+
+// lockOut takes the operator's rights in a namespace away, and waits until the API server knows. Who asks is the operator, by its environment.
+func lockOut(t *testing.T, c client.Client, name string) {
+	t.Helper()
+	rights := metav1.ObjectMeta{Namespace: name, Name: "loadstone-runs"}
+	if err := c.Delete(t.Context(), &rbacv1.RoleBinding{ObjectMeta: rights}); err != nil {
+		t.Fatal(err)
+	}
+	operator, err := errandClient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		err := operator.List(t.Context(), &v1alpha1.BenchmarkRunList{}, client.InNamespace(name))
+		switch {
+		case apierrors.IsForbidden(err):
+			return
+		case time.Now().After(deadline):
+			t.Fatalf("the operator may still read namespace %s: %v", name, err)
+		}
+	}
 }
 
 // shortest is a run that no operator leads here.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -14,14 +16,19 @@ import (
 	"loadstone.dev/loadstone/internal/namespaces"
 )
 
-// lookForMissing is how often namespaces are looked for that the operator is to lead and that were not there when it started.
+// lookForMissing is how often namespaces are looked for that the operator is to lead and that it could not lead when it started.
 const lookForMissing = time.Minute
 
-// errThereNow ends an operator that has to start anew, since what it keeps in memory it decides at its start.
-var errThereNow = errors.New("a namespace is there now that the operator is to lead: it starts anew")
+// What an operator keeps in memory it decides at its start: it ends to start anew.
+var (
+	// errThereNow is the end for a namespace that was left out and can be led now.
+	errThereNow = errors.New("a namespace is there now that the operator is to lead: it starts anew")
+	// errLocked is the end for a namespace that is led and may not be read any more: nobody knows whose turn it is, and no run would begin anywhere.
+	errLocked = errors.New("a namespace may not be read any more that the operator leads: it starts anew without it")
+)
 
-// leaveOut takes out of what is led the namespaces that are not there, and returns who looks for them: memory of them would be waited for, and never
-// come, and nothing else be led.
+// leaveOut takes out of what is led the namespaces that are not there or may not be read, and returns who looks for them: memory of them would be waited for,
+// and never come, and nothing else be led. The operator's own stays: with no right in that, nothing is led.
 func (o *options) leaveOut(ctx context.Context, dial func() (client.Client, error)) (*missing, error) {
 	m := &missing{every: lookForMissing, log: ctrl.Log.WithName("namespaces")}
 	if len(o.led) == 0 {
@@ -35,39 +42,96 @@ func (o *options) leaveOut(ctx context.Context, dial func() (client.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	o.led, m.names, m.ask = there, names, ask
+	_, locked, err := there.Readable(ctx, ask, &v1alpha1.BenchmarkRunList{})
+	if err != nil {
+		return nil, err
+	}
+	m.locked = slices.DeleteFunc(locked, func(name string) bool { return name == o.namespace })
+	m.led = slices.DeleteFunc(there, func(name string) bool { return slices.Contains(m.locked, name) })
+	o.led, m.names, m.ask = m.led, names, ask
 	return m, nil
 }
 
-// missing looks for namespaces that are not there. An operator that does not lead does so, too: it would lead with the memory of its start.
+// missing looks for namespaces that are left out, and for those that are led and may not be read any more. An operator that does not lead does so, too: it
+// would lead with the memory of its start.
 type missing struct {
-	names namespaces.Led
-	ask   client.Reader
-	every time.Duration
-	log   logr.Logger
+	// names are not there, locked are there and may not be read, and led is what is left.
+	names, locked, led namespaces.Led
+	ask                client.Reader
+	every              time.Duration
+	log                logr.Logger
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (*missing) NeedLeaderElection() bool { return false }
 
-// Start says which namespaces are missing, and returns errThereNow when one of them can be led.
+// Start says which namespaces are left out, and returns errThereNow when one of them can be led, or errLocked when one that is led cannot be any more.
 func (m *missing) Start(ctx context.Context) error {
-	if len(m.names) == 0 {
+	if m.ask == nil {
 		return nil
 	}
-	m.log.Info("Leaving out namespaces that are not there: take them out of the chart value runs.namespaces, or create them and upgrade", "namespaces", m.names)
+	m.say(ctx)
+	var refused namespaces.Led
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(m.every):
 		}
-		for _, name := range m.names {
-			if m.listable(ctx, name) {
-				return fmt.Errorf("%w: %s", errThereNow, name)
-			}
+		var err error
+		if refused, err = m.look(ctx, refused); err != nil {
+			return err
 		}
 	}
+}
+
+// say says which namespaces are left out, and what to do.
+func (m *missing) say(ctx context.Context) {
+	if len(m.names) > 0 {
+		m.log.Info("Leaving out namespaces that are not there: take them out of the chart value runs.namespaces, or create them and upgrade", "namespaces", m.names)
+	}
+	var ending, lacking namespaces.Led
+	for _, name := range m.locked {
+		var n corev1.Namespace
+		if err := m.ask.Get(ctx, client.ObjectKey{Name: name}, &n); err == nil && n.DeletionTimestamp != nil {
+			ending = append(ending, name)
+		} else {
+			lacking = append(lacking, name)
+		}
+	}
+	if len(lacking) > 0 {
+		m.log.Info("Leaving out namespaces in which the operator may not list BenchmarkRuns: they have no Role and RoleBinding loadstone-runs, as one that was made again. "+
+			"Upgrade the chart, which makes them: the namespaces are led within a minute then", "namespaces", lacking)
+	}
+	if len(ending) > 0 {
+		m.log.Info("Leaving out namespaces that are being deleted and whose rights went before what is in them: take the finalizers of the BenchmarkRuns and Trials "+
+			"that are left there by hand, where nothing measures any more", "namespaces", ending)
+	}
+}
+
+// look looks once, and returns the led namespaces that may not be read. One is given up that could not be read at the look before either: an API server that
+// has just started may not know its Roles yet.
+func (m *missing) look(ctx context.Context, before namespaces.Led) (namespaces.Led, error) {
+	for _, name := range slices.Concat(m.names, m.locked) {
+		if m.listable(ctx, name) {
+			return nil, fmt.Errorf("%w: %s", errThereNow, name)
+		}
+	}
+	_, refused, err := m.led.Readable(ctx, m.ask, &v1alpha1.BenchmarkRunList{})
+	if err != nil {
+		return nil, nil //nolint:nilerr // Of an API server that is away, nothing is known: it is asked again.
+	}
+	// What is gone holds up nobody.
+	refused, _, err = refused.Split(ctx, m.ask)
+	if err != nil {
+		return nil, nil //nolint:nilerr // Likewise.
+	}
+	for _, name := range refused {
+		if slices.Contains(before, name) {
+			return nil, fmt.Errorf("%w: %s", errLocked, name)
+		}
+	}
+	return refused, nil
 }
 
 // listable reports whether a namespace is there, and its runs may be listed.
@@ -76,5 +140,6 @@ func (m *missing) listable(ctx context.Context, name string) bool {
 	if err != nil || len(there) == 0 {
 		return false
 	}
-	return m.ask.List(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(name), client.Limit(1)) == nil
+	open, _, err := there.Readable(ctx, m.ask, &v1alpha1.BenchmarkRunList{})
+	return err == nil && len(open) > 0
 }

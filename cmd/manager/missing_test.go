@@ -5,15 +5,19 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/namespaces"
@@ -54,5 +58,109 @@ func TestAMissingNamespaceIsLookedFor(t *testing.T) {
 	all, err := new(options).leaveOut(t.Context(), nil)
 	if err != nil || all.Start(t.Context()) != nil {
 		t.Errorf("who leads all namespaces looks for %+v, %v", all, err)
+	}
+}
+
+// locks is an API server that forbids lists in some namespaces.
+type locks struct {
+	mu sync.Mutex
+	in []string
+}
+
+func (l *locks) set(names ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.in = names
+}
+
+func (l *locks) List(ctx context.Context, c client.WithWatch, list client.ObjectList, how ...client.ListOption) error {
+	var asked client.ListOptions
+	l.mu.Lock()
+	locked := slices.Contains(l.in, asked.ApplyOptions(how).Namespace)
+	l.mu.Unlock()
+	if locked {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "benchmarkruns"}, "", errors.New("no Role"))
+	}
+	return c.List(ctx, list, how...)
+}
+
+// newLocks is an operator of three namespaces, beside its own, and the API server that it asks. One of them is being deleted.
+func newLocks(t *testing.T) (*locks, *options, client.Client) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := &locks{}
+	b := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{List: l.List})
+	for _, name := range []string{"system", "team-a", "team-b"} {
+		b.WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	now := metav1.Now()
+	b.WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-c", DeletionTimestamp: &now, Finalizers: []string{"what is in it"}}})
+	return l, &options{namespace: "system", led: namespaces.Led{"system", "team-a", "team-b", "team-c"}}, b.Build()
+}
+
+// An operator leads what it may read, says what else there is and what to do, and starts anew when a Role is back.
+func TestANamespaceWithoutItsRoleHoldsUpNoOther(t *testing.T) {
+	l, o, c := newLocks(t)
+	l.set("system", "team-b", "team-c")
+	m, err := o.leaveOut(t.Context(), func() (client.Client, error) { return c, nil })
+	if err != nil || !slices.Equal(m.locked, namespaces.Led{"team-b", "team-c"}) || !slices.Equal(o.led, namespaces.Led{"system", "team-a"}) {
+		t.Fatalf("led are %q, locked %q, %v", o.led, m.locked, err)
+	}
+	l.set("team-b", "team-c")
+	said := make(chan string, 10)
+	m.log, m.every = funcr.New(func(_, args string) { said <- args }, funcr.Options{}), time.Millisecond
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- m.Start(ctx) }()
+	for _, want := range [][]string{{"Upgrade the chart", "team-b"}, {"take the finalizers", "team-c"}} {
+		text := <-said
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("it says %s, which lacks %q", text, part)
+			}
+		}
+	}
+	l.set()
+	if err := <-ended; !errors.Is(err, errThereNow) || !strings.HasSuffix(err.Error(), ": team-b") {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A namespace that cannot be read holds up the queue of all: an operator that leads it gives it up, and not for one refusal.
+func TestAnOperatorGivesUpANamespaceThatIsLocked(t *testing.T) {
+	l, o, c := newLocks(t)
+	m, err := o.leaveOut(t.Context(), func() (client.Client, error) { return c, nil })
+	if err != nil || len(m.locked) > 0 || len(o.led) != 4 {
+		t.Fatalf("led are %q, locked %q, %v", o.led, m.locked, err)
+	}
+	m.led = append(m.led, "gone")
+	look := func(before ...string) namespaces.Led {
+		t.Helper()
+		refused, err := m.look(t.Context(), before)
+		if err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+		return refused
+	}
+	l.set("team-a", "gone")
+	if got := look(); !slices.Equal(got, namespaces.Led{"team-a"}) {
+		t.Errorf("at the first look, refused are %q", got)
+	}
+	l.set("team-b")
+	if got := look("team-a"); !slices.Equal(got, namespaces.Led{"team-b"}) {
+		t.Errorf("at the second look, refused are %q", got)
+	}
+	if _, err := m.look(t.Context(), namespaces.Led{"team-b"}); !errors.Is(err, errLocked) || !strings.HasSuffix(err.Error(), ": team-b") {
+		t.Errorf("at the third look, it ends with %v", err)
+	}
+	l.set()
+	if got := look("team-b"); len(got) > 0 {
+		t.Errorf("when all can be read, refused are %q", got)
 	}
 }

@@ -51,6 +51,8 @@ type GitHub struct {
 	}
 	Way http.RoundTripper
 	Now func() time.Time
+
+	rests rests
 }
 
 // failure is why GitHub was not told.
@@ -91,13 +93,23 @@ func (g *GitHub) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notic
 	if err != nil {
 		return err
 	}
-	c := &http.Client{Transport: g.Way, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	h := &hub{c, at.API + "/repos/" + at.Repository, token, to, at, g.Now}
-	account, err := h.setStatus(ctx, notice.StatusOf(e, due.Sink, s.Spec.Gate))
-	if err != nil || at.Pull == "" {
+	of := allowanceOf(at, token)
+	if err := g.rests.refuses(of, g.Now()); err != nil {
 		return err
 	}
-	if wrong := at.PullFault(to); wrong != "" {
+	c := &http.Client{Transport: g.Way, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	err = g.say(ctx, s, due, e, &hub{c, at.API + "/repos/" + at.Repository, token, to, at, g.Now})
+	g.rests.note(of, err, g.Now())
+	return err
+}
+
+// say sets the status of the commit, and then the comment.
+func (g *GitHub) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notice.Due, e notice.Event, h *hub) error {
+	account, err := h.setStatus(ctx, notice.StatusOf(e, due.Sink, s.Spec.Gate))
+	if err != nil || h.at.Pull == "" {
+		return err
+	}
+	if wrong := h.at.PullFault(h.to); wrong != "" {
 		return final("%s", wrong)
 	}
 	if account == 0 {
@@ -107,8 +119,8 @@ func (g *GitHub) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notic
 	if err != nil {
 		return err
 	}
-	marker := notice.Marker(s, due.Sink.Name, at)
-	return h.comment(ctx, account, marker, marker+"\n"+notice.CommentOf(e, at, s.Spec.Gate, to.Link, reports))
+	marker := notice.Marker(s, due.Sink.Name, h.at)
+	return h.comment(ctx, account, marker, marker+"\n"+notice.CommentOf(e, h.at, s.Spec.Gate, h.to.Link, reports))
 }
 
 // token is the one that a Secret of a namespace holds, if the namespace lets the operator read it.

@@ -187,6 +187,11 @@ func (h *hubbub) tell() notice.Answer {
 
 func (h *hubbub) tells(way http.RoundTripper) (notice.Answer, error) {
 	h.t.Helper()
+	return h.says(h.gitHub(way))
+}
+
+// gitHub is who tells GitHub, and knows nothing yet.
+func (h *hubbub) gitHub(way http.RoundTripper) *GitHub {
 	c := fake.NewClientBuilder().WithObjects(&h.secret).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
 			if h.forbidden != nil {
@@ -195,7 +200,12 @@ func (h *hubbub) tells(way http.RoundTripper) (notice.Answer, error) {
 			return c.Get(ctx, key, o, options...)
 		},
 	}).Build()
-	g := &GitHub{Live: c, Reports: h, Way: way, Now: func() time.Time { return noon }}
+	return &GitHub{Live: c, Reports: h, Way: way, Now: func() time.Time { return noon }}
+}
+
+// says tells GitHub of the round by somebody.
+func (h *hubbub) says(g *GitHub) (notice.Answer, error) {
+	h.t.Helper()
 	e := notice.EventOf(h.suite, h.line, nil, []notice.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})
 	return g.Tell(h.t.Context(), h.suite, notice.Due{Sink: h.sink, Round: h.line}, e)
 }

@@ -37,7 +37,8 @@ type Reconciler struct {
 	Reports publish.Store
 	Now     func() time.Time
 
-	answers answers
+	answers  answers
+	silences silences
 	// reading is held while the reports of a suite are read: those of one suite at a time, for the sake of the operator's memory.
 	reading sync.Mutex
 }

@@ -25,17 +25,12 @@ import (
 // wayIn is what to do where a registry does not answer for want of a password, or for a wrong one.
 const wayIn = ": name the image's pull Secret in imagePullSecrets and let the operator read it, name the image by its digest, or set triggers.change.images to AsWritten"
 
-// registryPatience is how long a registry may take to answer.
-const registryPatience = 10 * time.Second
-
-// AskRegistry asks an image's registry for the digest behind its tag, with the password that a keychain has for it.
+// AskRegistry asks an image's registry for the digest behind its tag, with the password that a keychain has for it, for as long as its context holds.
 func AskRegistry(ctx context.Context, image string, keys authn.Keychain) suite.Resolution {
 	ref, err := name.ParseReference(image)
 	if err != nil {
 		return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: err.Error()}
 	}
-	ctx, cancel := context.WithTimeout(ctx, registryPatience)
-	defer cancel()
 	head, err := remote.Head(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys))
 	if err == nil {
 		return suite.Resolution{Digest: head.Digest.String()}
@@ -116,7 +111,7 @@ func (r *Reconciler) ask(ctx context.Context, s *v1alpha1.BenchmarkSuite, images
 	for i, image := range images {
 		all.Go(func() {
 			for _, key := range keys { // As a kubelet does: several Secrets may have a password for one registry, of which one is good for the image.
-				if said[i] = r.Registry(ctx, image, key); said[i].Digest != "" {
+				if said[i] = r.silences.ask(ctx, image, key, r.Now, r.Registry); said[i].Digest != "" {
 					return
 				}
 			}

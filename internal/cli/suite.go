@@ -28,10 +28,11 @@ const (
 says. The registry is asked first for the images behind the suite's tags. The command waits for the round only with --wait, and then exits as it has
 ended: 0 if it has passed, 3 if an objective is missed, 4 if it is inconclusive, and 1 if it failed, was replaced, or has not ended by then.`
 
-	suiteListHelp = `Lists the suites of a namespace of the cluster: whether each is ready, what it measures now, and how its last round has ended.`
+	suiteListHelp = `Lists the suites of a namespace of the cluster: whether each is ready, what it measures now, and how its last round has ended that
+was of no pull request.`
 
 	suiteHistoryHelp = `Shows how each value of a suite has gone from round to round, from the reports of its rounds, and from which round on it has changed:
-docs/benchmarksuite.md, History and change points.`
+docs/benchmarksuite.md, History and change points. Rounds of pull requests are no part of it.`
 )
 
 // suiteCommand is all that there is for suites.

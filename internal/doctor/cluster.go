@@ -18,8 +18,8 @@ type Cluster struct {
 	// Operator says why there is none; empty if it is ready. Release is its version, and Own that of this program.
 	Operator     string
 	Release, Own string
-	// Missing are the namespaces that the operator is to lead and that are not there.
-	Missing []string
+	// Missing are the namespaces that the operator is to lead and that are not there, and Locked those that are there and give it no right.
+	Missing, Locked []string
 	// Argo is true if the cluster has workflows. ArgoAway says why the controller of them does no work for the operator; empty if it works, or none is seen.
 	// ArgoElsewhere is true if the chart has installed none that this user may see, and ArgoOwn is then the one of the user's that does the work, if it
 	// is seen.
@@ -53,9 +53,7 @@ type Node struct {
 // OfCluster judges a cluster on which runs are to be measured.
 func OfCluster(c Cluster) []Finding {
 	out := []Finding{c.kubernetes(), c.operator(), c.argo(), c.store(), c.roles()}
-	if len(c.Missing) > 0 {
-		out = append(out, c.namespaces())
-	}
+	out = append(out, c.namespaces()...)
 	for _, n := range c.measuring() {
 		out = append(out, n.cpus(), n.policy())
 	}
@@ -87,10 +85,18 @@ func (c Cluster) operator() Finding {
 	return say("operator", Good, "", "it is ready")
 }
 
-// namespaces says which of the installation's namespaces are not there.
-func (c Cluster) namespaces() Finding {
-	return say("namespaces", Note, "Take them out of the chart value runs.namespaces, or create them and run helm upgrade.",
-		"runs.namespaces names some that are not there, in which no run is led: %s", strings.Join(c.Missing, ", "))
+// namespaces says in which of the installation's namespaces no run is led; nothing if there are none.
+func (c Cluster) namespaces() []Finding {
+	var out []Finding
+	if len(c.Missing) > 0 {
+		out = append(out, say("namespaces", Note, "Take them out of the chart value runs.namespaces, or create them and run helm upgrade.",
+			"runs.namespaces names some that are not there, in which no run is led: %s", strings.Join(c.Missing, ", ")))
+	}
+	if len(c.Locked) > 0 {
+		out = append(out, say("namespaces", Fault, "Run helm upgrade, which makes it.",
+			"runs.namespaces names some that have no RoleBinding loadstone-runs, in which no run is led: %s", strings.Join(c.Locked, ", ")))
+	}
+	return out
 }
 
 func (c Cluster) argo() Finding {

@@ -121,6 +121,9 @@ func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
 		"a namespace that is gone": {
 			func(c *Cluster) { c.Missing = []string{"team-b"} }, "namespaces", Note, "names some that are not there, in which no run is led: team-b",
 		},
+		"a namespace that was made again": {
+			func(c *Cluster) { c.Locked = []string{"team-c"} }, "namespaces", Fault, "have no RoleBinding loadstone-runs, in which no run is led: team-c",
+		},
 		"no Argo": {func(c *Cluster) { c.Argo = false }, "Argo", Fault, "no Argo Workflows"},
 		"an Argo that is away": {
 			func(c *Cluster) { c.ArgoAway = "no pod of Deployment a/loadstone-argo is ready" }, "Argo", Fault, "no pod of Deployment a/loadstone-argo",

@@ -68,6 +68,22 @@ func (l Led) Split(ctx context.Context, ask client.Reader) (there, missing Led, 
 	return there, missing, nil
 }
 
+// Readable parts these namespaces into those in which lists of something may be read, and those in which they are forbidden.
+func (l Led) Readable(ctx context.Context, ask client.Reader, of client.ObjectList) (open, locked Led, err error) {
+	for _, name := range l {
+		err := ask.List(ctx, of, client.InNamespace(name), client.Limit(1))
+		switch {
+		case apierrors.IsForbidden(err):
+			locked = append(locked, name)
+		case err != nil:
+			return nil, nil, fmt.Errorf("listing in namespace %s: %w", name, err)
+		default:
+			open = append(open, name)
+		}
+	}
+	return open, locked, nil
+}
+
 // isGone reports whether there is no namespace of a name.
 func isGone(ctx context.Context, ask client.Reader, name string) (bool, error) {
 	err := ask.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})

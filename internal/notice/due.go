@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 const (
@@ -85,6 +86,25 @@ func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1al
 		return cmp.Or(a.CompletionTime.Compare(b.CompletionTime.Time), cmp.Compare(a.Round, b.Round))
 	})
 	return rounds
+}
+
+// Forget counts, for each sink, the rounds that leave the history of a suite untold: those that the sink waits for and that a newer status has no more.
+// One that goes on will end again.
+func Forget(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus, now time.Time) {
+	for i := range after.Notifications {
+		entry := &after.Notifications[i]
+		sink := pick.First(before.Spec.Notifications, func(n *v1alpha1.Notification) bool { return n.Name == entry.Name })
+		if sink == nil {
+			continue
+		}
+		for _, line := range waiting(before, *sink, entry, now) {
+			told := slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, line) })
+			stays := slices.ContainsFunc(after.History, func(l v1alpha1.SuiteRound) bool { return l.Round == line.Round })
+			if !told && !stays && line.Round != after.Current.Round {
+				entry.UntoldRounds++
+			}
+		}
+	}
 }
 
 // is reports whether a round with which a sink is done is that of a line of the history: one that was ended, and then gone on with, is another.

@@ -37,9 +37,11 @@ func (w *world) remember(answers ...Answer) { w.suite.Status = Remember(w.suite,
 
 // ends ends a round now.
 func (w *world) ends(round int32, outcome v1alpha1.RoundOutcome) {
+	before := w.suite.DeepCopy()
 	line := ended(round, outcome, int(w.now.Sub(noon).Minutes()))
 	w.suite.Status.History = append([]v1alpha1.SuiteRound{line}, w.suite.Status.History...)
 	w.suite.Status.History = w.suite.Status.History[:min(len(w.suite.Status.History), 20)]
+	Forget(before, &w.suite.Status, w.now)
 }
 
 // next are the rounds that are due, such as "a 3", and when to look again.
@@ -99,6 +101,27 @@ func (w *world) rounds(name string) string {
 func down(a *Answer) map[string]Answer { return map[string]Answer{"a": *a} }
 
 var away = &Answer{Reason: v1alpha1.ReasonSinkRefused, Message: "answers 503 Service Unavailable"}
+
+// Rounds can end faster than a sink takes them. It is told of twenty at most, and the others are counted.
+func TestRoundsThatLeaveTheHistoryUntoldAreCounted(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	for n := int32(1); n <= 23; n++ {
+		w.ends(n, v1alpha1.RoundPassed)
+		w.remember(Answer{Due: Due{Sink: w.suite.Spec.Notifications[0], Round: w.suite.Status.History[0]}})
+	}
+	if a, b := find(w.suite, "a").UntoldRounds, find(w.suite, "b").UntoldRounds; a != 0 || b != 3 {
+		t.Errorf("who takes each is not told of %d, and who takes none of %d", a, b)
+	}
+	const want = "a has taken round 23; b has taken no round of the history yet; rounds that left the history before it was told of them: 3"
+	if got := w.notified().Message; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	before := w.suite.DeepCopy()
+	w.suite.Status.History, w.suite.Status.Current.Round = w.suite.Status.History[1:], 23
+	if Forget(before, &w.suite.Status, w.now); find(w.suite, "b").UntoldRounds != 3 {
+		t.Errorf("a round that goes on counts: %d", find(w.suite, "b").UntoldRounds)
+	}
+}
 
 func TestEachSinkIsToldOfEachRoundOnce(t *testing.T) {
 	w := newWorld(t, "a", "b")

@@ -44,11 +44,13 @@ type Data struct {
 	Trigger    v1alpha1.Trigger          `json:"trigger,omitempty"`
 	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
 	Inputs     string                    `json:"inputs,omitempty"`
-	Outcome    v1alpha1.RoundOutcome     `json:"outcome"`
-	Reason     string                    `json:"reason,omitempty"`
-	Message    string                    `json:"message,omitempty"`
-	StartTime  *metav1.Time              `json:"startTime,omitempty"`
-	EndTime    *metav1.Time              `json:"completionTime,omitempty"`
+	// PullRequest is the number of the pull request that the round has measured; empty of what the suite has by itself.
+	PullRequest string                `json:"pullRequest,omitempty"`
+	Outcome     v1alpha1.RoundOutcome `json:"outcome"`
+	Reason      string                `json:"reason,omitempty"`
+	Message     string                `json:"message,omitempty"`
+	StartTime   *metav1.Time          `json:"startTime,omitempty"`
+	EndTime     *metav1.Time          `json:"completionTime,omitempty"`
 	// Gate is what the round means for the suite; nil if it says nothing, as one that was replaced.
 	Gate *Gate `json:"gate,omitempty"`
 	// Runs are those of the round that are in the cluster.
@@ -89,7 +91,7 @@ func EventOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound, gate *Gate, r
 		Source:  fmt.Sprintf("/apis/%s/namespaces/%s/benchmarksuites/%s", v1alpha1.GroupVersion, s.Namespace, s.Name),
 		Subject: s.Namespace + "/" + s.Name, Type: typePrefix + outcome, Time: line.CompletionTime, DataContentType: "application/json",
 		Data: Data{
-			Namespace: s.Namespace, Suite: s.Name, Round: line.Round, Trigger: line.Trigger, Parameters: line.Parameters, Inputs: line.Inputs,
+			Namespace: s.Namespace, Suite: s.Name, Round: line.Round, Trigger: line.Trigger, Parameters: line.Parameters, Inputs: line.Inputs, PullRequest: line.PullRequest,
 			Outcome: line.Outcome, Reason: line.Reason, Message: line.Message, StartTime: line.StartTime, EndTime: line.CompletionTime, Gate: gate, Runs: runs,
 		},
 	}

@@ -19,6 +19,8 @@ const (
 	none = "none"
 	// roomInStatus is how many characters GitHub takes of what a commit's status says.
 	roomInStatus = 140
+	// maxPull bounds what a round keeps of the number of its pull request, which is as long as a suite's pattern lets it be.
+	maxPull = 64
 )
 
 var (
@@ -42,6 +44,20 @@ func Noted(spec v1alpha1.BenchmarkSuiteSpec, values []v1alpha1.ParameterValue) [
 		}
 	}
 	return noted
+}
+
+// PullRequest is the number of the pull request that a request to the webhook asks to be measured: what it gives to a parameter that notifications name
+// for that. It is empty if it gives none, or the one that the suite has by itself, as a suite that was made for a pull request.
+func PullRequest(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) string {
+	for _, n := range spec.Notifications {
+		for _, g := range given {
+			own := func(p v1alpha1.Parameter) bool { return p.Name == g.Name && p.Default == g.Value }
+			if g.Name == n.GitHub.PullRequestParameter && g.Value != none && !slices.ContainsFunc(spec.Parameters, own) {
+				return pick.Clip(g.Value, maxPull)
+			}
+		}
+	}
+	return ""
 }
 
 // value is that of a parameter in a round; empty if it is none, or if the round does not know it.

@@ -144,6 +144,32 @@ func TestARoundNotesWhatNotificationsName(t *testing.T) {
 }
 
 // No round is a success that the gate would not let pass, and what is not known is no failure.
+func TestWhichPullRequestARequestGives(t *testing.T) {
+	for name, tc := range map[string]struct {
+		own   string
+		given []v1alpha1.ParameterValue
+		want  string
+	}{
+		"a number":                         {"none", []v1alpha1.ParameterValue{{Name: "commit", Value: commit}, {Name: "pull", Value: "7"}}, "7"},
+		"none":                             {"none", []v1alpha1.ParameterValue{{Name: "pull", Value: "none"}}, ""},
+		"another parameter":                {"none", []v1alpha1.ParameterValue{{Name: "commit", Value: commit}}, ""},
+		"nothing":                          {"none", nil, ""},
+		"that of a suite which is for one": {"7", []v1alpha1.ParameterValue{{Name: "pull", Value: "7"}}, ""},
+		"another than that of its suite":   {"7", []v1alpha1.ParameterValue{{Name: "pull", Value: "8"}}, "8"},
+		"what is no number, and too long":  {"none", []v1alpha1.ParameterValue{{Name: "pull", Value: strings.Repeat("x", 100)}}, strings.Repeat("x", 61) + "..."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := v1alpha1.BenchmarkSuiteSpec{
+				Parameters:    parametersOf("commit", "none", "pull", tc.own),
+				Notifications: []v1alpha1.Notification{{Name: "events", URL: "https://events.example/"}, forged("forge")},
+			}
+			if got := PullRequest(spec, tc.given); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestTheStateOfACommit(t *testing.T) {
 	strict, lenient := v1alpha1.Gate{}, v1alpha1.Gate{OnInconclusive: v1alpha1.InconclusivePasses}
 	other := &Gate{metav1.ConditionUnknown, v1alpha1.ReasonPending, "the suite is not judged by this round"}

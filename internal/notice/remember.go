@@ -131,6 +131,9 @@ func condition(s *v1alpha1.BenchmarkSuite, now time.Time) {
 		if lost := GivenUp(n); len(lost) > 0 {
 			text += "; given up: " + strings.Join(lost, ", ")
 		}
+		if n.UntoldRounds > 0 {
+			text += fmt.Sprintf("; rounds that left the history before it was told of them: %d", n.UntoldRounds)
+		}
 		texts = append(texts, text)
 	}
 	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{

@@ -237,7 +237,9 @@ func (d *decision) start() {
 	if d.open != nil && asked {
 		switch d.Suite.Spec.Concurrency {
 		case v1alpha1.ConcurrencyReplace:
-			d.replace()
+			if record.PullRequest == "" || d.open.PullRequest != "" { // What is proposed waits for what there is.
+				d.replace()
+			}
 		case v1alpha1.ConcurrencySkip:
 			d.dropped = true
 		case v1alpha1.ConcurrencyQueue:
@@ -254,15 +256,19 @@ func (d *decision) start() {
 }
 
 // asked returns the round that is to begin, and what it measures. What the suite has by itself goes before what the webhook asks for, unless it would
-// be replaced by that, or skipped for it: then the round of the webhook answers all but a change, which waits.
+// be replaced by that, or skipped for it: then the round of the webhook answers all but a change, which waits. That of a pull request answers nothing else.
 func (d *decision) asked() (roundRecord, inputs, bool) {
 	own, due := d.due()
-	queues := d.Suite.Spec.Concurrency != v1alpha1.ConcurrencyReplace && d.Suite.Spec.Concurrency != v1alpha1.ConcurrencySkip
-	if d.call == nil || d.call.problem != nil || !d.callable() || due && queues {
+	if d.call == nil || d.call.problem != nil || !d.callable() {
 		return own, d.in, due
 	}
-	own.Beside = d.in.hash
-	return d.answering(d.call, own), d.call.in, true
+	record := d.answering(d.call, own)
+	queues := d.Suite.Spec.Concurrency != v1alpha1.ConcurrencyReplace && d.Suite.Spec.Concurrency != v1alpha1.ConcurrencySkip
+	if due && (queues || record.PullRequest != "") {
+		return own, d.in, due
+	}
+	record.Beside = d.in.hash
+	return record, d.call.in, true
 }
 
 // due returns the round that is to begin for a change, a request or a scheduled time. A round answers all that have come.
@@ -288,17 +294,20 @@ func (d *decision) due() (roundRecord, bool) {
 	return record, true
 }
 
-// changed reports whether the inputs are to be measured because they are new. They are not, beside a round of the webhook, if they are as old.
+// changed reports whether the inputs are to be measured because they are new. They are not, beside a round of the webhook, if they are as old. What a
+// pull request has measured is new all the same.
 func (d *decision) changed() bool {
 	if !follows(d.Suite.Spec) || d.open != nil && (d.open.Inputs == d.in.hash || d.open.Beside == d.in.hash) {
 		return false
 	}
 	for _, r := range d.rounds {
-		if r.Inputs == d.in.hash && r.whole() && !r.measuring() {
+		if r.Inputs == d.in.hash && r.PullRequest == "" && r.whole() && !r.measuring() {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(d.Status.History, func(line v1alpha1.SuiteRound) bool { return line.Inputs == d.in.hash && isResult(line.Outcome) })
+	return !slices.ContainsFunc(d.Status.History, func(line v1alpha1.SuiteRound) bool {
+		return line.Inputs == d.in.hash && line.PullRequest == "" && isResult(line.Outcome)
+	})
 }
 
 // begin starts a round, or goes on with one of its id that was ended before it was whole.

@@ -12,8 +12,8 @@ import (
 // maxGood is how many good rounds the status remembers: as many as an objective may ask for.
 const maxGood = 20
 
-// goodRounds are the newest rounds that have passed, the newest first: those that the status remembers, whose runs may be gone, and those of the
-// cluster.
+// goodRounds are the newest rounds of the suite's own that have passed, the newest first: those that the status remembers, whose runs may be gone, and
+// those of the cluster.
 func goodRounds(known []v1alpha1.GoodRound, rounds []*round) []v1alpha1.GoodRound {
 	good := slices.Clone(known)
 	for _, r := range rounds {
@@ -31,9 +31,9 @@ func (r *round) passed() bool {
 	return r.whole() && !r.measuring() && r.ending().outcome == v1alpha1.RoundPassed
 }
 
-// places are where the runs of the round lie in the object store; none unless it has passed.
+// places are where the runs of the round lie in the object store; none unless it has passed, or if it is that of a pull request.
 func (r *round) places() []v1alpha1.GoodRun {
-	if !r.passed() {
+	if !r.passed() || r.PullRequest != "" {
 		return nil
 	}
 	var places []v1alpha1.GoodRun

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
 )
 
 const (
@@ -49,17 +50,19 @@ func (d *decision) settle() {
 	d.lookBack()
 	d.Status.History = d.remembered()
 	d.Status.LastRound = v1alpha1.SuiteRound{}
-	if len(lines) > 0 {
-		d.Status.LastRound = slices.MaxFunc(lines, endedBefore)
+	own := slices.DeleteFunc(slices.Clone(lines), func(l v1alpha1.SuiteRound) bool { return l.PullRequest != "" })
+	if len(own) > 0 {
+		d.Status.LastRound = slices.MaxFunc(own, endedBefore)
 	}
-	if good := slices.IndexFunc(lines, func(l v1alpha1.SuiteRound) bool { return l.Outcome == v1alpha1.RoundPassed }); good >= 0 {
-		d.Status.LastGood = lines[good]
+	if good := slices.IndexFunc(own, func(l v1alpha1.SuiteRound) bool { return l.Outcome == v1alpha1.RoundPassed }); good >= 0 {
+		d.Status.LastGood = own[good]
 	}
 	d.Status.GoodRounds, d.Status.Current = d.good, v1alpha1.CurrentRound{}
 	if d.open != nil {
 		d.Status.GoodRounds = slices.DeleteFunc(d.good, func(g v1alpha1.GoodRound) bool { return g.Round == d.open.number })
 		d.Status.Current = d.open.current()
 	}
+	notice.Forget(d.Suite, &d.Status, d.Now)
 }
 
 // remembered are the rounds that the status remembers: the newest, and the one that the suite is judged by, whose change points are read once.
@@ -80,8 +83,8 @@ func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
 		return v1alpha1.SuiteRound{}, false
 	}
 	line := v1alpha1.SuiteRound{
-		Round: was.Round, Trigger: was.Trigger, Parameters: was.Parameters, Webhook: was.Webhook, Outcome: v1alpha1.RoundIncomplete,
-		StartTime: was.StartTime, CompletionTime: &metav1.Time{Time: d.Now},
+		Round: was.Round, Trigger: was.Trigger, Parameters: was.Parameters, PullRequest: was.PullRequest, Webhook: was.Webhook,
+		Outcome: v1alpha1.RoundIncomplete, StartTime: was.StartTime, CompletionTime: &metav1.Time{Time: d.Now},
 	}
 	if was.Trigger != v1alpha1.TriggerWebhook {
 		line.Inputs = d.Suite.Status.Inputs.Hash
@@ -104,7 +107,7 @@ func endedBefore(a, b v1alpha1.SuiteRound) int {
 }
 
 // result is the round that the suite is judged by: the newest with a result that measured the current inputs, or, where changes start nothing, the
-// newest with a result.
+// newest with a result. A pull request does not judge what it would change.
 func (d *decision) result() *v1alpha1.SuiteRound {
 	hash := d.in.hash
 	if d.problem != nil { // A spec at fault measures nothing: the inputs before it stand.
@@ -112,24 +115,26 @@ func (d *decision) result() *v1alpha1.SuiteRound {
 	}
 	for i := range d.lines {
 		line := &d.lines[i]
-		if isResult(line.Outcome) && (line.Inputs == hash || !follows(d.Suite.Spec)) {
+		if isResult(line.Outcome) && line.PullRequest == "" && (line.Inputs == hash || !follows(d.Suite.Spec)) {
 			return line
 		}
 	}
 	return nil
 }
 
-// collect deletes the rounds that are too many or too old to stay. The last good one stays, and the one that the suite is judged by.
+// collect deletes the rounds that are too many or too old to stay. The last good one stays, and the one that the suite is judged by. Those of pull
+// requests are counted by themselves, and take the place of none of the suite's own.
 func (d *decision) collect() {
-	left := map[bool]int32{true: kept(d.Suite.Spec.History.Passed), false: kept(d.Suite.Spec.History.Failed)}
+	bounds := map[bool]int32{true: kept(d.Suite.Spec.History.Passed), false: kept(d.Suite.Spec.History.Failed)}
+	seen := map[[2]bool]int32{}
 	judged := d.result()
 	for _, r := range d.rounds {
 		if r == d.open || r.measuring() {
 			continue
 		}
-		passed := r.passed()
-		left[passed]--
-		if left[passed] >= 0 && d.staysFor(r) > 0 || r.number == d.Status.LastGood.Round || judged != nil && r.number == judged.Round {
+		sort := [2]bool{r.passed(), r.PullRequest != ""}
+		seen[sort]++
+		if seen[sort] <= bounds[sort[0]] && d.staysFor(r) > 0 || r.number == d.Status.LastGood.Round || judged != nil && r.number == judged.Round {
 			continue
 		}
 		for _, run := range r.runs {

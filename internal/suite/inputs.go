@@ -117,39 +117,26 @@ func PullSecrets(spec v1alpha1.BenchmarkSuiteSpec) []string {
 		if json.Unmarshal(r.Template.Spec.Raw, &template) != nil {
 			continue // It is refused where its inputs are read.
 		}
-		names = append(names, pullSecrets(template)...)
+		names = append(names, pullSecrets(template, false)...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// pullSecrets are the names below all fields imagePullSecrets of a template.
-func pullSecrets(node any) []string {
+// pullSecrets are the names below all fields imagePullSecrets of a template; of a node that is below one, its own.
+func pullSecrets(node any, below bool) []string {
 	var names []string
 	switch node := node.(type) {
 	case []any:
 		for _, item := range node {
-			names = append(names, pullSecrets(item)...)
+			names = append(names, pullSecrets(item, below)...)
 		}
 	case map[string]any:
-		for field, value := range node {
-			if list, ok := value.([]any); ok && field == "imagePullSecrets" {
-				names = append(names, namesOf(list)...)
-				continue
-			}
-			names = append(names, pullSecrets(value)...)
-		}
-	}
-	return names
-}
-
-// namesOf are the names of a list of references.
-func namesOf(references []any) []string {
-	var names []string
-	for _, r := range references {
-		reference, _ := r.(map[string]any)
-		if name, ok := reference["name"].(string); ok && name != "" {
+		if name, ok := node["name"].(string); ok && below && name != "" {
 			names = append(names, name)
+		}
+		for field, value := range node {
+			names = append(names, pullSecrets(value, field == "imagePullSecrets")...)
 		}
 	}
 	return names

@@ -17,13 +17,13 @@ type Measured struct {
 	Prefix, Report string
 }
 
-// MeasuredBy are the runs of a suite's rounds that have ended, the oldest first: those of the cluster, and those of good rounds that the status
-// remembers.
+// MeasuredBy are the runs of a suite's own rounds that have ended, the oldest first: those of the cluster, and those of good rounds that the status
+// remembers. What pull requests have measured may never be the suite's.
 func MeasuredBy(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []Measured {
 	var out []Measured
 	for _, r := range roundsOf(runs) {
 		for _, run := range r.runs {
-			if run.ended() {
+			if run.ended() && r.PullRequest == "" {
 				out = append(out, Measured{r.number, run.record.Run, prefixOf(run.object), pageOf(run.object)})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
 	"loadstone.dev/loadstone/internal/webhook"
 )
 
@@ -46,8 +47,9 @@ func (f Facts) call(rounds []*round) *call {
 // answering is the record of the round that answers a request, and with it what another round would have answered.
 func (f Facts) answering(c *call, other roundRecord) roundRecord {
 	record := f.change(c.in)
-	record.Trigger, record.Webhook, record.Parameters, record.Beside = v1alpha1.TriggerWebhook, c.ID, c.Parameters, other.Beside
+	record.Trigger, record.Webhook, record.Parameters = v1alpha1.TriggerWebhook, c.ID, c.Parameters
 	record.Scheduled, record.Requested, record.Reconcile = other.Scheduled, other.Requested, other.Reconcile
+	record.PullRequest = notice.PullRequest(f.Suite.Spec, c.Parameters)
 	record.ID = roundID(f.Suite, record)
 	return record
 }

@@ -35,6 +35,8 @@ type roundRecord struct {
 	Webhook    string                    `json:"webhook,omitempty"`
 	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
 	Beside     string                    `json:"beside,omitempty"`
+	// PullRequest is the number of the pull request that the round measures: it is judged by what is good, and is no measure of others. Empty of the suite's own.
+	PullRequest string `json:"pullRequest,omitempty"`
 	// Noted are the values that the parameters had when the round began which notifications name: later the spec may have other defaults.
 	Noted []v1alpha1.ParameterValue `json:"noted,omitempty"`
 	// Against are the numbers of the good rounds that the round is compared with: all of its runs with the same ones, whenever they are made.
@@ -116,8 +118,8 @@ func (r *round) over() *metav1.Time {
 // line is what the history says of the round, with a given outcome.
 func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 	line := v1alpha1.SuiteRound{
-		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, Webhook: r.Webhook, Noted: r.Noted, Inputs: r.Inputs, Outcome: e.outcome, Reason: e.reason,
-		Message: pick.Clip(e.message, maxMessage), StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
+		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, PullRequest: r.PullRequest, Webhook: r.Webhook, Noted: r.Noted, Inputs: r.Inputs,
+		Outcome: e.outcome, Reason: e.reason, Message: pick.Clip(e.message, maxMessage), StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
 	}
 	if line.CompletionTime == nil {
 		line.CompletionTime = &metav1.Time{Time: now}
@@ -128,7 +130,7 @@ func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 // current is what the status says of the round while it is in progress.
 func (r *round) current() v1alpha1.CurrentRound {
 	ended := 0
-	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, Webhook: r.Webhook, StartTime: &r.Begun, Against: r.Against}
+	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, PullRequest: r.PullRequest, Webhook: r.Webhook, StartTime: &r.Begun, Against: r.Against}
 	for _, run := range r.runs {
 		if run.ended() {
 			ended++

@@ -86,7 +86,7 @@ func (d *decision) stands() standing {
 		return d.judged(*line)
 	case !follows(d.Suite.Spec):
 		return passed(v1alpha1.ReasonNoRound, "no round has a result yet: "+d.next())
-	case d.open != nil && d.open.Inputs == d.in.hash && (d.waits == nil || !d.suspended()):
+	case d.open != nil && d.open.PullRequest == "" && d.open.Inputs == d.in.hash && (d.waits == nil || !d.suspended()):
 		return waiting(v1alpha1.ReasonInProgress, fmt.Sprintf("round %d measures the inputs: %s", d.open.number, d.progress()))
 	case d.suspended():
 		s := waiting(v1alpha1.ReasonSuspended, "the inputs have not been measured, and nothing starts while spec.suspend is true")
@@ -95,7 +95,8 @@ func (d *decision) stands() standing {
 	case d.open != nil:
 		return waiting(v1alpha1.ReasonQueued, fmt.Sprintf("the changed inputs wait for the end of round %d: %s", d.open.number, d.progress()))
 	}
-	return waiting(cmp.Or(d.why().Reason, v1alpha1.ReasonInProgress), cmp.Or(d.why().Message, "a round of the inputs begins"))
+	why := cmp.Or(d.in.unresolved, &Problem{v1alpha1.ReasonInProgress, "a round of the inputs begins"})
+	return waiting(why.Reason, why.Message)
 }
 
 // next is what comes where no change starts a round.
@@ -107,14 +108,6 @@ func (d *decision) next() string {
 		return "nothing starts while spec.suspend is true"
 	}
 	return "the next one waits for its trigger"
-}
-
-// why is what keeps a round from beginning whose inputs are known; zero if nothing does.
-func (d *decision) why() Problem {
-	if d.in.unresolved == nil {
-		return Problem{}
-	}
-	return *d.in.unresolved
 }
 
 // judged is how the suite stands after a round.

@@ -55,6 +55,7 @@ func TestStories(t *testing.T) {
 		"the-webhook-is-called":         theWebhookIsCalled,
 		"the-webhook-replaces-a-round":  theWebhookReplacesARound,
 		"only-the-webhook-is-a-trigger": onlyTheWebhookIsATrigger,
+		"pull-requests-are-measured":    pullRequestsAreMeasured,
 	} {
 		t.Run(name, func(t *testing.T) { tell(t).golden(name) })
 	}

@@ -60,6 +60,9 @@ func gateOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound) *notice.Gate {
 	if !isResult(line.Outcome) {
 		return nil
 	}
+	if line.PullRequest != "" {
+		return unknown("the round is that of a pull request, and no suite is judged by one")
+	}
 	judged, ready := toldBy(s).result(), meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
 	switch {
 	case ready == nil || ready.ObservedGeneration != s.Generation:

@@ -11,7 +11,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -56,27 +58,30 @@ func Cluster(ctx context.Context, k *kube.Flags) (doctor.Cluster, error) {
 	if seen.ArgoElsewhere {
 		seen.ArgoOwn, seen.ArgoAway, seen.ArgoUnready = lookAtOwnArgo(ctx, c, k.System)
 	}
-	seen.Operator, seen.Release, seen.Missing = lookAtOperator(ctx, c, k.System)
+	lookAtOperator(ctx, c, k.System, &seen)
 	seen.Store, seen.StoreUnseen = judgedStore(lookAtStore(ctx, k))
 	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())
 	return seen, err
 }
 
-// lookAtOperator says why there is no operator, or of which version it is, and which of its namespaces are not there.
-func lookAtOperator(ctx context.Context, c client.Client, namespace string) (why, release string, missing []string) {
+// lookAtOperator says why there is no operator, or of which version it is, and which of its namespaces it cannot lead.
+func lookAtOperator(ctx context.Context, c client.Client, namespace string, seen *doctor.Cluster) {
 	d, err := discover.Operator(ctx, c, namespace)
 	if err != nil {
-		return err.Error(), "", nil
+		seen.Operator = err.Error()
+		return
 	}
-	missing = lookForNamespaces(ctx, c, d.Spec.Template.Spec.Containers)
+	seen.Missing, seen.Locked = lookForNamespaces(ctx, c, d.Spec.Template.Spec.Containers)
 	if d.Status.ReadyReplicas == 0 {
-		return fmt.Sprintf("no pod of Deployment %s/%s is ready", d.Namespace, d.Name), "", missing
+		seen.Operator = fmt.Sprintf("no pod of Deployment %s/%s is ready", d.Namespace, d.Name)
+		return
 	}
-	return "", d.Labels["app.kubernetes.io/version"], missing
+	seen.Release = d.Labels["app.kubernetes.io/version"]
 }
 
-// lookForNamespaces are the namespaces that an operator is to lead, by its arguments, and that are not there, as far as this user may know.
-func lookForNamespaces(ctx context.Context, c client.Reader, containers []corev1.Container) []string {
+// lookForNamespaces are the namespaces that an operator is to lead, by its arguments, and that are not there or do not bind the chart's Role to it, as far
+// as this user may know.
+func lookForNamespaces(ctx context.Context, c client.Reader, containers []corev1.Container) (missing, locked []string) {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
 	for _, container := range containers {
@@ -86,12 +91,25 @@ func lookForNamespaces(ctx context.Context, c client.Reader, containers []corev1
 			if !names || err != nil {
 				continue
 			}
-			if _, missing, err := led.Split(ctx, c); err == nil {
-				return missing
+			if there, missing, err := led.Split(ctx, c); err == nil {
+				return missing, unbound(ctx, c, there)
 			}
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// unbound are those of some namespaces that lack the RoleBinding by which the operator has its rights there. One that this user may not see is taken to be there.
+func unbound(ctx context.Context, c client.Reader, of namespaces.Led) []string {
+	var out []string
+	for _, name := range of {
+		binding := &metav1.PartialObjectMetadata{}
+		binding.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"))
+		if err := c.Get(ctx, client.ObjectKey{Namespace: name, Name: "loadstone-runs"}, binding); apierrors.IsNotFound(err) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // argoDeployment is the chart's controller of workflows.

@@ -61,6 +61,9 @@ func suiteRowOf(s *v1alpha1.BenchmarkSuite, now time.Time) suiteRow {
 	}
 	if c := s.Status.Current; c.Round > 0 {
 		row.Measuring = fmt.Sprintf("round %d, %s runs ended", c.Round, c.Progress)
+		if c.PullRequest != "" {
+			row.Measuring = fmt.Sprintf("round %d of pull request %s, %s runs ended", c.Round, c.PullRequest, c.Progress)
+		}
 	}
 	if s.Status.LastRound.Round > 0 {
 		last := roundOf(s.Status.LastRound, nil, now)
@@ -86,7 +89,7 @@ func readiness(c metav1.Condition) standing {
 
 // roundOf is a round that has ended. runs are those of its suite.
 func roundOf(r v1alpha1.SuiteRound, runs []v1alpha1.BenchmarkRun, now time.Time) round {
-	out := round{Number: r.Round, Standing: outcomeOf(r.Outcome), Trigger: string(r.Trigger), Message: r.Message, Runs: runsOf(r.Round, runs)}
+	out := round{Number: r.Round, Standing: outcomeOf(r.Outcome), Trigger: triggerOf(r), Message: r.Message, Runs: runsOf(r.Round, runs)}
 	if r.StartTime != nil {
 		out.Began = momentOf(r.StartTime.Time, now)
 	}
@@ -101,6 +104,14 @@ func roundOf(r v1alpha1.SuiteRound, runs []v1alpha1.BenchmarkRun, now time.Time)
 		out.Compared = strings.Join(against, ", ")
 	}
 	return out
+}
+
+// triggerOf is what has started a round, and for whom.
+func triggerOf(r v1alpha1.SuiteRound) string {
+	if r.PullRequest != "" {
+		return string(r.Trigger) + ", pull request " + r.PullRequest
+	}
+	return string(r.Trigger)
 }
 
 // runsOf are the runs of a round, in the order in which they take turns.

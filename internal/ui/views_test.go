@@ -190,6 +190,18 @@ func TestASuiteWhoseConditionIsOfAnOlderSpecIsPending(t *testing.T) {
 	}
 }
 
+func TestARoundOfAPullRequestNamesIt(t *testing.T) {
+	s := v1alpha1.BenchmarkSuite{Status: v1alpha1.BenchmarkSuiteStatus{Current: v1alpha1.CurrentRound{Round: 5, PullRequest: "7", Progress: "1/2"}}}
+	if got, want := suiteRowOf(&s, time.Time{}).Measuring, "round 5 of pull request 7, 1/2 runs ended"; got != want {
+		t.Errorf("it measures %q, want %q", got, want)
+	}
+	for pull, want := range map[string]string{"": "Webhook", "7": "Webhook, pull request 7"} {
+		if got := roundOf(v1alpha1.SuiteRound{Trigger: v1alpha1.TriggerWebhook, PullRequest: pull}, nil, time.Time{}).Trigger; got != want {
+			t.Errorf("it was triggered by %q, want %q", got, want)
+		}
+	}
+}
+
 func TestTheAxisOfACourseHoldsItsValues(t *testing.T) {
 	for name, tc := range map[string]struct {
 		low, high float64

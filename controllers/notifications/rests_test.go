@@ -1,0 +1,44 @@
+package notifications
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
+)
+
+// GitHub counts what is asked with a token, whoever asks: a sink that asks while another was told to wait makes all wait longer.
+func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
+	const alone = "is left alone for as long as it wants: it has said so to another notification with the token of gitHub.secretRef"
+	h := newHubbub(t)
+	limits(http.StatusTooManyRequests, `{}`, "Retry-After", "90")(h)
+	now := noon
+	g := h.gitHub(h.way)
+	g.Now = func() time.Time { return now }
+	tell := func(what string, want notice.Answer, asked ...string) {
+		t.Helper()
+		a, err := h.says(g)
+		if err != nil || a.Reason != want.Reason || a.Message != want.Message || a.After != want.After {
+			t.Errorf("%s: the answer is %+v, %v, want %+v", what, a, err, want)
+		}
+		h.wantAsked(asked...)
+	}
+	tell("at first", notice.Answer{
+		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 429 Too Many Requests: it was asked too often, and is left alone for as long as it wants", After: 91 * time.Second,
+	}, setsStatus)
+	h.first = nil
+	now = noon.Add(time.Minute)
+	h.sink.Name = "another"
+	tell("of another notification", notice.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: alone, After: 32 * time.Second})
+	h.secret.Data["token"] = []byte("ghs_other")
+	g.Live = h.gitHub(h.way).Live
+	tell("with another token", notice.Answer{
+		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 401 Unauthorized: it knows the token of gitHub.secretRef no more; put another into the Secret checkout-github",
+	}, setsStatus)
+	h.secret.Data["token"] = []byte(token)
+	g.Live = h.gitHub(h.way).Live
+	now = noon.Add(91 * time.Second)
+	tell("when it has waited", notice.Answer{}, setsStatus, listsFirst, comments)
+}
