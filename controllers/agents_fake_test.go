@@ -93,6 +93,34 @@ func (f *fakeAgents) started() []string {
 	return append([]string(nil), f.starts...)
 }
 
+// told reports whether all agents of an attempt at a trial were told their start, and how long the work takes yet of which they were told.
+func (f *fakeAgents) told(trial string, attempt int32) (left time.Duration, all bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, a := range f.byIP {
+		if a.name != trial || a.state.Attempt != attempt {
+			continue
+		}
+		if a.start == nil {
+			return 0, false
+		}
+		left, all = a.start.At.Add(a.takes()).Sub(f.clock.Now()), true
+	}
+	return left, all
+}
+
+// tries is how many attempts at a trial were told to start, in whole or in part.
+func (f *fakeAgents) tries(trial string) int {
+	attempts := map[string]bool{}
+	for _, told := range f.started() {
+		if of, rest, _ := strings.Cut(told, " attempt "); of == trial {
+			attempt, _, _ := strings.Cut(rest, " ")
+			attempts[attempt] = true
+		}
+	}
+	return len(attempts)
+}
+
 func (f *fakeAgents) find(ip string) (*fakeAgent, error) {
 	a := f.byIP[ip]
 	if a == nil {

@@ -13,7 +13,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -129,7 +128,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
 		Owns(&v1alpha1.Trial{}).
 		Watches(workflows.New(), handler.EnqueueRequestsFromMapFunc(r.byUID)).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.queued), builder.WithPredicates(predicate.Funcs{UpdateFunc: movesQueue})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
+		WithOptions(pass.Workers(1)).
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
 

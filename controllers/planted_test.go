@@ -84,7 +84,7 @@ func rule(t *testing.T, spec *apiextensionsv1.JSONSchemaProps, begin string) *ap
 // admitted waits until the API server would make an object: it takes a moment until it knows a schema.
 func admitted(t *testing.T, w *world, o client.Object) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(lookEvery) {
+	for deadline := time.Now().Add(awaitDeadline); ; time.Sleep(lookEvery) {
 		err := w.c.Create(t.Context(), o.DeepCopyObject().(client.Object), client.DryRunAll)
 		if err == nil {
 			return

@@ -67,10 +67,17 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	workflow.SetNamespace(w.system)
 	workflow.SetName(render.WorkflowName(run.Name, string(run.UID), plan.Part{}))
 	await(w, workflow, "the workflow's end", workflows.Ended)
+	released := 0
 	for _, answer := range strings.Split(w.argo.said(), "\n") {
-		if !strings.HasPrefix(answer, "200 ") || !strings.Contains(answer, `"succeeded":true`) {
+		switch {
+		case strings.HasPrefix(answer, "200 ") && strings.Contains(answer, `"succeeded":true`):
+			released++
+		case answer != "404 Not Found": // A step may come before the operator has heard of its trial, and asks again.
 			t.Errorf("a step was answered %s", answer)
 		}
+	}
+	if released != 4 {
+		t.Errorf("%d steps were answered that their trials have succeeded", released)
 	}
 }
 
@@ -141,7 +148,7 @@ func artifactsOf(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 func TestASecondRunWaitsForTheFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first := w.apply("first")
+	first := w.apply("first", ample)
 	await(w, first, "its turn", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.StartTime != nil })
 	second := w.apply("second")
 	await(w, second, "a place in the queue", func(r *v1alpha1.BenchmarkRun) bool {
@@ -149,7 +156,7 @@ func TestASecondRunWaitsForTheFirst(t *testing.T) {
 		return c != nil && c.Reason == v1alpha1.ReasonQueued && strings.Contains(c.Message, "BenchmarkRun "+w.namespace+"/first is measuring")
 	})
 	condition(t, second.Status.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionUnknown, v1alpha1.ReasonQueued)
-	first, second = w.awaitEnd(first), w.awaitEnd(second)
+	first, second = w.awaitHastened(first), w.awaitEnd(second)
 	condition(t, second.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if second.Status.StartTime.Before(first.Status.CompletionTime) {
 		t.Errorf("the second began at %s, the first ended at %s", second.Status.StartTime, first.Status.CompletionTime)
@@ -162,20 +169,14 @@ func TestASecondRunWaitsForTheFirst(t *testing.T) {
 func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("gone", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
-	w.awaitMeasuring("gone-000-go", 1)
+	run := w.apply("gone", long)
+	attempt := w.awaitMeasuring("gone-000-go", 1).Status.Attempt
 	if left := w.left(t.Context()); strings.Count(left, ",") != 6 {
 		t.Errorf("while a run is measured there is %s; want a run, a trial, two pods, a token, a NetworkPolicy and a Workflow", left)
 	}
 	w.must(w.c.Delete(t.Context(), run))
-	deadline := time.Now().Add(10 * time.Second)
-	for w.left(t.Context()) != "" {
-		if time.Now().After(deadline) {
-			t.Fatalf("10 s after the run was deleted there is %s:\n%s", w.left(t.Context()), w.dump())
-		}
-		time.Sleep(lookEvery)
-	}
-	if pods := w.kubelet.pods(); len(pods) != 2 {
+	w.awaitLeft("nothing to be left", func(left string) bool { return left == "" })
+	if pods := w.kubelet.pods(); len(pods) != 2*int(attempt) {
 		t.Errorf("the deletion was taken for a fault from outside: pods %v", pods)
 	}
 }
@@ -184,12 +185,13 @@ func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("taken", warm, func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
-	w.awaitMeasuring("taken-000-go", 1)
-	deletePod(w, render.PodName("taken-000-go", 1, record.MemberServer(0))) // It is measured at its second attempt.
+	attempt := w.awaitMeasuring("taken-000-go", 1).Status.Attempt
+	deletePod(w, render.PodName("taken-000-go", attempt, record.MemberServer(0))) // It is measured at its next attempt.
+	w.awaitTrial(run, w.awaitMeasuring("taken-000-go", attempt+1))
 	w.awaitMeasuring("taken-001-go", 1)
 	before := w.agents.started()
 	w.must(w.c.Delete(t.Context(), &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "taken-000-go"}}))
-	run = w.awaitEnd(run)
+	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if diff := cmp.Diff(before, w.agents.started()); diff != "" {
 		t.Errorf("who was told to start, before and after:\n%s", diff)
@@ -204,22 +206,20 @@ func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
 func TestAnOperatorThatStartsAnewFinishesWhatItFinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("restart")
+	run := w.apply("restart", ample)
 	w.awaitMeasuring("restart-000-go", 1)
 	w.stop()
-	time.Sleep(1500 * time.Millisecond) // The agents go on, and measure to the end, without an operator.
-	if said := w.argo.said(); !strings.HasPrefix(said, "503 the operator is shutting down: retry") {
-		t.Errorf("the open step was answered %q", said)
-	}
+	w.hasten(run) // The agents go on, and measure to the end, without an operator.
+	w.within("the answer to the open step", func() bool { return strings.Contains(w.argo.said(), "503 the operator is shutting down: retry") })
 	w.startManager()
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	measuredOnce(t, w, run, 1)
 }
 
-// warm gives every level a warm-up long enough to do harm in it.
+// warm gives every level a warm-up that is as long as a test waits for anything, to do harm in it. Its end comes by hasten.
 func warm(s *v1alpha1.BenchmarkRunSpec) {
-	warmup := int32(3)
+	warmup := int32(awaitDeadline.Seconds())
 	s.Loads[0].WarmupSeconds = &warmup
 }
 
@@ -232,18 +232,25 @@ func TestATrialIsTriedAgainAfterAnInfrastructureFailureBeforeItMeasures(t *testi
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("retry", warm)
-	w.awaitMeasuring("retry-000-go", 1)
-	deletePod(w, render.PodName("retry-000-go", 1, record.MemberServer(0)))
-	run = w.awaitEnd(run)
+	lost := w.awaitMeasuring("retry-000-go", 1).Status.Attempt
+	deletePod(w, render.PodName("retry-000-go", lost, record.MemberServer(0)))
+	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trial := w.trials(run)[0]
-	if f := trial.Status.Failures; trial.Status.Attempt != 2 || len(f) != 1 || !strings.HasPrefix(f[0], "attempt 1: PodLost: pod retry-000-go-1-s0 was deleted") {
-		t.Errorf("attempt %d after faults %q", trial.Status.Attempt, f)
+	// A machine that stands still may miss a start that nobody was told, and so cost an attempt more.
+	last := trial.Status.Attempt
+	says := fmt.Sprintf("attempt %d: PodLost: pod retry-000-go-%d-s0 was deleted", lost, lost)
+	if f := trial.Status.Failures; last <= lost || len(f) != int(last)-1 || !strings.HasPrefix(f[lost-1], says) {
+		t.Errorf("attempt %d after faults %q", last, f)
 	}
-	if !strings.Contains(trial.Status.ManifestKey, "/attempt-2/") {
+	if !strings.Contains(trial.Status.ManifestKey, fmt.Sprintf("/attempt-%d/", last)) {
 		t.Errorf("the manifest lies in %s", trial.Status.ManifestKey)
 	}
-	want := []string{"retry-000-go attempt 1 generator-0", "retry-000-go attempt 1 server-0", "retry-000-go attempt 2 generator-0", "retry-000-go attempt 2 server-0"}
+	var want []string
+	for _, attempt := range []int32{lost, last} {
+		told := fmt.Sprintf("retry-000-go attempt %d ", attempt)
+		want = append(want, told+"generator-0", told+"server-0")
+	}
 	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
 		t.Errorf("who was told to start (-want +got):\n%s", diff)
 	}
@@ -255,28 +262,31 @@ func TestATrialIsGivenUpAfterThreeInfrastructureFailures(t *testing.T) {
 	w := newWorld(t)
 	run := w.apply("thrice", warm)
 	for attempt := int32(1); attempt <= 3; attempt++ {
-		w.awaitMeasuring("thrice-000-go", attempt)
+		attempt = w.awaitMeasuring("thrice-000-go", attempt).Status.Attempt
 		deletePod(w, render.PodName("thrice-000-go", attempt, record.MemberGenerator(0)))
 	}
 	trial := await(w, w.trial("thrice-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 	condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "pod thrice-000-go-3-g0 was deleted by another client")
-	w.awaitEnd(run)
+	w.awaitHastened(run)
 }
 
 func TestADisturbedBlockIsMeasuredAgainAsAWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("again", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+	run := w.apply("again", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), ample)
 	first := w.awaitFirst("again")
-	deletePod(w, render.PodName(first.Name, 1, record.MemberServer(0)))
-	run = w.awaitEnd(run)
+	deletePod(w, render.PodName(first.Name, first.Status.Attempt, record.MemberServer(0)))
+	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	var got []string
 	for _, trial := range w.trials(run) {
 		reason, _ := facts.Outcome(&trial)
-		got = append(got, fmt.Sprintf("block %d attempt %d: %s", trial.Spec.Block, trial.Status.Attempt, reason))
+		got = append(got, fmt.Sprintf("block %d: %s", trial.Spec.Block, reason))
+		if n := w.agents.tries(trial.Name); n != 1 {
+			t.Errorf("%d attempts at %s were told to start", n, trial.Name)
+		}
 	}
-	want := []string{"block 1 attempt 1: PodLost", "block 1 attempt 1: Done", "block 2 attempt 1: Done", "block 2 attempt 1: Done"}
+	want := []string{"block 1: PodLost", "block 1: Done", "block 2: Done", "block 2: Done"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("trials (-want +got):\n%s", diff)
 	}
@@ -302,7 +312,7 @@ func TestABlockThatNoisyNeighboursHaveVoidedIsRepeated(t *testing.T) {
 func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("unlucky")
+	run := w.apply("unlucky", long)
 	var deleted []string
 	for index := range 3 {
 		name := fmt.Sprintf("unlucky-%03d-go", index)
@@ -323,7 +333,8 @@ func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
 		s.Placement.GeneratorPinning = v1alpha1.Preferred
 	}))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	want := []string{"gang-000-go attempt 1 generator-0", "gang-000-go attempt 1 generator-1", "gang-000-go attempt 1 server-0"}
+	attempt := fmt.Sprintf("gang-000-go attempt %d ", w.trials(run)[0].Status.Attempt)
+	want := []string{attempt + "generator-0", attempt + "generator-1", attempt + "server-0"}
 	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
 		t.Errorf("who was told to start (-want +got):\n%s", diff)
 	}
@@ -417,22 +428,18 @@ func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
 func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("slow", func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds, s.Loads[0].DurationSeconds = 30, 3600 })
-	w.awaitMeasuring("slow-000-go", 1)
-	w.clock.Forward(31 * time.Second)
+	run := w.apply("slow", long, func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 600 })
+	attempt := w.awaitMeasuring("slow-000-go", 1).Status.Attempt
+	w.clock.Forward(10 * time.Minute)
 	w.poke(run)
 	run = w.awaitEnd(run)
 	for _, kind := range []string{v1alpha1.ConditionExecuted, v1alpha1.ConditionSucceeded} {
-		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "the run exceeded its timeout of 30 s: raise spec.timeoutSeconds")
+		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "the run exceeded its timeout of 600 s: raise spec.timeoutSeconds")
 	}
 	await(w, w.trial("slow-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
-	deadline := time.Now().Add(10 * time.Second)
-	for w.exists(&corev1.Pod{}, render.PodName("slow-000-go", 1, record.MemberServer(0))) || strings.Contains(w.left(t.Context()), "token") {
-		if time.Now().After(deadline) {
-			t.Fatalf("the load of a run that has ended goes on: %s", w.left(t.Context()))
-		}
-		time.Sleep(lookEvery)
-	}
+	w.awaitLeft("the end of its load", func(left string) bool {
+		return !w.exists(&corev1.Pod{}, render.PodName("slow-000-go", attempt, record.MemberServer(0))) && !strings.Contains(left, "token")
+	})
 }
 
 func TestAPodOfTheSameNameThatIsNotOursIsLeftAlone(t *testing.T) {
@@ -473,7 +480,7 @@ func TestArgoThatNeverComesIsNamed(t *testing.T) {
 func TestTheEndpointRefusesWhoHasNoToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("guarded", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
+	run := w.apply("guarded", long)
 	w.awaitMeasuring("guarded-000-go", 1)
 	token := steps.Token(w.key, string(run.UID))
 	for name, tc := range map[string]struct {
@@ -488,7 +495,7 @@ func TestTheEndpointRefusesWhoHasNoToken(t *testing.T) {
 		"a way out of the folder": {http.MethodPost, "..%2F..%2Fx", token, http.StatusNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), awaitDeadline)
 			defer cancel()
 			req, err := http.NewRequestWithContext(ctx, tc.method, "http://"+w.addr+"/v1/trials/"+w.namespace+"/"+tc.trial, nil)
 			if err != nil {

@@ -45,7 +45,7 @@ func TestAStoreThatIsHardToReachCostsNothing(t *testing.T) {
 				proxy = testbed.NewProxy(t, w.store.Endpoint)
 				w.store.Endpoint = proxy.Addr
 			})
-			run := w.apply("far", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+			run := w.apply("far", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), ample)
 			first := w.awaitFirst("far")
 			for _, toxic := range tc.toxics {
 				proxy.Poison(toxic)
@@ -55,6 +55,7 @@ func TestAStoreThatIsHardToReachCostsNothing(t *testing.T) {
 			}
 			if tc.away {
 				w.within("a trial that says what it waits for", func() bool {
+					w.hasten(run)
 					w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(first), first))
 					return waitsForStore(first)
 				})
@@ -64,6 +65,7 @@ func TestAStoreThatIsHardToReachCostsNothing(t *testing.T) {
 				proxy.Heal()
 			}
 			w.within("the run's end", func() bool {
+				w.hasten(run)
 				w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
 				return run.Status.CompletionTime != nil
 			})
@@ -103,10 +105,13 @@ func TestAStoreThatRefusesWhileATrialMeasuresCostsThatTrial(t *testing.T) {
 				refuses = newRefuser(t, w.store.Endpoint, tc.of, tc.code, tc.says)
 				w.store.Endpoint = refuses.addr
 			})
-			run := w.apply("refused", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 7200 })
+			run := w.apply("refused", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), ample, func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 7200 })
 			first := w.awaitFirst("refused")
 			refuses.lasts.Store(true)
-			await(w, first, "a word about its store", waitsForStore)
+			await(w, first, "a word about its store", func(t *v1alpha1.Trial) bool {
+				w.hasten(run)
+				return waitsForStore(t)
+			})
 			w.clock.Forward(conduct.StoreDeadline)
 			w.poke(first)
 			await(w, first, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
@@ -118,7 +123,7 @@ func TestAStoreThatRefusesWhileATrialMeasuresCostsThatTrial(t *testing.T) {
 				t.Errorf("others were started meanwhile: pods %v", pods)
 			}
 			refuses.lasts.Store(false)
-			run = w.awaitEnd(run)
+			run = w.awaitHastened(run)
 			condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 			var stored int
 			for _, trial := range w.trials(run) {
@@ -147,6 +152,7 @@ func waitsForStore(t *v1alpha1.Trial) bool {
 func (w *world) within(what string, done func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(toxicDeadline); !done(); time.Sleep(lookEvery) {
+		w.keep()
 		if time.Now().After(deadline) {
 			w.t.Fatalf("waited in vain for %s:\n%s", what, w.dump())
 		}

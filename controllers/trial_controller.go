@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -114,7 +113,7 @@ func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 		Watches(&corev1.Pod{}, waiting).
 		Watches(&v1alpha1.Trial{}, waiting).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.ofRun)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		WithOptions(pass.Workers(4)).
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
 

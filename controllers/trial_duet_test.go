@@ -74,17 +74,17 @@ func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
 func TestADisturbedDuetIsMeasuredAgainWithBothServers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet)
-	w.awaitMeasuring("duet-000-duet", 1)
-	deletePod(w, render.PodName("duet-000-duet", 1, record.MemberServer(1)))
-	run = w.awaitEnd(run)
+	run := w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet, ample)
+	attempt := w.awaitMeasuring("duet-000-duet", 1).Status.Attempt
+	deletePod(w, render.PodName("duet-000-duet", attempt, record.MemberServer(1)))
+	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trials := w.trials(run)
 	if len(trials) != 3 {
 		t.Fatalf("%d trials, want the lost one, its neighbour and a repeat one", len(trials))
 	}
 	lost, repeat := trials[0], trials[2]
-	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "duet-000-duet-1-s1 was deleted")
+	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, fmt.Sprintf("duet-000-duet-%d-s1 was deleted", attempt))
 	if servers := repeat.Spec.Servers; repeat.Spec.Block != 3 || len(servers) != 2 || servers[0].Name == servers[1].Name {
 		t.Errorf("the repeat trial is of block %d and %+v", repeat.Spec.Block, servers)
 	}

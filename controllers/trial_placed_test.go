@@ -19,17 +19,20 @@ import (
 	"loadstone.dev/loadstone/internal/render"
 )
 
+// own is the node of a member of a trial, in whichever attempt: a machine that is busy may cost a trial one.
+func own(trial, member string) string { return "own-" + trial + "-" + member }
+
 // scatter puts each pod on a node of its own, as a scheduler may that prefers nodes with the image.
 func scatter(w *world) {
-	w.kubelet.place = func(p *corev1.Pod) string { return "own-" + p.Name }
+	w.kubelet.place = func(p *corev1.Pod) string { return own(p.Labels[v1alpha1.LabelTrial], p.Labels[v1alpha1.LabelMember]) }
 }
 
 func TestARunStaysOnTheNodesOfItsFirstTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, scatter)
+	w.agents.disturb("bound-000-") // A repeat block follows.
 	run := w.apply("bound", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
 	first := w.awaitFirst("bound")
-	w.agents.disturb(first.Name) // A repeat block follows.
 	await(w, first, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 	w.stop() // The choice must be known to the next operator too.
 	w.startManager()
@@ -56,7 +59,7 @@ func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first stri
 	t.Helper()
 	var want []record.BoundNode
 	for _, role := range roles {
-		want = append(want, record.BoundNode{Member: role, Node: "own-" + render.PodName(first, 1, role)})
+		want = append(want, record.BoundNode{Member: role, Node: own(first, role)})
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
@@ -105,10 +108,11 @@ func TestADuetStaysOnItsNode(t *testing.T) {
 func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, scatter)
-	run := w.apply("fixed", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.PatienceSeconds = 2, 1 })
-	w.awaitMeasuring("fixed-000-go", 1)
-	node := "own-" + render.PodName("fixed-000-go", 1, record.MemberServer(0))
+	run := w.apply("fixed", ample, func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.PatienceSeconds = 2, 1 })
+	first := w.awaitMeasuring("fixed-000-go", 1)
+	node := own(first.Name, record.MemberServer(0))
 	w.kubelet.vanish(node)
+	w.awaitTrial(run, first)
 	says := "pod fixed-001-go-1-s0 is waiting for node " + node + ", where trial fixed-000-go was measured: all trials of a run share their nodes"
 	await(w, w.trial("fixed-001-go"), "a word about the node", func(t *v1alpha1.Trial) bool {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
@@ -129,22 +133,23 @@ func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
 		}
 	}
 	w.kubelet.comeBack(node)
-	run = w.awaitEnd(run)
+	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 }
 
 func TestARunWhoseTimeIsOverReportsWhatItHasMeasured(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, scatter)
-	run := w.apply("part", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.TimeoutSeconds = 2, 30 })
-	w.awaitMeasuring("part-000-go", 1)
-	w.kubelet.vanish("own-" + render.PodName("part-000-go", 1, record.MemberServer(0)))
+	run := w.apply("part", ample, func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.TimeoutSeconds = 2, 600 })
+	first := w.awaitMeasuring("part-000-go", 1)
+	w.kubelet.vanish(own(first.Name, record.MemberServer(0)))
+	w.awaitTrial(run, first)
 	w.awaitUnscheduled(render.PodName("part-001-go", 1, record.MemberServer(0)))
-	w.clock.Forward(31 * time.Second)
+	w.clock.Forward(10 * time.Minute)
 	w.poke(run)
 	run = w.awaitEnd(run)
 	for _, kind := range []string{v1alpha1.ConditionExecuted, v1alpha1.ConditionSucceeded} {
-		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "the run exceeded its timeout of 30 s")
+		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "the run exceeded its timeout of 600 s")
 	}
 	condition(t, run.Status.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	artifactsOf(t, w, run)

@@ -56,7 +56,7 @@ func TestATrialWaitsForAQuota(t *testing.T) {
 	w.must(w.c.Create(t.Context(), quota))
 	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
 	w.must(w.c.Status().Update(t.Context(), quota))
-	run := w.apply("limited")
+	run := w.apply("limited", ample)
 	await(w, w.trial("limited-000-go"), "a word about the quota", func(trial *v1alpha1.Trial) bool {
 		c := meta.FindStatusCondition(trial.Status.Conditions, v1alpha1.ConditionPrepared)
 		return c != nil && c.Status == metav1.ConditionUnknown && strings.Contains(c.Message, "exceeded quota: stop")
@@ -69,7 +69,7 @@ func TestATrialWaitsForAQuota(t *testing.T) {
 	await(w, behind, "a word about the one before", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/limited is measuring, and waits: trial limited-000-go"))
 	w.must(w.c.Delete(t.Context(), quota))
 	await(w, behind, "another word about the one before", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "/limited is measuring: runs take turns"))
-	run = w.awaitEnd(run)
+	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if failures := strings.Join(w.trials(run)[0].Status.Failures, "\n"); strings.Contains(failures, "quota") || strings.Contains(failures, v1alpha1.ReasonPodLost) {
 		t.Errorf("it did not wait: %s", failures)
@@ -149,10 +149,10 @@ func TestATrialWaitsForAPolicyThatDeniesItsPods(t *testing.T) {
 func TestARunWhoseNamespaceIsBeingDeletedSaysSoAndEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := w.apply("homeless", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+	run := w.apply("homeless", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), ample)
 	first := w.awaitFirst("homeless")
 	w.must(w.c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
-	run = w.awaitEnd(run)
+	run = w.awaitHastened(run)
 	const says = "is being deleted, and takes no pod any more: create the run in another"
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "namespace "+w.namespace+" "+says)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
@@ -172,10 +172,10 @@ func TestANodeThatRestartsCostsABlockAndIsNobodysFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			run := w.apply("rebooted", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3 })
+			run := w.apply("rebooted", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), ample)
 			first := w.awaitFirst("rebooted")
 			w.must(w.kubelet.restart(t.Context(), "node-"+v1alpha1.RoleServer, why))
-			run = w.awaitEnd(run)
+			run = w.awaitHastened(run)
 			condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 			stored := 0
 			for _, trial := range w.trials(run) {

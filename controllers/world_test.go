@@ -64,8 +64,9 @@ type world struct {
 	stop              func()
 	// values are those of the chart that are not its defaults.
 	values []string
-	// elects is true if the test starts operators of its own, which stand for election.
-	elects bool
+	// elects is true if the test starts operators of its own, which stand for election; elected is the one that elect has started, nil if there is none.
+	elects  bool
+	elected *candidate
 	// reaper ends operators at their writes; nil lets them live.
 	reaper *reaper
 	// between stands between operators and the API server; nil if nothing does.
@@ -89,7 +90,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	w.c, err = client.NewWithWatch(w.config, client.Options{Scheme: w.scheme})
 	w.must(err)
 	prepare.Do(func() {
-		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}})
+		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}, MaxTime: awaitDeadline})
 		w.must(err)
 		makeNodes(t, w.c)
 		admitPlanted(t, w)
@@ -159,6 +160,7 @@ func (w *world) end() {
 	}
 	left := "?"
 	for left != "" && ctx.Err() == nil {
+		w.keep()
 		time.Sleep(lookEvery)
 		left = w.left(ctx)
 	}
@@ -232,16 +234,37 @@ func (w *world) reach() *rest.Config {
 }
 
 // elect starts an operator that stands for election. Its stop ends it as SIGTERM would.
-func (w *world) elect() *candidate {
+func (w *world) elect() {
 	w.t.Helper()
 	c := newCandidate(w, w.addr, &leaderEnds{by: map[*candidate]bool{}}, nil)
+	w.elected = c
 	w.stop = sync.OnceFunc(func() {
+		w.elected = nil
 		c.cancel()
-		if err := <-c.ended; err != nil {
+		if err := <-c.ended; err != nil && !deposed(err) {
 			w.t.Errorf("an operator ended: %v", err)
 		}
 	})
-	return c
+}
+
+// deposed reports whether an operator has ended because it could not renew its lease.
+func deposed(err error) bool { return err != nil && strings.Contains(err.Error(), "leader election lost") }
+
+// keep starts another operator in the place of one that was deposed: its lease is a short one, which a machine that stands still for seconds does not
+// renew. So does its Deployment.
+func (w *world) keep() {
+	w.t.Helper()
+	if w.elected == nil {
+		return
+	}
+	select {
+	case err := <-w.elected.ended:
+		if !deposed(err) {
+			w.t.Fatalf("an operator ended: %v", err)
+		}
+		w.elect()
+	default:
+	}
 }
 
 // register gives a manager the endpoint, at an address, and the reconcilers of an operator with its ways to the world.
@@ -341,6 +364,7 @@ func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
 	w.t.Helper()
 	deadline := time.Now().Add(awaitDeadline)
 	for {
+		w.keep()
 		err := w.c.Get(w.t.Context(), client.ObjectKeyFromObject(o), o)
 		if client.IgnoreNotFound(err) != nil {
 			w.t.Fatal(err)
@@ -374,9 +398,51 @@ func (w *world) awaitMeasuring(name string, attempt int32) *v1alpha1.Trial {
 	})
 }
 
-// measuring is true of a trial that is under load.
+// measuring is true of a trial that is under load, and of one that has ended after it was: who must find it under load makes it an ample one. Of one whose
+// start is written down a machine that stands still may miss to tell its agents.
 func (w *world) measuring(t *v1alpha1.Trial) bool {
-	return t.Status.StartTime != nil && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
+	if t.Status.StartTime == nil || t.Status.CompletionTime != nil {
+		return t.Status.StartTime != nil
+	}
+	_, told := w.agents.told(t.Name, t.Status.Attempt)
+	return told && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
+}
+
+// long lets every level take an hour: its trials measure until somebody ends them.
+func long(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 }
+
+// ample lets every level take as long as a test waits for anything: what it does to a trial that measures comes before its end, however slow the machine is.
+// The end comes by hasten. It is not longer since the API server's clock is not put forward: all that it dates would be as much too old.
+func ample(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = int32(awaitDeadline.Seconds()) }
+
+// hasten puts the clock forward to the end of the work of a trial of a run, if one measures.
+func (w *world) hasten(run *v1alpha1.BenchmarkRun) {
+	w.t.Helper()
+	for _, t := range w.trials(run) {
+		left, told := w.agents.told(t.Name, t.Status.Attempt)
+		if t.Status.CompletionTime == nil && told && left > 0 && w.measuring(&t) {
+			w.clock.Forward(left)
+			w.poke(&t)
+		}
+	}
+}
+
+// awaitHastened is awaitEnd of a run of ample trials.
+func (w *world) awaitHastened(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	w.t.Helper()
+	return await(w, run, "its end", func(r *v1alpha1.BenchmarkRun) bool {
+		w.hasten(r)
+		return r.Status.CompletionTime != nil
+	})
+}
+
+// awaitTrial waits for the end of a trial of such a run.
+func (w *world) awaitTrial(run *v1alpha1.BenchmarkRun, trial *v1alpha1.Trial) *v1alpha1.Trial {
+	w.t.Helper()
+	return await(w, trial, "its end", func(t *v1alpha1.Trial) bool {
+		w.hasten(run)
+		return t.Status.CompletionTime != nil
+	})
 }
 
 // awaitFirst waits until the first trial of a run, whichever implementation's it is, is under load.
@@ -384,6 +450,7 @@ func (w *world) awaitFirst(run string) *v1alpha1.Trial {
 	w.t.Helper()
 	deadline := time.Now().Add(awaitDeadline)
 	for {
+		w.keep()
 		var list v1alpha1.TrialList
 		w.must(w.c.List(w.t.Context(), &list, client.InNamespace(w.namespace), client.MatchingLabels{v1alpha1.LabelRun: run}))
 		for _, t := range list.Items {

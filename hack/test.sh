@@ -47,6 +47,10 @@ join() {
   return $status
 }
 
+# patience is how long the tests of a package may take: minutes on a quiet machine, and several times that on one that does much else. Each wait within
+# them has a deadline of its own.
+patience=60m
+
 packages() { go list ./... | grep -v /test/e2e; }
 
 unit() {
@@ -68,11 +72,11 @@ go_tests() {
   mapfile -t rest < <(packages | grep -v /internal/cli | grep -vxF "$(printf '%s\n' "${races[@]}")")
   # Many wait most of the time: twice as many at once as there are CPUs, half of them with the race detector. make lint asks all that go vet
   # would ask.
-  begin go test -vet=off -timeout 25m -p "$(nproc)" -race "${races[@]}"
-  go test -vet=off -p "$(nproc)" "${rest[@]}"
+  begin go test -vet=off -timeout "$patience" -p "$(nproc)" -race "${races[@]}"
+  go test -vet=off -timeout "$patience" -p "$(nproc)" "${rest[@]}"
   join
   # These lead whole runs: beside others, all that they measure is disturbed.
-  go test -vet=off ./internal/cli
+  go test -vet=off -timeout "$patience" ./internal/cli
 }
 
 # builds makes the servers that tests need, and checks what needs none. What is tested meanwhile comes first.
@@ -110,7 +114,7 @@ cluster_tests() {
   stage "cluster" cluster_up
   stage "workloads" make -s workloads
   stage "images and installation" make -s images deploy
-  stage "end-to-end tests" go test -count=1 -timeout 70m -v ./test/e2e
+  stage "end-to-end tests" go test -count=1 -timeout 120m -v ./test/e2e
   # It uninstalls Loadstone, which on a cluster that was there before may hold somebody's runs.
   [ -z "$own" ] || stage "upgrade and uninstallation" go test -count=1 -timeout 20m -v ./test/e2e/installation
 }

@@ -39,7 +39,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: []string{"../../charts/loadstone/files/argo-crds/argoproj.io_workflows.yaml"}, ErrorIfPathMissing: true})
+	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: []string{"../../charts/loadstone/files/argo-crds/argoproj.io_workflows.yaml"}, ErrorIfPathMissing: true, MaxTime: 2 * time.Minute})
 	must(err)
 	scheme := runtime.NewScheme()
 	must(corev1.AddToScheme(scheme))

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -79,6 +78,6 @@ func (r *Reconciler) SetupWithManager(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).
 		For(&v1alpha1.BenchmarkSuite{}).
 		Owns(&v1alpha1.BenchmarkRun{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(pass.Workers(workers)).
 		Complete(reconcile.AsReconciler(r.Client, r))
 }

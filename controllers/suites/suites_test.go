@@ -285,8 +285,7 @@ func TestARoundIsMadeOnce(t *testing.T) {
 		})
 	})
 
-	metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1alpha1.AnnotationReconcileAt, "now")
-	w.must(w.c.Update(t.Context(), s))
+	w.ask(v1alpha1.AnnotationReconcileAt, "now")
 	s = w.await("a round by request", measures(3))
 	if s.Status.LastHandledReconcileAt != "now" || s.Status.Current.Trigger != v1alpha1.TriggerRequest {
 		t.Errorf("the status is %+v", s.Status)
@@ -493,7 +492,7 @@ func TestRunsThatAQuotaDeniesStallTheirSuiteUntilItIsRaised(t *testing.T) {
 	w.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
 	w.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
 	w.quota()
-	w.ask("again")
+	w.ask(v1alpha1.AnnotationRequestedAt, "again")
 	denied("that a round of known inputs is denied")
 	w.wantRuns(1)
 	raised(2)
@@ -520,10 +519,10 @@ func (w *world) quota() {
 	}
 }
 
-// ask asks for a round.
-func (w *world) ask(token string) {
+// ask asks for a round by an annotation.
+func (w *world) ask(annotation, token string) {
 	w.t.Helper()
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "checkout"}}
-	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, token)
+	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, annotation, token)
 	w.must(w.c.Patch(w.t.Context(), s, client.RawPatch("application/merge-patch+json", patch)))
 }

@@ -2,13 +2,17 @@ package testbed
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -91,6 +95,9 @@ func need(t *testing.T, programs ...string) {
 	}
 }
 
+// serverPatience is how long a server may take to start, and to end: far longer than it takes on a machine that compiles and tests other things meanwhile.
+const serverPatience = 5 * time.Minute
+
 var cluster struct {
 	once   sync.Once
 	config *rest.Config
@@ -107,6 +114,9 @@ func Cluster(t *testing.T, root string) *rest.Config {
 			BinaryAssetsDirectory: Assets(),
 			CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 			ErrorIfCRDPathMissing: true,
+			// The twenty seconds that it takes for granted are gone when each of two CPUs is asked for by ten.
+			ControlPlaneStartTimeout: serverPatience, ControlPlaneStopTimeout: serverPatience,
+			CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: serverPatience},
 		}
 		// As OpenShift does: whoever sets an owner reference that blocks its owner's deletion needs the right to the owner's finalizers.
 		env.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
@@ -119,26 +129,33 @@ func Cluster(t *testing.T, root string) *rest.Config {
 	return rest.CopyConfig(cluster.config)
 }
 
-// given are the addresses that FreeAddress has returned.
-var given sync.Map
+// Ports of FreeAddress: the system gives none of them to those who ask for any port, or connect from any, and Kubernetes none to Services.
+const firstPort, ports, portTries = 20000, 10000, 1000
 
-// FreeAddress is an address on the loopback interface on which nobody listens, another one each time: who got one before may be about to
-// listen there.
+// FreeAddress is an address on the loopback interface on which nobody listens. It is another one each time, in all processes of tests of this machine:
+// who got one before may be about to listen there. What reserves it, a name in the network's own memory, ends with the process.
 func FreeAddress() (string, error) {
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	var taken error
+	for range portTries {
+		port := strconv.Itoa(firstPort + rand.IntN(ports))
+		reserved, err := net.Listen("unix", "@loadstone-testbed-"+port)
 		if err != nil {
-			return "", fmt.Errorf("looking for a free port: %w", err)
+			taken = err
+			continue
 		}
-		address := l.Addr().String()
-		if err := l.Close(); err != nil {
-			return "", err
+		l, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			taken = errors.Join(err, reserved.Close())
+			continue
 		}
-		if _, again := given.LoadOrStore(address, true); !again {
-			return address, nil
-		}
+		kept.Store(port, reserved)
+		return l.Addr().String(), l.Close()
 	}
+	return "", fmt.Errorf("looking for a free port %d times: %w", portTries, taken)
 }
+
+// kept are the reservations of the ports that FreeAddress has given: what nobody refers to any more would be closed.
+var kept sync.Map
 
 // Beside does something beside a test, until the test ends. Its error fails the test.
 func Beside(t *testing.T, do func(context.Context) error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -91,8 +92,14 @@ func TestNobodyListensOnAFreeAddress(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if !strings.HasPrefix(address, "127.0.0.1:") {
+	port, is := strings.CutPrefix(address, "127.0.0.1:")
+	if !is {
 		t.Errorf("%s is not on the loopback interface", address)
+	}
+	// Another process would ask for it in vain.
+	runtime.GC()
+	if l, err := net.Listen("unix", "@loadstone-testbed-"+port); err == nil {
+		t.Errorf("%s is not reserved: %v", address, l.Close())
 	}
 }
 
@@ -125,7 +132,8 @@ func TestAServerIsAwaited(t *testing.T) {
 			if (err == nil) != (tc.want == "") || err != nil && err.Error() != tc.want {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
-			if tc.want == "" && asked.Load() != tc.busy+1 {
+			// One that a machine that stands still lets answer too late is asked once more.
+			if tc.want == "" && asked.Load() < tc.busy+1 {
 				t.Errorf("it was asked %d times, want %d", asked.Load(), tc.busy+1)
 			}
 		})
@@ -139,7 +147,7 @@ func TestTheEndOfAProgramIsSeen(t *testing.T) {
 	}
 	select {
 	case <-exited:
-	case <-time.After(time.Minute):
+	case <-time.After(serverPatience):
 		t.Error("nobody has seen its end")
 	}
 	if _, err := run(exec.Command(filepath.Join(t.TempDir(), "missing"))); err == nil {
