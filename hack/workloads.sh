@@ -34,7 +34,7 @@ needs() {
       ;;
     fuzz)
       need_commands gcc:gcc g++:g++ make:make /usr/include/uv.h:libuv1-dev /usr/include/boost/version.hpp:libboost-dev \
-        /usr/include/liburing.h:liburing-dev
+        /usr/include/liburing.h:liburing-dev /usr/include/xxhash.h:libxxhash-dev /usr/include/zstd.h:libzstd-dev
       zig_up
       ;;
     ipc | ablation) need_commands gcc:gcc make:make ;;

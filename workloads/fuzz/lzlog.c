@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lzlog/scan.h"
 #include "fuzz.h"
+#include "records.h"
 
 enum {
     OF_IDENTITY = 1,
@@ -78,30 +78,12 @@ static void mend(uint8_t *file, size_t size, unsigned what)
         mend_records(file, size, header->identity.seed);
 }
 
-/* scan reads a file to its end. */
-static void scan(const uint8_t *file, size_t size)
-{
-    struct lz_scan s;
-    struct lzlog_record record;
-    enum lzlog_item item;
-    uint64_t least = 0;
-    if (lz_scan_begin(&s, file, size) != NULL)
-        return;
-    while ((item = lz_scan_next(&s, &record)) != LZLOG_END) {
-        if (record.offset < least)
-            fuzz_fail("it does not get on");
-        least = record.offset + 1;
-        if (item == LZLOG_RECORD && (record.data < file + LZ_DATA || record.size > size || record.data + record.size > file + size))
-            fuzz_fail("a record lies outside of the file");
-    }
-}
-
 /* attempt makes a file of an input, just as large as it is, and scans it; one that is too short for a header as it is. */
 static void attempt(const char *input, size_t size)
 {
     struct front front;
     if (size < sizeof(front) + 1) {
-        scan((const uint8_t *)input, size);
+        fuzz_records((const uint8_t *)input, size);
         return;
     }
     size_t records = size - sizeof(front) - 1;
@@ -117,7 +99,7 @@ static void attempt(const char *input, size_t size)
     header->end = front.end;
     memcpy(file + LZ_DATA, input + sizeof(front), records);
     mend(file, LZ_DATA + records, (unsigned char)input[size - 1]);
-    scan(file, LZ_DATA + records);
+    fuzz_records(file, LZ_DATA + records);
     free(file);
 }
 

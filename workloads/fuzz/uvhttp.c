@@ -41,6 +41,20 @@ static int read_in_parts(struct head *h, const char *input, size_t size)
     return result;
 }
 
+/* find_headers looks in a whole head for what the parser has found there. */
+static void find_headers(const char *input, const struct head *h)
+{
+    char *copy = fuzz_exact(input, h->size);
+    if ((head_find(copy, h->size, TEXT("HOST")).data != NULL) != h->host)
+        fuzz_fail("a header is found that is not there, or the other way round");
+    struct text value = head_find(copy, h->size, TEXT("If-None-Match")), since = head_find(copy, h->size, TEXT("if-modified-since"));
+    /* The parser takes the first that is not empty. */
+    if ((value.size > 0 && !text_same(value, head_text(copy, h->if_none_match))) ||
+        (since.size > 0 && !text_same(since, head_text(copy, h->if_modified_since))))
+        fuzz_fail("a header has another value");
+    free(copy);
+}
+
 static void fuzz_head(const char *input, size_t size)
 {
     struct head whole, parts;
@@ -53,6 +67,7 @@ static void fuzz_head(const char *input, size_t size)
     whole.scanned = parts.scanned; /* where it stopped looking may differ */
     if (memcmp(&whole, &parts, sizeof(whole)) != 0)
         fuzz_fail("a head in parts is another");
+    find_headers(input, &whole);
     char *raw = fuzz_exact(input + whole.path.at, whole.path.size), clean[TARGET_MAX];
     struct text path;
     if (whole.path.size > TARGET_MAX)

@@ -8,7 +8,10 @@
 #include "format.h"
 #include "lzlog.h"
 
-enum { WINDOW_LOG_MAX = 23 }; /* what a frame may ask of memory for itself: 8 MiB; those of a log ask for less */
+enum {
+    WINDOW_LOG_MAX = 23, /* what a frame may ask of memory for itself: 8 MiB; those of a log ask for less */
+    BLOCK_HEADER = 3     /* bytes */
+};
 
 bool lz_is_packed(const uint8_t *bytes, uint64_t size)
 {
@@ -16,15 +19,21 @@ bool lz_is_packed(const uint8_t *bytes, uint64_t size)
     return size >= sizeof(magic) && memcmp(bytes, &magic, sizeof(magic)) == 0;
 }
 
-/* decompress returns how far it got. What was damaged is for who reads the records to find: each has a checksum. */
+/*
+ * decompress returns how far it got. What was damaged is for who reads the records to find: each has a checksum. The library is given a
+ * block at a time, without the header of the next one that it asks for, too: when it fails, it does not tell what it gave in the same
+ * call before.
+ */
 static uint64_t decompress(ZSTD_DCtx *stream, const uint8_t *bytes, uint64_t size, uint8_t *base, uint64_t room)
 {
-    ZSTD_inBuffer in = {bytes, size, 0};
+    ZSTD_inBuffer in = {bytes, 0, 0};
     ZSTD_outBuffer out = {base, room, 0};
-    size_t left = 1; /* 0 at the end of the frame */
-    while (left != 0 && !ZSTD_isError(left)) {
+    size_t wanted = 1; /* 0 at the end of the frame */
+    while (wanted != 0 && !ZSTD_isError(wanted)) {
         size_t taken = in.pos, given = out.pos;
-        left = ZSTD_decompressStream(stream, &out, &in);
+        size_t next = wanted > BLOCK_HEADER ? wanted - BLOCK_HEADER : wanted;
+        in.size = next < size - in.pos ? in.pos + next : size;
+        wanted = ZSTD_decompressStream(stream, &out, &in);
         if (in.pos == taken && out.pos == given)
             break; /* it was cut, or holds more than it says */
     }

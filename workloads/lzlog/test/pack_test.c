@@ -303,6 +303,51 @@ static void damage_is_named(void)
     free_list(paths, files);
 }
 
+static void invert(uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        data[i] ^= 0xFF;
+}
+
+/* What stands before the damage of a large file, which is compressed in pieces, can be read. */
+static void damage_ends_there(void)
+{
+    enum { LARGE = 8 * SMALL, TIMES = 20 };
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = LARGE, .files = LZLOG_FILES_MAX, .compress = true};
+    char **paths, other[5000], why[LZLOG_WHY_SIZE];
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    write_range(writer, 0, 0, 30000);
+    await_first();
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+    int files = list_log(scratch_dir, &paths);
+    size_t size;
+    uint64_t defects = 0, named = 0;
+    struct lzlog_reader *reader = lzlog_reader_open(paths[0], NULL, why);
+    CHECK(reader != NULL && lzlog_reader_facts(reader).compressed);
+    uint64_t all = read_on(reader, 0, &defects);
+    lzlog_reader_close(reader);
+    uint8_t *data = load(paths[0], &size);
+    CHECK(data != NULL && defects == 0 && all > 100);
+    snprintf(other, sizeof(other), "%s/damaged", scratch_dir);
+    for (size_t i = 0; i < TIMES; i++) {
+        size_t at = size / 2 + i * (size / 2 / TIMES), wrong = i % 2 == 0 ? 1 : size - at;
+        invert(data + at, wrong);
+        write_bytes(other, data, size);
+        invert(data + at, wrong);
+        reader = lzlog_reader_open(other, NULL, why);
+        CHECK(reader != NULL);
+        defects = 0;
+        CHECK(read_on(reader, 0, &defects) > all / 4);
+        named += defects > 0;
+        lzlog_reader_close(reader);
+    }
+    CHECK(named > TIMES / 2);
+    free(data);
+    free_list(paths, files);
+}
+
 /* A failure to compress costs nothing but room, and is over when what was in the way has gone. */
 static void what_cannot_be_stays(void)
 {
@@ -454,6 +499,7 @@ int main(int argc, char **argv)
         {"readers keep the files that they have open", readers_keep_theirs},
         {"what cannot be compressed stays as it is", what_cannot_be_stays},
         {"damage of a compressed file is named", damage_is_named},
+        {"what stands before the damage can be read", damage_ends_there},
         {"writers, readers and flushes do not mind", all_at_once},
     };
     return RUN_TESTS("pack", tests, argc > 1 ? argv[1] : "/tmp");
