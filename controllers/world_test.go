@@ -248,7 +248,9 @@ func (w *world) elect() {
 }
 
 // deposed reports whether an operator has ended because it could not renew its lease.
-func deposed(err error) bool { return err != nil && strings.Contains(err.Error(), "leader election lost") }
+func deposed(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "leader election lost")
+}
 
 // keep starts another operator in the place of one that was deposed: its lease is a short one, which a machine that stands still for seconds does not
 // renew. So does its Deployment.
