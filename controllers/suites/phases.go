@@ -150,32 +150,56 @@ func away(err error) *suite.Problem {
 	return &suite.Problem{Reason: v1alpha1.ReasonStoreUnavailable, Message: err.Error()}
 }
 
-// act carries the decision out.
+// mostDenials is how many decisions of a pass can be denied: one of the suite's own rounds, and one of those that the webhook asks for.
+const mostDenials = 2
+
+// act carries the decision out. What the API server denies waits, and what may begin in its place is decided again, by what is there then.
 func (r *Reconciler) act(ctx context.Context, s *scope) (pass.Step, error) {
-	for i := range s.decision.Delete {
-		run := &s.decision.Delete[i]
-		if err := client.IgnoreNotFound(r.Delete(ctx, run, client.Preconditions{UID: &run.UID})); err != nil {
-			return pass.Halt, fmt.Errorf("deleting BenchmarkRun %s: %w", run.Name, err)
-		}
-	}
-	for i := range s.decision.Create {
-		run := &s.decision.Create[i]
-		err := r.Create(ctx, run)
-		if apierrors.IsAlreadyExists(err) {
-			return pass.Halt, fmt.Errorf("BenchmarkRun %s is there already, and not of this suite or still being deleted: the round waits until it is gone", run.Name)
-		}
-		if denied(err) {
-			s.facts.Refuse(*run, refusal(err))
-			s.decision = suite.Decide(s.facts) // It creates nothing, and says why.
+	refused, err := r.carryOut(ctx, s)
+	for range mostDenials {
+		if !refused || err != nil {
 			break
 		}
-		if err != nil {
-			return pass.Halt, fmt.Errorf("creating BenchmarkRun %s: %w", run.Name, err)
+		if s.facts.Runs, err = owned(ctx, r.Live, s.facts.Suite); err != nil {
+			break
 		}
+		s.decision = suite.Decide(s.facts)
+		refused, err = r.carryOut(ctx, s)
+	}
+	switch {
+	case err != nil:
+		return pass.Halt, err
+	case refused:
+		return pass.Halt, errors.New("the API server denies the BenchmarkRuns that were to take the place of those that it had denied")
 	}
 	s.done = true
 	if s.decision.After == 0 {
 		return pass.Halt, nil
 	}
 	return pass.Again(s.decision.After), nil
+}
+
+// carryOut deletes and creates what the decision says. It is true if the API server denies a run, which the facts have then.
+func (r *Reconciler) carryOut(ctx context.Context, s *scope) (bool, error) {
+	for i := range s.decision.Delete {
+		run := &s.decision.Delete[i]
+		if err := client.IgnoreNotFound(r.Delete(ctx, run, client.Preconditions{UID: &run.UID})); err != nil {
+			return false, fmt.Errorf("deleting BenchmarkRun %s: %w", run.Name, err)
+		}
+	}
+	for i := range s.decision.Create {
+		run := &s.decision.Create[i]
+		err := r.Create(ctx, run)
+		if apierrors.IsAlreadyExists(err) {
+			return false, fmt.Errorf("BenchmarkRun %s is there already, and not of this suite or still being deleted: the round waits until it is gone", run.Name)
+		}
+		if denied(err) {
+			s.facts.Refuse(*run, refusal(err))
+			return true, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("creating BenchmarkRun %s: %w", run.Name, err)
+		}
+	}
+	return false, nil
 }

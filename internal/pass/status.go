@@ -44,7 +44,7 @@ func Benign(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNo
 // Denied reports whether a webhook or a policy of the cluster refuses an object that may be as it should. Both choose the code with which they do, and
 // are known by the words of the API server alone.
 func Denied(err error) bool {
-	return strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy ")
+	return err != nil && (strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy "))
 }
 
 // OverQuota reports whether the API server refuses an object because a ResourceQuota is used up, which others may free or somebody raise.
