@@ -33,3 +33,31 @@ test "what several threads have counted is added up, number by number" {
     try std.testing.expectEqual(4, sum.readyByPriority[31]);
     try std.testing.expectEqual(14, sum.serviceTimes.places[0]);
 }
+
+/// same has one number in all its places.
+fn same(n: u64) counts.Counts {
+    var all: counts.Counts = undefined;
+    const numbers: *[@divExact(@sizeOf(counts.Counts), @sizeOf(u64))]u64 = @ptrCast(&all);
+    numbers.* = @splat(n);
+    return all;
+}
+
+fn countOn(line: *counts.Line, over: *const std.atomic.Value(bool)) void {
+    var n: u64 = 0;
+    while (!over.load(.monotonic)) : (n += 1) line.write(same(n));
+}
+
+test "what a thread counts others may read meanwhile, and no number of it goes back" {
+    var line: counts.Line = .{};
+    var over: std.atomic.Value(bool) = .init(false);
+    const other = try std.Thread.spawn(.{}, countOn, .{ &line, &over });
+    defer other.join();
+    defer over.store(true, .monotonic);
+    var before = line.read();
+    for (0..20_000) |_| {
+        const now = line.read();
+        try std.testing.expect(now.switches >= before.switches and now.requests >= before.requests);
+        for (now.serviceTimes.places, before.serviceTimes.places) |n, was| try std.testing.expect(n >= was);
+        before = now;
+    }
+}
