@@ -143,6 +143,11 @@ bench-local: build ## Only those of loadstone run on this machine: twelve minute
 bench-suites: ## Only 500 suites with a schedule of each minute (LOADSTONE_TEST_SUITES=500), on an API server of its own: missed minutes and memory, in eight minutes.
 	@LOADSTONE_TEST_SUITES=$${LOADSTONE_TEST_SUITES:-500} go test -count=1 -timeout 15m -v ./controllers/suites -run TestManySuitesMissNoMinute
 
+.PHONY: bench-viewers
+bench-viewers: build ## Only what 50 open pages of loadstone ui cost beside an A/A run, on a cluster with Loadstone: five minutes, and nothing else running.
+	@go build -o bin/viewers ./hack/viewers
+	@$(CLUSTER_ENV); bin/viewers bin/loadstone run config/samples/aa.yaml --cluster --replace
+
 .PHONY: bench-rates
 bench-rates: build ## Only how load generators sustain imposed rates of 1,000 to 50,000/s: three minutes, k6, h2load, oha and vegeta in PATH, and nothing else running.
 	@go build -o bin/bench ./hack/bench

@@ -79,6 +79,21 @@ go_tests() {
   go test -vet=off -timeout "$patience" ./internal/cli
 }
 
+# axe_core leaves axe-core where tests find it: what keeps people from using a page is what it says. It is a script under MPL-2.0, which a package of
+# PyPI carries as its authors publish it; no file of it is ours.
+AXE_PACKAGE=axe-playwright-python==0.1.8
+AXE_SHA256=84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc
+axe_core() {
+  local file=$BIN/axe.min.js found
+  echo "$AXE_SHA256  $file" | sha256sum --check --status 2>/dev/null && return
+  from_pypi "$LOADSTONE_CACHE/axe" "$AXE_PACKAGE"
+  found=$(find "$LOADSTONE_CACHE/axe" -name axe.min.js)
+  echo "$AXE_SHA256  $found" | sha256sum --check --quiet || die "$AXE_PACKAGE has another axe-core than was looked at"
+  mkdir -p "$BIN"
+  cp "$found" "$file"
+  rm -rf "$LOADSTONE_CACHE/axe"
+}
+
 # builds makes the servers that tests need, and checks what needs none. What is tested meanwhile comes first.
 builds() {
   nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6 vegeta source-controller kustomize-controller
@@ -89,13 +104,14 @@ builds_and_workloads() {
   begin hack/workloads.sh test
   builds
   join
+  axe_core # Not beside the workloads, which may install from Debian, too.
 }
 
 local_tests() {
   # Tests skip what they have no program for: here they shall have all.
   export CI=true
   need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux strace:strace \
-    pkg-config:pkg-config /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev /usr/include/liburing.h:liburing-dev
+    pkg-config:pkg-config chromium:chromium /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev /usr/include/liburing.h:liburing-dev
   export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
   stage "servers are built, all is verified, and beside it workloads are tested, with and without sanitizers" builds_and_workloads
   stage "Go tests, with the race detector where goroutines start" go_tests

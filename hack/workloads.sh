@@ -50,11 +50,7 @@ zig_up() {
     rm -rf "$ZIG_CACHE"
   fi
   if [ ! -x "$BIN/zig" ] || [ "$("$BIN/zig" version)" != "$ZIG_VERSION" ]; then
-    need_commands python3:python3
-    python3 -c 'import ensurepip' 2>/dev/null || need_commands /nowhere:python3-venv
-    say "Installing zig $ZIG_VERSION."
-    rm -rf "$dir" && python3 -m venv "$dir"
-    "$dir/bin/pip" --quiet install "ziglang==$ZIG_VERSION"
+    from_pypi "$dir" "ziglang==$ZIG_VERSION"
     zig=("$dir"/lib/python3*/site-packages/ziglang/zig)
     mkdir -p "$BIN"
     ln -sfn "${zig[0]}" "$BIN/zig"

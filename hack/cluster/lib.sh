@@ -48,6 +48,15 @@ apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >>"$LOADSTONE_CACHE/apt.log" 2>&1 9>&-
 }
 
+# from_pypi FOLDER PACKAGE==VERSION: installs that package, and none that it names, into a virtual environment of that folder.
+from_pypi() {
+  need_commands python3:python3
+  python3 -c 'import ensurepip' 2>/dev/null || need_commands /nowhere:python3-venv
+  say "Installing $2."
+  rm -rf "$1" && python3 -m venv "$1"
+  "$1/bin/pip" --quiet install --no-deps "$2"
+}
+
 # render FILE KEY=VALUE...: prints FILE with every @KEY@ replaced.
 render() {
   local text pair

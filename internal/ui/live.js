@@ -33,15 +33,26 @@ function sayOf(answer, next) {
   say(made && !next.querySelector("[role=alert]") ? "live" : "not live: the page says why");
 }
 
+// nameOf names what the keyboard can reach, in a way that holds when it has been replaced.
+function nameOf(stop) {
+  return stop.tagName + (stop.getAttribute("href") ?? stop.getAttribute("aria-label") ?? stop.parentElement.id);
+}
+
+// named are all of that name that the keyboard can reach in a region: links of several rows may lead to the same page.
+function named(name, region) {
+  return [...region.querySelectorAll("a[href], summary, [tabindex='0']")].filter((stop) => nameOf(stop) === name);
+}
+
 // put replaces a region, and keeps what its reader has opened, reached by keyboard or moved aside.
 function put(region, by) {
   const opened = [...region.querySelectorAll("details[open][id]")].map((d) => d.id);
   const moved = [...region.querySelectorAll(".scroll")].map((s) => s.scrollLeft);
-  const reached = region.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const reached = region.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  const which = reached ? named(reached, region).indexOf(document.activeElement) : -1;
   region.replaceChildren(...by.childNodes);
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
   region.querySelectorAll(".scroll").forEach((s, i) => { s.scrollLeft = moved[i] ?? 0; });
-  if (reached) [...region.querySelectorAll("a[href]")].find((a) => a.getAttribute("href") === reached)?.focus({ preventScroll: true });
+  if (reached) (named(reached, region)[which] ?? named(reached, region).at(-1))?.focus({ preventScroll: true });
 }
 
 async function refresh() {

@@ -52,7 +52,7 @@ func Run(f Frame, r *v1alpha1.BenchmarkRun, trials Trials, report string) Page {
 	default:
 		body.NoReport = "There is no report yet. It is made when the run has ended, and stands here then."
 	}
-	return Page{Frame: f, Title: r.Name, Stream: EventsPath + RunPath(r.Namespace, r.Name), Data: body, section: RunsPath, body: "run"}
+	return Page{Frame: f, Title: r.Name, Stream: EventsPath, Data: body, section: RunsPath, body: "run"}
 }
 
 // factsOf are what there is to know of a run besides.

@@ -11,7 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 func TestHowARunStands(t *testing.T) {
@@ -264,4 +266,30 @@ func TestAHistoryOfOneRoundIsDrawn(t *testing.T) {
 	if len(body.Groups) == 0 || !strings.HasPrefix(body.Groups[0].All[0].Young, "not enough rounds yet: 1 of ") || len(body.Losses) > 0 {
 		t.Errorf("it shows %+v", body)
 	}
+}
+
+func BenchmarkAPageOfAThousandRounds(b *testing.B) {
+	var tables [2][]analysis.Table
+	for i, cost := range []float64{1, 1.2} {
+		for seed := range 20 {
+			table, err := analysis.Analyse(recordtest.Round(seed, cost))
+			if err != nil {
+				b.Fatal(err)
+			}
+			tables[i] = append(tables[i], table)
+		}
+	}
+	var all []history.Values
+	for i := range 1000 {
+		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: tables[i/500][i%20]}.Values())
+	}
+	c, s, size := Course{History: history.Of("checkout", all, nil)}, suite(), 0
+	for b.Loop() {
+		page, err := Suite(frame(), &s, nil, c).HTML()
+		if err != nil {
+			b.Fatal(err)
+		}
+		size = len(page)
+	}
+	b.ReportMetric(float64(size)/1e6, "MB")
 }

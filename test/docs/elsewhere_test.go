@@ -49,6 +49,7 @@ var elsewhere = map[string]runner{
 	"go test ./internal/plan -update":                                        {tests, "go test -vet=off"},
 	"go test ./test/validity":                                                {tests, "go test -vet=off"},
 	"go test ./test/validity -run Document -update":                          {tests, "go test -vet=off"},
+	"go test ./internal/ui/server -run Browser -pictures FOLDER":             {tests, "go test -vet=off"},
 	"go test ./test/e2e -run Quick -v":                                       {tests, "-v ./test/e2e"},
 }
 
@@ -61,6 +62,7 @@ var byHand = map[string]string{
 	"make bench-record":    "measures for half an hour on a machine that must be quiet",
 	"make bench-suites":    "measures on a machine that must be quiet",
 	"make bench-stats":     "draws figures for minutes: the tests of hack/bench draw fewer",
+	"make bench-viewers":   "measures on a cluster that must be quiet",
 	"make bench-workloads": "measures for more than an hour on a machine that must be quiet",
 	"make picture":         "needs chromium",
 	"make vulnerabilities": "asks a database that changes",

@@ -30,8 +30,9 @@ const (
 // mirror keeps what the cluster shows of one kind of object.
 type mirror struct {
 	client client.WithWatch
-	// namespace is that of the objects; empty for those of all.
+	// namespace is that of the objects; empty for those of all. labels select among them.
 	namespace string
+	labels    client.MatchingLabels
 	// what names the objects in errors, and list makes an empty list of them.
 	what string
 	list func() client.ObjectList
@@ -110,7 +111,7 @@ func (m *mirror) pass(ctx context.Context) error {
 	list := m.list()
 	limited, cancel := context.WithTimeout(ctx, listDeadline)
 	defer cancel()
-	if err := m.client.List(limited, list, client.InNamespace(m.namespace)); err != nil {
+	if err := m.client.List(limited, list, client.InNamespace(m.namespace), m.labels); err != nil {
 		return err
 	}
 	objects, err := meta.ExtractList(list)
@@ -120,7 +121,7 @@ func (m *mirror) pass(ctx context.Context) error {
 	m.replace(objects)
 	seconds := int64(watchSeconds)
 	o := &client.ListOptions{Namespace: m.namespace, Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion(), TimeoutSeconds: &seconds}}
-	w, err := m.client.Watch(ctx, m.list(), o)
+	w, err := m.client.Watch(ctx, m.list(), o, m.labels)
 	if err != nil {
 		return err
 	}
@@ -196,6 +197,13 @@ func (m *mirror) answered() {
 	default:
 		close(m.first)
 	}
+}
+
+// failure is why what is known is old; nil if it is not.
+func (m *mirror) failure() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.err
 }
 
 // trouble says why what is known is old, or not all; empty if it is neither.

@@ -1,14 +1,11 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
 	"time"
-
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 const (
@@ -55,32 +52,8 @@ func (n *news) tell() {
 	}
 }
 
-// merged has a value when a watch has had an event since it was last read, and is closed when the watch has ended.
-func merged(ctx context.Context, w watch.Interface) <-chan struct{} {
-	c := make(chan struct{}, 1)
-	go func() {
-		defer close(c)
-		defer w.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case _, open := <-w.ResultChan():
-				if !open {
-					return
-				}
-				select {
-				case c <- struct{}{}:
-				default:
-				}
-			}
-		}
-	}()
-	return c
-}
-
-// stream tells a browser of news until one of them leaves. own, which may be nil, are news of its own; the stream ends with them.
-func (n *news) stream(w http.ResponseWriter, q *http.Request, own <-chan struct{}) {
+// stream tells a browser of news until one of them leaves.
+func (n *news) stream(w http.ResponseWriter, q *http.Request) {
 	ctx := q.Context()
 	heard, leave := n.listen()
 	defer leave()
@@ -112,10 +85,6 @@ func (n *news) stream(w http.ResponseWriter, q *http.Request, own <-chan struct{
 			continue
 		case <-old.C:
 		case <-heard:
-		case _, open := <-own:
-			if !open {
-				return
-			}
 		}
 		if there = send("event: changed\ndata: changed\n\n"); !there {
 			return

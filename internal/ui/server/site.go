@@ -21,15 +21,12 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// trialsDeadline bounds the reading of a run's trials.
-const trialsDeadline = 10 * time.Second
-
 // site serves the pages.
 type site struct {
 	// frame is what all pages have in common, but for the clock.
 	frame        ui.Frame
-	client       client.WithWatch
 	runs, suites *mirror
+	trials       *trials
 	news         *news
 	stored       stored
 	histories    *histories
@@ -42,7 +39,7 @@ type site struct {
 }
 
 func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *site {
-	s := &site{frame: f, client: c, news: &news{}, stored: from, turns: make(chan struct{}, filesAtOnce), ctx: ctx}
+	s := &site{frame: f, news: &news{}, stored: from, turns: make(chan struct{}, filesAtOnce), ctx: ctx}
 	s.explain = func(err error) error { return discover.Explain(f.Cluster, err) }
 	runs, suites := func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, func() client.ObjectList { return &v1alpha1.BenchmarkSuiteList{} }
 	s.runs, s.suites = newMirror(c, f.Namespace, "BenchmarkRuns", runs, s.news.tell), newMirror(c, f.Namespace, "BenchmarkSuites", suites, s.news.tell)
@@ -54,6 +51,12 @@ func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *
 		s.runs.explains(s.explain)
 		s.suites.explains(s.explain)
 	}
+	s.trials = &trials{ctx: ctx, make: func(r *v1alpha1.BenchmarkRun) *mirror {
+		m := newMirror(c, r.Namespace, "Trials", func() client.ObjectList { return &v1alpha1.TrialList{} }, s.news.tell)
+		m.labels = selectTrials(r)
+		m.explains(s.explain)
+		return m
+	}}
 	s.histories = &histories{ctx: ctx, read: from.History, told: s.news.tell}
 	return s
 }
@@ -80,8 +83,7 @@ func (s *site) routes() http.Handler {
 	m.HandleFunc("GET "+ui.RunsPath+"/{namespace}/{name}/files/{file...}", s.file)
 	m.HandleFunc("GET "+ui.SuitesPath, s.suitesPage)
 	m.HandleFunc("GET "+ui.SuitesPath+"/{namespace}/{name}", s.suitePage)
-	m.HandleFunc("GET "+ui.EventsPath, func(w http.ResponseWriter, q *http.Request) { s.news.stream(w, q, nil) })
-	m.HandleFunc("GET "+ui.EventsPath+ui.RunsPath+"/{namespace}/{name}", s.runStream)
+	m.HandleFunc("GET "+ui.EventsPath, s.news.stream)
 	for path, asset := range map[string]struct{ kind, text string }{
 		ui.StylePath: {"text/css; charset=utf-8", ui.StyleSheet()}, ui.ScriptPath: {"text/javascript; charset=utf-8", ui.Script}, ui.IconPath: {"image/svg+xml", ui.Icon},
 	} {
@@ -139,7 +141,7 @@ func (s *site) queuePage(w http.ResponseWriter, q *http.Request) {
 	}
 	trials := map[types.UID]ui.Trials{}
 	for _, r := range ui.Measuring(runs) {
-		trials[r.UID] = s.trials(q.Context(), &r)
+		trials[r.UID] = s.trials.of(q.Context(), &r)
 	}
 	show(w, http.StatusOK, ui.Queue(s.now(), runs, trials))
 }
@@ -189,7 +191,7 @@ func (s *site) runOf(w http.ResponseWriter, q *http.Request) *v1alpha1.Benchmark
 
 func (s *site) runPage(w http.ResponseWriter, q *http.Request) {
 	if r := s.runOf(w, q); r != nil {
-		show(w, http.StatusOK, ui.Run(s.now(), r, s.trials(q.Context(), r), reportOf(r)))
+		show(w, http.StatusOK, ui.Run(s.now(), r, s.trials.of(q.Context(), r), reportOf(r)))
 	}
 }
 
@@ -201,33 +203,6 @@ func reportOf(r *v1alpha1.BenchmarkRun) string {
 		return ""
 	}
 	return file
-}
-
-// selectTrials selects the trials of a run.
-func selectTrials(r *v1alpha1.BenchmarkRun) []client.ListOption {
-	return []client.ListOption{client.InNamespace(r.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(r.UID)}}
-}
-
-// trials are those of a run, or why they cannot be read.
-func (s *site) trials(ctx context.Context, r *v1alpha1.BenchmarkRun) ui.Trials {
-	ctx, cancel := context.WithTimeout(ctx, trialsDeadline)
-	defer cancel()
-	var list v1alpha1.TrialList
-	err := s.client.List(ctx, &list, selectTrials(r)...)
-	return ui.Trials{All: list.Items, Err: s.explain(err)}
-}
-
-// runStream tells of news, those of the trials of a run among them. Who may not watch them sees on the page why.
-func (s *site) runStream(w http.ResponseWriter, q *http.Request) {
-	var own <-chan struct{}
-	runs, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
-	if r := named(q, runs); err == nil && r != nil && r.Status.CompletionTime == nil {
-		trials, err := s.client.Watch(q.Context(), &v1alpha1.TrialList{}, selectTrials(r)...)
-		if err == nil {
-			own = merged(q.Context(), trials)
-		}
-	}
-	s.news.stream(w, q, own)
 }
 
 func (s *site) suitesPage(w http.ResponseWriter, q *http.Request) {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,8 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
@@ -79,14 +82,18 @@ func checkout() *v1alpha1.BenchmarkSuite {
 	return &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "checkout", UID: "uid-of-checkout"}}
 }
 
-// newTested is a site that shows a run that has ended, one that measures, and a suite.
-func newTested(t *testing.T, f *files) *site {
-	t.Helper()
+// newTested is a site that shows a run that has ended, one that measures, and a suite. Its client is changed by some funcs.
+func newTested(tb testing.TB, f *files, changes ...interceptor.Funcs) *site {
+	tb.Helper()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	s := newSite(t.Context(), ui.Frame{Cluster: "https://10.0.0.1:6443"}, fake.NewClientBuilder().WithScheme(scheme).Build(), f)
+	c := fake.NewClientBuilder().WithScheme(scheme).Build()
+	for _, change := range changes {
+		c = interceptor.NewClient(c, change)
+	}
+	s := newSite(tb.Context(), ui.Frame{Cluster: "https://10.0.0.1:6443"}, c, f)
 	s.runs.replace([]runtime.Object{ended(), measuring()})
 	s.suites.replace([]runtime.Object{checkout()})
 	return s
@@ -284,21 +291,78 @@ func TestAChangeIsToldToWhoListens(t *testing.T) {
 	s := newTested(t, &files{})
 	server := httptest.NewServer(s.routes())
 	defer server.Close()
-	for path, change := range map[string]func(){
-		"/events":                 func() { s.runs.replace([]runtime.Object{measuring()}) },
-		"/events/runs/bench/gone": s.news.tell,
-		"/events/runs/bench/now": func() {
-			trial := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "t", Labels: map[string]string{v1alpha1.LabelRunUID: string(measuring().UID)}}}
-			if err := s.client.Create(t.Context(), trial); err != nil {
-				t.Error(err)
-			}
-		},
+	get(s, "/runs/bench/now") // Somebody looks at its trials.
+	for name, change := range map[string]func(){
+		"of a run":                   func() { s.runs.replace([]runtime.Object{measuring()}) },
+		"of a run's trials":          func() { s.trials.mirror(measuring()).take(watch.Event{Type: watch.Added, Object: trialOfMeasuring()}) },
+		"of a history that was read": s.news.tell,
 	} {
-		s.runs.replace([]runtime.Object{ended(), measuring()})
-		stream := open(t, server.URL+path)
-		change()
-		nextEvent(t, stream)
-		stream.Close()
+		t.Run(name, func(t *testing.T) {
+			stream := open(t, server.URL+ui.EventsPath)
+			change()
+			nextEvent(t, stream)
+			stream.Close()
+		})
+	}
+}
+
+func trialOfMeasuring() *v1alpha1.Trial {
+	r := measuring()
+	return &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: "now-000-a", Labels: map[string]string{v1alpha1.LabelRunUID: string(r.UID)}}}
+}
+
+// An API server that measures has better things to do than to answer each of fifty browsers each second.
+func TestTheTrialsOfARunAreAskedForOnceHoweverManyLook(t *testing.T) {
+	var lists, watches atomic.Int32
+	s := newTested(t, &files{}, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
+			lists.Add(1)
+			return c.List(ctx, list, o...)
+		},
+		Watch: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) (watch.Interface, error) {
+			watches.Add(1)
+			return c.Watch(ctx, list, o...)
+		},
+	})
+	var viewers sync.WaitGroup
+	for i := range 50 {
+		viewers.Go(func() {
+			if w := get(s, []string{"/", "/runs/bench/now"}[i%2]); w.Code != http.StatusOK {
+				t.Errorf("one of them gets %d: %s", w.Code, w.Body)
+			}
+		})
+	}
+	viewers.Wait()
+	if l, w := lists.Load(), watches.Load(); l != 1 || w > 1 {
+		t.Errorf("they are listed %d times, and watched %d times", l, w)
+	}
+}
+
+func TestTrialsThatNobodyLooksAtAreForgotten(t *testing.T) {
+	s, r := newTested(t, &files{}), measuring()
+	m := s.trials.mirror(r)
+	if again := s.trials.mirror(r); again != m {
+		t.Error("who looks again has another copy")
+	}
+	s.trials.mu.Lock()
+	s.trials.lookedAt[r.UID].unseen.Reset(0)
+	s.trials.mu.Unlock()
+	until(t, func() bool {
+		s.trials.mu.Lock()
+		defer s.trials.mu.Unlock()
+		return len(s.trials.lookedAt) == 0
+	})
+	if again := s.trials.mirror(r); again == m {
+		t.Error("who looks later has the copy that nobody follows")
+	}
+}
+
+func TestTrialsThatMayNotBeReadAreSaidToBe(t *testing.T) {
+	s := newTested(t, &files{}, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+		return apierrors.NewForbidden(schema.GroupResource{Group: "loadstone.dev", Resource: "trials"}, "", errors.New(`User "jane" cannot list resource "trials"`))
+	}})
+	if w := get(s, "/runs/bench/now"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "The trials cannot be read") || !strings.Contains(w.Body.String(), "cannot list resource &#34;trials&#34;") {
+		t.Errorf("%d: %s", w.Code, w.Body)
 	}
 }
 

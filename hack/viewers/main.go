@@ -1,0 +1,200 @@
+// Program viewers has pages of loadstone ui open while a command runs, as so many browsers would, and says what they cost:
+//
+//	viewers [-n 50] [-page /] COMMAND [ARGUMENT...]
+//
+// It starts "bin/loadstone ui" for the cluster of the environment, and ends it when the command has ended, with whose exit code it ends, too. A line a
+// figure goes to standard error, since standard output is the command's: name, value, unit, aim, "met" or "short", and a note.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"loadstone.dev/loadstone/hack/bench/figures"
+)
+
+const (
+	// pageDeadline bounds how long a page may take, and endDeadline how long loadstone ui may take to end.
+	pageDeadline, endDeadline = 20 * time.Second, 10 * time.Second
+	events                    = "/events"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Stdout, os.Stderr, os.Args[1:])
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		os.Exit(ended.ExitCode())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "viewers:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	f := flag.NewFlagSet("viewers", flag.ContinueOnError)
+	n := f.Int("n", 50, "how many have the page open")
+	page := f.String("page", "/", "the path of the page")
+	program := f.String("loadstone", "bin/loadstone", "the program that serves the pages")
+	if err := f.Parse(args); err != nil {
+		return fmt.Errorf("parsing flags: %w", err)
+	}
+	if f.NArg() == 0 {
+		return errors.New("name the command that runs meanwhile, such as: bin/loadstone run config/samples/aa.yaml --cluster")
+	}
+	site, err := serve(ctx, *program, stderr)
+	if err != nil {
+		return err
+	}
+	looking, leave := context.WithCancel(ctx)
+	viewers := make([]viewer, *n)
+	var all sync.WaitGroup
+	began := time.Now()
+	for i := range viewers {
+		all.Go(func() { viewers[i].look(looking, site.address, *page) })
+	}
+	c := exec.CommandContext(ctx, f.Arg(0), f.Args()[1:]...)
+	c.Stdout, c.Stderr = stdout, stderr
+	failed := c.Run()
+	took := time.Since(began)
+	leave()
+	all.Wait()
+	if err := site.end(); err != nil {
+		return errors.Join(failed, err)
+	}
+	for _, line := range cost(site.command.ProcessState, viewers, took) {
+		fmt.Fprintln(stderr, line.Line())
+	}
+	return failed
+}
+
+// site is a loadstone ui that serves.
+type site struct {
+	command *exec.Cmd
+	address string
+}
+
+// serve starts it, and reads its address from the line that it prints.
+func serve(ctx context.Context, program string, stderr io.Writer) (*site, error) {
+	s := &site{command: exec.CommandContext(ctx, program, "ui")}
+	s.command.Stderr = stderr
+	out, err := s.command.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting %s ui: %w", program, err)
+	}
+	if err := s.command.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s ui: %w", program, err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the address of %s ui: %w", program, err), s.command.Wait())
+	}
+	s.address, _, _ = strings.Cut(line, "/ shows")
+	return s, nil
+}
+
+// end ends it as Ctrl-C does.
+func (s *site) end() error {
+	kill := time.AfterFunc(endDeadline, func() { _ = s.command.Process.Kill() }) // Wait says how it has ended.
+	defer kill.Stop()
+	if err := s.command.Process.Signal(os.Interrupt); err != nil {
+		return fmt.Errorf("ending loadstone ui: %w", err)
+	}
+	if err := s.command.Wait(); err != nil {
+		return fmt.Errorf("ending loadstone ui: %w", err)
+	}
+	return nil
+}
+
+// viewer has a page open: it asks for it when it is told that something has changed.
+type viewer struct {
+	took   []time.Duration
+	failed []error
+}
+
+// look has the page open until its context ends.
+func (v *viewer) look(ctx context.Context, address, page string) {
+	own := &http.Client{Transport: &http.Transport{}} // Each browser has connections of its own.
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address+events, nil)
+	if err != nil {
+		v.failed = append(v.failed, err)
+		return
+	}
+	stream, err := own.Do(q)
+	if err != nil {
+		v.failed = append(v.failed, err)
+		return
+	}
+	defer stream.Body.Close()
+	v.ask(ctx, own, address+page)
+	for lines := bufio.NewScanner(stream.Body); lines.Scan(); {
+		if lines.Text() == "event: changed" {
+			v.ask(ctx, own, address+page)
+		}
+	}
+}
+
+// ask asks for the page.
+func (v *viewer) ask(ctx context.Context, own *http.Client, address string) {
+	limited, cancel := context.WithTimeout(ctx, pageDeadline)
+	defer cancel()
+	began := time.Now()
+	q, err := http.NewRequestWithContext(limited, http.MethodGet, address, nil)
+	if err != nil {
+		v.failed = append(v.failed, err)
+		return
+	}
+	answer, err := own.Do(q)
+	if err == nil {
+		defer answer.Body.Close()
+		_, err = io.Copy(io.Discard, answer.Body)
+	}
+	switch {
+	case ctx.Err() != nil: // It leaves.
+	case err != nil:
+		v.failed = append(v.failed, err)
+	case answer.StatusCode != http.StatusOK:
+		v.failed = append(v.failed, fmt.Errorf("the page is %s", answer.Status))
+	default:
+		v.took = append(v.took, time.Since(began))
+	}
+}
+
+// cost is what the process that served them has used, and what they have seen.
+func cost(ended *os.ProcessState, viewers []viewer, took time.Duration) []figures.Figure {
+	var pages []time.Duration
+	var failed []error
+	for _, v := range viewers {
+		pages, failed = append(pages, v.took...), append(failed, v.failed...)
+	}
+	note := fmt.Sprintf("%d viewers for %.0f s", len(viewers), took.Seconds())
+	cpu := figures.Of("viewers-cpu", (ended.UserTime()+ended.SystemTime()).Seconds()/took.Minutes(), "s/min", figures.Aim{}, note)
+	memory := figures.Figure{Name: "viewers-memory", Unit: "MB", Missing: "the system does not say"}
+	if u, ok := ended.SysUsage().(*syscall.Rusage); ok {
+		memory = figures.Of("viewers-memory", float64(u.Maxrss)*1024/1e6, "MB", figures.Aim{}, "its largest; "+note)
+	}
+	slowest := figures.Figure{Name: "viewers-slowest-page", Unit: "s", Missing: "no page was answered"}
+	if len(pages) > 0 {
+		slowest = figures.Of("viewers-slowest-page", slices.Max(pages).Seconds(), "s", figures.AtMost(1), fmt.Sprintf("median %.4f s of %d pages", figures.Median(pages).Seconds(), len(pages)))
+	}
+	lost := figures.Of("viewers-pages-lost", float64(len(failed)), "", figures.AtMost(0), "")
+	if len(failed) > 0 {
+		lost.Note = "the first: " + failed[0].Error()
+	}
+	return []figures.Figure{cpu, memory, slowest, lost}
+}

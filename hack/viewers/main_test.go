@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pages is a program that serves pages as loadstone ui does: it is this test's own, started again.
+const pages = "LOADSTONE_TEST_PAGES"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(pages) != "" {
+		servePages()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func program(t *testing.T) string {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "loadstone")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "#!/bin/sh\n%s=yes exec %s\n", pages, own), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestViewersAreThereWhileACommandRuns(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	asked := filepath.Join(t.TempDir(), "asked")
+	t.Setenv("ASKED", asked)
+	// The command ends when each of them has been told of a change, and has asked for the page again.
+	wait := fmt.Sprintf(`until [ "$(wc -c <%s)" -ge 6 ]; do sleep 0.05; done; echo measured; exit 3`, asked)
+	if err := os.WriteFile(asked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := run(t.Context(), &stdout, &stderr, []string{"-n", "3", "-loadstone", program(t), "timeout", "120", "sh", "-c", wait})
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) || ended.ExitCode() != 3 || stdout.String() != "measured\n" {
+		t.Errorf("it ends with %v, and prints %s", err, &stdout)
+	}
+	for _, want := range []string{"viewers-cpu\t", "3 viewers for ", "viewers-memory\t", "viewers-slowest-page\t", "viewers-pages-lost\t0\t"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("it does not say %q: %s", want, &stderr)
+		}
+	}
+}
+
+func TestACommandIsNeeded(t *testing.T) {
+	if err := run(t.Context(), nil, nil, nil); err == nil || !strings.Contains(err.Error(), "name the command") {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+func TestAProgramThatDoesNotServeIsAnError(t *testing.T) {
+	if err := run(t.Context(), nil, nil, []string{"-loadstone", "false", "true"}); err == nil || !strings.Contains(err.Error(), "reading the address") {
+		t.Errorf("it ends with %v", err)
+	}
+}

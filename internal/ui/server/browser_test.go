@@ -1,0 +1,287 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// browserDeadline bounds all that a test does in a browser.
+const browserDeadline = 5 * patience
+
+// browser is a Chromium without a window, and the one page that is open in it.
+type browser struct {
+	t       *testing.T
+	ctx     context.Context
+	console *console
+	// axe is the source of axe-core, which knows what keeps people from using a page.
+	axe string
+}
+
+// look is how somebody looks at a page.
+type look struct {
+	name          string
+	width, height int64
+	phone, dark   bool
+}
+
+// looks are at a desk and at a phone, by day and by night.
+var looks = []look{
+	{"wide-light", 1280, 900, false, false},
+	{"wide-dark", 1280, 900, false, true},
+	{"phone-light", 390, 844, true, false},
+	{"phone-dark", 390, 844, true, true},
+}
+
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	testbed.Programs(t, "chromium")
+	b := &browser{t: t, console: &console{}, axe: axeCore(t)}
+	whole, end := context.WithTimeout(t.Context(), browserDeadline)
+	t.Cleanup(end)
+	started, kill := chromedp.NewExecAllocator(whole, append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath("chromium"))...)
+	t.Cleanup(kill)
+	page, leave := chromedp.NewContext(started)
+	t.Cleanup(leave)
+	b.ctx = page
+	if err := chromedp.Listen(page, b.console.hear); err != nil {
+		t.Fatalf("starting chromium: %v", err)
+	}
+	return b
+}
+
+// axeCore reads axe-core. Without it nobody can look for what it knows; in CI that is a failure, since nobody would notice.
+func axeCore(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(testbed.Assets(), "axe.min.js")
+	text, err := os.ReadFile(file)
+	switch {
+	case err == nil:
+	case os.Getenv("CI") != "":
+		t.Fatalf("%s cannot be read, where hack/test.sh leaves axe-core: %v", file, err)
+	default:
+		t.Skipf("there is no axe-core in %s: make test fetches it", file)
+	}
+	return string(text)
+}
+
+// of is the same browser for another test.
+func (b *browser) of(t *testing.T) *browser {
+	t.Helper()
+	own := *b
+	own.t = t
+	return &own
+}
+
+// do does something in the browser.
+func (b *browser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// ask is the value of an expression in the page, or of its promise.
+func ask[T any](b *browser, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("asking the page for %s: %v", expression, err)
+	}
+	return v
+}
+
+// await waits until an expression is true in the page.
+func (b *browser) await(expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(patience); !ask[bool](b, expression); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.t.Fatalf("it is never true that %s, of a page that says:\n%s", expression, b.text())
+		}
+	}
+}
+
+// text is what can be read of the page, closed details left out.
+func (b *browser) text() string { return ask[string](b, "document.body.innerText") }
+
+// shows is an expression: whether the page shows a text.
+func shows(text string) string { return "document.body.innerText.includes(" + quoted(text) + ")" }
+
+// quoted is a text in JavaScript.
+func quoted(text string) string {
+	out, _ := json.Marshal(text) // A string always has a form in JSON.
+	return string(out)
+}
+
+// open opens a page, and waits until it shows a text and follows the cluster.
+func (b *browser) open(address, text string) {
+	b.t.Helper()
+	b.do("opening "+address, chromedp.Navigate(address))
+	b.await(`document.getElementById("live").textContent === "live"`)
+	b.await(shows(text))
+}
+
+// as looks at the page in another way.
+func (b *browser) as(l look) {
+	b.t.Helper()
+	var options []chromedp.EmulateViewportOption
+	if l.phone {
+		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait)
+	}
+	scheme := map[bool]string{false: "light", true: "dark"}[l.dark]
+	b.do("looking as "+l.name, chromedp.EmulateViewport(l.width, l.height, options...), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+		return err
+	}))
+}
+
+// press presses a key.
+func (b *browser) press(key string) {
+	b.t.Helper()
+	b.do("pressing a key", chromedp.KeyEvent(key))
+}
+
+// violations asks axe-core for what seriously keeps people from using the page. It has no script in the frames of a page, and so leaves them out.
+const violations = `axe.run(document, {iframes: false, preload: false, resultTypes: ["violations"]}).then((found) => found.violations
+	.filter((v) => v.impact === "serious" || v.impact === "critical")
+	.map((v) => v.id + ", " + v.impact + ": " + v.help + v.nodes.slice(0, 5).map((n) => "\n  " + n.html.slice(0, 300) + "\n  " + n.failureSummary).join("")))`
+
+// wantUsable wants axe-core to find nothing serious, and the page to be no wider than what shows it.
+func (b *browser) wantUsable(as string) {
+	b.t.Helper()
+	b.do("reading axe-core", chromedp.Evaluate[chromedp.Void](b.axe))
+	for _, v := range ask[[]string](b, violations) {
+		b.t.Errorf("%s: %s", as, v)
+	}
+	if over := ask[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		b.t.Errorf("%s: the page is %d pixels wider than the window", as, over)
+	}
+}
+
+// reachable are those elements of a page that the keyboard has to reach, in their order.
+const reachable = `[...document.querySelectorAll("a[href], summary, iframe, [tabindex='0']")].filter((e) => e.checkVisibility())`
+
+// wantReached wants the key Tab to reach all of them one after the other, and each of them to show that it has been.
+func (b *browser) wantReached(as string) {
+	b.t.Helper()
+	all := ask[int](b, reachable+".length")
+	b.do("beginning at the top", chromedp.Evaluate[chromedp.Void](reachable+"[0].focus()"))
+	type stop struct {
+		At   int
+		Name string
+		Ring bool
+	}
+	const here = `(() => {
+		const e = document.activeElement;
+		return {At: ` + reachable + `.indexOf(e), Name: e.outerHTML.slice(0, 200), Ring: e.tagName === "IFRAME" || getComputedStyle(e).outlineStyle !== "none"};
+	})()`
+	// A page in a frame may have many stops of its own.
+	last := 0
+	for range 500 {
+		if last == all-1 {
+			return
+		}
+		b.press("\t")
+		s := ask[stop](b, here)
+		// A frame may be another process, which takes its time to say that it has been reached.
+		for end := time.Now().Add(patience); s.At < 0 && time.Now().Before(end); s = ask[stop](b, here) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if s.At != last && s.At != last+1 {
+			b.t.Errorf("%s: after stop %d of %d the key Tab leads to %d, %s", as, last, all, s.At, s.Name)
+			return
+		}
+		if !s.Ring {
+			b.t.Errorf("%s: nobody sees that %s is reached", as, s.Name)
+		}
+		last = s.At
+	}
+	b.t.Errorf("%s: the key Tab comes to %d of %d stops", as, last+1, all)
+}
+
+// console is what the console of a page has said that nobody should have to read: errors and warnings.
+type console struct {
+	mu   sync.Mutex
+	said []string
+}
+
+// hear takes in an event of the page.
+func (c *console) hear(event any) {
+	text := ""
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		text = e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			text += " " + x.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if kind := string(e.Type); kind == "error" || kind == "warning" || kind == "assert" {
+			text = kind + ":"
+			for _, a := range e.Args {
+				text += " " + string(a.Value) + a.Description
+			}
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			text = fmt.Sprintf("%s of %s: %s %s", e.Entry.Level, e.Entry.Source, e.Entry.Text, e.Entry.URL)
+		}
+	}
+	if text == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said = append(c.said, text)
+}
+
+// wantQuiet wants the console to have said nothing since it was asked last.
+func (b *browser) wantQuiet() {
+	b.t.Helper()
+	b.console.mu.Lock()
+	defer b.console.mu.Unlock()
+	if len(b.console.said) > 0 {
+		b.t.Errorf("the console says:\n%s", strings.Join(b.console.said, "\n"))
+	}
+	b.console.said = nil
+}
+
+// drop forgets what the console has said: of what is missing it says so.
+func (b *browser) drop() {
+	b.console.mu.Lock()
+	defer b.console.mu.Unlock()
+	b.console.said = nil
+}
+
+// picture leaves a picture of the whole page in a folder.
+func (b *browser) picture(folder, name string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644)
+	}
+	if err != nil {
+		b.t.Errorf("taking the picture %s: %v", name, err)
+	}
+}
