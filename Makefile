@@ -131,6 +131,12 @@ faults: cluster-up ## Let faults befall a queue of runs on the cluster: 20 minut
 	@hack/images.sh manager agent gohttp
 	@$(CLUSTER_ENV); hack/deploy.sh && LOADSTONE_FAULTS=$${LOADSTONE_FAULTS:-20m} go test -count=1 -timeout 60m -v ./test/e2e -run TestRandomFaults
 
+.PHONY: suite-kills
+suite-kills: cluster-up ## Kill the operator at 50 random moments (LOADSTONE_SUITE_KILLS=50) over ten rounds of a suite or more, on the cluster.
+	@$(MAKE) -s build
+	@hack/images.sh manager agent gohttp
+	@$(CLUSTER_ENV); hack/deploy.sh && LOADSTONE_SUITE_KILLS=$${LOADSTONE_SUITE_KILLS:-50} go test -count=1 -timeout 60m -v ./test/e2e -run TestAnOperatorThatIsKilledMeasuresEachRoundOnce
+
 .PHONY: bench
 bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short.
 	@hack/bench.sh

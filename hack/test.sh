@@ -122,9 +122,15 @@ cluster_up() {
   eval "$(hack/cluster/kubeconfig.sh)"
 }
 
+# cluster_builds makes what a cluster runs, and what tests start beside it.
+cluster_builds() {
+  hack/cluster/build.sh
+  hack/cluster/build.sh source-controller kustomize-controller
+}
+
 cluster_tests() {
   export CI=true
-  stage "servers are built" hack/cluster/build.sh
+  stage "servers are built" cluster_builds
   local own=''
   hack/cluster/kubeconfig.sh >/dev/null 2>&1 || { own=yes && trap 'hack/cluster/down.sh; ended' EXIT; }
   stage "cluster" cluster_up

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/notice"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -27,20 +25,11 @@ import (
 // forgeToken is what GitHub is shown, and nobody else.
 const forgeToken = "ghs_of_the_namespace"
 
-// forge is a recorded API of GitHub: the statuses of commits, and one pull request with comments.
-type forge struct {
-	t        *testing.T
-	mu       sync.Mutex
-	statuses []string
-	comments []string
-	asked    int
-}
-
 // repository gives the suite of the test a repository of GitHub.
-func (w *world) repository(name string) *forge {
+func (w *world) repository(name string) *testbed.GitHub {
 	w.t.Helper()
-	f := &forge{t: w.t, comments: []string{"Nice!"}}
-	server := httptest.NewTLSServer(http.HandlerFunc(f.serve))
+	g := testbed.NewGitHub(w.t, forgeToken)
+	server := httptest.NewTLSServer(g)
 	w.t.Cleanup(server.Close)
 	way := server.Client().Transport.(*http.Transport).Clone()
 	way.TLSClientConfig.ServerName = "example.com" // Nothing may be sent to a loopback address; the certificate is for this name.
@@ -49,55 +38,7 @@ func (w *world) repository(name string) *forge {
 		Repository: "shop/checkout", APIURL: strings.Replace(server.URL, "127.0.0.1", "localhost", 1),
 		SecretRef: v1alpha1.KeyReference{Name: "servers-github", Key: "token"}, CommitParameter: "commit", PullRequestParameter: "pull",
 	}})
-	return f
-}
-
-func (f *forge) serve(r http.ResponseWriter, q *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.asked++
-	if q.Header.Get("Authorization") != "Bearer "+forgeToken {
-		f.t.Errorf("GitHub is shown %q", q.Header.Get("Authorization"))
-	}
-	var sent struct {
-		notice.CommitStatus
-		Body string `json:"body"`
-	}
-	if q.Method != http.MethodGet {
-		if err := json.NewDecoder(q.Body).Decode(&sent); err != nil {
-			f.t.Errorf("%s %s has no body: %v", q.Method, q.URL, err)
-		}
-	}
-	path := strings.TrimPrefix(q.URL.Path, "/repos/shop/checkout")
-	switch {
-	case q.Method == http.MethodPost && strings.HasPrefix(path, "/statuses/"):
-		f.statuses = append(f.statuses, fmt.Sprintf("%.4s %s %s: %s", strings.TrimPrefix(path, "/statuses/"), sent.State, sent.Context, sent.Description))
-		r.WriteHeader(http.StatusCreated)
-		fmt.Fprint(r, `{"creator": {"id": 1}}`)
-	case q.Method == http.MethodGet && path == "/issues/7/comments":
-		var list []map[string]any
-		for i, body := range f.comments {
-			list = append(list, map[string]any{"id": i + 1, "body": body, "user": map[string]any{"login": "somebody", "id": i}}) // The token's account makes the second.
-		}
-		if err := json.NewEncoder(r).Encode(list); err != nil {
-			f.t.Error(err)
-		}
-	case q.Method == http.MethodPost && path == "/issues/7/comments":
-		f.comments = append(f.comments, sent.Body)
-		r.WriteHeader(http.StatusCreated)
-	case q.Method == http.MethodPatch && path == "/issues/comments/2":
-		f.comments[1] = sent.Body
-	default:
-		f.t.Errorf("GitHub is asked for %s %s", q.Method, q.URL)
-		http.NotFound(r, q)
-	}
-}
-
-// seen are the statuses and comments that there are, and how often GitHub was asked.
-func (f *forge) seen() (statuses, comments []string, asked int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.statuses), slices.Clone(f.comments), f.asked
+	return g
 }
 
 // endsWithReports ends the round that goes on, with reports as the operator makes them.
@@ -148,9 +89,10 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.ahead.Add(int64(time.Minute))
 	w.poke()
 	w.await("that GitHub is told", has("forge", 1))
-	statuses, comments, _ := gitHub.seen()
-	red := "1111 failure loadstone/" + w.namespace + "/checkout/forge: missed: r0: p99 +23 %, at most +10 % wanted"
-	if !slices.Equal(statuses, []string{red}) {
+	statuses, comments, _ := gitHub.Seen()
+	of := "loadstone/" + w.namespace + "/checkout/forge"
+	red := testbed.CommitStatus{Commit: first, State: "failure", Context: of, Description: "missed: r0: p99 +23 %, at most +10 % wanted"}
+	if !slices.Equal(statuses, []testbed.CommitStatus{red}) {
 		t.Errorf("the statuses are %q", statuses)
 	}
 	if len(comments) != 2 || !strings.Contains(comments[1], "**Failure.** Missed: r0: p99 +23 %") || !strings.Contains(comments[1], "| --- |") {
@@ -166,8 +108,9 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.start()
 	w.poke()
 	w.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
-	statuses, comments, asked := gitHub.seen()
-	if green := "2222 success loadstone/" + w.namespace + "/checkout/forge: passed: r0: all objectives met"; !slices.Equal(statuses, []string{red, green}) || asked != 6 {
+	statuses, comments, asked := gitHub.Seen()
+	green := testbed.CommitStatus{Commit: second, State: "success", Context: of, Description: "passed: r0: all objectives met"}
+	if !slices.Equal(statuses, []testbed.CommitStatus{red, green}) || asked != 6 {
 		t.Errorf("the statuses are %q, after %d requests", statuses, asked)
 	}
 	if len(comments) != 2 || comments[0] != "Nice!" || !strings.Contains(comments[1], "**Success.** Passed: r0: all objectives met") || !strings.Contains(comments[1], "commit "+second) {

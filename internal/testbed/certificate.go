@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Certificate makes a private authority and a certificate of it for 127.0.0.1 and some names that ends at an instant: the authority's certificate,
+// Certificate makes a private authority and a certificate of it for 127.0.0.1 and some names or addresses that ends at an instant: the authority's certificate,
 // and the files public.crt and private.key as MinIO reads them, all in PEM.
 func Certificate(t *testing.T, end time.Time, names ...string) (authority string, pair map[string]string) {
 	t.Helper()
@@ -24,7 +24,14 @@ func Certificate(t *testing.T, end time.Time, names ...string) (authority string
 	}
 	server := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "a server of the test"}, NotBefore: begin, NotAfter: end,
-		DNSNames: names, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, name := range names {
+		if address := net.ParseIP(name); address != nil {
+			server.IPAddresses = append(server.IPAddresses, address)
+		} else {
+			server.DNSNames = append(server.DNSNames, name)
+		}
 	}
 	caKey, serverKey := newKey(t), newKey(t)
 	key, err := x509.MarshalPKCS8PrivateKey(serverKey)

@@ -37,6 +37,7 @@ var elsewhere = map[string]runner{
 	"make workloads images":       {tests, "make -s workloads"},
 	"make -s kubeconfig":          {tests, `eval "$(hack/cluster/kubeconfig.sh)"`},
 	"make faults":                 {"test/e2e/random_faults_test.go", "func TestRandomFaultsLoseNothingAndBlameNobody("},
+	"make suite-kills":            {"test/e2e/suite_kills_test.go", "func TestAnOperatorThatIsKilledMeasuresEachRoundOnce("},
 	"hack/cluster/build.sh":       {tests, "hack/cluster/build.sh"},
 	"hack/cluster/up.sh":          {tests, "hack/cluster/up.sh"},
 	"hack/cluster/down.sh":        {tests, "hack/cluster/down.sh"},

@@ -166,23 +166,6 @@ func TestARunDeletedWhileItMeasuresLeavesNothingAndTheNextOneGoesOn(t *testing.T
 	awaitSuccess(t, next, 3*time.Minute)
 }
 
-// An operator that is killed while a trial measures is followed by one that finds the trial measured, and measures it not again.
-func TestTheOperatorIsKilledWhileATrialMeasuresAndTheTrialIsMeasuredOnce(t *testing.T) {
-	run := small("killed", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 5; s.Blocks = 2 })
-	mustApply(t, run)
-	await(t, run, 3*time.Minute, "measuring", measuring(t))
-	kill(t)
-	awaitSuccess(t, run, 3*time.Minute)
-	for _, tr := range trials(t, run) {
-		if tr.Status.Attempt != 1 || len(tr.Status.Failures) != 0 {
-			t.Errorf("%s was measured in attempt %d after %v", tr.Name, tr.Status.Attempt, tr.Status.Failures)
-		}
-	}
-	if data := load(t, run); len(data.Trials) != planned(run, data) {
-		t.Errorf("%d trials in the manifest, want %d", len(data.Trials), planned(run, data))
-	}
-}
-
 // kill ends the operator without a chance to say goodbye.
 func kill(t *testing.T) {
 	t.Helper()

@@ -2,19 +2,15 @@ package e2e
 
 import (
 	"compress/gzip"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -25,8 +21,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // pulled is the tag of images in the registry of a test: another than the installation's.
@@ -35,10 +29,12 @@ const pulled = "pulled"
 // pulledImages are those of an installation without the embedded store.
 var pulledImages = []string{"manager", "agent", "workflow-controller", "argoexec"}
 
-// testRegistry is a registry of a test's own, which speaks TLS with a certificate of a private authority and holds Loadstone's chart and images.
+// testRegistry is a registry of a test's own, which speaks TLS with a certificate of a private authority.
 type testRegistry struct {
 	// host is host:port, and authority the file of the authority's certificate.
 	host, authority string
+	// way is how the test reaches it.
+	way http.RoundTripper
 }
 
 // installation are the variables by which hack/deploy.sh installs from it.
@@ -46,31 +42,22 @@ func (r testRegistry) installation() []string {
 	return []string{"CHART=oci://" + r.host + "/charts/loadstone", "REGISTRY=" + r.host + "/loadstone", "TAG=" + pulled}
 }
 
-// ownRegistry starts it, and tells the nodes of hack/cluster of its authority. It ends with the test.
+// newRegistry starts an empty one, and tells the nodes of hack/cluster of its authority. It ends with the test.
+func newRegistry(t *testing.T, p private) testRegistry {
+	t.Helper()
+	r := testRegistry{authority: p.file, way: p.way(t), host: p.serve(t, registry.New(
+		registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())), registry.Logger(log.New(io.Discard, "", 0)),
+	))}
+	r.believe(t)
+	return r
+}
+
+// ownRegistry is one that holds Loadstone's chart and images.
 func ownRegistry(t *testing.T) testRegistry {
 	t.Helper()
-	authority, pair := testbed.Certificate(t, time.Now().Add(time.Hour))
-	certificate, err := tls.X509KeyPair([]byte(pair["public.crt"]), []byte(pair["private.key"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewUnstartedServer(registry.New(
-		registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())), registry.Logger(log.New(io.Discard, "", 0)),
-	))
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	r := testRegistry{host: server.Listener.Addr().String(), authority: filepath.Join(t.TempDir(), "ca.crt")}
-	if err := os.WriteFile(r.authority, []byte(authority), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r.believe(t)
-	trusted := x509.NewCertPool()
-	trusted.AppendCertsFromPEM([]byte(authority))
-	way := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}}
-	t.Cleanup(way.CloseIdleConnections)
+	r := newRegistry(t, newPrivate(t, "127.0.0.1"))
 	for _, image := range pulledImages {
-		r.push(t, way, image)
+		r.push(t, "loadstone/"+image+":"+pulled, archived(t, image))
 	}
 	r.pushChart(t)
 	return r
@@ -100,20 +87,26 @@ func (r testRegistry) believe(t *testing.T) {
 	}
 }
 
-// push puts an image there that hack/images.sh has built.
-func (r testRegistry) push(t *testing.T, way http.RoundTripper, image string) {
+// push puts an image there, under the name of a repository and a tag.
+func (r testRegistry) push(t *testing.T, as string, image v1.Image) {
 	t.Helper()
-	reference, err := name.ParseReference(r.host + "/loadstone/" + image + ":" + pulled)
+	reference, err := name.ParseReference(r.host + "/" + as)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := remote.Write(reference, image, remote.WithTransport(r.way), remote.WithContext(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// archived is an image that hack/images.sh has built.
+func archived(t *testing.T, image string) v1.Image {
+	t.Helper()
 	packed, err := lightly(filepath.Join(cache(), "images", image+".tar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := remote.Write(reference, packed, remote.WithTransport(way), remote.WithContext(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	return packed
 }
 
 // lightly is the image of an archive whose layers are compressed as fast as can be: a registry takes no others, and they stay on this machine.

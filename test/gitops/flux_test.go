@@ -17,6 +17,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/test/flux"
 )
 
 func TestMain(m *testing.M) {
@@ -28,6 +29,8 @@ const (
 	suiteFile = "performance/suite.yaml"
 	// performance is the Kustomization that applies the suite and waits for its rounds, and deploy the one that depends on it.
 	performance, deploy = "checkout-performance", "checkout"
+	// source is the GitRepository of both.
+	source = "checkout"
 )
 
 // The suite of a team is measured at each commit that changes what it measures, and what has passed is deployed. It is one test, since a cluster with
@@ -49,7 +52,7 @@ func TestASuiteGoesFromGitThroughFlux(t *testing.T) {
 	} {
 		began := time.Now()
 		// No step stands by itself: after one that fails, the others would fail, too.
-		if !t.Run(step.name, func(t *testing.T) { w.t, w.git.t = t, t; step.do(w) }) {
+		if !t.Run(step.name, func(t *testing.T) { w.T, w.git.T = t, t; step.do(w) }) {
 			return
 		}
 		t.Logf("%s: %.1f s", step.name, time.Since(began).Seconds())
@@ -57,12 +60,12 @@ func TestASuiteGoesFromGitThroughFlux(t *testing.T) {
 }
 
 func aCommitIsMeasured(w *cluster) {
-	first := w.git.commit("Measure checkout")
+	first := w.git.Push("Measure checkout")
 	w.follow()
 	w.begins(1, "1.4.0")
-	w.await("that Flux waits for the round", func() string {
-		ready, err := condition(w.get(kustomizations, performance), "Healthy")
-		w.must(err)
+	w.Await("that Flux waits for the round", func() string {
+		ready, err := flux.Condition(w.Get(flux.Kustomizations, performance), "Healthy")
+		w.Must(err)
 		if ready.Status == metav1.ConditionUnknown {
 			return ""
 		}
@@ -70,22 +73,22 @@ func aCommitIsMeasured(w *cluster) {
 	})
 	w.wantDeployed("")
 	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
-	w.stands(performance, metav1.ConditionTrue, first, "")
-	w.stands(deploy, metav1.ConditionTrue, first, "")
+	w.Stands(performance, metav1.ConditionTrue, first, "")
+	w.Stands(deploy, metav1.ConditionTrue, first, "")
 	w.wantDeployed("1.4.0")
 	if s := w.suite(); s.Status.LastGood.Round != 1 {
-		w.t.Errorf("Flux calls ready what has the status %+v", s.Status)
+		w.T.Errorf("Flux calls ready what has the status %+v", s.Status)
 	}
 }
 
 func nothingStartsNothing(w *cluster) {
 	suite, runs := w.suite(), w.runs()
-	w.again("a-sync")
+	w.Again("a-sync", source, performance, deploy)
 	w.restart()
-	w.again("a-sync-after-a-restart")
-	w.git.edit(suiteFile, "  triggers:\n", "  history: {passed: 10}\n  triggers:\n")
+	w.Again("a-sync-after-a-restart", source, performance, deploy)
+	w.git.Edit(suiteFile, "  triggers:\n", "  history: {passed: 10}\n  triggers:\n")
 	w.push("Keep ten rounds, which is no input")
-	w.await("that the operator has seen the commit", func() string {
+	w.Await("that the operator has seen the commit", func() string {
 		if s := w.suite(); s.Generation == suite.Generation || *s.Status.ObservedGeneration != s.Generation {
 			return fmt.Sprintf("generation %d", s.Generation)
 		}
@@ -99,44 +102,44 @@ func aRequestIsMeasuredOnce(w *cluster) {
 	const note = "example.com/note"
 	for annotation, owner := range map[string]string{v1alpha1.AnnotationRequestedAt: "loadstone", note: "kubectl-annotate"} {
 		patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: "now"}}}`, annotation)
-		w.must(w.c.Patch(w.t.Context(), w.suite(), client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner)))
+		w.Must(w.Client.Patch(w.T.Context(), w.suite(), client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner)))
 	}
 	w.begins(2, "1.4.0")
-	w.again("a-sync-during-a-request")
+	w.Again("a-sync-during-a-request", source, performance, deploy)
 	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
-	w.await("the end of the round", func() string {
+	w.Await("the end of the round", func() string {
 		if s := w.suite(); s.Status.LastGood.Round != 2 {
 			return s.Status.LastGood.Message
 		}
 		return ""
 	})
-	w.again("a-sync-after-a-request")
+	w.Again("a-sync-after-a-request", source, performance, deploy)
 	if n := len(w.runs()); n != 2 {
-		w.t.Errorf("there are %d runs, want 2", n)
+		w.T.Errorf("there are %d runs, want 2", n)
 	}
 	if of := w.suite().Annotations; of[v1alpha1.AnnotationRequestedAt] != "now" || of[note] != "" {
-		w.t.Errorf("Flux has left the annotations %v", of)
+		w.T.Errorf("Flux has left the annotations %v", of)
 	}
 }
 
 func aGateIsMissed(w *cluster) {
-	w.git.edit(suiteFile, "checkout:1.4.0", "checkout:1.4.1")
-	w.git.edit("deploy/deployment.yaml", "checkout:1.4.0", "checkout:1.4.1")
-	second := w.git.commit("Sell faster") // Flux finds it by itself.
+	w.git.Edit(suiteFile, "checkout:1.4.0", "checkout:1.4.1")
+	w.git.Edit("deploy/deployment.yaml", "checkout:1.4.0", "checkout:1.4.1")
+	second := w.git.Push("Sell faster") // Flux finds it by itself.
 	committed := time.Now()
 	w.begins(3, "1.4.1")
-	w.t.Logf("%.1f s from a commit to its run, with a Git repository that Flux asks every 2 s", time.Since(committed).Seconds())
+	w.T.Logf("%.1f s from a commit to its run, with a Git repository that Flux asks every 2 s", time.Since(committed).Seconds())
 	w.ends(metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "throughput 0.81 of anchor's, at least 0.95 wanted")
 	ended := time.Now()
 	// Flux names what has failed, and not why: the figure is in the suite.
-	w.stands(performance, metav1.ConditionFalse, second, "BenchmarkSuite/checkout-performance/checkout status: 'Failed'")
-	w.t.Logf("%.1f s from a run's end to what Flux says of it", time.Since(ended).Seconds())
+	w.Stands(performance, metav1.ConditionFalse, second, "BenchmarkSuite/checkout-performance/checkout status: 'Failed'")
+	w.T.Logf("%.1f s from a run's end to what Flux says of it", time.Since(ended).Seconds())
 	if c := meta.FindStatusCondition(w.suite().Status.Conditions, v1alpha1.ConditionStalled); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "0.81 of anchor's") {
-		w.t.Errorf("Stalled is %+v", c)
+		w.T.Errorf("Stalled is %+v", c)
 	}
-	w.await("that nothing is deployed", func() string {
-		ready, err := condition(w.get(kustomizations, deploy), "Ready")
-		w.must(err)
+	w.Await("that nothing is deployed", func() string {
+		ready, err := flux.Condition(w.Get(flux.Kustomizations, deploy), "Ready")
+		w.Must(err)
 		if ready.Status == metav1.ConditionFalse && strings.Contains(ready.Message, "checkout-performance' is not ready") {
 			return ""
 		}
@@ -152,56 +155,56 @@ func aTypoCostsNoRound(w *cluster) {
 		{"a field of the suite that there is not", "triggers:", "trigers:", "true", "field not declared in schema"},
 		{"a value that the API server refuses", "images: AsWritten", "images: AsWriten", "false", "AsWriten"},
 	} {
-		w.change(kustomizations, performance, `{"spec": {"force": `+typo.force+`}}`)
-		w.git.edit(suiteFile, typo.old, typo.with)
-		w.stands(performance, metav1.ConditionFalse, w.push("Make a typo: "+typo.name), typo.says)
+		w.Change(flux.Kustomizations, performance, `{"spec": {"force": `+typo.force+`}}`)
+		w.git.Edit(suiteFile, typo.old, typo.with)
+		w.Stands(performance, metav1.ConditionFalse, w.push("Make a typo: "+typo.name), typo.says)
 		w.kept(typo.name, suite, runs)
-		w.git.edit(suiteFile, typo.with, typo.old)
+		w.git.Edit(suiteFile, typo.with, typo.old)
 	}
 }
 
 func aRepairIsDeployed(w *cluster) {
-	w.git.edit(suiteFile, "checkout:1.4.1", "checkout:1.4.2")
-	w.git.edit("deploy/deployment.yaml", "checkout:1.4.1", "checkout:1.4.2")
+	w.git.Edit(suiteFile, "checkout:1.4.1", "checkout:1.4.2")
+	w.git.Edit("deploy/deployment.yaml", "checkout:1.4.1", "checkout:1.4.2")
 	third := w.push("Sell as fast as before")
 	w.begins(4, "1.4.2")
 	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
-	w.stands(performance, metav1.ConditionTrue, third, "")
-	w.stands(deploy, metav1.ConditionTrue, third, "")
+	w.Stands(performance, metav1.ConditionTrue, third, "")
+	w.Stands(deploy, metav1.ConditionTrue, third, "")
 	w.wantDeployed("1.4.2")
 	if s := w.suite(); s.Status.LastGood.Round != 4 {
-		w.t.Errorf("the status is %+v", s.Status)
+		w.T.Errorf("the status is %+v", s.Status)
 	}
 }
 
 func aSuiteIsRemoved(w *cluster) {
 	stranger := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: measured, Name: "stranger"}, Spec: w.suite().Spec}
 	stranger.Spec.Triggers = v1alpha1.Triggers{Schedules: []v1alpha1.Schedule{{Cron: "@yearly"}}}
-	w.must(w.c.Create(w.t.Context(), stranger))
+	w.Must(w.Client.Create(w.T.Context(), stranger))
 	// What it has made goes with it: Kubernetes' garbage collector follows the owner, and there is none here.
 	for _, run := range w.runs() {
 		if owner := metav1.GetControllerOf(&run); owner == nil || owner.UID != w.suite().UID {
-			w.t.Errorf("the run %s is owned by %+v", run.Name, owner)
+			w.T.Errorf("the run %s is owned by %+v", run.Name, owner)
 		}
 	}
-	w.git.edit("performance/kustomization.yaml", "- suite.yaml\n", "")
-	w.stands(performance, metav1.ConditionTrue, w.push("Measure no more"), "")
+	w.git.Edit("performance/kustomization.yaml", "- suite.yaml\n", "")
+	w.Stands(performance, metav1.ConditionTrue, w.push("Measure no more"), "")
 	if s := w.suite(); s != nil {
-		w.t.Errorf("the suite is still there: %+v", s.ObjectMeta)
+		w.T.Errorf("the suite is still there: %+v", s.ObjectMeta)
 	}
-	w.must(w.c.Get(w.t.Context(), client.ObjectKeyFromObject(stranger), stranger))
-	w.must(w.c.Get(w.t.Context(), client.ObjectKey{Name: measured}, &corev1.Namespace{}))
+	w.Must(w.Client.Get(w.T.Context(), client.ObjectKeyFromObject(stranger), stranger))
+	w.Must(w.Client.Get(w.T.Context(), client.ObjectKey{Name: measured}, &corev1.Namespace{}))
 	w.wantDeployed("1.4.2")
 }
 
 // It is why config/gitops/flux has no force: Flux takes what the API server refuses for a field that cannot be changed, and makes way for the new
 // object before it knows that there will be none. The annotation says yes, and never no.
 func forceCostsTheSuite(w *cluster) {
-	w.git.edit("performance/kustomization.yaml", "- namespace.yaml\n", "- namespace.yaml\n- suite.yaml\n")
-	w.git.edit(suiteFile, "checkout:1.4.2", "checkout:1.4.3")
-	w.git.edit(suiteFile, "  name: checkout\n", "  name: checkout\n  annotations: {kustomize.toolkit.fluxcd.io/force: disabled}\n")
+	w.git.Edit("performance/kustomization.yaml", "- namespace.yaml\n", "- namespace.yaml\n- suite.yaml\n")
+	w.git.Edit(suiteFile, "checkout:1.4.2", "checkout:1.4.3")
+	w.git.Edit(suiteFile, "  name: checkout\n", "  name: checkout\n  annotations: {kustomize.toolkit.fluxcd.io/force: disabled}\n")
 	w.push("Measure again")
-	w.await("a suite", func() string {
+	w.Await("a suite", func() string {
 		if w.suite() == nil {
 			return "there is none"
 		}
@@ -209,10 +212,10 @@ func forceCostsTheSuite(w *cluster) {
 	})
 	w.begins(5, "1.4.3")
 	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
-	w.change(kustomizations, performance, `{"spec": {"force": true}}`)
-	w.git.edit(suiteFile, "images: AsWritten", "images: AsWriten")
-	w.stands(performance, metav1.ConditionFalse, w.push("Make a typo"), "AsWriten")
+	w.Change(flux.Kustomizations, performance, `{"spec": {"force": true}}`)
+	w.git.Edit(suiteFile, "images: AsWritten", "images: AsWriten")
+	w.Stands(performance, metav1.ConditionFalse, w.push("Make a typo"), "AsWriten")
 	if s := w.suite(); s != nil {
-		w.t.Errorf("Flux has left the suite: docs/benchmarksuite.md says that it would not")
+		w.T.Errorf("Flux has left the suite: docs/benchmarksuite.md says that it would not")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/test/flux"
 )
 
 // rollouts is the folder with the samples for Argo Rollouts.
@@ -101,9 +102,9 @@ func TestTheBodyIsWhatTheWebhookReads(t *testing.T) {
 // The definitions of Argo Rollouts refuse fields that they do not have.
 func TestTheSamplesAreWhatArgoRolloutsTakes(t *testing.T) {
 	config := testbed.Cluster(t, root)
-	crds := filepath.Join(module(t, "github.com/argoproj/argo-rollouts", "ROLLOUTS_VERSION"), "manifests", "crds")
+	crds := filepath.Join(flux.Module(t, root, "github.com/argoproj/argo-rollouts", "ROLLOUTS_VERSION"), "manifests", "crds")
 	paths := []string{filepath.Join(crds, "analysis-template-crd.yaml"), filepath.Join(crds, "rollout-crd.yaml")}
-	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true, MaxTime: patience}); err != nil {
+	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true, MaxTime: flux.Patience}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := client.New(config, client.Options{})

@@ -1,0 +1,77 @@
+package testbed
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// GitHub plays GitHub's API for the repository shop/checkout, records the statuses of its commits, and has pull request 7 with its comments.
+type GitHub struct {
+	t     *testing.T
+	token string
+
+	mu       sync.Mutex
+	statuses []CommitStatus
+	comments []string
+	asked    int
+}
+
+// CommitStatus is what the status of a commit was set to.
+type CommitStatus struct{ Commit, State, Context, Description string }
+
+// NewGitHub has no status, and one comment of somebody else. Whoever shows it another token fails the test.
+func NewGitHub(t *testing.T, token string) *GitHub {
+	t.Helper()
+	return &GitHub{t: t, token: token, comments: []string{"Nice!"}}
+}
+
+// ServeHTTP implements http.Handler.
+func (g *GitHub) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked++
+	if q.Header.Get("Authorization") != "Bearer "+g.token {
+		g.t.Errorf("GitHub is shown %q", q.Header.Get("Authorization"))
+	}
+	var sent struct{ State, Context, Description, Body string }
+	if q.Method != http.MethodGet {
+		if err := json.NewDecoder(q.Body).Decode(&sent); err != nil {
+			g.t.Errorf("%s %s has no body: %v", q.Method, q.URL, err)
+		}
+	}
+	path := strings.TrimPrefix(q.URL.Path, "/repos/shop/checkout")
+	switch commit, ofCommit := strings.CutPrefix(path, "/statuses/"); {
+	case q.Method == http.MethodPost && ofCommit:
+		g.statuses = append(g.statuses, CommitStatus{commit, sent.State, sent.Context, sent.Description})
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"creator": {"id": 1}}`)
+	case q.Method == http.MethodGet && path == "/issues/7/comments":
+		var list []map[string]any
+		for i, body := range g.comments {
+			list = append(list, map[string]any{"id": i + 1, "body": body, "user": map[string]any{"login": "somebody", "id": i}}) // The token's account makes the second.
+		}
+		if err := json.NewEncoder(w).Encode(list); err != nil {
+			g.t.Error(err)
+		}
+	case q.Method == http.MethodPost && path == "/issues/7/comments":
+		g.comments = append(g.comments, sent.Body)
+		w.WriteHeader(http.StatusCreated)
+	case q.Method == http.MethodPatch && path == "/issues/comments/2":
+		g.comments[1] = sent.Body
+	default:
+		g.t.Errorf("GitHub is asked for %s %s", q.Method, q.URL)
+		http.NotFound(w, q)
+	}
+}
+
+// Seen are the statuses and comments that there are, the oldest first, and how often GitHub was asked.
+func (g *GitHub) Seen() (statuses []CommitStatus, comments []string, asked int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.statuses), slices.Clone(g.comments), g.asked
+}

@@ -1,0 +1,483 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/test/flux"
+)
+
+const (
+	// servers is the suite of the test: the Roles of config/gitops are for one of this name.
+	servers = "servers"
+	// followed is the GitRepository, and the Kustomization that applies it.
+	followed = "checkout"
+	// suiteFile is where the suite lies in the repository, and measuredTag the image that it measures, without its registry.
+	suiteFile, measuredTag = "performance/suite.yaml", "shop/checkout:main"
+	// cheap and costly are iterations of a loop that each request is made to cost: next to nothing, and more than a millisecond.
+	cheap, costly = "1", "1000000"
+	// forgeToken is what GitHub is shown, and hookKey what requests to the webhook are signed with.
+	forgeToken, hookKey = "ghs_of_the_namespace", "of the namespace, too"
+	// tries is how often a round is asked for that this machine has disturbed.
+	tries = 3
+)
+
+// A team's suite lies in Git. Flux' own controllers take each commit to the cluster, the operator measures what it changes, and the suite, its commit and
+// its pull request say what has come of it: on a real cluster, against a server to which a cost was planted.
+func TestACommitIsMeasuredAndItsPullRequestIsTold(t *testing.T) {
+	w := newFromGit(t)
+	for _, step := range []struct {
+		name string
+		do   func(*fromGit)
+	}{
+		{"the first commit is measured", aFirstCommitPasses},
+		{"a commit that makes the server slower is found out", aSlowCommitIsFoundOut},
+		{"the next commit repairs it", aRepairPasses},
+		{"what is applied again starts nothing", nothingIsMeasuredAgain},
+		{"a new digest behind the same tag is measured once", aNewDigestIsMeasuredOnce},
+		{"a request to the webhook is measured", aWebhookIsMeasured},
+	} {
+		began := time.Now()
+		// No step stands by itself: after one that fails, the others would fail, too.
+		if !t.Run(step.name, func(t *testing.T) { w.T, w.git.T = t, t; step.do(w) }) {
+			return
+		}
+		t.Logf("%s: %.1f s", step.name, time.Since(began).Seconds())
+	}
+	w.T = t
+	w.wantRounds()
+}
+
+// fromGit is a suite that lies in a Git repository which Flux follows. Its image lies in a registry of its own, and its commits in a GitHub that a test
+// plays.
+type fromGit struct {
+	*flux.Objects
+	git      *flux.Repository
+	gitHub   *testbed.GitHub
+	registry testRegistry
+	image    v1.Image
+	// written is the suite as it lies in Git.
+	written *v1alpha1.BenchmarkSuite
+	// commit is what is measured, revision that of the repository as Flux names it, and pushed when it was pushed.
+	commit, revision string
+	pushed           time.Time
+	// rounds are those that there have been, asked those of them that were asked for again, and late is true where Flux has not seen the last of these.
+	rounds, asked int32
+	late          bool
+}
+
+func newFromGit(t *testing.T) *fromGit {
+	t.Helper()
+	p := newPrivate(t, here(t))
+	w := &fromGit{git: flux.NewRepository(t), gitHub: testbed.NewGitHub(t, forgeToken)}
+	trust(t, p)
+	w.Objects = &flux.Objects{T: t, Client: loadstone.Client, Namespace: namespace}
+	w.registry, w.image = newRegistry(t, p), archived(t, "gohttp")
+	w.registry.push(t, measuredTag, w.image)
+	w.write("https://" + p.serve(t, w.gitHub))
+	w.lend()
+	w.follow()
+	return w
+}
+
+// trust lets the operator believe the authority of the test's servers, as it is told of one's own, and installs the webhook.
+func trust(t *testing.T, p private) {
+	t.Helper()
+	const authorities = "e2e-authorities"
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: authorities}, Data: map[string]string{"ca.crt": p.authority}}
+	if err := loadstone.Client.Create(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := loadstone.Client.Delete(context.Background(), m); err != nil {
+			t.Error(err)
+		}
+	})
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	text := `
+webhook: {enabled: true}
+operator:
+  extraEnv: [{name: SSL_CERT_FILE, value: /etc/authorities/ca.crt}]
+  extraVolumes: [{name: authorities, configMap: {name: ` + authorities + `}}]
+  extraVolumeMounts: [{name: authorities, mountPath: /etc/authorities, readOnly: true}]
+`
+	if err := os.WriteFile(values, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { upgrade(t, "--reset-values") })
+	upgrade(t, "--reset-values", "--values", values)
+}
+
+// write writes the suite into the repository.
+func (w *fromGit) write(api string) {
+	w.T.Helper()
+	s := aSuite(w.T, servers, small("small", func(spec *v1alpha1.BenchmarkRunSpec) {
+		spec.Implementations[0].Image = w.registry.host + "/" + measuredTag
+		spec.Implementations[0].Command = append(spec.Implementations[0].Command, "--burn=$(burn)")
+		spec.Blocks = 3
+		spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveServerCPUPerRequest, Max: "400"}}
+	}))
+	s.Spec.Parameters = []v1alpha1.Parameter{
+		{Name: "burn", Default: cheap, Pattern: "[0-9]+"},
+		{Name: "commit", Default: "none", Pattern: "[0-9a-f]{40}|none"},
+		{Name: "pull-request", Default: "7", Pattern: "[0-9]+|none"},
+	}
+	s.Spec.Triggers = v1alpha1.Triggers{
+		Change: v1alpha1.ChangeTrigger{Images: v1alpha1.ImagesResolve, IntervalSeconds: 10},
+		Webhook: v1alpha1.WebhookTrigger{
+			SecretRef: v1alpha1.KeyReference{Name: "servers-hook", Key: "key"}, Parameters: []v1alpha1.PickedParameter{{Name: "burn", Value: "body.burn"}},
+		},
+	}
+	s.Spec.Notifications = []v1alpha1.Notification{{Name: "github", GitHub: v1alpha1.GitHubNotification{
+		Repository: "shop/checkout", APIURL: api, SecretRef: v1alpha1.KeyReference{Name: "servers-github", Key: "token"},
+		CommitParameter: "commit", PullRequestParameter: "pull-request",
+	}}}
+	w.written = s
+	w.git.Write("performance/kustomization.yaml", "resources: [suite.yaml]\n")
+}
+
+// lend gives the operator the token of GitHub, and the webhook its key, as a namespace does.
+func (w *fromGit) lend() {
+	t := w.T
+	t.Helper()
+	for name, data := range map[string]map[string]string{"servers-github": {"token": forgeToken}, "servers-hook": {"key": hookKey}} {
+		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: data}
+		w.Must(w.Client.Create(t.Context(), s))
+		t.Cleanup(func() {
+			if err := loadstone.Client.Delete(context.Background(), s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	roles := []string{"--namespace", namespace, "--filename", "../../config/gitops/github.yaml", "--filename", "../../config/gitops/webhook.yaml"}
+	kubectl(t, append([]string{"apply"}, roles...)...)
+	t.Cleanup(func() { kubectl(t, append([]string{"delete"}, roles...)...) })
+}
+
+// kubectl does something in the cluster, and returns what it prints.
+func kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), flux.Patience)
+	defer cancel()
+	var said bytes.Buffer
+	c := exec.CommandContext(ctx, "kubectl", args...)
+	c.Stderr = &said
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, said.Bytes())
+	}
+	return string(out)
+}
+
+// follow starts Flux, which asks the repository every two seconds, and ends it with all that it has made when the test is over.
+func (w *fromGit) follow() {
+	t := w.T
+	t.Helper()
+	var definitions []string
+	for _, folder := range flux.Definitions(t, "../..") {
+		definitions = append(definitions, "--filename", folder)
+	}
+	if there := kubectl(t, append([]string{"get", "--ignore-not-found", "--output", "name"}, definitions...)...); there != "" {
+		t.Fatalf("the test brings Flux, and would take this one's definitions away:\n%s", there)
+	}
+	kubectl(t, append([]string{"create"}, definitions...)...)
+	t.Cleanup(func() { kubectl(t, append([]string{"delete"}, definitions...)...) })
+	kubectl(t, append([]string{"wait", "--for=condition=Established"}, definitions...)...)
+	// CPU 0 is that of all but the measured server.
+	flux.Place{Kubeconfig: os.Getenv("KUBECONFIG"), Namespace: namespace, Alone: true, CPU: "0"}.Start(t)
+	source, applied := &unstructured.Unstructured{}, &unstructured.Unstructured{}
+	source.SetGroupVersionKind(flux.Sources)
+	applied.SetGroupVersionKind(flux.Kustomizations)
+	source.Object["spec"] = map[string]any{"url": w.git.URL, "ref": map[string]any{"branch": "main"}, "interval": "2s"}
+	applied.Object["spec"] = map[string]any{
+		"sourceRef": map[string]any{"kind": flux.Sources.Kind, "name": followed}, "path": "./performance", "interval": "1h", "wait": true, "timeout": "5m", "prune": true,
+	}
+	for _, o := range []*unstructured.Unstructured{source, applied} {
+		o.SetNamespace(namespace)
+		o.SetName(followed)
+		w.Must(w.Client.Create(t.Context(), o))
+	}
+	t.Cleanup(func() { w.unfollow(t, applied, source) })
+}
+
+// unfollow removes what Flux follows, which takes the suite away.
+func (w *fromGit) unfollow(t *testing.T, followed ...client.Object) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), flux.Patience)
+	defer cancel()
+	s := &v1alpha1.BenchmarkSuite{}
+	err := loadstone.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: servers}, s)
+	if client.IgnoreNotFound(err) != nil {
+		t.Error(err)
+	}
+	there := err == nil
+	runs := []v1alpha1.BenchmarkRun{}
+	if there {
+		runs = runsOf(t, s)
+	}
+	for _, o := range followed {
+		if err := loadstone.Client.Delete(ctx, o); err != nil {
+			t.Error(err)
+		}
+		if err := gone(ctx, o); err != nil {
+			t.Error(err)
+		}
+	}
+	if there {
+		if err := gone(ctx, s); err != nil {
+			t.Errorf("Flux has pruned the suite: %v", err)
+		}
+	}
+	for i := range runs {
+		leave(t, &runs[i])
+	}
+}
+
+// push commits what is measured, and then, as a pipeline of the team does, the suite that names it.
+func (w *fromGit) push(message, burn string) {
+	w.T.Helper()
+	w.git.Write("server.txt", message+"\n")
+	w.commit = w.git.Commit(message)
+	w.written.Spec.Parameters[0].Default, w.written.Spec.Parameters[1].Default = burn, w.commit
+	text, err := yaml.Marshal(w.written)
+	w.Must(err)
+	w.git.Write(suiteFile, string(text))
+	w.pushed = time.Now()
+	w.revision = w.git.Push("Measure: " + message)
+}
+
+// ends waits for the end of the next round, and wants its outcome. One that this machine has disturbed, so that it is inconclusive, is asked for again.
+func (w *fromGit) ends(want v1alpha1.RoundOutcome) *v1alpha1.BenchmarkSuite {
+	w.T.Helper()
+	for try := 1; ; try++ {
+		w.rounds++
+		s := awaitRound(w.T, servers, w.rounds)
+		got := s.Status.LastRound
+		w.T.Logf("round %d of %s: %s: %s", got.Round, got.Trigger, got.Outcome, got.Message)
+		switch {
+		case got.Outcome == want:
+			return s
+		case got.Outcome != v1alpha1.RoundInconclusive:
+			w.T.Fatalf("round %d has ended as %s, want %s: %s", w.rounds, got.Outcome, want, got.Message)
+		case try == tries:
+			w.T.Skipf("%d rounds in a row were disturbed: %s", tries, got.Message)
+		}
+		w.asked, w.late = w.asked+1, true
+		request(w.T, servers, fmt.Sprintf("again-%d", w.asked))
+	}
+}
+
+// stands wants Flux to say so of the revision, with a text. A suite that has changed its mind without a commit it looks at once an hour, or when it is told to.
+func (w *fromGit) stands(status metav1.ConditionStatus, text string) {
+	w.T.Helper()
+	if w.late {
+		w.late = false
+		w.Again(fmt.Sprintf("after-%d", w.rounds), followed, followed)
+	}
+	w.Stands(followed, status, w.revision, text)
+}
+
+// ready wants the condition Ready to be as wanted, with a text in its message.
+func (w *fromGit) ready(s *v1alpha1.BenchmarkSuite, status metav1.ConditionStatus, text string) {
+	w.T.Helper()
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || c.Status != status || !strings.Contains(c.Message, text) {
+		w.T.Errorf("Ready is %+v, want %s with %q", c, status, text)
+	}
+}
+
+// told waits until GitHub shows a state of the commit, and one comment of the suite's that says the same.
+func (w *fromGit) told(state, text string) {
+	w.T.Helper()
+	w.Await("that GitHub is told", func() string {
+		statuses, comments, _ := w.gitHub.Seen()
+		if len(statuses) == 0 || len(comments) != 2 {
+			return fmt.Sprintf("the statuses are %+v, and there are %d comments: %s", statuses, len(comments), w.notified())
+		}
+		last := statuses[len(statuses)-1]
+		title := "**" + strings.ToUpper(state[:1]) + state[1:] + ".**"
+		if last.Commit == w.commit && last.State == state && contains(last.Description, text) && contains(comments[1], title, text, "commit "+w.commit) && comments[0] == "Nice!" {
+			return ""
+		}
+		return fmt.Sprintf("the last status is %+v, and the comment is %s: %s", last, comments[1], w.notified())
+	})
+}
+
+// notified is what the suite says of what GitHub was told.
+func (w *fromGit) notified() string {
+	w.T.Helper()
+	c := meta.FindStatusCondition(readSuite(w.T, servers).Status.Conditions, v1alpha1.ConditionNotified)
+	if c == nil {
+		return "nobody was told"
+	}
+	return c.Message
+}
+
+// madeIn are the runs of a round.
+func (w *fromGit) madeIn(round int32) []v1alpha1.BenchmarkRun {
+	w.T.Helper()
+	return slices.DeleteFunc(runsOf(w.T, readSuite(w.T, servers)), func(r v1alpha1.BenchmarkRun) bool {
+		return r.Labels[v1alpha1.LabelRound] != strconv.Itoa(int(round))
+	})
+}
+
+// tell says how long it took from an event to the run of a round, and to its first request.
+func (w *fromGit) tell(event string, at time.Time, round int32) {
+	w.T.Helper()
+	for _, run := range w.madeIn(round) {
+		var first time.Time
+		for _, tr := range trials(w.T, &run) {
+			if s := tr.Status.StartTime; s != nil && (first.IsZero() || s.Time.Before(first)) {
+				first = s.Time
+			}
+		}
+		if first.IsZero() {
+			w.T.Errorf("no trial of %s has started", run.Name)
+			continue
+		}
+		w.T.Logf("%.1f s from %s to the first request of its round; the run was made in the second that began %.1f s after it",
+			first.Sub(at).Seconds(), event, run.CreationTimestamp.Sub(at).Seconds())
+	}
+}
+
+func aFirstCommitPasses(w *fromGit) {
+	w.push("Sell", cheap)
+	s := w.ends(v1alpha1.RoundPassed)
+	w.ready(s, metav1.ConditionTrue, "1 of 1 objective checks met")
+	w.told("success", "1 of 1 objective checks met")
+	w.stands(metav1.ConditionTrue, "")
+}
+
+func aSlowCommitIsFoundOut(w *fromGit) {
+	w.push("Sell with care", costly)
+	round := w.rounds + 1
+	s := w.ends(v1alpha1.RoundMissed)
+	w.tell("a commit, with a repository that Flux asks every 2 s,", w.pushed, round)
+	const figure = "server CPU time per request of go at l-4 is "
+	w.ready(s, metav1.ConditionFalse, figure)
+	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
+	w.T.Logf("%s: %s", c.Reason, c.Message)
+	if c.Reason != v1alpha1.ReasonObjectivesMissed || !regexp.MustCompile(figure+`[0-9.,]+ (us|µs|ms), max `).MatchString(c.Message) {
+		w.T.Errorf("Ready has no figure: %+v", c)
+	}
+	w.told("failure", figure)
+	w.stands(metav1.ConditionFalse, "BenchmarkSuite/"+namespace+"/"+servers+" status: 'Failed'")
+}
+
+func aRepairPasses(w *fromGit) {
+	w.push("Sell as fast as before", "2")
+	round := w.rounds + 1
+	s := w.ends(v1alpha1.RoundPassed)
+	w.tell("a commit, with a repository that Flux asks every 2 s,", w.pushed, round)
+	w.ready(s, metav1.ConditionTrue, "1 of 1 objective checks met")
+	w.told("success", "1 of 1 objective checks met")
+	w.stands(metav1.ConditionTrue, "")
+}
+
+// A round that this had started would be counted by the next step, and in the end.
+func nothingIsMeasuredAgain(w *fromGit) {
+	w.Again("a-sync", followed, followed)
+	kubectl(w.T, "apply", "--filename", w.git.Path(suiteFile))
+	w.Again("another-sync", followed, followed)
+	w.wantRounds()
+}
+
+// wantRounds wants each round to have been begun once, and no other.
+func (w *fromGit) wantRounds() {
+	w.T.Helper()
+	s := readSuite(w.T, servers)
+	if s.Status.Current.Round != 0 || s.Status.LastRound.Round != w.rounds {
+		w.T.Errorf("there were %d rounds, and the status is %+v", w.rounds, s.Status)
+	}
+	if runs := runsOf(w.T, s); len(runs) != int(w.rounds) {
+		w.T.Errorf("%d rounds have made %d runs", w.rounds, len(runs))
+	}
+}
+
+func aNewDigestIsMeasuredOnce(w *fromGit) {
+	config, err := w.image.ConfigFile()
+	w.Must(err)
+	other := *config.Config.DeepCopy()
+	other.Labels = map[string]string{"example.com/commit": w.commit}
+	image, err := mutate.Config(w.image, other)
+	w.Must(err)
+	digest, err := image.Digest()
+	w.Must(err)
+	w.registry.push(w.T, measuredTag, image)
+	s := w.ends(v1alpha1.RoundPassed)
+	if of := s.Status.Inputs.Images; len(of) != 1 || of[0].Digest != digest.String() {
+		w.T.Errorf("the inputs have the images %+v, want %s", of, digest)
+	}
+	for _, run := range w.madeIn(w.rounds) {
+		if image := run.Spec.Implementations[0].Image; !strings.HasSuffix(image, "@"+digest.String()) {
+			w.T.Errorf("%s has measured %s, want %s", run.Name, image, digest)
+		}
+	}
+	w.ready(s, metav1.ConditionTrue, "1 of 1 objective checks met")
+}
+
+func aWebhookIsMeasured(w *fromGit) {
+	pod, err := onlyPod(w.T.Context(), "webhook")
+	w.Must(err)
+	address := fmt.Sprintf("http://%s/v1/namespaces/%s/benchmarksuites/%s/trigger", net.JoinHostPort(pod.Status.PodIP, "8080"), namespace, servers)
+	var at time.Time
+	w.Await("that the webhook takes a request", func() string {
+		at = time.Now()
+		return hook(w.T, address, `{"burn": "3"}`, at)
+	})
+	round := w.rounds + 1
+	s := w.ends(v1alpha1.RoundPassed)
+	w.tell("a request to the webhook", at, round)
+	if p := s.Status.LastRound.Parameters; s.Status.LastRound.Round == round && (len(p) != 1 || p[0].Value != "3") {
+		w.T.Errorf("the round has measured the parameters %+v", p)
+	}
+}
+
+// hook sends a signed request to a webhook, and returns what it says if it does not take it.
+func hook(t *testing.T, address, body string, at time.Time) string {
+	t.Helper()
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	sum := hmac.New(sha256.New, []byte(hookKey))
+	sum.Write([]byte(stamp + "." + body))
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set(webhook.TimeHeader, stamp)
+	q.Header.Set(webhook.SignatureHeader, "sha256="+hex.EncodeToString(sum.Sum(nil)))
+	answer, err := (&http.Client{Timeout: 30 * time.Second}).Do(q)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode/100 == 2 {
+		return ""
+	}
+	return answer.Status
+}
