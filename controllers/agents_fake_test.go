@@ -93,20 +93,20 @@ func (f *fakeAgents) started() []string {
 	return append([]string(nil), f.starts...)
 }
 
-// told reports whether all agents of an attempt at a trial were told their start, and how long the work takes yet of which they were told.
-func (f *fakeAgents) told(trial string, attempt int32) (left time.Duration, all bool) {
+// told says how many agents of an attempt at a trial were told their start, and how many were not.
+func (f *fakeAgents) told(trial string, attempt int32) (told, untold int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, a := range f.byIP {
-		if a.name != trial || a.state.Attempt != attempt {
-			continue
+		switch {
+		case a.name != trial || a.state.Attempt != attempt:
+		case a.start == nil:
+			untold++
+		default:
+			told++
 		}
-		if a.start == nil {
-			return 0, false
-		}
-		left, all = a.start.At.Add(a.takes()).Sub(f.clock.Now()), true
 	}
-	return left, all
+	return told, untold
 }
 
 // tries is how many attempts at a trial were told to start, in whole or in part.

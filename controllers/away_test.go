@@ -119,7 +119,7 @@ func cutShort(t *testing.T, w *world, _ *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	cut := w.apply("cut", long)
 	w.within("the load of another run", func() bool {
-		return slices.ContainsFunc(w.trials(cut), func(t v1alpha1.Trial) bool { return w.measuring(&t) })
+		return slices.ContainsFunc(w.trials(cut), func(t v1alpha1.Trial) bool { return w.begun(&t) })
 	})
 	w.must(w.c.Delete(t.Context(), cut))
 	w.within("its end", func() bool { return !w.exists(cut, cut.Name) })
@@ -241,7 +241,7 @@ func TestARunThatIsDeletedAndMadeAgainIsAnother(t *testing.T) {
 	first := w.apply("twice", two, long)
 	stored := w.awaitTrial(first, w.awaitFirst("twice"))
 	w.within("the load of its second trial", func() bool {
-		return slices.ContainsFunc(w.trials(first), func(t v1alpha1.Trial) bool { return *t.Spec.Index == 1 && w.measuring(&t) })
+		return slices.ContainsFunc(w.trials(first), func(t v1alpha1.Trial) bool { return *t.Spec.Index == 1 && w.begun(&t) })
 	})
 	before := w.manifestOf(first, stored)
 	w.must(w.c.Delete(t.Context(), first))

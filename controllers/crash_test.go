@@ -60,7 +60,7 @@ func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
 			// Another is deleted while it measures, and has pods.
 			cut := w.apply("cut", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
 			w.outlive("the other run's load", func() bool {
-				return slices.ContainsFunc(w.trials(cut), func(t v1alpha1.Trial) bool { return w.measuring(&t) })
+				return slices.ContainsFunc(w.trials(cut), func(t v1alpha1.Trial) bool { return w.begun(&t) })
 			})
 			w.must(w.c.Delete(t.Context(), cut))
 			w.outlive("nothing to be left of the other", func() bool { return w.left(t.Context()) == "" })

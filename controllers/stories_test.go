@@ -317,7 +317,7 @@ func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 	for index := range 3 {
 		name := fmt.Sprintf("unlucky-%03d-go", index)
 		// A machine that is busy may cost a trial an attempt before it measures.
-		trial := await(w, w.trial(name), "its start", w.measuring)
+		trial := w.awaitMeasuring(name, 1)
 		deleted = append(deleted, render.PodName(name, trial.Status.Attempt, record.MemberServer(0)))
 		deletePod(w, deleted[index])
 	}

@@ -32,11 +32,13 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/lookup"
 	"loadstone.dev/loadstone/internal/namespaces"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // lookEvery is how often tests, kubelets and Argo look at what has come about. A look costs milliseconds of the CPUs that all share.
@@ -396,6 +398,9 @@ func (w *world) awaitMeasuring(name string, attempt int32) *v1alpha1.Trial {
 	w.t.Helper()
 	return await(w, w.trial(name), "its start", func(t *v1alpha1.Trial) bool {
 		// A machine that stands still may miss a start that nobody was told: the next attempt is then the one.
+		if w.missed(t) {
+			w.finish(t)
+		}
 		return t.Status.Attempt >= attempt && w.measuring(t)
 	})
 }
@@ -406,8 +411,13 @@ func (w *world) measuring(t *v1alpha1.Trial) bool {
 	if t.Status.StartTime == nil || t.Status.CompletionTime != nil {
 		return t.Status.StartTime != nil
 	}
-	_, told := w.agents.told(t.Name, t.Status.Attempt)
-	return told && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
+	told, untold := w.agents.told(t.Name, t.Status.Attempt)
+	return told > 0 && untold == 0 && w.begun(t)
+}
+
+// begun is true of a trial whose start has come, whether or not its agents were told so.
+func (w *world) begun(t *v1alpha1.Trial) bool {
+	return t.Status.StartTime != nil && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
 }
 
 // long lets every level take an hour: its trials measure until somebody ends them.
@@ -417,15 +427,31 @@ func long(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 }
 // The end comes by hasten. It is not longer since the API server's clock is not put forward: all that it dates would be as much too old.
 func ample(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = int32(awaitDeadline.Seconds()) }
 
-// hasten puts the clock forward to the end of the work of a trial of a run, if one measures.
+// hasten puts the clock forward to the end of the work of a trial of a run, if one measures, or should and does not.
 func (w *world) hasten(run *v1alpha1.BenchmarkRun) {
 	w.t.Helper()
 	for _, t := range w.trials(run) {
-		left, told := w.agents.told(t.Name, t.Status.Attempt)
-		if t.Status.CompletionTime == nil && told && left > 0 && w.measuring(&t) {
-			w.clock.Forward(left)
-			w.poke(&t)
+		if w.missed(&t) || t.Status.CompletionTime == nil && w.measuring(&t) {
+			w.finish(&t)
 		}
+	}
+}
+
+// missed is true of a trial some of whose agents were not told their start in time. Its operator asks nobody until the work would be over, since an
+// answer would disturb it, and makes another attempt then.
+func (w *world) missed(t *v1alpha1.Trial) bool {
+	_, untold := w.agents.told(t.Name, t.Status.Attempt)
+	return t.Status.CompletionTime == nil && untold > 0 && w.begun(t)
+}
+
+// finish puts the clock forward to the end of the work of a trial.
+func (w *world) finish(t *v1alpha1.Trial) {
+	w.t.Helper()
+	work, err := kinds.Of(t.Spec)
+	w.must(err)
+	if left := t.Status.StartTime.Add(timetable.End(work.Slots())).Sub(w.clock.Now()); left > 0 {
+		w.clock.Forward(left)
+		w.poke(t)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds every wait of a test.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // workload is a running server.
 type workload struct {

@@ -52,7 +52,7 @@ func TestAgentObeysAStartOnceAndHoldsItsFiles(t *testing.T) {
 	if got := b.state(); got.Phase != protocol.Idle || got.CPUsAllowed != kernel.OwnCPUsAllowed() {
 		t.Errorf("before its start the agent is %s on the CPUs %s, and may run on %s", got.Phase, got.CPUsAllowed, kernel.OwnCPUsAllowed())
 	}
-	start := starting(2*time.Second, cell(1), cell(2))
+	start := starting(patience, cell(1), cell(2))
 	for i := range 2 {
 		if s := b.must(protocol.Command{Start: &start}); s.Phase != protocol.Running && s.Phase != protocol.Measured {
 			t.Errorf("after its start, sent %d times, the agent is %s", i+1, s.Phase)
@@ -75,7 +75,7 @@ func TestAgentObeysAStartOnceAndHoldsItsFiles(t *testing.T) {
 
 func TestAgentThatCannotDoItsWorkSaysWhy(t *testing.T) {
 	b := newBench(t, func(c Config) Worker { return idler{dir: c.Dir, err: errors.New("the disk is full")} })
-	start := starting(2*time.Second, cell(1))
+	start := starting(patience, cell(1))
 	b.must(protocol.Command{Start: &start})
 	state := b.await("Failed", func(s protocol.State) bool { return s.Phase == protocol.Failed })
 	if state.Message != "the disk is full" || len(state.Files) > 0 {
@@ -88,7 +88,7 @@ func TestAnAgentHoldsWhatAFailedProgramPrinted(t *testing.T) {
 	for name, writes := range map[string]map[string]string{"nothing": nil, "something": {"output.txt": "oh"}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(c Config) Worker { return idler{dir: c.Dir, writes: writes, err: fault} })
-			start := starting(2*time.Second, cell(1))
+			start := starting(patience, cell(1))
 			b.must(protocol.Command{Start: &start})
 			want := protocol.Failed
 			if len(writes) > 0 {

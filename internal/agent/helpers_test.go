@@ -26,7 +26,7 @@ const (
 	testTrial   = "0b5e9c1e-trial"
 	testAttempt = 2
 	// patience bounds every wait of a test.
-	patience = 20 * time.Second
+	patience = 2 * time.Minute
 )
 
 // bench is an agent under test with the operator's side of its protocol.

@@ -147,7 +147,7 @@ func begin(ctx context.Context, args ...string) (*lockedBuffer, <-chan error) {
 // until waits for a line.
 func until(t *testing.T, out *lockedBuffer, line string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(out.String(), line); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !strings.Contains(out.String(), line); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it does not print %q: %s", line, out.String())
 		}
@@ -258,7 +258,7 @@ func TestAnotherRunOfItsNameIsNotFollowed(t *testing.T) {
 		if err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "it was deleted while it was followed") {
 			t.Errorf("it ends with %v", err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Errorf("it follows the other run: %s", out.String())
 	}
 }
@@ -271,7 +271,7 @@ func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
 	w.must(w.c.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "quick"}, &held))
 	held.Finalizers = []string{"loadstone.dev/test"}
 	w.must(w.c.Update(t.Context(), &held))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	var said []string
 	again := held.DeepCopy()

@@ -15,7 +15,7 @@ import (
 const (
 	testTrial = "0b5e9c1e-trial"
 	// patience bounds every wait of a test.
-	patience = 20 * time.Second
+	patience = 2 * time.Minute
 )
 
 // bench is a generator under test in a folder of its own.

@@ -135,7 +135,7 @@ func (w *world) start(scheme *runtime.Scheme) {
 			w.t.Errorf("the operator ended: %v", err)
 		}
 	})
-	w.must(wait.PollUntilContextTimeout(w.t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	w.must(wait.PollUntilContextTimeout(w.t.Context(), 10*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
 		c, err := net.Dial("tcp", w.address)
 		if err != nil {
 			return false, nil //nolint:nilerr // Nobody listens yet: it is asked again.

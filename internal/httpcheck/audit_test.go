@@ -35,7 +35,7 @@ func answersThen(good int, then string) func(net.Conn) {
 }
 
 // patience bounds every wait of a test.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // expecting is a request for "/" whose answers have a body.
 func expecting(body string) Expectation {
@@ -52,7 +52,7 @@ func auditing(t *testing.T, target string, e Expectation, deadline time.Time) *A
 }
 
 func TestAudit(t *testing.T) {
-	const wait = 300 * time.Millisecond
+	const wait = 1500 * time.Millisecond // A busy machine asks a few times within it, too. It is less than an answer may take.
 	tests := map[string]struct {
 		server func(net.Conn)
 		// want is what must be true of the audit; example its first words.
@@ -99,6 +99,7 @@ func TestAudit(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			target := speak(t, tc.server)
 			deadline := time.Now().Add(wait)
 			got := *auditing(t, target, expecting("helloworld"), deadline).Warmup(t.Context())
@@ -137,7 +138,7 @@ func TestAuditOfTheMeasuredTime(t *testing.T) {
 			server: says(strings.ReplaceAll(helloAnswer, "\r\n\r\n", "\r\nConnection: close\r\n\r\n")), limit: patience,
 			want: record.Audit{Requests: 6, Connections: 6},
 		},
-		"an answer that would take longer than the cell": {server: answersThen(0, ""), limit: 200 * time.Millisecond, want: record.Audit{Connections: 1}},
+		"an answer that would take longer than the cell": {server: answersThen(0, ""), limit: 800 * time.Millisecond, want: record.Audit{Connections: 1}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestAuditOfTheMeasuredTime(t *testing.T) {
 }
 
 func TestAuditOfNobody(t *testing.T) {
-	got := auditing(t, "127.0.0.1:1", Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200}}), time.Now().Add(50*time.Millisecond)).Warmup(t.Context())
+	got := auditing(t, "127.0.0.1:1", Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200}}), time.Now().Add(2*time.Second)).Warmup(t.Context())
 	const want = "GET / was not answered: dial tcp 127.0.0.1:1: connect: connection refused"
 	if got.Failed < 1 || got.Failed != got.Requests || got.Example != want {
 		t.Errorf("got %+v, want the example %q", *got, want)

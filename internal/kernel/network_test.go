@@ -169,7 +169,7 @@ func TestNetworkCountsAFullQueue(t *testing.T) {
 	}
 	crowd(t, 1, 8)
 	var got record.Handshakes
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		after, err := n.Read()
 		if err != nil {
 			t.Fatal(err)

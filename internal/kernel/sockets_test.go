@@ -55,7 +55,7 @@ func dialed(tb testing.TB, address, text string) net.Conn {
 func awaitSockets(tb testing.TB, port int, patience time.Duration, want record.Sockets) {
 	tb.Helper()
 	var got record.Sockets
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		s, err := ReadSockets(port, patience)
 		if err != nil {
 			tb.Fatal(err)

@@ -15,7 +15,7 @@ import (
 )
 
 // never is a time that nothing here takes.
-const never = time.Minute
+const never = 2 * time.Minute
 
 // serving is a shell that says that it serves, and then does so until something ends it; how it takes a signal is its first argument.
 func serving(trap string) []string {

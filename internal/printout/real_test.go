@@ -78,7 +78,7 @@ func calls(t *testing.T, url string) map[string]call {
 func run(t *testing.T, args []string, output string) []byte {
 	t.Helper()
 	testbed.Programs(t, args[0])
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var out, complaints bytes.Buffer
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)

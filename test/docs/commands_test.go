@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds what is waited for on a machine that is busy.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // end is how a command of the pages ends, and a part of what it prints.
 type end struct {
@@ -267,7 +267,7 @@ func (r *reader) run(t *testing.T, folder, namespace, line, typed string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", typed)
-	c.WaitDelay = time.Second
+	c.WaitDelay = time.Minute
 	path := strings.Join([]string{filepath.Join(folder, "tools"), testbed.Assets(), os.Getenv("PATH")}, ":")
 	c.Dir, c.Env = folder, append(os.Environ(), "KUBECONFIG="+r.kubeconfig(t, namespace), "PATH="+path)
 	if folder != root {

@@ -127,18 +127,18 @@ func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	return n
 }
 
-// neverTwice measures once more what a run has told apart though it is equal. By its own budget one run of a hundred may (inference.Alpha), and this
+// neverTwice measures once more what a run has told wrongly, such as two apart that are equal. By its own budget one run of a hundred may (inference.Alpha), and this
 // machine runs more of them; two in a row are a defect.
-func neverTwice(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table, toldApart func(analysis.Table) []string) {
+func neverTwice(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table, toldWrongly func(analysis.Table) []string) {
 	t.Helper()
-	first := toldApart(table)
+	first := toldWrongly(table)
 	if len(first) == 0 {
 		return
 	}
-	t.Logf("equals are told apart, and measured again: %s", first)
+	t.Logf("told wrongly, and measured again: %s", first)
 	again := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: run.Name + "-again", Namespace: run.Namespace}, Spec: *run.Spec.DeepCopy()}
-	if _, table = measure(t, again, 15*time.Minute); len(toldApart(table)) > 0 {
-		t.Errorf("equals are told apart twice: %s, and then %s", first, toldApart(table))
+	if _, table = measure(t, again, 15*time.Minute); len(toldWrongly(table)) > 0 {
+		t.Errorf("told wrongly twice: %s, and then %s", first, toldWrongly(table))
 	}
 }
 
@@ -208,11 +208,11 @@ func prefix(run *v1alpha1.BenchmarkRun) string {
 func measuring(t *testing.T) func(*v1alpha1.BenchmarkRun) bool {
 	t.Helper()
 	return func(run *v1alpha1.BenchmarkRun) bool {
-		for _, tr := range trials(t, run) {
-			if tr.Status.StartTime != nil && tr.Status.CompletionTime == nil && time.Since(tr.Status.StartTime.Time) > 300*time.Millisecond {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(trials(t, run), underLoad)
 	}
+}
+
+// underLoad reports whether a trial is being measured.
+func underLoad(t v1alpha1.Trial) bool {
+	return t.Status.StartTime != nil && t.Status.CompletionTime == nil && time.Since(t.Status.StartTime.Time) > 300*time.Millisecond
 }

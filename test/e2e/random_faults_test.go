@@ -34,7 +34,7 @@ const (
 	// faultDeadline bounds how long a fault may take to begin and to be undone.
 	faultDeadline = 2 * time.Minute
 	// faultPatience is how long a run may take from its turn to its end when no more faults begin, and settled how long what it leaves may stay.
-	faultPatience, settled = 10 * time.Minute, 90 * time.Second
+	faultPatience, settled = 10 * time.Minute, 5 * time.Minute
 	// queued is how many runs of the test have not ended at any time.
 	queued = 2
 	// slow is the server that burns several times what a request costs the other, so that no noise hides it.

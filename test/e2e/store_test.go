@@ -183,7 +183,7 @@ func otherStore(t *testing.T) {
 // awaitRunning waits until a pod runs.
 func awaitRunning(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); pod.Status.Phase != corev1.PodRunning; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); pod.Status.Phase != corev1.PodRunning; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("pod %s does not run: %+v", pod.Name, pod.Status)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,7 +52,7 @@ func request(t *testing.T, name, token string) {
 	}
 }
 
-// awaitRound waits until a round of a suite has ended and nothing is measured.
+// awaitRound waits until a round of a suite has ended, nothing is measured, and the suite's status is that of its spec.
 func awaitRound(t *testing.T, name string, round int32) *v1alpha1.BenchmarkSuite {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
@@ -60,7 +61,8 @@ func awaitRound(t *testing.T, name string, round int32) *v1alpha1.BenchmarkSuite
 		if err := loadstone.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, s); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
 		}
-		if s.Status.LastRound.Round == round && s.Status.Current.Round == 0 {
+		c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
+		if s.Status.LastRound.Round == round && s.Status.Current.Round == 0 && c != nil && c.ObservedGeneration == s.Generation {
 			return s
 		}
 		if time.Now().After(deadline) {

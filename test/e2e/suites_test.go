@@ -78,10 +78,13 @@ func serve(t *testing.T, i v1alpha1.Implementation) *corev1.Pod {
 	return pod
 }
 
+// starts is how long the server of a pod may take until it listens: a dozen pods start at once.
+const starts = 5 * time.Minute
+
 // listening waits until the server of a pod listens, and returns its address.
 func listening(t *testing.T, pod *corev1.Pod) string {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(starts); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if err := loadstone.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +97,7 @@ func listening(t *testing.T, pod *corev1.Pod) string {
 			return address
 		}
 	}
-	t.Fatalf("the server does not listen after a minute: %+v", pod.Status.ContainerStatuses)
+	t.Fatalf("the server does not listen after %s: %+v", starts, pod.Status.ContainerStatuses)
 	return ""
 }
 

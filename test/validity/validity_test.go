@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write the table into docs/faults.md")
 
 const (
 	// patience bounds a tool's second of load, and every other wait.
-	patience = time.Minute
+	patience = 3 * time.Minute
 	// attempts are made where a tool says that answers came too late: a machine that stalls makes them late by itself.
 	attempts = 3
 )

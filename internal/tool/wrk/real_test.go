@@ -127,7 +127,7 @@ func command(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) *e
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	args := wrkTool.Args(cell, tool.Target{Address: target}, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)

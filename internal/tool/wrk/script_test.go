@@ -170,7 +170,7 @@ func TestRealWrkWaitsForTheEndOfItsInput(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(10 * time.Second); opened.Load() == 0 && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(2 * time.Minute); opened.Load() == 0 && time.Now().Before(deadline); {
 				time.Sleep(10 * time.Millisecond)
 			}
 			time.Sleep(300 * time.Millisecond)

@@ -45,9 +45,7 @@ func TestAnInstallationComesIsUpgradedAndGoes(t *testing.T) {
 	before := report(t)
 	tagImages(t)
 	deploy(t, "TAG="+upgraded)
-	if images := kubectl(t, "get", "pods", "--namespace", system, "--output", "jsonpath={.items[*].spec.containers[*].image}"); strings.Contains(images, ":dev") || images == "" {
-		t.Errorf("after the upgrade the pods are of %q", images)
-	}
+	awaitImages(t)
 	if after := report(t); after != before {
 		t.Errorf("after the upgrade the report has %d bytes, before it had %d", len(after), len(before))
 	}
@@ -167,6 +165,20 @@ func tagImages(t *testing.T) {
 	}
 }
 
+// awaitImages waits until all pods are of the second tag. Those that were replaced have some seconds to end.
+func awaitImages(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(300 * time.Millisecond) {
+		images := kubectl(t, "get", "pods", "--namespace", system, "--output", "jsonpath={.items[*].spec.containers[*].image}")
+		if images != "" && !strings.Contains(images, ":dev") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after the upgrade the pods are of %q", images)
+		}
+	}
+}
+
 // report is the page of the run that is kept, fetched from the object store.
 func report(t *testing.T) string {
 	t.Helper()
@@ -213,7 +225,7 @@ func run(t *testing.T, variables []string, program string, args ...string) strin
 		program = whole
 	}
 	c := exec.CommandContext(ctx, program, args...)
-	c.Dir, c.Env, c.Stderr, c.WaitDelay = root, append(os.Environ(), variables...), &complaint, time.Second
+	c.Dir, c.Env, c.Stderr, c.WaitDelay = root, append(os.Environ(), variables...), &complaint, time.Minute
 	out, err := c.Output()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s%s", program, strings.Join(args, " "), err, out, complaint.String())

@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds every wait of a test.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // end is what both kinds of end can do.
 type end interface {
