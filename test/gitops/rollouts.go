@@ -95,9 +95,12 @@ func metricOf(template string, args map[string]string) (metric, error) {
 
 // judge makes a measurement of an answer. What is no JSON passes, whatever it says.
 func (m metric) judge(answer []byte) (phase, value string, err error) {
-	var data any
-	if json.Unmarshal(answer, &data) != nil {
+	if !json.Valid(answer) {
 		return "Successful", string(answer), nil
+	}
+	var data any
+	if err := json.Unmarshal(answer, &data); err != nil {
+		return "", "", fmt.Errorf("reading the answer: %w", err)
 	}
 	path := jsonpath.New("metrics").AllowMissingKeys(true)
 	if err := path.Parse(m.Provider.Web.JSONPath); err != nil {
