@@ -39,7 +39,7 @@ func ArgoRollouts(template string, args map[string]string, way http.RoundTripper
 		return "", "", err
 	}
 	web := m.Provider.Web
-	q, err := http.NewRequest(web.Method, web.URL, bytes.NewReader(web.JSONBody)) //nolint:noctx // As Argo Rollouts does: its client has a timeout.
+	q, err := http.NewRequest(web.Method, web.URL, bytes.NewReader(web.JSONBody))
 	if err != nil {
 		return "", "", fmt.Errorf("making the request: %w", err)
 	}
@@ -48,7 +48,7 @@ func ArgoRollouts(template string, args map[string]string, way http.RoundTripper
 	}
 	answer, err := (&http.Client{Transport: way}).Do(q)
 	if err != nil {
-		return "Error", err.Error(), nil
+		return "", "", fmt.Errorf("asking: %w", err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
@@ -95,17 +95,23 @@ func metricOf(template string, args map[string]string) (metric, error) {
 
 // judge makes a measurement of an answer. What is no JSON passes, whatever it says.
 func (m metric) judge(answer []byte) (phase, value string, err error) {
-	var data any
-	if json.Unmarshal(answer, &data) != nil {
+	if !json.Valid(answer) {
 		return "Successful", string(answer), nil
 	}
-	path := jsonpath.New("metrics")
+	var data any
+	if err := json.Unmarshal(answer, &data); err != nil {
+		return "", "", fmt.Errorf("reading the answer: %w", err)
+	}
+	path := jsonpath.New("metrics").AllowMissingKeys(true)
 	if err := path.Parse(m.Provider.Web.JSONPath); err != nil {
 		return "", "", fmt.Errorf("reading the path: %w", err)
 	}
 	found, err := path.FindResults(data)
-	if err != nil || len(found) == 0 || len(found[0]) == 0 {
-		return "Error", fmt.Sprintf("Could not find JSONPath in body: %v", err), nil
+	if err != nil {
+		return "", "", fmt.Errorf("following the path: %w", err)
+	}
+	if len(found) == 0 || len(found[0]) == 0 {
+		return "Error", m.Provider.Web.JSONPath + " is not found", nil
 	}
 	result := found[0][0].Interface()
 	success, err := holds(m.SuccessCondition, result)
