@@ -70,7 +70,8 @@ func builds(t *testing.T) map[string]string {
 	}
 	if zig := findZig(); zig != "" {
 		programs["zco"] = filepath.Join(dir, "zco")
-		run("make", "-s", "-C", "zco", "ZIG="+zig, "OUT="+dir, programs["zco"])
+		programs["zco-tsan"] = filepath.Join(dir, "zco-tsan")
+		run("make", "-s", "-C", "zco", "ZIG="+zig, "OUT="+dir, programs["zco"], programs["zco-tsan"])
 	} else {
 		lacks(t, "there is no Zig: zco is not tested")
 	}
@@ -177,6 +178,9 @@ func ways(t *testing.T) map[string]way {
 	all := map[string]way{}
 	for program, path := range builds(t) {
 		all[program] = way{path: path}
+	}
+	if tsan, ok := all["zco-tsan"]; ok {
+		all["zco-tsan"] = way{tsan.path, []string{"--threads=3"}}
 	}
 	if zco, ok := all["zco"]; ok {
 		all["zco with several threads"] = way{zco.path, []string{"--threads=3"}}
