@@ -70,7 +70,8 @@ func builds(t *testing.T) map[string]string {
 	}
 	if zig := findZig(); zig != "" {
 		programs["zco"] = filepath.Join(dir, "zco")
-		run("make", "-s", "-C", "zco", "ZIG="+zig, "OUT="+dir, programs["zco"])
+		programs["zco-tsan"] = filepath.Join(dir, "zco-tsan")
+		run("make", "-s", "-C", "zco", "ZIG="+zig, "OUT="+dir, programs["zco"], programs["zco-tsan"])
 	} else {
 		lacks(t, "there is no Zig: zco is not tested")
 	}
@@ -84,11 +85,19 @@ func haveUring(t *testing.T) bool {
 		lacks(t, "liburing is not there, as far as pkg-config knows: uring is not tested")
 		return false
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 0, 0, 0); errno == unix.EPERM || errno == unix.ENOSYS {
-		t.Logf("the kernel refuses io_uring (%v): uring is not tested", errno)
+	if err := uringRefused(); err != nil {
+		t.Logf("the kernel refuses io_uring (%v): uring is not tested", err)
 		return false
 	}
 	return true
+}
+
+// uringRefused is why there can be no io_uring on this machine, or nil.
+func uringRefused() error {
+	if _, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 0, 0, 0); errno == unix.EPERM || errno == unix.ENOSYS {
+		return errno
+	}
+	return nil
 }
 
 // findZig looks for Zig in PATH and where the project keeps its tools.
@@ -157,37 +166,59 @@ func (w *workload) stop(t *testing.T) {
 	}
 }
 
+// way is a program, with the flags of one of its ways to serve.
+type way struct {
+	path  string
+	flags []string
+}
+
+// ways are all programs, and the other ways of those that have several.
+func ways(t *testing.T) map[string]way {
+	t.Helper()
+	all := map[string]way{}
+	for program, path := range builds(t) {
+		all[program] = way{path: path}
+	}
+	if tsan, ok := all["zco-tsan"]; ok {
+		all["zco-tsan"] = way{tsan.path, []string{"--threads=3"}}
+	}
+	if zco, ok := all["zco"]; ok {
+		all["zco with several threads"] = way{zco.path, []string{"--threads=3"}}
+		// A worker has a connection until that ends, and conformance has more than 400 at a time.
+		all["zco with workers"] = way{zco.path, []string{"--workers=500"}}
+		if err := uringRefused(); err != nil {
+			t.Logf("the kernel refuses io_uring (%v): zco is not tested with it", err)
+		} else {
+			all["zco with io_uring"] = way{zco.path, []string{"--backend=io_uring"}}
+		}
+	}
+	return all
+}
+
 func TestConformance(t *testing.T) {
-	programs := builds(t)
-	for program, path := range programs {
-		t.Run(program, func(t *testing.T) {
-			server := start(t, path)
+	all := ways(t)
+	for name, w := range all {
+		t.Run(name, func(t *testing.T) {
+			server := start(t, w.path, w.flags...)
 			defer server.stop(t)
 			conformance.Check(t, server.address)
 		})
 	}
-	if path := programs["zco"]; path != "" {
-		t.Run("zco with several threads", func(t *testing.T) {
-			server := start(t, path, "--threads=3")
-			defer server.stop(t)
-			conformance.Check(t, server.address)
-		})
-	}
-	t.Run("late clients", func(t *testing.T) { timeouts(t, programs) })
+	t.Run("late clients", func(t *testing.T) { timeouts(t, all) })
 }
 
 // timeouts has all servers wait for late clients at once.
-func timeouts(t *testing.T, programs map[string]string) {
+func timeouts(t *testing.T, all map[string]way) {
 	t.Helper()
 	// Servers with planted faults wait for ever where nothing else is planted.
 	addresses := map[string]string{}
-	for program, path := range programs {
-		if program == "faulty" {
+	for name, w := range all {
+		if name == "faulty" {
 			continue
 		}
-		server := start(t, path)
+		server := start(t, w.path, w.flags...)
 		defer server.stop(t)
-		addresses[program] = server.address
+		addresses[name] = server.address
 	}
 	conformance.CheckTimeouts(t, addresses)
 }

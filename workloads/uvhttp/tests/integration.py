@@ -687,6 +687,32 @@ class Limits(unittest.TestCase):
             self.assertEqual(held["bytes"], 0)
             self.assertLessEqual(held["unused"], 2 << 20)
 
+    def deaf(self, server, count):
+        """Clients that ask for more than any socket holds, and read nothing."""
+        clients = [Client(server, receive_buffer=4096) for _ in range(count)]
+        for _ in range(3):
+            for c in clients:
+                c.socket.settimeout(0)
+                try:
+                    while True:
+                        c.socket.send(b"GET /small HTTP/1.1\r\nHost: h\r\n\r\n" * 1000)
+                except OSError:  # the server reads no more of it, or has cut it off
+                    pass
+            server.get("/")  # it has turned to them meanwhile
+        return clients
+
+    def test_the_released_server_outlives_clients_that_use_up_its_memory(self):
+        with Server(RELEASE) as server:
+            server.get("/")
+            with open(f"/proc/{server.process.pid}/statm") as f:
+                mapped = int(f.read().split()[0]) * resource.getpagesize()
+            resource.prlimit(server.process.pid, resource.RLIMIT_AS, (mapped + (2 << 20),) * 2)
+            clients = self.deaf(server, 200)
+            for c in clients:
+                c.__exit__()
+            until(lambda: server.stats()["held"]["bytes"] == 0, "memory is held for clients that have gone")
+            self.assertEqual(server.get("/echo", "POST", b"hello")[1], b"hello")
+
     def test_without_room_for_a_request_it_is_refused(self):
         body = b"POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
         with Server(TIGHT) as server:

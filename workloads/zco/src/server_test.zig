@@ -475,6 +475,32 @@ test "the numbers of threads and workers are those that the server can have" {
     try std.testing.expect(server.parseOptions(&.{}).?.connections == null);
 }
 
+test "any command line is refused, or asks for what the server can have" {
+    const words = [_][]const u8{ "--port", "--threads", "--workers", "--backend", "=", "1", "64", "65", "65535", "65536", "10000", "0", "-", "+", " ", "epoll", "io_uring", "99999999999999999999", "\xff", "_" };
+    var drawn = std.Random.DefaultPrng.init(1);
+    const random = drawn.random();
+    var taken: usize = 0;
+    for (0..100_000) |_| {
+        var text: [4][128]u8 = undefined;
+        var line: [4][*:0]const u8 = undefined;
+        const n = random.uintAtMost(usize, line.len);
+        for (text[0..n], line[0..n]) |*room, *argument| {
+            var out = std.io.fixedBufferStream(room);
+            // A name, an equals sign and a value each time but some.
+            for ([_]usize{ 0, 4, 5 }, [_]usize{ 4, 1, words.len - 5 }) |first, choices| {
+                const usual = random.uintLessThan(usize, 8) > 0;
+                try out.writer().writeAll(words[if (usual) first + random.uintLessThan(usize, choices) else random.uintLessThan(usize, words.len)]);
+            }
+            try out.writer().writeByte(0);
+            argument.* = @ptrCast(room);
+        }
+        const options = server.parseOptions(line[0..n]) orelse continue;
+        try std.testing.expect(options.port >= 1 and options.threads >= 1 and options.threads <= server.threads_max and options.workers <= server.workers_max);
+        taken += @intFromBool(n > 0);
+    }
+    try std.testing.expect(taken > 100);
+}
+
 /// expectNothing fails when an answer is there.
 fn expectNothing(fd: posix.fd_t) !void {
     var byte: [1]u8 = undefined;
