@@ -63,6 +63,10 @@ static void *uv_side_realloc(void *p, size_t size)
 
 void mem_serve_libuv(void)
 {
+#ifdef WITH_MIMALLOC
+    /* Otherwise it keeps what slow clients have cost until it is asked for memory again. Requests take none: what is freed is a burst's. */
+    mi_option_set(mi_option_decommit_delay, 0);
+#endif
     if (uv_replace_allocator(uv_side_malloc, uv_side_realloc, uv_side_calloc, RAW_FREE) != 0)
         abort();
 }

@@ -12,7 +12,7 @@ void *mem_alloc(size_t size);
 void *mem_try(size_t size);
 void mem_free(void *p);
 
-/* mem_serve_libuv makes libuv take its memory here too. It is called before any other function of libuv. */
+/* mem_serve_libuv makes libuv take its memory here too, and lets the kernel have what is freed at once. It is called before any other function of libuv. */
 void mem_serve_libuv(void);
 
 uint64_t mem_allocations(void);

@@ -701,6 +701,23 @@ class Limits(unittest.TestCase):
             server.get("/")  # it has turned to them meanwhile
         return clients
 
+    def test_the_released_server_gives_back_what_clients_that_do_not_read_have_cost(self):
+        """As the kernel counts its memory."""
+        if not os.path.getsize(MIMALLOC):
+            return  # glibc's allocator gives back what lies on top alone
+        with Server(RELEASE) as server:
+            server.get("/small")
+            before, kept = server.resident(), 12 << 20  # what it and its allocator may keep for later
+            for _ in range(2):
+                clients = self.deaf(server, 500)
+                held = server.stats()["held"]["bytes"]
+                self.assertGreater(held, 500 * 49152)
+                self.assertLess(server.resident() - before, held + kept)
+                for c in clients:
+                    c.__exit__()
+                until(lambda: server.stats()["held"]["bytes"] == 0, "memory is held for clients that have gone")
+                until(lambda: server.resident() < before + kept, "memory of clients that have gone is not given back")
+
     def test_the_released_server_outlives_clients_that_use_up_its_memory(self):
         with Server(RELEASE) as server:
             server.get("/")
