@@ -6,7 +6,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -43,8 +45,8 @@ const (
 	suiteFile, measuredTag = "performance/suite.yaml", "shop/checkout:main"
 	// cheap and costly are iterations of a loop that each request is made to cost: next to nothing, and more than a millisecond.
 	cheap, costly = "1", "1000000"
-	// forgeToken is what GitHub is shown, and hookKey what requests to the webhook are signed with.
-	forgeToken, hookKey = "ghs_of_the_namespace", "of the namespace, too"
+	// forgeToken is what GitHub is shown, hookKey what requests to the webhook are signed with, and askToken what is shown by who asks.
+	forgeToken, hookKey, askToken = "ghs_of_the_namespace", "of the namespace, too", "a-token-that-nobody-guesses-so-soon"
 	// tries is how often a round is asked for that this machine has disturbed.
 	tries = 3
 )
@@ -63,6 +65,8 @@ func TestACommitIsMeasuredAndItsPullRequestIsTold(t *testing.T) {
 		{"what is applied again starts nothing", nothingIsMeasuredAgain},
 		{"a new digest behind the same tag is measured once", aNewDigestIsMeasuredOnce},
 		{"a request to the webhook is measured", aWebhookIsMeasured},
+		{"who asks for a round is told what has come of it", anAskIsAnswered},
+		{"the pages show the suite", thePagesShowIt},
 	} {
 		began := time.Now()
 		// No step stands by itself: after one that fails, the others would fail, too.
@@ -107,7 +111,7 @@ func newFromGit(t *testing.T) *fromGit {
 	return w
 }
 
-// trust lets the operator believe the authority of the test's servers, as it is told of one's own, and installs the webhook.
+// trust lets the operator believe the authority of the test's servers, as it is told of one's own, and installs the webhook and the pages.
 func trust(t *testing.T, p private) {
 	t.Helper()
 	const authorities = "e2e-authorities"
@@ -123,6 +127,7 @@ func trust(t *testing.T, p private) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
 	text := `
 webhook: {enabled: true}
+ui: {enabled: true}
 operator:
   extraEnv: [{name: SSL_CERT_FILE, value: /etc/authorities/ca.crt}]
   extraVolumes: [{name: authorities, configMap: {name: ` + authorities + `}}]
@@ -167,7 +172,7 @@ func (w *fromGit) write(api string) {
 func (w *fromGit) lend() {
 	t := w.T
 	t.Helper()
-	for name, data := range map[string]map[string]string{"servers-github": {"token": forgeToken}, "servers-hook": {"key": hookKey}} {
+	for name, data := range map[string]map[string]string{"servers-github": {"token": forgeToken}, "servers-hook": {"key": hookKey, "token": askToken}} {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: data}
 		w.Must(w.Client.Create(t.Context(), s))
 		t.Cleanup(func() {
@@ -442,10 +447,68 @@ func aNewDigestIsMeasuredOnce(w *fromGit) {
 	w.ready(s, metav1.ConditionTrue, "1 of 1 objective checks met")
 }
 
-func aWebhookIsMeasured(w *fromGit) {
-	pod, err := onlyPod(w.T.Context(), "webhook")
+// at is an address of the only pod of a component, below its port 8080.
+func (w *fromGit) at(component, path string) string {
+	w.T.Helper()
+	pod, err := onlyPod(w.T.Context(), component)
 	w.Must(err)
-	address := fmt.Sprintf("http://%s/v1/namespaces/%s/benchmarksuites/%s/trigger", net.JoinHostPort(pod.Status.PodIP, "8080"), namespace, servers)
+	return "http://" + net.JoinHostPort(pod.Status.PodIP, "8080") + path
+}
+
+// Argo Rollouts asks so: the same request until an answer has an outcome.
+func anAskIsAnswered(w *fromGit) {
+	address := w.at("webhook", "/v1/namespaces/"+namespace+"/benchmarksuites/"+servers+"/round")
+	w.rounds++
+	var come webhook.Round
+	w.Await("an outcome", func() string {
+		q, err := http.NewRequestWithContext(w.T.Context(), http.MethodPost, address, strings.NewReader(`{"burn": "4"}`))
+		w.Must(err)
+		q.Header.Set("Authorization", "Bearer "+askToken)
+		status, answer := sent(q)
+		if status/100 != 2 {
+			return fmt.Sprintf("%d %s", status, answer)
+		}
+		come = webhook.Round{}
+		w.Must(json.Unmarshal(answer, &come))
+		if come.Outcome == "" {
+			return come.Message
+		}
+		return ""
+	})
+	w.T.Logf("round %d: %s: %s", come.Round, come.Outcome, come.Message)
+	if come.Round != w.rounds || come.Outcome != v1alpha1.RoundPassed && come.Outcome != v1alpha1.RoundInconclusive {
+		w.T.Errorf("who asks is told of %+v, want that round %d has passed, or was disturbed", come, w.rounds)
+	}
+}
+
+func thePagesShowIt(w *fromGit) {
+	q, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, w.at("ui", "/suites/"+namespace+"/"+servers), nil)
+	w.Must(err)
+	w.Await("a page of the suite", func() string {
+		status, page := sent(q)
+		if status != http.StatusOK || !bytes.Contains(page, []byte("1 of 1 objective")) {
+			return fmt.Sprintf("%d %.300s", status, page)
+		}
+		return ""
+	})
+}
+
+// sent is the status and the body of the answer to a request, or 0 and why there is none.
+func sent(q *http.Request) (int, []byte) {
+	answer, err := (&http.Client{Timeout: 30 * time.Second}).Do(q)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	return answer.StatusCode, body
+}
+
+func aWebhookIsMeasured(w *fromGit) {
+	address := w.at("webhook", "/v1/namespaces/"+namespace+"/benchmarksuites/"+servers+"/trigger")
 	var at time.Time
 	w.Await("that the webhook takes a request", func() string {
 		at = time.Now()
@@ -471,13 +534,9 @@ func hook(t *testing.T, address, body string, at time.Time) string {
 	}
 	q.Header.Set(webhook.TimeHeader, stamp)
 	q.Header.Set(webhook.SignatureHeader, "sha256="+hex.EncodeToString(sum.Sum(nil)))
-	answer, err := (&http.Client{Timeout: 30 * time.Second}).Do(q)
-	if err != nil {
-		return err.Error()
-	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode/100 == 2 {
+	status, answer := sent(q)
+	if status/100 == 2 {
 		return ""
 	}
-	return answer.Status
+	return fmt.Sprintf("%d %s", status, answer)
 }
