@@ -3,7 +3,6 @@ package suite
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/notice"
@@ -101,13 +100,4 @@ func (d *decision) completes(r roundRecord) (in inputs, waits *Problem, ok bool)
 	}
 	same := r.Inputs == in.hash || in.hash == "" && waits == in.unresolved // Without a digest nobody knows.
 	return in, waits, same && (waits == nil || waits.Reason != v1alpha1.ReasonInvalidSpec)
-}
-
-// given tells of the values that a request has given.
-func given(values []v1alpha1.ParameterValue) string {
-	var all []string
-	for _, v := range values {
-		all = append(all, v.Name+"="+v.Value)
-	}
-	return strings.Join(all, ", ")
 }

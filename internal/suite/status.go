@@ -10,6 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/webhook"
 )
 
 // maxCondition bounds the messages of conditions.
@@ -27,7 +28,7 @@ func (d *decision) conditions() {
 	case d.call != nil && d.call.problem != nil:
 		who := "the request to the webhook"
 		if len(d.call.Parameters) > 0 {
-			who += " with " + given(d.call.Parameters)
+			who += " with " + webhook.Given(d.call.Parameters)
 		}
 		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionFalse, d.call.problem.Reason, who+" waits: "+d.call.problem.Message)
 	default:
@@ -115,7 +116,7 @@ func (d *decision) judged(line v1alpha1.SuiteRound) standing {
 	message := fmt.Sprintf("round %d: %s", line.Round, line.Message)
 	switch {
 	case len(line.Parameters) > 0:
-		message = fmt.Sprintf("round %d, with %s: %s", line.Round, given(line.Parameters), line.Message)
+		message = fmt.Sprintf("round %d, with %s: %s", line.Round, webhook.Given(line.Parameters), line.Message)
 	case line.Inputs != d.in.hash:
 		message = fmt.Sprintf("round %d, of an earlier spec, since no trigger follows changes: %s", line.Round, line.Message)
 	}
