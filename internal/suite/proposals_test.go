@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -78,6 +79,10 @@ func TestAPullRequestJudgesNoSuite(t *testing.T) {
 	w.wantLast(0, 0)
 	if l := w.suite.Status.History[0]; l.PullRequest != "7" || l.Outcome != v1alpha1.RoundMissed || w.kstatus() != "Current" {
 		t.Errorf("the history begins with %+v, and for Flux the suite is %s", l, w.kstatus())
+	}
+	want := "no round of the suite's own has a result yet: the next one waits for its trigger"
+	if ready := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady); ready.Message != want {
+		t.Errorf("Ready says %q, want %q", ready.Message, want)
 	}
 	e := w.told()
 	if e.Data.PullRequest != "7" || *e.Data.Gate != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: "the round is that of a pull request, and no suite is judged by one"}) {

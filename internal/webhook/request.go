@@ -59,6 +59,14 @@ func (r Request) Then(id string, parameters []v1alpha1.ParameterValue, expires, 
 	return Request{ID: id, Parameters: parameters, Taken: taken}
 }
 
+// Who names the request, by the values that it gives.
+func (r Request) Who() string {
+	if len(r.Parameters) == 0 {
+		return "the request to the webhook"
+	}
+	return "the request to the webhook with " + Given(r.Parameters)
+}
+
 // Given tells of the values that a request has given.
 func Given(values []v1alpha1.ParameterValue) string {
 	var all []string
