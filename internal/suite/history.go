@@ -176,7 +176,7 @@ func (d *decision) answer() {
 	if d.reconcile != "" && (begun && d.open.Reconcile == d.reconcile || d.dropped && !d.suspended()) {
 		d.Status.LastHandledReconcileAt = d.reconcile
 	}
-	if d.call != nil && (begun && d.open.Webhook == d.call.ID || d.dropped && !d.suspended()) {
+	if d.call != nil && (begun && d.open.Webhook == d.call.ID || d.dropped && !d.suspended() || d.skips()) {
 		d.Status.LastHandledWebhook = d.call.ID
 	}
 	d.Status.NextScheduleTime = nil

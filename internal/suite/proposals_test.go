@@ -3,6 +3,7 @@ package suite
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -143,4 +144,36 @@ func TestPullRequestsTakeThePlaceOfNoRoundOfTheSuite(t *testing.T) {
 		t.Errorf("the rounds that stay are of the pull requests %q", there)
 	}
 	w.wantLast(2, 2, 1, 2)
+}
+
+// Skip drops nothing of the suite's own for a pull request: it waits for the end of that round, and is measured then.
+func TestNothingOfTheSuiteIsSkippedForAPullRequest(t *testing.T) {
+	scheduled := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 13 * * *"}} }
+	for name, tc := range map[string]struct {
+		comes func(*world)
+		// want is what starts the round after that of the pull request; empty if none begins.
+		want v1alpha1.Trigger
+	}{
+		"a scheduled time waits":                {after(time.Hour), v1alpha1.TriggerSchedule},
+		"a request by hand waits":               {annotate(v1alpha1.AnnotationRequestedAt, "1"), v1alpha1.TriggerRequest},
+		"what Flux asks for waits":              {annotate(v1alpha1.AnnotationReconcileAt, "1"), v1alpha1.TriggerRequest},
+		"what the main branch asks for waits":   {pull("b", "none", "shop/checkout:8"), v1alpha1.TriggerWebhook},
+		"another pull request is dropped":       {pull("b", "8", "shop/checkout:8"), ""},
+		"the suite's own goes before the other": {func(w *world) { annotate(v1alpha1.AnnotationRequestedAt, "1")(w); pull("b", "8", "shop/checkout:8")(w) }, v1alpha1.TriggerRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, commit(forged), commit(scheduled), concurrency(v1alpha1.ConcurrencySkip))
+			w.step("the suite is applied")
+			w.step("its round passes", ends(well, well))
+			w.step("a pull request comes", pull("a", "7", "shop/checkout:7"))
+			w.step("something comes while it is measured", tc.comes)
+			if c := w.suite.Status.Current; c.PullRequest != "7" {
+				t.Fatalf("in progress is %+v", c)
+			}
+			w.step("its round passes", ends(well, well))
+			if c := w.suite.Status.Current; c.Trigger != tc.want || c.PullRequest != "" {
+				t.Errorf("in progress is %+v, want one by %q", c, tc.want)
+			}
+		})
+	}
 }

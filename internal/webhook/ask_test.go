@@ -173,6 +173,15 @@ func TestWhatARequestHasComeTo(t *testing.T) {
 	}
 }
 
+// proposed makes the round in progress that of a pull request, and forged lets the parameter pull name one.
+func proposed(number string) func(*v1alpha1.BenchmarkSuite) {
+	return func(s *v1alpha1.BenchmarkSuite) { s.Status.Current.PullRequest = number }
+}
+
+func forged(s *v1alpha1.BenchmarkSuite) {
+	s.Spec.Notifications = []v1alpha1.Notification{{Name: "forge", GitHub: v1alpha1.GitHubNotification{PullRequestParameter: "pull"}}}
+}
+
 func TestWhoAsksTakesNobodysPlace(t *testing.T) {
 	for name, tc := range map[string]struct {
 		suite *v1alpha1.BenchmarkSuite
@@ -191,8 +200,12 @@ func TestWhoAsksTakesNobodysPlace(t *testing.T) {
 		"a round is in progress, and none waits": {
 			holding("", measuring(""), skips), "round 7 is in progress, and concurrency: Skip lets nothing wait for its end: 1/2 runs have ended",
 		},
+		"the round of a pull request is in progress, and the suite's own waits": {holding("", measuring(""), skips, proposed("8")), ""},
+		"the round of a pull request is in progress, and another would not wait": {
+			holding("", measuring(""), skips, proposed("8"), forged), "round 7 is in progress, and concurrency: Skip lets nothing wait for its end: 1/2 runs have ended",
+		},
 	} {
-		if got := Holds(tc.suite); got != tc.want {
+		if got := Holds(tc.suite, []v1alpha1.ParameterValue{{Name: "pull", Value: "7"}}); got != tc.want {
 			t.Errorf("%s: got %q, want %q", name, got, tc.want)
 		}
 	}
