@@ -124,10 +124,18 @@ func waits(s *v1alpha1.BenchmarkSuite) string {
 // refused is the condition that says why the round of the request that is written down cannot begin; nil if it can, as far as is known.
 func refused(s *v1alpha1.BenchmarkSuite) *metav1.Condition {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionMeasuring)
-	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonNoRound {
+	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonNoRound || !tellsOf(c.Message, Read(s.Annotations[v1alpha1.AnnotationWebhook])) {
 		return nil
 	}
 	return c
+}
+
+// tellsOf reports whether the message of a condition is about a request, by its values: it may be older than the request that is written down. Of one
+// with very long values it has only the beginning.
+func tellsOf(message string, r Request) bool {
+	about := r.Who() + " waits: "
+	cut, clipped := strings.CutSuffix(message, "...")
+	return strings.HasPrefix(message, about) || clipped && len(about) > len(cut) && strings.HasPrefix(about, cut)
 }
 
 // Holds is what keeps a request from being written down that is asked for again and again; empty if nothing does. It takes the place of no request
