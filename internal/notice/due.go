@@ -78,7 +78,7 @@ func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1al
 		done := func(r v1alpha1.NotifiedRound) bool {
 			return is(r, line) && (!onForge(sink) || !outdated(r, line) || replaced(s, sink.GitHub, line))
 		}
-		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, done) {
+		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, done) && !behind(s, sink, entry, line) {
 			rounds = append(rounds, line)
 		}
 	}
@@ -114,10 +114,20 @@ func is(r v1alpha1.NotifiedRound, line v1alpha1.SuiteRound) bool {
 
 // replaced reports whether a later round stands where a round would be told again: on its commit, or in its pull request.
 func replaced(s *v1alpha1.BenchmarkSuite, to v1alpha1.GitHubNotification, line v1alpha1.SuiteRound) bool {
-	at := PlaceOf(to, line)
-	return slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool {
-		p := PlaceOf(to, l)
-		return line.CompletionTime.Before(l.CompletionTime) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
+	return slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool { return stands(to, line, l) })
+}
+
+// stands reports whether a round stands where an earlier one would be told.
+func stands(to v1alpha1.GitHubNotification, earlier, l v1alpha1.SuiteRound) bool {
+	at, p := PlaceOf(to, earlier), PlaceOf(to, l)
+	return earlier.CompletionTime.Before(l.CompletionTime) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
+}
+
+// behind reports whether a forge shows a later round where it would be told of one: that is remembered again, and was told before it had left the history.
+func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, line v1alpha1.SuiteRound) bool {
+	return onForge(sink) && slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool {
+		shown := func(r v1alpha1.NotifiedRound) bool { return is(r, l) && r.DeliveryTime != nil }
+		return stands(sink.GitHub, line, l) && slices.ContainsFunc(entry.Rounds, shown)
 	})
 }
 

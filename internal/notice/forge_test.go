@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -355,6 +356,26 @@ func TestNothingNewerIsReplaced(t *testing.T) {
 			}
 			w.try(tc.want, nil)
 		})
+	}
+}
+
+// A round that had left the history, and comes back to it since somebody asks for its round again, is told nowhere over a later one.
+func TestARoundThatComesBackIsNotToldOverALaterOne(t *testing.T) {
+	w := newWorld(t, "a")
+	w.suite.Spec.Notifications[0] = forged("a")
+	for n := int32(1); n <= 2; n++ {
+		w.ends(n, v1alpha1.RoundPassed)
+		w.suite.Status.History[0] = with(w.suite.Status.History[0], "commit", commit, "pull", "7")
+		w.try(fmt.Sprintf("a %d", n), nil)
+		w.now = w.now.Add(time.Minute)
+	}
+	all := w.suite.Status.History
+	w.suite.Status.History = all[:1]
+	w.remember()
+	w.suite.Status.History = all
+	w.try("", nil)
+	if got := w.rounds("a"); got != "2 Passed taken" {
+		t.Errorf("it is done with %s", got)
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *Server) round(ctx context.Context, w http.ResponseWriter, q *http.Reque
 	if come, known := webhook.RoundOf(of, id); known {
 		return &answer{status: http.StatusOK, round: &come}
 	}
-	if why := webhook.Holds(of); why != "" {
+	if why := webhook.Holds(of, values); why != "" {
 		return &answer{status: http.StatusOK, round: &webhook.Round{Message: why}}
 	}
 	return s.begin(ctx, of, id, values)

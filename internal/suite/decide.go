@@ -241,7 +241,7 @@ func (d *decision) start() {
 				d.replace()
 			}
 		case v1alpha1.ConcurrencySkip:
-			d.dropped = true
+			d.dropped = record.PullRequest != "" || d.open.PullRequest == "" // What the suite has waits for what is proposed.
 		case v1alpha1.ConcurrencyQueue:
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/webhook"
 )
 
 const (
@@ -65,14 +66,17 @@ func (d *decision) settle() {
 	notice.Forget(d.Suite, &d.Status, d.Now)
 }
 
-// remembered are the rounds that the status remembers: the newest, and the one that the suite is judged by, whose change points are read once.
+// remembered are the rounds that the status remembers: the newest, the one that the suite is judged by, whose change points are read once, and the one
+// that answers the request that is written down, even if it had left, or who asks for it would wait for ever.
 func (d *decision) remembered() []v1alpha1.SuiteRound {
-	newest := d.lines[:min(len(d.lines), maxLines)]
-	judged := d.result()
-	if judged == nil || slices.ContainsFunc(newest, func(l v1alpha1.SuiteRound) bool { return l.Round == judged.Round }) {
-		return newest
+	judged, asked := d.result(), webhook.Read(d.Suite.Annotations[v1alpha1.AnnotationWebhook]).ID
+	lines := slices.Clone(d.lines)
+	for i := len(lines) - 1; i >= 0 && len(lines) > maxLines; i-- {
+		if (judged == nil || lines[i].Round != judged.Round) && (asked == "" || lines[i].Webhook != asked) {
+			lines = slices.Delete(lines, i, i+1)
+		}
 	}
-	return append(slices.Clone(newest[:maxLines-1]), *judged)
+	return lines
 }
 
 // gone is the round that was in progress and of which no run is left: somebody has deleted them, or an operator that has not lived to write it
@@ -172,7 +176,7 @@ func (d *decision) answer() {
 	if d.reconcile != "" && (begun && d.open.Reconcile == d.reconcile || d.dropped && !d.suspended()) {
 		d.Status.LastHandledReconcileAt = d.reconcile
 	}
-	if d.call != nil && (begun && d.open.Webhook == d.call.ID || d.dropped && !d.suspended()) {
+	if d.call != nil && (begun && d.open.Webhook == d.call.ID || d.dropped && !d.suspended() || d.skips()) {
 		d.Status.LastHandledWebhook = d.call.ID
 	}
 	d.Status.NextScheduleTime = nil

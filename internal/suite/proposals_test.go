@@ -3,7 +3,9 @@ package suite
 import (
 	"slices"
 	"testing"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -79,6 +81,10 @@ func TestAPullRequestJudgesNoSuite(t *testing.T) {
 	if l := w.suite.Status.History[0]; l.PullRequest != "7" || l.Outcome != v1alpha1.RoundMissed || w.kstatus() != "Current" {
 		t.Errorf("the history begins with %+v, and for Flux the suite is %s", l, w.kstatus())
 	}
+	want := "no round of the suite's own has a result yet: the next one waits for its trigger"
+	if ready := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady); ready.Message != want {
+		t.Errorf("Ready says %q, want %q", ready.Message, want)
+	}
 	e := w.told()
 	if e.Data.PullRequest != "7" || *e.Data.Gate != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: "the round is that of a pull request, and no suite is judged by one"}) {
 		t.Errorf("it is told with %+v, the gate %+v", e.Data, e.Data.Gate)
@@ -138,4 +144,36 @@ func TestPullRequestsTakeThePlaceOfNoRoundOfTheSuite(t *testing.T) {
 		t.Errorf("the rounds that stay are of the pull requests %q", there)
 	}
 	w.wantLast(2, 2, 1, 2)
+}
+
+// Skip drops nothing of the suite's own for a pull request: it waits for the end of that round, and is measured then.
+func TestNothingOfTheSuiteIsSkippedForAPullRequest(t *testing.T) {
+	scheduled := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 13 * * *"}} }
+	for name, tc := range map[string]struct {
+		comes func(*world)
+		// want is what starts the round after that of the pull request; empty if none begins.
+		want v1alpha1.Trigger
+	}{
+		"a scheduled time waits":                {after(time.Hour), v1alpha1.TriggerSchedule},
+		"a request by hand waits":               {annotate(v1alpha1.AnnotationRequestedAt, "1"), v1alpha1.TriggerRequest},
+		"what Flux asks for waits":              {annotate(v1alpha1.AnnotationReconcileAt, "1"), v1alpha1.TriggerRequest},
+		"what the main branch asks for waits":   {pull("b", "none", "shop/checkout:8"), v1alpha1.TriggerWebhook},
+		"another pull request is dropped":       {pull("b", "8", "shop/checkout:8"), ""},
+		"the suite's own goes before the other": {func(w *world) { annotate(v1alpha1.AnnotationRequestedAt, "1")(w); pull("b", "8", "shop/checkout:8")(w) }, v1alpha1.TriggerRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, commit(forged), commit(scheduled), concurrency(v1alpha1.ConcurrencySkip))
+			w.step("the suite is applied")
+			w.step("its round passes", ends(well, well))
+			w.step("a pull request comes", pull("a", "7", "shop/checkout:7"))
+			w.step("something comes while it is measured", tc.comes)
+			if c := w.suite.Status.Current; c.PullRequest != "7" {
+				t.Fatalf("in progress is %+v", c)
+			}
+			w.step("its round passes", ends(well, well))
+			if c := w.suite.Status.Current; c.Trigger != tc.want || c.PullRequest != "" {
+				t.Errorf("in progress is %+v, want one by %q", c, tc.want)
+			}
+		})
+	}
 }

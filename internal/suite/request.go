@@ -3,7 +3,6 @@ package suite
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/notice"
@@ -69,15 +68,15 @@ func (d *decision) readCall() {
 	if slices.ContainsFunc(d.rounds, func(other *round) bool { return r.ID != "" && other.Webhook == r.ID }) {
 		d.Status.LastHandledWebhook = r.ID
 	}
-	if d.call = d.Facts.call(d.rounds); d.call == nil {
-		return
+	if d.call = d.Facts.call(d.rounds); d.call != nil {
+		d.call.problem = cmp.Or(d.call.problem, d.RefusedCall, d.call.in.unresolved)
 	}
-	if d.call.problem == nil {
-		d.call.problem = d.RefusedCall
-	}
-	if d.call.problem == nil {
-		d.call.problem = d.call.in.unresolved
-	}
+}
+
+// skips reports whether the request is dropped whatever else waits: that of a pull request, with Skip, if any round is in progress.
+func (d *decision) skips() bool {
+	can := d.call.problem == nil && d.callable() && d.Suite.Spec.Concurrency == v1alpha1.ConcurrencySkip
+	return can && d.open != nil && notice.PullRequest(d.Suite.Spec, d.call.Parameters) != ""
 }
 
 // callable reports whether a round could begin that answers a request: what is wrong with the suite's own images is no matter of one that gives
@@ -101,13 +100,4 @@ func (d *decision) completes(r roundRecord) (in inputs, waits *Problem, ok bool)
 	}
 	same := r.Inputs == in.hash || in.hash == "" && waits == in.unresolved // Without a digest nobody knows.
 	return in, waits, same && (waits == nil || waits.Reason != v1alpha1.ReasonInvalidSpec)
-}
-
-// given tells of the values that a request has given.
-func given(values []v1alpha1.ParameterValue) string {
-	var all []string
-	for _, v := range values {
-		all = append(all, v.Name+"="+v.Value)
-	}
-	return strings.Join(all, ", ")
 }

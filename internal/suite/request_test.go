@@ -175,3 +175,29 @@ func TestARequestThatIsDeniedWaits(t *testing.T) {
 		t.Errorf("%+v, ready: %t, %d runs, again after %s", measuring, ready, len(d.Create), d.After)
 	}
 }
+
+// Who asks again for what was measured long ago finds its outcome as long as its runs are there: no round begins for it, so nothing else would tell.
+func TestARequestThatIsAskedAgainFindsTheRoundThatHadLeftTheHistory(t *testing.T) {
+	w := newWorld(t, commit(hooked), func(w *world) { many := int32(40); w.suite.Spec.History.Passed = &many })
+	ask := func(text string) (webhook.Round, bool) {
+		w.step(text+" is asked for", has("shop/checkout:1"), request(text, "shop/checkout:1"))
+		return webhook.RoundOf(w.suite, digest(text))
+	}
+	w.step("the suite is applied")
+	w.step("its round passes", ends(well, well))
+	ask("a")
+	w.step("its round passes", ends(well, well))
+	for i := range maxLines + 1 {
+		ask(strings.Repeat("b", i+1))
+		w.step("its round passes", ends(well, well))
+	}
+	if come, known := webhook.RoundOf(w.suite, digest("a")); known {
+		t.Fatalf("the history has it still: %+v", come)
+	}
+	if come, known := ask("a"); !known || come.Round != 2 || come.Outcome != v1alpha1.RoundPassed {
+		t.Errorf("known: %t, and it has come to %+v", known, come)
+	}
+	if h := w.suite.Status.History; len(h) != maxLines || w.suite.Status.Current.Round != 0 || h[0].Round != maxLines+3 || h[maxLines-2].Round != 1 && h[maxLines-1].Round != 1 {
+		t.Errorf("in progress is %+v, and the history has %d lines", w.suite.Status.Current, len(h))
+	}
+}

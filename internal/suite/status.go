@@ -10,6 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/webhook"
 )
 
 // maxCondition bounds the messages of conditions.
@@ -25,11 +26,7 @@ func (d *decision) conditions() {
 	case d.open != nil:
 		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionTrue, v1alpha1.ReasonInProgress, fmt.Sprintf("round %d (%s): %s", d.open.number, d.open.Trigger, d.progress()))
 	case d.call != nil && d.call.problem != nil:
-		who := "the request to the webhook"
-		if len(d.call.Parameters) > 0 {
-			who += " with " + given(d.call.Parameters)
-		}
-		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionFalse, d.call.problem.Reason, who+" waits: "+d.call.problem.Message)
+		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionFalse, d.call.problem.Reason, d.call.Who()+" waits: "+d.call.problem.Message)
 	default:
 		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionFalse, v1alpha1.ReasonNoRound, "no round is in progress")
 	}
@@ -85,7 +82,7 @@ func (d *decision) stands() standing {
 	case line != nil:
 		return d.judged(*line)
 	case !follows(d.Suite.Spec):
-		return passed(v1alpha1.ReasonNoRound, "no round has a result yet: "+d.next())
+		return passed(v1alpha1.ReasonNoRound, d.none()+" has a result yet: "+d.next())
 	case d.open != nil && d.open.PullRequest == "" && d.open.Inputs == d.in.hash && (d.waits == nil || !d.suspended()):
 		return waiting(v1alpha1.ReasonInProgress, fmt.Sprintf("round %d measures the inputs: %s", d.open.number, d.progress()))
 	case d.suspended():
@@ -97,6 +94,14 @@ func (d *decision) stands() standing {
 	}
 	why := cmp.Or(d.in.unresolved, &Problem{v1alpha1.ReasonInProgress, "a round of the inputs begins"})
 	return waiting(why.Reason, why.Message)
+}
+
+// none names the rounds of which none has a result. Those of pull requests may have, and judge nothing.
+func (d *decision) none() string {
+	if slices.ContainsFunc(d.lines, func(l v1alpha1.SuiteRound) bool { return l.PullRequest != "" }) {
+		return "no round of the suite's own"
+	}
+	return "no round"
 }
 
 // next is what comes where no change starts a round.
@@ -115,7 +120,7 @@ func (d *decision) judged(line v1alpha1.SuiteRound) standing {
 	message := fmt.Sprintf("round %d: %s", line.Round, line.Message)
 	switch {
 	case len(line.Parameters) > 0:
-		message = fmt.Sprintf("round %d, with %s: %s", line.Round, given(line.Parameters), line.Message)
+		message = fmt.Sprintf("round %d, with %s: %s", line.Round, webhook.Given(line.Parameters), line.Message)
 	case line.Inputs != d.in.hash:
 		message = fmt.Sprintf("round %d, of an earlier spec, since no trigger follows changes: %s", line.Round, line.Message)
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/webhook"
 	"loadstone.dev/loadstone/test/gitops"
 )
 
@@ -200,7 +201,7 @@ func (w *world) step(title string, changes ...func(*world)) {
 // with is what a request has given to the round of a run.
 func with(r v1alpha1.BenchmarkRun) string {
 	if values := roundsOf([]v1alpha1.BenchmarkRun{r})[0].Parameters; len(values) > 0 {
-		return " with " + given(values)
+		return " with " + webhook.Given(values)
 	}
 	return ""
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
 )
 
 // TokenKey is the key of the webhook's Secret under which the token lies that those show who cannot sign. Without it nobody can ask.
@@ -123,21 +124,31 @@ func waits(s *v1alpha1.BenchmarkSuite) string {
 // refused is the condition that says why the round of the request that is written down cannot begin; nil if it can, as far as is known.
 func refused(s *v1alpha1.BenchmarkSuite) *metav1.Condition {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionMeasuring)
-	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonNoRound {
+	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonNoRound || !tellsOf(c.Message, Read(s.Annotations[v1alpha1.AnnotationWebhook])) {
 		return nil
 	}
 	return c
 }
 
+// tellsOf reports whether the message of a condition is about a request, by its values: it may be older than the request that is written down. Of one
+// with very long values it has only the beginning.
+func tellsOf(message string, r Request) bool {
+	about := r.Who() + " waits: "
+	cut, clipped := strings.CutSuffix(message, "...")
+	return strings.HasPrefix(message, about) || clipped && len(about) > len(cut) && strings.HasPrefix(about, cut)
+}
+
 // Holds is what keeps a request from being written down that is asked for again and again; empty if nothing does. It takes the place of no request
 // that waits, or two of them would take it from each other for ever, unless that cannot begin; and it comes to no round for which it would be dropped.
-func Holds(s *v1alpha1.BenchmarkSuite) string {
+// What the suite has by itself waits for the round of a pull request.
+func Holds(s *v1alpha1.BenchmarkSuite, values []v1alpha1.ParameterValue) string {
 	id := Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID
 	waiting := id != "" && id != s.Status.LastHandledWebhook && s.Status.Current.Webhook != id && lineOf(s, id) == nil
 	switch {
 	case waiting && refused(s) == nil:
 		return "another request to this suite waits " + waits(s) + "; this one comes after it"
-	case s.Status.Current.Round > 0 && s.Spec.Concurrency == v1alpha1.ConcurrencySkip:
+	case s.Status.Current.Round > 0 && s.Spec.Concurrency == v1alpha1.ConcurrencySkip &&
+		(s.Status.Current.PullRequest == "" || notice.PullRequest(s.Spec, values) != ""):
 		return fmt.Sprintf("round %d is in progress, and concurrency: Skip lets nothing wait for its end: %s", s.Status.Current.Round, progress(s.Status.Current))
 	}
 	return ""

@@ -118,7 +118,8 @@ func remembering(lines ...v1alpha1.SuiteRound) func(*v1alpha1.BenchmarkSuite) {
 // stuck says why the request that is written down cannot begin.
 func stuck(s *v1alpha1.BenchmarkSuite) {
 	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionMeasuring, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonImageNotFound, Message: "shop does not have shop:2",
+		Type: v1alpha1.ConditionMeasuring, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonImageNotFound,
+		Message: "the request to the webhook waits: shop does not have shop:2",
 	})
 }
 
@@ -127,6 +128,14 @@ func faulty(s *v1alpha1.BenchmarkSuite) {
 	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "triggers.schedules[0].cron never comes",
 	})
+}
+
+// stuckWith says that some request cannot begin.
+func stuckWith(message string) func(*v1alpha1.BenchmarkSuite) {
+	return func(s *v1alpha1.BenchmarkSuite) {
+		stuck(s)
+		s.Status.Conditions[0].Message = message
+	}
 }
 
 func suspended(s *v1alpha1.BenchmarkSuite) {
@@ -154,7 +163,7 @@ func TestWhatARequestHasComeTo(t *testing.T) {
 		"it was just written down":       {holding(mine), Round{Message: "the request waits for its round to begin"}, true},
 		"another round is in progress":   {holding(mine, measuring("")), Round{Message: "the request waits for the end of round 7: 1/2 runs have ended"}, true},
 		"the suite is suspended":         {holding(mine, suspended), Round{Message: "the request waits until spec.suspend is false"}, true},
-		"the registry lacks its image":   {holding(mine, stuck), Round{Message: "the request waits and its round cannot begin now: shop does not have shop:2"}, true},
+		"the registry lacks its image":   {holding(mine, stuck), Round{Message: "the request waits and its round cannot begin now: the request to the webhook waits: shop does not have shop:2"}, true},
 		"the spec is at fault":           {holding(mine, faulty), Round{Message: "the request waits until the suite can start rounds: triggers.schedules[0].cron never comes"}, true},
 		"its round is in progress":       {holding(mine, handled(mine), measuring(mine)), going, true},
 		"its round has ended":            {holding(mine, handled(mine), remembering(missed)), ended, true},
@@ -168,6 +177,46 @@ func TestWhatARequestHasComeTo(t *testing.T) {
 			got, known := RoundOf(tc.suite, mine)
 			if diff := cmp.Diff(tc.want, got); known != tc.known || diff != "" {
 				t.Errorf("known: %t (-want +got):\n%s", known, diff)
+			}
+		})
+	}
+}
+
+// proposed makes the round in progress that of a pull request, and forged lets the parameter pull name one.
+func proposed(number string) func(*v1alpha1.BenchmarkSuite) {
+	return func(s *v1alpha1.BenchmarkSuite) { s.Status.Current.PullRequest = number }
+}
+
+func forged(s *v1alpha1.BenchmarkSuite) {
+	s.Spec.Notifications = []v1alpha1.Notification{{Name: "forge", GitHub: v1alpha1.GitHubNotification{PullRequestParameter: "pull"}}}
+}
+
+// The condition may be about the request before, of which the operator has not seen yet that another has taken its place.
+func TestARequestIsToldOnlyOfItsOwnTrouble(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	for name, tc := range map[string]struct {
+		image, says string
+		own         bool
+	}{
+		"its own":                          {"shop:3", "the request to the webhook with image=shop:3 waits: shop does not have shop:3", true},
+		"that of another":                  {"shop:3", "the request to the webhook with image=shop:2 waits: shop does not have shop:2", false},
+		"that of one whose value is long":  {"shop:3", "the request to the webhook with image=shop:33 waits: shop does not have shop:33", false},
+		"its own, of which there is less":  {long + "yz", "the request to the webhook with image=" + long + "y...", true},
+		"another's of which there is less": {long + "yz", "the request to the webhook with image=" + long + "z...", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := holding("", stuckWith(tc.says))
+			values := []v1alpha1.ParameterValue{{Name: "image", Value: tc.image}}
+			s.Annotations = map[string]string{v1alpha1.AnnotationWebhook: Read("").Then(mine, values, noon, noon).Text()}
+			want, held := "the request waits and its round cannot begin now: "+tc.says, ""
+			if !tc.own {
+				want, held = "the request waits for its round to begin", "another request to this suite waits for its round to begin; this one comes after it"
+			}
+			if got, _ := RoundOf(s, mine); got.Message != want {
+				t.Errorf("got %q, want %q", got.Message, want)
+			}
+			if got := Holds(s, nil); got != held {
+				t.Errorf("another is held with %q, want %q", got, held)
 			}
 		})
 	}
@@ -191,8 +240,12 @@ func TestWhoAsksTakesNobodysPlace(t *testing.T) {
 		"a round is in progress, and none waits": {
 			holding("", measuring(""), skips), "round 7 is in progress, and concurrency: Skip lets nothing wait for its end: 1/2 runs have ended",
 		},
+		"the round of a pull request is in progress, and the suite's own waits": {holding("", measuring(""), skips, proposed("8")), ""},
+		"the round of a pull request is in progress, and another would not wait": {
+			holding("", measuring(""), skips, proposed("8"), forged), "round 7 is in progress, and concurrency: Skip lets nothing wait for its end: 1/2 runs have ended",
+		},
 	} {
-		if got := Holds(tc.suite); got != tc.want {
+		if got := Holds(tc.suite, []v1alpha1.ParameterValue{{Name: "pull", Value: "7"}}); got != tc.want {
 			t.Errorf("%s: got %q, want %q", name, got, tc.want)
 		}
 	}

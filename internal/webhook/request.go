@@ -3,6 +3,7 @@ package webhook
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -56,4 +57,21 @@ func (r Request) Then(id string, parameters []v1alpha1.ParameterValue, expires, 
 	maps.Copy(taken, r.Taken)
 	maps.DeleteFunc(taken, func(_ string, until int64) bool { return until < now.Unix() })
 	return Request{ID: id, Parameters: parameters, Taken: taken}
+}
+
+// Who names the request, by the values that it gives.
+func (r Request) Who() string {
+	if len(r.Parameters) == 0 {
+		return "the request to the webhook"
+	}
+	return "the request to the webhook with " + Given(r.Parameters)
+}
+
+// Given tells of the values that a request has given.
+func Given(values []v1alpha1.ParameterValue) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, v.Name+"="+v.Value)
+	}
+	return strings.Join(all, ", ")
 }
