@@ -28,6 +28,8 @@ type silence struct {
 	until time.Time
 	// asked is true while somebody finds out whether the registry answers again.
 	asked bool
+	// slow are the images for which it did not answer. They are asked for again when others have had their turn: it may be silent for them alone.
+	slow map[string]bool
 }
 
 // ask asks an image's registry for the digest behind its tag, unless the registry was silent a short time ago.
@@ -36,40 +38,52 @@ func (s *silences) ask(ctx context.Context, image string, keys authn.Keychain, n
 	if ref, err := name.ParseReference(image); err == nil {
 		host = ref.Context().RegistryStr()
 	}
-	// The same text at each try: one that differed would be written and seen each time.
-	silent := suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(
-		"asking for the digest of %s: %s does not answer within %.0f s, and is asked again every %.0f s", image, host, registryPatience.Seconds(), suite.RetryImages.Seconds())}
-	if !s.enter(host, now()) {
-		return silent
+	// The same texts at each try: one that differed, as by a time, would be written and seen each time.
+	silent := func(text string) suite.Resolution {
+		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(text, image, host, registryPatience.Seconds(), suite.RetryImages.Seconds())}
 	}
+	const (
+		slow  = "asking for the digest of %s: %s did not answer within %.0f s, and is asked again %.0f s later at the earliest, for other images first"
+		other = "the digest of %s was not asked for: %s did not answer for another image within %.0f s, and is asked again %.0f s later at the earliest"
+	)
+	if may, isSlow := s.enter(host, image, now()); !may && isSlow {
+		return silent(slow)
+	} else if !may {
+		return silent(other)
+	}
+	var until time.Time
+	defer func() { s.leave(host, image, until) }() // After a panic, too: a registry that is being asked is asked by nobody else.
 	within, cancel := context.WithTimeout(ctx, registryPatience)
 	defer cancel()
 	said := registry(within, image, keys)
 	if said.Digest == "" && within.Err() != nil && ctx.Err() == nil {
-		s.leave(host, now().Add(suite.RetryImages))
-		return silent
+		until = now().Add(suite.RetryImages)
+		return silent(slow)
 	}
-	s.leave(host, time.Time{})
 	return said
 }
 
-// enter reports whether a registry may be asked.
-func (s *silences) enter(host string, now time.Time) bool {
+// enter reports whether a registry may be asked for an image, and whether it was silent for that one.
+func (s *silences) enter(host, image string, now time.Time) (may, slow bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.byHost[host]
 	if was == nil {
-		return true
+		return true, false
 	}
-	if was.asked || now.Before(was.until) {
-		return false
+	from := was.until
+	if was.slow[image] {
+		from = from.Add(suite.RetryImages) // As long as a suite waits between its tries: each other has one before.
+	}
+	if was.asked || now.Before(from) {
+		return false, was.slow[image]
 	}
 	was.asked = true
-	return true
+	return true, was.slow[image]
 }
 
-// leave notes until when a registry is left alone that was asked; zero if it has answered.
-func (s *silences) leave(host string, until time.Time) {
+// leave notes until when a registry is left alone that was asked for an image; zero if it has answered.
+func (s *silences) leave(host, image string, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if until.IsZero() {
@@ -79,5 +93,10 @@ func (s *silences) leave(host string, until time.Time) {
 	if s.byHost == nil {
 		s.byHost = map[string]*silence{}
 	}
-	s.byHost[host] = &silence{until: until}
+	was := s.byHost[host]
+	if was == nil {
+		was = &silence{slow: map[string]bool{}}
+		s.byHost[host] = was
+	}
+	was.until, was.asked, was.slow[image] = until, false, true
 }

@@ -29,20 +29,16 @@ func TestARegistryThatIsSilentIsLeftAlone(t *testing.T) {
 			}
 			return suite.Resolution{Digest: "sha256:aa"}
 		}
-		// ask lets so many suites ask at once, and wants the registry to be asked for some, all to take so long, and all or none to have a digest.
-		ask := func(what, image string, suites int, wantAsked int32, took time.Duration, digest bool) {
+		// ask lets so many suites ask at once, and wants the registry to be asked for some, all to take so long, and to be told why they have no digest, or to have one.
+		ask := func(what, image string, suites int, wantAsked int32, took time.Duration, want string) {
 			t.Helper()
 			before, begun := asked.Load(), time.Now()
 			var all sync.WaitGroup
 			for range suites {
 				all.Go(func() {
 					said := s.ask(t.Context(), image, nil, time.Now, registry)
-					if (said.Digest != "") != digest {
+					if (said.Digest == "") != (want != "") || said.Message != want || want != "" && said.Reason != v1alpha1.ReasonRegistryUnavailable {
 						t.Errorf("%s: it says %+v", what, said)
-					}
-					const silent = "silent.example does not answer within 10 s, and is asked again every 30 s"
-					if !digest && (said.Reason != v1alpha1.ReasonRegistryUnavailable || !strings.HasSuffix(said.Message, silent)) {
-						t.Errorf("%s: it says %q", what, said.Message)
 					}
 				})
 			}
@@ -51,17 +47,21 @@ func TestARegistryThatIsSilentIsLeftAlone(t *testing.T) {
 				t.Errorf("%s: it was asked %d times within %s, want %d within %s", what, n, time.Since(begun), wantAsked, took)
 			}
 		}
-		ask("at first", "silent.example/a:1", 1, 1, registryPatience, false)
-		ask("soon after, by twelve suites", "silent.example/b:1", 12, 0, 0, false)
-		ask("another registry", "other.example/a:1", 12, 12, 0, true)
+		const slow = "asking for the digest of silent.example/a:1: silent.example did not answer within 10 s, and is asked again 30 s later at the earliest, for other images first"
+		const other = "the digest of silent.example/b:1 was not asked for: silent.example did not answer for another image within 10 s, and is asked again 30 s later at the earliest"
+		ask("at first", "silent.example/a:1", 1, 1, registryPatience, slow)
+		ask("soon after, by twelve suites", "silent.example/b:1", 12, 0, 0, other)
+		ask("another registry", "other.example/a:1", 12, 12, 0, "")
 		time.Sleep(suite.RetryImages)
-		go ask("half a minute after, by one", "silent.example/a:1", 1, 1, registryPatience, false)
+		ask("half a minute after, for the same image", "silent.example/a:1", 12, 0, 0, slow)
+		time.Sleep(suite.RetryImages)
+		go ask("a minute after, by one", "silent.example/a:1", 1, 1, registryPatience, slow)
 		synctest.Wait()
-		ask("while that one waits", "silent.example/b:1", 12, 0, 0, false)
+		ask("while that one waits", "silent.example/b:1", 12, 0, 0, other)
 		time.Sleep(registryPatience + suite.RetryImages)
 		answers.Store(true)
-		ask("when it answers again", "silent.example/a:1", 1, 1, 0, true)
-		ask("after that", "silent.example/b:1", 12, 12, 0, true)
+		ask("when it answers again, for another image", "silent.example/b:1", 1, 1, 0, "")
+		ask("after that", "silent.example/a:1", 12, 12, 0, "")
 	})
 }
 
@@ -73,7 +73,68 @@ func TestARegistryIsNotSilentToWhoGoesAway(t *testing.T) {
 		cancel()
 		return suite.Resolution{}
 	})
-	if !s.enter("a.example", time.Now()) {
+	if may, _ := s.enter("a.example", "a.example/a:1", time.Now()); !may {
 		t.Error("it is left alone")
+	}
+}
+
+// A suite whose images alone a registry is silent for is back a moment after the silence each time, and takes no other suite's turn by that.
+func TestAnImageThatIsSlowHoldsUpNoOther(t *testing.T) {
+	for name, images := range map[string][]string{
+		"one image":                 {"a.example/slow:1"},
+		"three images of one suite": {"a.example/slow:1", "a.example/slow:2", "a.example/slow:3"},
+	} {
+		for phase := time.Duration(0); phase < 70*time.Second; phase += 7 * time.Second {
+			t.Run(name+", and another suite "+phase.String()+" later", func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var s silences
+					registry := func(ctx context.Context, image string, _ authn.Keychain) suite.Resolution {
+						if strings.Contains(image, "/slow:") {
+							<-ctx.Done()
+							return suite.Resolution{}
+						}
+						return suite.Resolution{Digest: "sha256:aa"}
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+					defer cancel()
+					// tries asks as a suite does: for all its images at once, and soon again.
+					tries := func(images []string, answered *int) {
+						for ctx.Err() == nil {
+							var all sync.WaitGroup
+							for _, image := range images {
+								all.Go(func() {
+									if s.ask(ctx, image, nil, time.Now, registry).Digest != "" {
+										*answered++
+									}
+								})
+							}
+							all.Wait()
+							time.Sleep(suite.RetryImages + time.Millisecond)
+						}
+					}
+					var slow, other int
+					go tries(images, &slow)
+					time.Sleep(phase)
+					tries([]string{"a.example/other:1"}, &other)
+					if other < 20 {
+						t.Errorf("in an hour it was answered %d times", other)
+					}
+					time.Sleep(time.Minute) // Until the slow one has seen the end.
+				})
+			})
+		}
+	}
+}
+
+// A client that panics has found out nothing, and the next one is let in.
+func TestAPanicLeavesNoRegistryAsked(t *testing.T) {
+	s, now := silences{}, time.Now()
+	s.leave("a.example", "a.example/a:1", now)
+	func() {
+		defer func() { _ = recover() }()
+		s.ask(t.Context(), "a.example/b:1", nil, func() time.Time { return now }, func(context.Context, string, authn.Keychain) suite.Resolution { panic("a bad answer") })
+	}()
+	if may, _ := s.enter("a.example", "a.example/b:1", now); !may {
+		t.Error("it is asked for ever")
 	}
 }
