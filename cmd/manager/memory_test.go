@@ -85,7 +85,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			all, err := namespaces.Parse(tc.led, system)
 			must(err)
 			o := options{namespace: system, probes: "0", metrics: "0", led: all}
-			_, err = o.leaveOut(t.Context(), errandClient)
+			_, err = o.leaveOut(t.Context(), errandClient, time.Millisecond)
 			must(err)
 			m, _, err := newManager(o, lease.NewFence(leaseDuration, time.Now))
 			must(err)

@@ -19,6 +19,13 @@ import (
 // lookForMissing is how often namespaces are looked for that the operator is to lead and that it could not lead when it started.
 const lookForMissing = time.Minute
 
+// A namespace is left out at the start when it was refused so often, once each so long: an API server that has just started, as one that ended the operator's
+// lease by that, may not know its Roles yet, and a trial may measure where it is refused. All the waits are half of what its start-up probe gives an operator.
+const (
+	refusals    = 7
+	refusedWait = 5 * time.Second
+)
+
 // What an operator keeps in memory it decides at its start: it ends to start anew.
 var (
 	// errThereNow is the end for a namespace that was left out and can be led now.
@@ -28,8 +35,8 @@ var (
 )
 
 // leaveOut takes out of what is led the namespaces that are not there or may not be read, and returns who looks for them: memory of them would be waited for,
-// and never come, and nothing else be led. The operator's own stays: with no right in that, nothing is led.
-func (o *options) leaveOut(ctx context.Context, dial func() (client.Client, error)) (*missing, error) {
+// and never come, and nothing else be led. The operator's own stays: with no right in that, nothing is led. What is refused is asked again after a wait.
+func (o *options) leaveOut(ctx context.Context, dial func() (client.Client, error), wait time.Duration) (*missing, error) {
 	m := &missing{every: lookForMissing, log: ctrl.Log.WithName("namespaces")}
 	if len(o.led) == 0 {
 		return m, nil
@@ -42,14 +49,29 @@ func (o *options) leaveOut(ctx context.Context, dial func() (client.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	_, locked, err := there.Readable(ctx, ask, &v1alpha1.BenchmarkRunList{})
-	if err != nil {
+	others := slices.DeleteFunc(slices.Clone(there), func(name string) bool { return name == o.namespace })
+	if m.locked, err = refused(ctx, ask, others, wait); err != nil {
 		return nil, err
 	}
-	m.locked = slices.DeleteFunc(locked, func(name string) bool { return name == o.namespace })
 	m.led = slices.DeleteFunc(there, func(name string) bool { return slices.Contains(m.locked, name) })
 	o.led, m.names, m.ask = m.led, names, ask
 	return m, nil
+}
+
+// refused returns those namespaces whose runs may not be listed, however often one asks.
+func refused(ctx context.Context, ask client.Reader, of namespaces.Led, wait time.Duration) (namespaces.Led, error) {
+	for try := 1; ; try++ {
+		_, locked, err := of.Readable(ctx, ask, &v1alpha1.BenchmarkRunList{})
+		if err != nil || len(locked) == 0 || try == refusals {
+			return locked, err
+		}
+		of = locked
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
 }
 
 // missing looks for namespaces that are left out, and for those that are led and may not be read any more. An operator that does not lead does so, too: it
@@ -100,8 +122,8 @@ func (m *missing) say(ctx context.Context) {
 		}
 	}
 	if len(lacking) > 0 {
-		m.log.Info("Leaving out namespaces in which the operator may not list BenchmarkRuns: they have no Role and RoleBinding loadstone-runs, as one that was made again. "+
-			"Upgrade the chart, which makes them: the namespaces are led within a minute then", "namespaces", lacking)
+		m.log.Info("Leaving out namespaces in which the operator may not list BenchmarkRuns: they have no Role and RoleBinding loadstone-runs, as one that was made again, "+
+			"or the API server does not know them yet. If they lack, upgrade the chart, which makes them: the namespaces are led within two minutes then", "namespaces", lacking)
 	}
 	if len(ending) > 0 {
 		m.log.Info("Leaving out namespaces that are being deleted and whose rights went before what is in them: take the finalizers of the BenchmarkRuns and Trials "+

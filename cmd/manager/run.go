@@ -161,7 +161,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(handler))
-	absent, err := o.leaveOut(ctx, errandClient)
+	absent, err := o.leaveOut(ctx, errandClient, refusedWait)
 	if err != nil {
 		return err
 	}
