@@ -59,6 +59,7 @@ func zco() []comparison {
 	all := levels("zco-cpu-to-gohttp", "zco-gohttp", "zco", "gohttp", "keepalive", cpuPerRequest, four, atMost(0.50))
 	all = append(all, levels("zco-cpu-to-epoll", "zco-epoll", "zco", "epoll", "keepalive", cpuPerRequest, four, atMost(1.15))...)
 	all = append(all, levels("zco-cpu-to-uring", "zco-uring", "zco", "uring", "keepalive", cpuPerRequest, []int32{100, 1000}, atMost(1.15))...)
+	all = append(all, levels("zco-io-uring-cpu-to-zco", "zco-backends", "zco-io-uring", "zco", "keepalive", cpuPerRequest, []int32{100, 1000}, figures.Aim{})...)
 	all = append(all, levels("zco-cpu-to-gnet", "zco-gnet", "zco", "gnet", "keepalive", cpuPerRequest, []int32{100}, figures.Aim{})...)
 	all = append(all,
 		value("zco-jain-1000", under("zco-fair", "zco", "keepalive", 1000, fairness), "index", theLowest, atLeast(0.95)),
