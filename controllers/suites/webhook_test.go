@@ -125,9 +125,40 @@ func (h *hook) documented() string {
 	h.must(err)
 	_, rest, _ := strings.Cut(string(page), "\n```sh\n")
 	step, _, _ := strings.Cut(rest, "```\n")
-	step = strings.Replace(step, "https://hooks.example/v1/namespaces/default/", h.address+"/v1/namespaces/"+h.namespace+"/", 1)
-	c := exec.CommandContext(h.t.Context(), "bash", "-euo", "pipefail", "-c", step)
-	c.Env = append(os.Environ(), "KEY=secret")
+	return h.step(strings.Replace(step, "https://hooks.example/v1/namespaces/default/", h.address+"/v1/namespaces/"+h.namespace+"/", 1), "KEY=secret")
+}
+
+// workflow sends a request as the sample of a workflow does, and returns what is printed.
+func (h *hook) workflow(commit string) string {
+	h.t.Helper()
+	text, err := os.ReadFile("../../config/gitops/github-workflow.yaml")
+	h.must(err)
+	var w struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Env map[string]string `json:"env"`
+				Run string            `json:"run"`
+			} `json:"steps"`
+		} `json:"jobs"`
+	}
+	h.must(yaml.Unmarshal(text, &w))
+	step := w.Jobs["measure"].Steps[0]
+	replacer := strings.NewReplacer(
+		"${{ secrets.LOADSTONE_KEY }}", "secret", "${{ github.event.pull_request.number }}", "17", "${{ github.event.pull_request.head.sha }}", commit,
+		"${{ vars.LOADSTONE_URL }}", h.address+"/v1/namespaces/"+h.namespace+"/benchmarksuites/checkout/trigger",
+	)
+	var env []string
+	for name, value := range step.Env {
+		env = append(env, name+"="+replacer.Replace(value))
+	}
+	return h.step(step.Run, env...)
+}
+
+// step runs a step of a pipeline, and returns what it prints.
+func (h *hook) step(script string, env ...string) string {
+	h.t.Helper()
+	c := exec.CommandContext(h.t.Context(), "bash", "-euo", "pipefail", "-c", script)
+	c.Env = append(os.Environ(), env...)
 	out, err := c.Output()
 	h.must(err)
 	return string(out)
@@ -191,6 +222,14 @@ func TestASignedRequestStartsOneRound(t *testing.T) {
 	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
 	s = h.await("the round of the page", measures(4))
 	if values := s.Status.Current.Parameters; len(values) != 1 || values[0].Value != "registry.example/checkout:1a2b3c4" {
+		t.Errorf("it measures %+v", values)
+	}
+	if says := h.workflow(strings.Repeat("8f", 20)); says != "a round is asked for\n" {
+		t.Errorf("the workflow is answered %q", says)
+	}
+	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	s = h.await("the round of the workflow", measures(5))
+	if values := s.Status.Current.Parameters; len(values) != 1 || values[0].Value != "registry.example/checkout:pr-17" {
 		t.Errorf("it measures %+v", values)
 	}
 }
