@@ -46,7 +46,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+// run writes to files, as two processes besides itself do at the same time.
+func run(ctx context.Context, stdout, stderr *os.File, args []string) error {
 	f := flag.NewFlagSet("viewers", flag.ContinueOnError)
 	n := f.Int("n", 50, "how many have the page open")
 	page := f.String("page", "/", "the path of the page")
@@ -90,7 +91,7 @@ type site struct {
 }
 
 // serve starts it, and reads its address from the line that it prints.
-func serve(ctx context.Context, program string, stderr io.Writer) (*site, error) {
+func serve(ctx context.Context, program string, stderr *os.File) (*site, error) {
 	s := &site{command: exec.CommandContext(ctx, program, "ui")}
 	s.command.Stderr = stderr
 	out, err := s.command.StdoutPipe()

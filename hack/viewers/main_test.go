@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -36,7 +35,7 @@ func program(t *testing.T) string {
 }
 
 func TestViewersAreThereWhileACommandRuns(t *testing.T) {
-	var stdout, stderr bytes.Buffer
+	stdout, stderr := written(t), written(t)
 	asked := filepath.Join(t.TempDir(), "asked")
 	t.Setenv("ASKED", asked)
 	// The command ends when each of them has been told of a change, and has asked for the page again.
@@ -44,16 +43,41 @@ func TestViewersAreThereWhileACommandRuns(t *testing.T) {
 	if err := os.WriteFile(asked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := run(t.Context(), &stdout, &stderr, []string{"-n", "3", "-loadstone", program(t), "timeout", "120", "sh", "-c", wait})
+	err := run(t.Context(), stdout, stderr, []string{"-n", "3", "-loadstone", program(t), "timeout", "120", "sh", "-c", wait})
 	var ended *exec.ExitError
-	if !errors.As(err, &ended) || ended.ExitCode() != 3 || stdout.String() != "measured\n" {
-		t.Errorf("it ends with %v, and prints %s", err, &stdout)
+	if !errors.As(err, &ended) || ended.ExitCode() != 3 || read(t, stdout) != "measured\n" {
+		t.Errorf("it ends with %v, and prints %s", err, read(t, stdout))
 	}
+	says := read(t, stderr)
 	for _, want := range []string{"viewers-cpu\t", "3 viewers for ", "viewers-memory\t", "viewers-slowest-page\t", "viewers-pages-lost\t0\t"} {
-		if !strings.Contains(stderr.String(), want) {
-			t.Errorf("it does not say %q: %s", want, &stderr)
+		if !strings.Contains(says, want) {
+			t.Errorf("it does not say %q: %s", want, says)
 		}
 	}
+}
+
+// written is a file that the test reads.
+func written(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func read(t *testing.T, f *os.File) string {
+	t.Helper()
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func TestACommandIsNeeded(t *testing.T) {
