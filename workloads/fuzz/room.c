@@ -42,6 +42,7 @@ enum { INPUT_MAX = 512 };
 static const struct fuzz_text seeds[] = {
     FUZZ_TEXT("22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n" LINE "/a\\040b,workdir=/work\n"),
     FUZZ_TEXT("/upper, of \\ it\n"),
+    FUZZ_TEXT(LINE "\\000per,workdir=/work\n"),
 };
 static const struct fuzz_text words[] = {
     FUZZ_TEXT(" \n\t,\\01257:/\0\xff"), FUZZ_TEXT("\n" LINE), FUZZ_TEXT(",upperdir="), FUZZ_TEXT(DEVICE), FUZZ_TEXT("\\040"), FUZZ_TEXT("\\777"),

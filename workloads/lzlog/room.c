@@ -47,7 +47,7 @@ static bool take_path(const char *from, char path[PATH_MAX])
         }
     }
     path[size] = '\0';
-    return size > 0 && size < PATH_MAX - 1;
+    return size > 0 && size < PATH_MAX - 1 && strlen(path) == size; /* None has a zero in it, which the kernel never writes so. */
 }
 
 /* upper_of finds the folder that an overlay writes to: it stands in the line of its device. */
