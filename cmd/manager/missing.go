@@ -123,7 +123,7 @@ func (m *missing) say(ctx context.Context) {
 	}
 	if len(lacking) > 0 {
 		m.log.Info("Leaving out namespaces in which the operator may not list BenchmarkRuns: they have no Role and RoleBinding loadstone-runs, as one that was made again, "+
-			"or the API server does not know them yet. If they lack, upgrade the chart, which makes them: the namespaces are led within two minutes then", "namespaces", lacking)
+			"or the API server does not know them yet. If they are missing, upgrade the chart, which makes them: the namespaces are led within two minutes then", "namespaces", lacking)
 	}
 	if len(ending) > 0 {
 		m.log.Info("Leaving out namespaces that are being deleted and whose rights went before what is in them: take the finalizers of the BenchmarkRuns and Trials "+
