@@ -1,6 +1,6 @@
 // Program viewers has pages of loadstone ui open while a command runs, as so many browsers would, and says what they cost:
 //
-//	viewers [-n 50] [-page /] COMMAND [ARGUMENT...]
+//	viewers [-n 50] [-page /] [-report report.json] COMMAND [ARGUMENT...]
 //
 // It starts "bin/loadstone ui" for the cluster of the environment, and ends it when the command has ended, with whose exit code it ends, too. A line a
 // figure goes to standard error, since standard output is the command's: name, value, unit, aim, "met" or "short", and a note.
@@ -9,6 +9,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/analysis"
 )
 
 const (
@@ -52,6 +54,7 @@ func run(ctx context.Context, stdout, stderr *os.File, args []string) error {
 	n := f.Int("n", 50, "how many have the page open")
 	page := f.String("page", "/", "the path of the page")
 	program := f.String("loadstone", "bin/loadstone", "the program that serves the pages")
+	report := f.String("report", "", "the report.json of the A/A run that the command leads, which must find no difference")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
 	}
@@ -78,10 +81,51 @@ func run(ctx context.Context, stdout, stderr *os.File, args []string) error {
 	if err := site.end(); err != nil {
 		return errors.Join(failed, err)
 	}
-	for _, line := range cost(site.command.ProcessState, viewers, took) {
+	lines := cost(site.command.ProcessState, viewers, took)
+	if *report != "" {
+		lines = append(lines, undisturbed(*report, began)...)
+	}
+	for _, line := range lines {
 		fmt.Fprintln(stderr, line.Line())
 	}
 	return failed
+}
+
+// undisturbed are the ends of the interval of an A/A run's ratio, which is to include 1, by a report that was written since the run began.
+func undisturbed(path string, began time.Time) []figures.Figure {
+	low := figures.Figure{Name: "viewers-aa-low", Unit: "ratio", Aim: figures.AtMost(1)}
+	high := figures.Figure{Name: "viewers-aa-high", Unit: "ratio", Aim: figures.AtLeast(1)}
+	entry, err := headline(path, began)
+	if err != nil {
+		low.Missing, high.Missing = err.Error(), err.Error()
+		return []figures.Figure{low, high}
+	}
+	note := fmt.Sprintf("%s of %s to %s is %.4g; n = %d blocks", entry.Metric, entry.Implementation, entry.Baseline, *entry.Ratio, entry.Blocks)
+	low.Value, low.Note, high.Value, high.Note = *entry.Low, note, *entry.High, note
+	return []figures.Figure{low, high}
+}
+
+// headline is the first comparison of a report that is not older than a time.
+func headline(path string, since time.Time) (analysis.HeadlineEntry, error) {
+	about, err := os.Stat(path)
+	if err != nil {
+		return analysis.HeadlineEntry{}, fmt.Errorf("reading the report: %w", err)
+	}
+	if about.ModTime().Before(since) {
+		return analysis.HeadlineEntry{}, fmt.Errorf("%s is of another run", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return analysis.HeadlineEntry{}, fmt.Errorf("reading the report: %w", err)
+	}
+	var r struct{ Headline analysis.Headline }
+	if err := json.Unmarshal(text, &r); err != nil {
+		return analysis.HeadlineEntry{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(r.Headline.Entries) == 0 || r.Headline.Entries[0].Ratio == nil || r.Headline.Entries[0].Low == nil || r.Headline.Entries[0].High == nil {
+		return analysis.HeadlineEntry{}, fmt.Errorf("%s compares nothing", path)
+	}
+	return r.Headline.Entries[0], nil
 }
 
 // site is a loadstone ui that serves.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // pages is a program that serves pages as loadstone ui does: it is this test's own, started again.
@@ -53,6 +54,39 @@ func TestViewersAreThereWhileACommandRuns(t *testing.T) {
 		if !strings.Contains(says, want) {
 			t.Errorf("it does not say %q: %s", want, says)
 		}
+	}
+}
+
+func TestAnAARunIsHeldAgainstItsInterval(t *testing.T) {
+	const report = `{"headline": {"entries": [{"implementation": "again", "baseline": "a", "metric": "ServerCPUPerRequest", "ratio": 1.01, "low": %s, "high": 1.08, "blocks": 10}]}}`
+	for name, tc := range map[string]struct {
+		text  string
+		since time.Duration
+		want  []string
+	}{
+		"an interval that includes 1": {fmt.Sprintf(report, "0.94"), -time.Hour, []string{
+			"viewers-aa-low\t0.94\tratio\t<=1\tmet\tServerCPUPerRequest of again to a is 1.01; n = 10 blocks", "viewers-aa-high\t1.08\tratio\t>=1\tmet\t",
+		}},
+		"one that does not":           {fmt.Sprintf(report, "1.003"), -time.Hour, []string{"viewers-aa-low\t1.003\tratio\t<=1\tshort\t", "viewers-aa-high\t1.08\tratio\t>=1\tmet\t"}},
+		"a report of an earlier run":  {fmt.Sprintf(report, "0.94"), time.Hour, []string{"not measured\t", " is of another run"}},
+		"a report without comparison": {`{"headline": {"entries": []}}`, -time.Hour, []string{"not measured\t", " compares nothing"}},
+		"what is no report":           {"{", -time.Hour, []string{"not measured\t", "unexpected end of JSON input"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "report.json")
+			if err := os.WriteFile(path, []byte(tc.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for _, f := range undisturbed(path, time.Now().Add(tc.since)) {
+				lines = append(lines, f.Line())
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(strings.Join(lines, "\n"), want) {
+					t.Errorf("it says %q, want %q", lines, want)
+				}
+			}
+		})
 	}
 }
 
