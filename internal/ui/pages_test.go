@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -222,6 +223,17 @@ func TestNoVerdictIsShownBeforeARunHasEnded(t *testing.T) {
 		if out := string(html(t, p)); strings.Contains(out, "epoll wins") {
 			t.Errorf("%s shows the verdict of a run that measures", name)
 		}
+	}
+}
+
+func TestARunWithoutAVerdictSaysWhyOnce(t *testing.T) {
+	r := run("even", 60, succeeds)
+	r.Status.Verdict = "Inconclusive: one may or may not differ"
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
+	c.Message = r.Status.Verdict
+	out, _, _ := strings.Cut(string(html(t, Run(frame(), &r, Trials{}, ""))), `<details id="conditions">`)
+	if n := strings.Count(out, r.Status.Verdict); n != 1 {
+		t.Errorf("the page says it %d times above its conditions: %s", n, out)
 	}
 }
 

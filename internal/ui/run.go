@@ -41,6 +41,9 @@ func Run(f Frame, r *v1alpha1.BenchmarkRun, trials Trials, report string) Page {
 	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil && ended {
 		body.Says = c.Message
 	}
+	if body.Says == body.Verdict { // Said above.
+		body.Says = ""
+	}
 	if ended && len(trials.All) == 0 && trials.Err == nil {
 		body.Blocks = nil
 	}
