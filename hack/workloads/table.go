@@ -143,6 +143,9 @@ func coro() []comparison {
 	return []comparison{
 		value("coro-switch", of("stackful", "switch"), "ns", theMean, atMost(10)),
 		ratio("coro-switch-to-boost", of("stackful", "switch"), of("boost", "switch"), noDearer),
+		value("coro-switch-without-control-words", prints("coro-words", "without-words", "switch", wallTime), "ns", theMean, figures.Aim{}),
+		ratio("coro-switch-without-control-words-to-boost",
+			prints("coro-words", "without-words", "switch", wallTime), prints("coro-words", "boost", "switch", wallTime), figures.Aim{}),
 		ratio("coro-switch-flags-differ-to-boost", of("stackful", "switch-flags-differ"), of("boost", "switch-flags-differ"), figures.Aim{}),
 		value("coro-switch-flags-differ", of("stackful", "switch-flags-differ"), "ns", theMean, figures.Aim{}),
 		value("coro-switch-of-boost", of("boost", "switch"), "ns", theMean, figures.Aim{}),

@@ -215,7 +215,7 @@ func TestCellsBecomeLines(t *testing.T) {
 func TestChoosing(t *testing.T) {
 	for only, want := range map[string]string{
 		"zco-switch":       "zco-switch\n",
-		"coro,zco-jain":    "zco-fair\ncoro\ncoro-reads\ncoro-depth\n",
+		"coro,zco-jain":    "zco-fair\ncoro\ncoro-words\ncoro-reads\ncoro-depth\n",
 		"zco-system":       "zco-system-calls\n",
 		"uvhttp-cpu-to":    "uvhttp-epoll\nuvhttp-nginx\nuvhttp-streams\nuvhttp-h2o\n",
 		"what there is no": "",
