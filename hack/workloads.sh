@@ -100,15 +100,16 @@ peers() {
   esac
 }
 
-# system_calls FILE: writes the record (hack/workloads/record.go) of how many system calls zco makes for its answers. No run counts them: perf
-# does, while wrk loads the server.
+# system_calls FILE: writes the record (hack/workloads/record.go) of how many system calls zco makes for its answers, also with two threads. No run
+# counts them: perf does, while wrk loads the server.
 system_calls() {
-  local began connections lines=''
+  local began load lines=''
   began=$(date -u +%FT%TZ)
-  for connections in 10 100; do
-    lines+=$(count_calls "$connections")$'\n' || { say "perf counts no system calls here"; return 1; }
+  for load in "zco 1 10" "zco 1 100" "zco-2 2 100"; do
+    # shellcheck disable=SC2086 # It is three arguments.
+    lines+=$(count_calls $load)$'\n' || { say "perf counts no system calls here"; return 1; }
   done
-  { head_of zco-system-calls "$began" 1 zco=bin/zco && printf '%s' "$lines"; } >"$1"
+  { head_of zco-system-calls "$began" 1 zco=bin/zco zco-2=bin/zco && printf '%s' "$lines"; } >"$1"
 }
 
 # head_of RUN BEGAN BLOCKS NAME=PROGRAM...: prints the head of the record of a run of these programs that has ended.
@@ -126,21 +127,21 @@ head_of() {
     "$1" "$2" "$(date -u +%FT%TZ)" "$version" "$3" "$machine" "${programs#,}"
 }
 
-# count_calls CONNECTIONS: prints what was seen at so many, a line of the record.
+# count_calls NAME THREADS CONNECTIONS: prints what was seen of zco with so many threads under so many connections, a line of the record.
 count_calls() {
   local server counts answers calls port=18082
   counts=$(mktemp)
-  taskset --cpu-list 1 bin/zco --port=$port >/dev/null &
+  taskset --cpu-list 1 bin/zco --port=$port "--threads=$2" >/dev/null &
   server=$!
   sleep 0.5
   answers=$(perf stat -x, -e raw_syscalls:sys_enter -o "$counts" -p $server -- \
-    taskset --cpu-list 0 wrk -t1 "-c$1" -d5s http://127.0.0.1:$port/ | awk '/requests in/ {print $1}') || answers=0
+    taskset --cpu-list 0 wrk -t1 "-c$3" -d5s http://127.0.0.1:$port/ | awk '/requests in/ {print $1}') || answers=0
   kill $server
   wait $server || true
   calls=$(awk -F, '$3 == "raw_syscalls:sys_enter" {print $1}' "$counts")
   rm "$counts"
   [[ $calls =~ ^[1-9][0-9]*$ && $answers =~ ^[1-9][0-9]*$ ]] || return 1
-  printf '{"block":1,"implementation":"zco","at":{"load":"keepalive","connections":%s},"requests":%s,"systemCalls":%s}\n' "$1" "$answers" "$calls"
+  printf '{"block":1,"implementation":"%s","at":{"load":"keepalive","connections":%s},"requests":%s,"systemCalls":%s}\n' "$1" "$3" "$answers" "$calls"
 }
 
 # busier_share FILE: writes the record of what share of ten connections the busier of two threads of zco gets from the kernel, in 20 tries.

@@ -18,6 +18,7 @@ func countedRows() (all []comparison) {
 	for _, n := range []int32{10, 100} {
 		all = append(all, value(fmt.Sprintf("%s-%d", callsRun, n), under(callsRun, "zco", "keepalive", n, systemCalls), "a request", theHighest, figures.AtMost(3)))
 	}
+	all = append(all, value("zco-threads-system-calls-100", under(callsRun, "zco-2", "keepalive", 100, systemCalls), "a request", theHighest, figures.Aim{}))
 	const connections = 10
 	share := source{run: shareRun, implementation: "zco", at: record.Point{Load: "open", Connections: connections}, of: busierShare}
 	all = append(all, value(fmt.Sprintf("%s-%d", shareRun, connections), share, "share", theMean, figures.Aim{}))

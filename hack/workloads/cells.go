@@ -45,6 +45,8 @@ type cell struct {
 	CPUSeconds  float64 `json:"cpuSeconds"`
 	// P99WaitSeconds is of cases in which somebody waits; 0 in others.
 	P99WaitSeconds float64 `json:"p99WaitSeconds"`
+	// WritersCPUSeconds is the CPU time of the threads that do the operations, where a program has others, too; else 0.
+	WritersCPUSeconds float64 `json:"writersCPUSeconds"`
 }
 
 // parseCell reads the line that a cell prints.
@@ -68,15 +70,18 @@ func parseCell(text []byte, name string) (c cell, err error) {
 // print prints the times of one operation, and what somebody waited.
 func (c cell) print(out io.Writer, name string) error {
 	each := float64(c.Operations)
-	metrics := []struct {
-		metric  string
-		seconds float64
-	}{{wallTime, c.WallSeconds / each}, {cpuTime, c.CPUSeconds / each}, {p99Wait, c.P99WaitSeconds}}
-	if c.P99WaitSeconds == 0 {
-		metrics = metrics[:2]
+	others := 0.0
+	if c.WritersCPUSeconds > 0 {
+		others = max(0, c.CPUSeconds-c.WritersCPUSeconds)
 	}
 	e := json.NewEncoder(out)
-	for _, v := range metrics {
+	for _, v := range []struct {
+		metric  string
+		seconds float64
+	}{{wallTime, c.WallSeconds / each}, {cpuTime, c.CPUSeconds / each}, {p99Wait, c.P99WaitSeconds}, {othersCPUTime, others / each}} {
+		if v.seconds == 0 {
+			continue // A program has none of it.
+		}
 		err := e.Encode(map[string]any{
 			"schema": "loadstone.case/v1", "case": name, "metric": v.metric, "unit": "ns", "better": "Less", "value": 1e9 * v.seconds,
 		})
@@ -92,4 +97,6 @@ const (
 	wallTime = "Time"
 	cpuTime  = "CPU time"
 	p99Wait  = "p99 wait"
+	// othersCPUTime is of the threads that do other things than the operations.
+	othersCPUTime = "CPU time of others"
 )

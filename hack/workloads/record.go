@@ -62,6 +62,8 @@ type sight struct {
 	CPUNanos      int64 `json:"cpuNanos,omitempty"`
 	Requests      int64 `json:"requests,omitempty"`
 	AgentRequests int64 `json:"agentRequests,omitempty"`
+	// ContextSwitches are those of all the server's threads.
+	ContextSwitches int64 `json:"contextSwitches,omitempty"`
 	// LoadNanos is for how long the tool made load, in nanoseconds.
 	LoadNanos int64 `json:"loadNanos,omitempty"`
 	// GeneratorAtLimit says that the throughput is the load generator's, and none of the server.

@@ -21,7 +21,9 @@ import (
 
 // everything asks for each quantity of a simulated run, and for what both of its servers have.
 func everything() (all []comparison) {
-	for name, q := range map[string]quantity{"CPU time": cpuPerRequest, "throughput": throughput, "fairness": fairness, "p99": p99, "memory": memoryGrowth} {
+	for name, q := range map[string]quantity{
+		"CPU time": cpuPerRequest, "throughput": throughput, "fairness": fairness, "p99": p99, "memory": memoryGrowth, "context switches": contextSwitches,
+	} {
 		a, b := under("one", "a", "sweep", 100, q), under("one", "b", "sweep", 100, q)
 		all = append(all, ratio(name, b, a, atMost(1.1)), value(name, a, "1", theHighest, atMost(1.1)))
 	}
@@ -83,6 +85,9 @@ func TestADuetIsKeptByItsServers(t *testing.T) {
 	for _, server := range []string{"go", "go-slow"} {
 		if got := at(server, cpuPerRequest).values(r); len(got) != 3 {
 			t.Errorf("CPU time of %s: got %v, want a value a block", server, got)
+		}
+		if got := at(server, contextSwitches).values(r); len(got) != 3 {
+			t.Errorf("context switches of %s: got %v, want a value a block", server, got)
 		}
 		if got := at(server, p99).values(r); len(got) != 0 {
 			t.Errorf("p99 of %s, which was frozen in turns: got %v", server, got)

@@ -141,6 +141,7 @@ func (s *sight) addSeen(seen record.CellObservation, c validity.Cell, alone bool
 	if c.CPUPerRequest != nil {
 		s.CPUNanos = seen.CPUNanos
 	}
+	s.ContextSwitches = seen.VoluntarySwitches + seen.InvoluntarySwitches
 	if !alone {
 		return
 	}

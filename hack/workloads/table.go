@@ -43,7 +43,7 @@ func levels(name, run, over, than, load string, of quantity, connections []int32
 }
 
 var table = func() (all []comparison) {
-	for _, of := range [][]comparison{floors(), zco(), countedRows(), uvhttp(), ablation(), coro(), coroDepth(), ipc(), ipcLadder(), lzlog(), lzlogThreads()} {
+	for _, of := range [][]comparison{floors(), zco(), countedRows(), uvhttp(), ablation(), coro(), coroDepth(), ipc(), ipcLadder(), lzlog(), lzlogParts(), lzlogThreads()} {
 		all = append(all, of...)
 	}
 	return all
@@ -56,7 +56,10 @@ func floors() []comparison {
 
 func zco() []comparison {
 	four := []int32{10, 100, 500, 1000}
-	all := levels("zco-cpu-to-gohttp", "zco-gohttp", "zco", "gohttp", "keepalive", cpuPerRequest, four, atMost(0.50))
+	// Below the floor's share nobody can come.
+	all := levels("epoll-cpu-to-gohttp", "epoll-gohttp", "epoll", "gohttp", "keepalive", cpuPerRequest, four[:2], figures.Aim{})
+	all = append(all, levels("zco-cpu-to-gohttp", "zco-gohttp-few", "zco", "gohttp", "keepalive", cpuPerRequest, four[:1], atMost(0.50))...)
+	all = append(all, levels("zco-cpu-to-gohttp", "zco-gohttp", "zco", "gohttp", "keepalive", cpuPerRequest, four[1:], atMost(0.50))...)
 	all = append(all, levels("zco-cpu-to-epoll", "zco-epoll", "zco", "epoll", "keepalive", cpuPerRequest, four, atMost(1.15))...)
 	all = append(all, levels("zco-cpu-to-uring", "zco-uring", "zco", "uring", "keepalive", cpuPerRequest, []int32{100, 1000}, atMost(1.15))...)
 	all = append(all, levels("zco-io-uring-cpu-to-zco", "zco-backends", "zco-io-uring", "zco", "keepalive", cpuPerRequest, []int32{100, 1000}, figures.Aim{})...)
@@ -66,6 +69,10 @@ func zco() []comparison {
 		value("zco-unanswered-1000", left("zco-fair", "zco", "keepalive", 1000), "connections", theHighest, atMost(0)),
 	)
 	all = append(all, levels("zco-threads-cpu-to-one", "zco-threads", "zco-2", "zco", "keepalive", cpuPerRequest, []int32{100, 1000}, atMost(1.1))...)
+	for _, of := range []struct{ name, implementation string }{{"one", "zco"}, {"two", "zco-2"}} {
+		source := under("zco-threads", of.implementation, "keepalive", 100, contextSwitches)
+		all = append(all, value("zco-threads-context-switches-of-"+of.name+"-100", source, "a request", theMean, figures.Aim{}))
+	}
 	all = append(all, levels("zco-workers-cpu-to-zco", "zco-workers", "zco-workers", "zco", "keepalive", cpuPerRequest, []int32{10, 90}, figures.Aim{})...)
 	all = append(all, value("zco-workers-unanswered-1000", left("zco-workers", "zco-workers", "keepalive", 1000), "connections", theLowest, figures.Aim{}))
 	all = append(all, levels("zco-close-cpu-to-gohttp", "zco-close", "zco", "gohttp", "per-request", cpuPerRequest, four, atMost(0.85))...)
@@ -136,6 +143,9 @@ func coro() []comparison {
 	return []comparison{
 		value("coro-switch", of("stackful", "switch"), "ns", theMean, atMost(10)),
 		ratio("coro-switch-to-boost", of("stackful", "switch"), of("boost", "switch"), noDearer),
+		value("coro-switch-without-control-words", prints("coro-words", "without-words", "switch", wallTime), "ns", theMean, figures.Aim{}),
+		ratio("coro-switch-without-control-words-to-boost",
+			prints("coro-words", "without-words", "switch", wallTime), prints("coro-words", "boost", "switch", wallTime), figures.Aim{}),
 		ratio("coro-switch-flags-differ-to-boost", of("stackful", "switch-flags-differ"), of("boost", "switch-flags-differ"), figures.Aim{}),
 		value("coro-switch-flags-differ", of("stackful", "switch-flags-differ"), "ns", theMean, figures.Aim{}),
 		value("coro-switch-of-boost", of("boost", "switch"), "ns", theMean, figures.Aim{}),
@@ -198,6 +208,26 @@ func lzlog() []comparison {
 		value("lzlog-compress", prints("lzlog", "lzlog", "compress", cpuTime), "ns", theMean, figures.Aim{}),
 		value("lzlog-aes", prints("lzlog", "lzlog", "write-encrypted", wallTime), "ns", theMean, atMost(200)),
 	}
+}
+
+// lzlogParts are what a write takes without a part of it each, in lzlogs that are none; and what spdlog's work takes at least.
+func lzlogParts() []comparison {
+	of := func(test string) source { return prints("lzlog-parts", "lzlog", test, wallTime) }
+	all := []comparison{
+		value("lzlog-write", of("write"), "ns", theMean, figures.Aim{}),
+		value("lzlog-preparer", prints("lzlog-parts", "lzlog", "write", othersCPUTime), "ns", theMean, figures.Aim{}),
+	}
+	for _, part := range []string{"fork", "turn", "addition", "ahead", "announcement", "checksum", "commitment", "all"} {
+		all = append(all, value("lzlog-without-"+part, of("without-"+part), "ns", theMean, figures.Aim{}))
+	}
+	limit := func(implementation, test, metric string) source {
+		return prints("lzlog-limit", implementation, test, metric)
+	}
+	return append(all,
+		value("lzlog-limit-clock", limit("limit", "clock", wallTime), "ns", theMean, figures.Aim{}),
+		ratio("lzlog-limit-wall-to-spdlog", limit("limit", "blocks-clock", wallTime), limit("spdlog", "write", wallTime), figures.Aim{}),
+		ratio("lzlog-limit-cpu-to-spdlog", limit("limit", "blocks-clock", cpuTime), limit("spdlog", "write", cpuTime), figures.Aim{}),
+	)
 }
 
 // lzlogThreads are writes by ten threads and by one, with a place by an atomic addition and by the two other ways to reserve one.

@@ -94,6 +94,14 @@ func rate(s sight) float64 {
 
 func fairness(s sight) float64 { return known(s.Jain) }
 
+// contextSwitches is how often the threads of the server were switched, for a request.
+func contextSwitches(s sight) float64 {
+	if s.ContextSwitches <= 0 || s.Requests <= 0 {
+		return math.NaN()
+	}
+	return float64(s.ContextSwitches) / float64(s.Requests+s.AgentRequests)
+}
+
 // unanswered is the number of connections that got no answer.
 func unanswered(s sight) float64 {
 	if s.Unanswered == nil {

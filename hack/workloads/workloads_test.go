@@ -152,6 +152,7 @@ func TestQuantitiesOfARun(t *testing.T) {
 	r := simulated(t, 2)
 	for name, q := range map[string]quantity{
 		"CPU time": cpuPerRequest, "throughput": throughput, "fairness": fairness, "p99": p99, "memory": memoryGrowth, "unanswered": unanswered,
+		"context switches": contextSwitches,
 	} {
 		if got := under("one", "a", "sweep", 10, q).values(r); len(got) != 2 {
 			t.Errorf("%s: got %v, want a value a block", name, got)
@@ -189,12 +190,13 @@ func TestCellsBecomeLines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prints, want string
 	}{
-		"a cell":            {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `"value":2000000}`},
-		"a cell with waits": {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1,"p99WaitSeconds":0.02}`, `"metric":"p99 wait","schema":"loadstone.case/v1","unit":"ns","value":20000000}`},
-		"another case":      {`{"case":"other","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `it ran the case "other"`},
-		"no operation":      {`{"case":"own","operations":0,"wallSeconds":2,"cpuSeconds":1}`, "it counted 0 operations"},
-		"what is no JSON":   {"none", "it printed no line of JSON"},
-		"two lines at all":  {"{}\n{}", "more than one line"},
+		"a cell":             {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `"value":2000000}`},
+		"a cell with waits":  {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1,"p99WaitSeconds":0.02}`, `"metric":"p99 wait","schema":"loadstone.case/v1","unit":"ns","value":20000000}`},
+		"a cell with others": {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1,"writersCPUSeconds":0.75}`, `"metric":"CPU time of others","schema":"loadstone.case/v1","unit":"ns","value":250000}`},
+		"another case":       {`{"case":"other","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `it ran the case "other"`},
+		"no operation":       {`{"case":"own","operations":0,"wallSeconds":2,"cpuSeconds":1}`, "it counted 0 operations"},
+		"what is no JSON":    {"none", "it printed no line of JSON"},
+		"two lines at all":   {"{}\n{}", "more than one line"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -213,7 +215,7 @@ func TestCellsBecomeLines(t *testing.T) {
 func TestChoosing(t *testing.T) {
 	for only, want := range map[string]string{
 		"zco-switch":       "zco-switch\n",
-		"coro,zco-jain":    "zco-fair\ncoro\ncoro-reads\ncoro-depth\n",
+		"coro,zco-jain":    "zco-fair\ncoro\ncoro-words\ncoro-reads\ncoro-depth\n",
 		"zco-system":       "zco-system-calls\n",
 		"uvhttp-cpu-to":    "uvhttp-epoll\nuvhttp-nginx\nuvhttp-streams\nuvhttp-h2o\n",
 		"what there is no": "",

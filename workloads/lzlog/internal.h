@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "cipher.h"
 #include "crc32c.h"
@@ -19,6 +20,7 @@ struct lz_file {
     int fd;                 /* -1: there is no file here */
     bool unsynced;          /* since the last flush */
     int lost;               /* why a flush failed; 0: none did */
+    time_t prefaulted;      /* when all pages were made writable, in seconds of the monotonic clock */
     uint64_t number;
     uint64_t seed;
     uint8_t nonce[LZ_NONCE];

@@ -50,37 +50,56 @@ extern thread_local constinit Context callersContext asm("coroCallersContext");
 #define CORO_COROUTINES(offset) #offset "(%%rdi)"
 
 /*
- * Nothing is pushed, because the code around may keep data in the red zone below its stack pointer. Loading a control word is slow,
- * so they are loaded only when they differ. The flags of MXCSR (its low six bits) are nobody's to preserve; they are told from the
- * control bits only when something differs, which it then does once: flags stay set.
+ * loadsMxcsr says how a switch sees to MXCSR, whose flags (the low six bits) are nobody's to preserve. Where it is true, it is loaded each time, flags
+ * and all: to read what was just stored of it, and compare it, takes AMD's processors longer (measured on an EPYC: a quarter of the switch).
+ * Where it is false, it is loaded only when its control bits differ, and else the flags stay as they are: to load other flags takes Intel's
+ * longer than all the rest.
  */
+extern bool loadsMxcsr asm("coroLoadsMxcsr");
+
+/*
+ * The word of x87 is loaded only where it differs. The program of the benchmark that is built without all this (Makefile) says what it takes: it
+ * is no choice, for one coroutine's rounding mode would leak into another.
+ */
+#ifndef CORO_BENCH_WITHOUT_CONTROL_WORDS
+#define CORO_CHANGE_WORDS(FROM, TO)                                                                                                  \
+    "stmxcsr " FROM(24) "\n\t"                                                                                                       \
+    "fnstcw " FROM(28) "\n\t"                                                                                                        \
+    "movzwl " FROM(28) ", %%ecx\n\t"                                                                                                 \
+    "cmpb $0, coroLoadsMxcsr(%%rip)\n\t"                                                                                             \
+    "je 4f\n\t"                                                                                                                      \
+    "ldmxcsr " TO(24) "\n"                                                                                                           \
+    "2:\n\t"                                                                                                                         \
+    "cmpw " TO(28) ", %%cx\n\t"                                                                                                      \
+    "jne 5f\n"                                                                                                                       \
+    "3:\n\t"
+#define CORO_CHANGE_UNUSUAL_WORDS(FROM, TO)                                                                                          \
+    "4:\n\t"                                                                                                                         \
+    "movl " FROM(24) ", %%eax\n\t"                                                                                                   \
+    "xorl " TO(24) ", %%eax\n\t"                                                                                                     \
+    "testl $0xffc0, %%eax\n\t"                                                                                                       \
+    "jz 2b\n\t"                                                                                                                      \
+    "ldmxcsr " TO(24) "\n\t"                                                                                                         \
+    "jmp 2b\n"                                                                                                                       \
+    "5:\n\t"                                                                                                                         \
+    "fldcw " TO(28) "\n\t"                                                                                                           \
+    "jmp 3b\n"
+#else
+#define CORO_CHANGE_WORDS(FROM, TO)
+#define CORO_CHANGE_UNUSUAL_WORDS(FROM, TO)
+#endif
+
+/* Nothing is pushed, because the code around may keep data in the red zone below its stack pointer. */
 #define CORO_SWITCH(coroutine, FROM, TO)                                                                                             \
     asm volatile("leaq 1f(%%rip), %%rax\n\t"                                                                                         \
                  "movq %%rsp, " FROM(0) "\n\t"                                                                                       \
                  "movq %%rbp, " FROM(8) "\n\t"                                                                                       \
                  "movq %%rax, " FROM(16) "\n\t"                                                                                      \
-                 "stmxcsr " FROM(24) "\n\t"                                                                                          \
-                 "fnstcw " FROM(28) "\n\t"                                                                                           \
-                 "movl " FROM(24) ", %%eax\n\t"                                                                                      \
-                 "movzwl " FROM(28) ", %%ecx\n\t"                                                                                    \
-                 "cmpl " TO(24) ", %%eax\n\t"                                                                                        \
-                 "jne 3f\n\t"                                                                                                        \
-                 "cmpw " TO(28) ", %%cx\n\t"                                                                                         \
-                 "jne 4f\n"                                                                                                          \
-                 "2:\n\t"                                                                                                            \
+                 CORO_CHANGE_WORDS(FROM, TO)                                                                                         \
                  "movq " TO(0) ", %%rsp\n\t"                                                                                         \
                  "movq " TO(8) ", %%rbp\n\t"                                                                                         \
                  "jmpq *" TO(16) "\n"                                                                                                \
-                 "3:\n\t"                                                                                                            \
-                 "xorl " TO(24) ", %%eax\n\t"                                                                                        \
-                 "xorw " TO(28) ", %%cx\n\t"                                                                                         \
-                 "andl $0xffc0, %%eax\n\t"                                                                                           \
-                 "orl %%ecx, %%eax\n\t"                                                                                              \
-                 "jz 2b\n"                                                                                                           \
-                 "4:\n\t"                                                                                                            \
-                 "ldmxcsr " TO(24) "\n\t"                                                                                            \
-                 "fldcw " TO(28) "\n\t"                                                                                              \
-                 "jmp 2b\n"                                                                                                          \
+                 CORO_CHANGE_UNUSUAL_WORDS(FROM, TO)                                                                                 \
                  "1:\n\t"                                                                                                            \
                  : "+D"(coroutine)                                                                                                   \
                  :                                                                                                                   \

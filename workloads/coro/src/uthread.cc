@@ -4,6 +4,8 @@
 
 namespace coro {
 
+/* What begins before this is made compares, which is right everywhere. */
+bool loadsMxcsr = __builtin_cpu_is("amd") != 0;
 thread_local constinit Context callersContext;
 constinit ExceptionState Uthread::notAskedFor_{&notAskedFor_, 1};
 thread_local constinit ExceptionState *Uthread::threadsExceptions_ = &notAskedFor_;

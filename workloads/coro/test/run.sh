@@ -74,6 +74,15 @@ compared() {
     echo "all there"
 }
 
+# the program without the control words has switches of its own, which read fewer of them, and verify what they hand over; and no case that needs them
+without_words() {
+    program=$1 lacking=$1-without-control-words
+    "$lacking" cell switch-stackful --seconds 0.01 || return 1
+    reads=$(objdump -d "$program" | grep -c fnstcw)
+    left=$(objdump -d "$lacking" | grep -c fnstcw)
+    [ "$left" -lt "$reads" ] && echo "$left places that read one, instead of $reads"
+}
+
 # where no device is waited for, no cell says so by its name, and Google Benchmark's cases go without
 memory_is_no_device() {
     [ "$(stat -f -c %T /dev/shm)" = tmpfs ] || { echo "not tried: there is no tmpfs"; return 0; }
@@ -130,6 +139,7 @@ suite "cells, ASan and UBSan" cells '^(wake|uneven|(switch|depth-(1|64|2048)|rea
 suite "cells" cells '^(switch|wake|uneven|depth-(1|64|2048)|read-(4|32|2048)k|direct-read-(4|64)k|same-read-(4|32)|deep-read-(1|256))-' "$out/coro-bench"
 suite "contract of the cell" contract "$out/coro-bench"
 suite "cells that are compared" compared "$out/coro-bench"
+suite "switches without control words" without_words "$out/coro-bench"
 suite "reads past the page cache" memory_is_no_device "$out/coro-bench" "$out/coro"
 suite "files" leaves_nothing "$out/coro-bench" "$out"
 suite "Google Benchmark" google "$out/coro" "$out/coro-bench" "$out"

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
+#include <xmmintrin.h>
 
 using coro::Stack;
 using coro::StackPool;
@@ -154,7 +155,7 @@ TEST("doubles in registers survive the switch to another coroutine that has as m
     CHECK(b == chain(77, false));
 }
 
-TEST("the rounding mode belongs to a coroutine, for SSE and for x87")
+static void roundsForItself()
 {
     StackPool stacks;
     Uthread &uthread = Uthread::spawn(stacks, []() noexcept {
@@ -173,6 +174,32 @@ TEST("the rounding mode belongs to a coroutine, for SSE and for x87")
     uthread.resume();
     CHECK(std::fegetround() == FE_DOWNWARD);
     std::fesetround(FE_TONEAREST);
+}
+
+TEST("the rounding mode belongs to a coroutine, for SSE and for x87, whether MXCSR is loaded each time or compared")
+{
+    const bool before = coro::loadsMxcsr;
+    for (bool loads : {true, false}) {
+        coro::loadsMxcsr = loads;
+        roundsForItself();
+    }
+    coro::loadsMxcsr = before;
+}
+
+TEST("of MXCSR's flags the coroutine has its own where it is loaded, and its caller's where it is compared")
+{
+    const bool before = coro::loadsMxcsr;
+    for (bool loads : {true, false}) {
+        coro::loadsMxcsr = loads;
+        StackPool stacks;
+        bool inexact = false;
+        _mm_setcsr(_mm_getcsr() & ~_MM_EXCEPT_INEXACT);
+        Uthread &uthread = Uthread::spawn(stacks, [&]() noexcept { inexact = (_mm_getcsr() & _MM_EXCEPT_INEXACT) != 0; });
+        _mm_setcsr(_mm_getcsr() | _MM_EXCEPT_INEXACT);
+        CHECK(!uthread.resume());
+        CHECK(inexact == !loads);
+    }
+    coro::loadsMxcsr = before;
 }
 
 TEST("stacks begin as the ABI wants them, and are used again")

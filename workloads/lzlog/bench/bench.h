@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,14 @@ const char *file_fault(const char *path, uint64_t records, bool ordered);
 /* files_fault does the same with files that follow each other. */
 const char *files_fault(const char *const *paths, size_t count, uint64_t records, bool ordered);
 
+/* ask_the_time takes the time of day, as a log does for each record. */
+static inline void ask_the_time(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    __asm__ volatile("" : : "m"(time)); /* it is used, as far as the compiler knows */
+}
+
 struct peer {
     const char *name;
     unsigned threads;
@@ -49,10 +58,12 @@ struct peer {
     bool (*finish)(void *self);
 };
 
-extern const struct peer peer_memcpy, peer_memcpy_fresh, peer_fetchadd_10;
+extern const struct peer peer_memcpy, peer_memcpy_fresh, peer_clock, peer_fetchadd_10;
 extern const struct peer peer_lzlog_1, peer_lzlog_1_cas, peer_lzlog_1_mutex, peer_lzlog_1_aes, peer_lzlog_1_equal, peer_lzlog_1_compress;
 extern const struct peer peer_lzlog_5, peer_lzlog_10, peer_lzlog_10_cas, peer_lzlog_10_mutex, peer_lzlog_10_aes;
-extern const struct peer peer_spdlog_1, peer_spdlog_1_rotating, peer_spdlog_5, peer_spdlog_10, peer_write_1, peer_compress;
+extern const struct peer peer_spdlog_1, peer_spdlog_1_rotating, peer_spdlog_5, peer_spdlog_10, peer_write_1, peer_write_blocks, peer_compress;
+enum { LACKING_WRITES = 8 };
+extern const struct peer peers_lzlog_without[LACKING_WRITES];
 
 enum {
     THREADS_MAX = 10,
@@ -72,7 +83,7 @@ extern unsigned divisor;
 /* What a cell took. */
 struct cost {
     uint64_t records;
-    double wall, cpu; /* seconds */
+    double wall, cpu, writers_cpu; /* seconds; the last of the threads that write, the one before of all */
 };
 
 /* cell_measure runs one cell. It returns false when something failed, which it says, or somebody has interrupted it. */

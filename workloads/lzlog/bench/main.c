@@ -10,6 +10,7 @@ static const struct peer *const peers[] = {
     &peer_lzlog_1_mutex, &peer_lzlog_1_aes,   &peer_lzlog_1_equal, &peer_lzlog_5,      &peer_lzlog_10,
     &peer_lzlog_10_cas, &peer_lzlog_10_mutex, &peer_lzlog_10_aes,  &peer_spdlog_1,     &peer_spdlog_1_rotating,
     &peer_spdlog_5,     &peer_spdlog_10,     &peer_write_1,       &peer_lzlog_1_compress, &peer_compress,
+    &peer_clock,        &peer_write_blocks,
 };
 
 enum { PEERS = sizeof(peers) / sizeof(peers[0]) };
@@ -26,6 +27,10 @@ static const struct peer *find(const char *name)
     for (size_t i = 0; i < PEERS; i++) {
         if (strcmp(peers[i]->name, name) == 0)
             return peers[i];
+    }
+    for (size_t i = 0; i < LACKING_WRITES; i++) {
+        if (strcmp(peers_lzlog_without[i].name, name) == 0)
+            return &peers_lzlog_without[i];
     }
     return NULL;
 }
@@ -45,6 +50,8 @@ static int list(bool compared)
         compare_list();
     for (size_t i = 0; i < PEERS && !compared; i++)
         puts(peers[i]->name);
+    for (size_t i = 0; i < LACKING_WRITES && !compared; i++)
+        puts(peers_lzlog_without[i].name);
     return fflush(stdout) == 0 ? 0 : 1;
 }
 

@@ -1,4 +1,7 @@
-/* The limits: copying into a mapped file without any logger, with its pages there (memcpy), or not yet (memcpy-fresh). */
+/*
+ * The limits: copying into a mapped file without any logger, with its pages there (memcpy), or not yet (memcpy-fresh); and the time
+ * of day for each record, alone (clock).
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -98,6 +101,14 @@ static bool memory_batch(void *self, uint64_t records)
     return true;
 }
 
+static bool clock_batch(void *self, uint64_t records)
+{
+    (void)self;
+    for (uint64_t n = 0; n < records; n++)
+        ask_the_time();
+    return true;
+}
+
 static bool fetchadd_batch(void *self, uint64_t records)
 {
     struct memory *m = self;
@@ -158,4 +169,6 @@ static void memory_close(void *self)
 
 const struct peer peer_memcpy = {"memcpy", 1, 0, ROUND, PREFAULTED, MEMORY, .batch = memory_batch};
 const struct peer peer_memcpy_fresh = {"memcpy-fresh", 1, ROUND, WARM_UP, FRESH, MEMORY, .batch = memory_batch};
+/* It writes nothing, and what is checked is that nothing is there. */
+const struct peer peer_clock = {"clock", 1, 0, WARM_UP, PREFAULTED, MEMORY, .batch = clock_batch};
 const struct peer peer_fetchadd_10 = {"fetchadd-memcpy-10", 10, 0, ROUND, PREFAULTED, MEMORY, .batch = fetchadd_batch};

@@ -212,10 +212,12 @@ static void cells_run(void)
     CHECK(run("\"$B\" cases") == 0);
     CHECK(strcmp(output, "memcpy\nmemcpy-fresh\nfetchadd-memcpy-10\nlzlog-1\nlzlog-1-cas\nlzlog-1-mutex\nlzlog-1-aes\nlzlog-1-equal\n"
                          "lzlog-5\nlzlog-10\nlzlog-10-cas\nlzlog-10-mutex\nlzlog-10-aes\nspdlog-1\nspdlog-1-rotating\nspdlog-5\n"
-                         "spdlog-10\nwrite-1\nlzlog-1-compress\ncompress\n") == 0);
+                         "spdlog-10\nwrite-1\nlzlog-1-compress\ncompress\nclock\nwrite-blocks-clock\n"
+                         "lzlog-1-without-fork\nlzlog-1-without-turn\nlzlog-1-without-addition\nlzlog-1-without-ahead\n"
+                         "lzlog-1-without-announcement\nlzlog-1-without-checksum\nlzlog-1-without-commitment\nlzlog-1-without-all\n") == 0);
     static const char *const cases[] = {"fetchadd-memcpy-10", "lzlog-10",  "lzlog-10-aes",      "lzlog-1-aes",
                                         "lzlog-1-equal",      "spdlog-10", "spdlog-1-rotating", "lzlog-5",
-                                        "lzlog-1-compress"};
+                                        "lzlog-1-compress",   "clock",     "write-blocks-clock", "lzlog-1-without-all"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char line[256], begin[64];
         snprintf(line, sizeof(line), "\"$B\" cell %s --seconds 0.01 --dir \"$D\"", cases[i]);
