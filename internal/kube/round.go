@@ -51,7 +51,7 @@ func RequestRound(ctx context.Context, k *Flags, name string, now time.Time) (*R
 	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, token)
 	err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner))
 	if apierrors.IsNotFound(err) {
-		return nil, invalid(fmt.Errorf("there is no BenchmarkSuite %s/%s: loadstone suite list shows those that there are", namespace, name))
+		return nil, noSuite(client.ObjectKeyFromObject(s))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("asking for a round of BenchmarkSuite %s/%s: %w", namespace, name, discover.Explain("", err))
@@ -63,11 +63,13 @@ func RequestRound(ctx context.Context, k *Flags, name string, now time.Time) (*R
 	return &RoundRequest{Said: said, client: c, key: client.ObjectKeyFromObject(s), uid: s.UID, token: token, every: PollEvery}, nil
 }
 
-// Await waits for the end of the round that answers the request, and for no longer than patience. If that is over, the round goes on.
-func (r *RoundRequest) Await(ctx context.Context, patience time.Duration) (v1alpha1.SuiteRound, error) {
+// Await waits for the end of the round that answers the request, and for no longer than patience. If that is over, the round goes on. Until it is, the
+// change points are waited for, too, that the gate asks for, if they are wanted.
+func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, changePoints bool) (v1alpha1.SuiteRound, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var round int32
+	var ended *v1alpha1.SuiteRound
 	says := "no round has begun"
 	for {
 		s, runs, err := r.read(limited)
@@ -80,8 +82,8 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration) (v1alp
 			if round == 0 {
 				round = r.answer(s, runs)
 			}
-			if line := endOf(s, round); line != nil {
-				return *line, nil
+			if ended = endOf(s, round); ended != nil && (!changePoints || suite.Held(s, *ended, time.Now()) == 0) {
+				return *ended, nil
 			}
 			if round == 0 && r.dropped(s) {
 				return v1alpha1.SuiteRound{}, r.lost(s)
@@ -92,6 +94,9 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration) (v1alp
 		case <-limited.Done():
 			if ctx.Err() != nil {
 				return v1alpha1.SuiteRound{}, ErrLeft
+			}
+			if ended != nil {
+				return *ended, nil
 			}
 			return v1alpha1.SuiteRound{}, fmt.Errorf("the round of BenchmarkSuite %s has not ended within %s, and is waited for no longer: %s", r.key, patience, says)
 		case <-time.After(r.every):

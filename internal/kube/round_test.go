@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -130,7 +131,7 @@ func TestARoundIsWaitedFor(t *testing.T) {
 				},
 			})
 			r := &RoundRequest{client: c, key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: types.UID("0c9f"), token: mine, every: time.Millisecond}
-			got, err := r.Await(t.Context(), 2*time.Minute)
+			got, err := r.Await(t.Context(), 2*time.Minute, false)
 			if tc.fails == "" && err != nil || tc.fails != "" && (err == nil || err.Error() != tc.fails) {
 				t.Errorf("it ends with %v, want %q", err, tc.fails)
 			}
@@ -146,12 +147,12 @@ func TestARoundIsNotWaitedForForEver(t *testing.T) {
 	p.suite.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec, Message: "no cron line"}}
 	r := &RoundRequest{client: p.client(), key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: "0c9f", token: "now", every: time.Millisecond}
 	const want = "the round of BenchmarkSuite perf/checkout has not ended within 1ms, and is waited for no longer: no round has begun"
-	if _, err := r.Await(t.Context(), time.Millisecond); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if _, err := r.Await(t.Context(), time.Millisecond, false); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("it ends with %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Await(ctx, time.Minute); !errors.Is(err, ErrLeft) {
+	if _, err := r.Await(ctx, time.Minute, false); !errors.Is(err, ErrLeft) {
 		t.Errorf("who is interrupted gets %v", err)
 	}
 	if got := standing(&p.suite, 0); got != "no round has begun: Ready is False (InvalidSpec): no cron line" {
@@ -160,5 +161,44 @@ func TestARoundIsNotWaitedForForEver(t *testing.T) {
 	p.begins(3, "now")
 	if got := standing(&p.suite, 3); got != "round 3 goes on, 0/1 of its runs have ended" {
 		t.Errorf("while it goes on it says %q", got)
+	}
+}
+
+// A list of tests has the change points of the gate, which the operator reads after the end of the round.
+func TestTheChangePointsOfARoundAreWaitedFor(t *testing.T) {
+	for name, tc := range map[string]struct{ wanted, read bool }{
+		"they are read":                {true, true},
+		"nobody wants them":            {false, false},
+		"they are not read in so long": {true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &played{t: t, suite: v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}}
+				p.suite.Spec.Gate.ChangePoints.WithinRounds = 5
+				p.begins(3, "now")
+				looks := 0
+				c := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+					Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, how ...client.GetOption) error {
+						now := metav1.Now()
+						switch looks++; {
+						case looks == 2:
+							p.ends(3, v1alpha1.RoundPassed)
+							p.suite.Status.History[0].CompletionTime = &now
+						case looks == 4 && tc.read:
+							p.suite.Status.History[0].ChangePoints.CompletionTime = &now
+						}
+						return p.client().Get(ctx, key, o, how...)
+					},
+					List: func(ctx context.Context, _ client.WithWatch, list client.ObjectList, how ...client.ListOption) error {
+						return p.client().List(ctx, list, how...)
+					},
+				})
+				r := &RoundRequest{client: c, key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: "0c9f", token: "now", every: PollEvery}
+				got, err := r.Await(t.Context(), time.Minute, tc.wanted)
+				if err != nil || got.Round != 3 || (got.ChangePoints.CompletionTime != nil) != tc.read {
+					t.Errorf("it ends as %+v, %v", got, err)
+				}
+			})
+		})
 	}
 }
