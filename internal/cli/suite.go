@@ -20,7 +20,7 @@ const (
 	suiteHelp = `A BenchmarkSuite on the cluster measures a set of runs at each change, at scheduled times, and on request: docs/benchmarksuite.md.`
 
 	suiteRunHelp = `Asks for a round of a suite on the cluster, whatever was measured before: it begins at once, or after the round in progress as spec.concurrency
-says. The registry is asked first for the images behind the suite's tags. The command waits for the round only with --wait, and then exits as it has
+says. The registry is asked first for the images behind the suite's tags. With --set parameters have other values than their defaults in this round. The command waits for the round only with --wait, and then exits as it has
 ended: 0 if it has passed, 3 if an objective is missed, 4 if it is inconclusive, and 1 if it failed, was replaced, or has not ended by then. With --out
 it leaves the report of the round before, as loadstone suite report does, and waits for what gate.changePoints asks for, too: the exit code stays.`
 
@@ -59,13 +59,18 @@ func suiteCommand(k *kube.Flags) *cobra.Command {
 func suiteRunCommand(k *kube.Flags) *cobra.Command {
 	var patience time.Duration
 	var dir string
+	var set []string
 	c := &cobra.Command{
 		Use:     "run SUITE",
 		Short:   "Ask for a round of a suite",
 		Long:    suiteRunHelp,
-		Example: "  loadstone suite run checkout --namespace perf",
+		Example: "  loadstone suite run checkout --namespace perf\n  loadstone suite run checkout --set image=registry.example/checkout:1a2b3c4",
 		Args:    exactly(1, "name the suite"),
 		RunE: func(c *cobra.Command, args []string) error {
+			values, err := kube.Values(set)
+			if err != nil {
+				return err
+			}
 			if dir != "" && patience <= 0 {
 				return badInput(errors.New("--out is for the report of the round, which is there at its end: give --wait, too"))
 			}
@@ -74,7 +79,7 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 					return err
 				}
 			}
-			r, err := kube.RequestRound(c.Context(), k, args[0], time.Now())
+			r, err := kube.RequestRound(c.Context(), k, args[0], values, time.Now())
 			if err != nil {
 				return err
 			}
@@ -98,6 +103,7 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 	}
 	c.Flags().DurationVar(&patience, "wait", 0, "wait for the end of the round, for a `DURATION` at most, such as 2h")
 	c.Flags().StringVar(&dir, "out", "", "with --wait: the folder `DIR` for the report of the round")
+	c.Flags().StringArrayVar(&set, "set", nil, "a value for a parameter of the suite, as `NAME=VALUE`; once for each")
 	return c
 }
 

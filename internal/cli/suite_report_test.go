@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"loadstone.dev/loadstone/internal/junit"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/webhook"
 )
 
 // suite makes a suite of one run that nobody measures but the test.
@@ -36,7 +38,7 @@ func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 // ends ends a round of a suite that answers a request, with one run that has a whole report.
 func (w *cluster) ends(s *v1alpha1.BenchmarkSuite, round int, token string, outcome v1alpha1.RoundOutcome) error {
 	r := ofSuite(s, round)
-	r.Annotations[v1alpha1.AnnotationRound] = fmt.Sprintf(`{"id": "%d", "run": "small", "runs": 1, "requested": %q}`, round, token)
+	r.Annotations[v1alpha1.AnnotationRound] = fmt.Sprintf(`{"id": "%d", "run": "small", "runs": 1, "requested": %[2]q, "webhook": %[2]q}`, round, token)
 	table, err := analysis.Analyse(recordtest.Round(round, 1))
 	files, printed := report.Files(table)
 	if err := errors.Join(err, printed, w.c.Create(context.Background(), r)); err != nil {
@@ -65,15 +67,19 @@ func (w *cluster) ends(s *v1alpha1.BenchmarkSuite, round int, token string, outc
 	return w.c.Status().Update(context.Background(), s)
 }
 
-// answers ends a round for each request of somebody, until the test is over.
+// asked is what asks a suite for a round: the value of its annotation, or else the id of a request with values.
+func asked(s *v1alpha1.BenchmarkSuite) string {
+	return cmp.Or(s.Annotations[v1alpha1.AnnotationRequestedAt], webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID)
+}
+
+// answers ends a round once somebody asks for one.
 func (w *cluster) answers(ctx context.Context, s *v1alpha1.BenchmarkSuite, round int, outcome v1alpha1.RoundOutcome) error {
-	had := s.Annotations[v1alpha1.AnnotationRequestedAt]
 	for ctx.Err() == nil {
 		var now v1alpha1.BenchmarkSuite
 		if err := w.c.Get(ctx, client.ObjectKeyFromObject(s), &now); err != nil {
 			return err
 		}
-		if token := now.Annotations[v1alpha1.AnnotationRequestedAt]; token != had {
+		if token := asked(&now); token != "" {
 			return w.ends(&now, round, token, outcome)
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -156,8 +162,8 @@ func TestWhatHasNoEndHasNoReport(t *testing.T) {
 		t.Errorf("a report that nobody waits for ends with %v", err)
 	}
 	w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(s), s))
-	if asked := s.Annotations[v1alpha1.AnnotationRequestedAt]; asked != "" {
-		t.Errorf("a round was asked for at %s", asked)
+	if asked(s) != "" {
+		t.Errorf("a round was asked for by %s", asked(s))
 	}
 	old := filepath.Join(dir, w.namespace, "checkout", "round", "junit.xml")
 	w.must(errors.Join(os.MkdirAll(filepath.Dir(old), 0o755), os.WriteFile(old, nil, 0o600)))
@@ -207,5 +213,32 @@ func TestTheStepOfAPipelineIsReal(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "summary.md")); err != nil || !strings.HasPrefix(string(text), "## Loadstone: ") {
 		t.Errorf("the summary is %s, %v", text, err)
+	}
+}
+
+func TestARoundWithOtherValuesIsAskedFor(t *testing.T) {
+	w := newCluster(t)
+	w.install()
+	s := w.suite()
+	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: "shop/checkout:main", Pattern: "shop/checkout:.*"}}
+	s.Spec.Runs[0].Template.Spec.Raw = []byte(`{
+		"implementations": [{"name": "candidate", "image": "$(image)", "port": 8080}], "loads": [{"name": "sweep", "tool": "wrk", "levels": [{"connections": 100}]}]}`)
+	w.must(w.c.Update(t.Context(), s))
+	for value, want := range map[string]string{
+		"image": "gives no parameter a value: write NAME=VALUE", "commit=1a2b3c4": "commit a value, which is none of the suite's parameters",
+		"image=other:1": "does not match its pattern shop/checkout:.*",
+	} {
+		if _, err := execute(t, "suite", "run", "checkout", "--set", value); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), want) {
+			t.Errorf("--set %s ends with %v, want %q", value, err, want)
+		}
+	}
+	if w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(s), s)); asked(s) != "" {
+		t.Errorf("a round was asked for by %s", asked(s))
+	}
+	out, end := begin(t.Context(), "suite", "run", "checkout", "--set", "image=shop/checkout:7", "--wait", patience.String())
+	until(t, out, "a round is asked for, with image=shop/checkout:7\n")
+	w.must(w.answers(t.Context(), s, 4, v1alpha1.RoundPassed))
+	if err := <-end; err != nil || !strings.HasSuffix(out.String(), "round 4: passed: small: +23 %\n") {
+		t.Errorf("it ends with %v and prints %s", err, out.String())
 	}
 }

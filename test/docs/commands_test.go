@@ -53,6 +53,7 @@ var ends = map[string]end{
 	"bin/loadstone suite list":                                                                              {0, "checkout"},
 	"bin/loadstone suite list --all-namespaces":                                                             {0, "perf"},
 	"bin/loadstone suite run checkout":                                                                      {0, "a round is asked for"},
+	"bin/loadstone suite run checkout --set image=registry.example/checkout:1a2b3c4":                        {0, "a round is asked for, with image="},
 	"bin/loadstone suite report checkout":                                                                   {0, "reports/default/checkout/round/junit.xml"},
 	"bin/loadstone suite report checkout --round 12 --out reports":                                          {0, "reports/default/checkout/round/junit.xml"},
 	"bin/loadstone suite history checkout":                                                                  {0, "round 12: +"},
