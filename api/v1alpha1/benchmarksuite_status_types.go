@@ -105,7 +105,7 @@ type CurrentRound struct {
 	// +optional
 	Trigger Trigger `json:"trigger,omitempty"`
 
-	// parameters are the values that the request to the webhook gives. Absent if every parameter has its default.
+	// parameters are the values that a request gives, to the webhook or by hand. Absent if every parameter has its default.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -113,7 +113,7 @@ type CurrentRound struct {
 	// +kubebuilder:validation:MaxItems=8
 	Parameters []ParameterValue `json:"parameters,omitempty"`
 
-	// webhook is the id of the request to the webhook that the round answers. Absent if it answers none.
+	// webhook is the id of the request that the round answers, to the webhook or by hand with values. Absent if it answers none.
 	// +optional
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
@@ -216,7 +216,7 @@ type SuiteRound struct {
 	// +optional
 	Trigger Trigger `json:"trigger,omitempty"`
 
-	// parameters are the values that the request to the webhook gave. Absent if every parameter had its default.
+	// parameters are the values that a request gave, to the webhook or by hand. Absent if every parameter had its default.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -224,7 +224,7 @@ type SuiteRound struct {
 	// +kubebuilder:validation:MaxItems=8
 	Parameters []ParameterValue `json:"parameters,omitempty"`
 
-	// webhook is the id of the request to the webhook that the round has answered. Absent if it has answered none.
+	// webhook is the id of the request that the round has answered, to the webhook or by hand with values. Absent if it has answered none.
 	// +optional
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
@@ -396,7 +396,7 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 
-	// lastHandledWebhook is the id of the request to the webhook that was answered last.
+	// lastHandledWebhook is the id of the request that was answered last, to the webhook or by hand with values.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64

@@ -215,7 +215,7 @@ const (
 	AnnotationRequestedAt = "loadstone.dev/requestedAt"
 	// AnnotationReconcileAt is Flux' way to ask for the same.
 	AnnotationReconcileAt = "reconcile.fluxcd.io/requestedAt"
-	// AnnotationWebhook carries the newest request to the webhook of a BenchmarkSuite, as JSON. Its form is the operator's own.
+	// AnnotationWebhook carries the newest request to a BenchmarkSuite that gives values, to its webhook or by hand, as JSON. Its form is the operator's own.
 	AnnotationWebhook = "loadstone.dev/webhook"
 	// Finalizer keeps a BenchmarkRun until its load has stopped and its objects in other namespaces are gone.
 	Finalizer = "loadstone.dev/cleanup"

@@ -6,27 +6,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/rounds"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 const (
 	suiteHelp = `A BenchmarkSuite on the cluster measures a set of runs at each change, at scheduled times, and on request: docs/benchmarksuite.md.`
 
 	suiteRunHelp = `Asks for a round of a suite on the cluster, whatever was measured before: it begins at once, or after the round in progress as spec.concurrency
-says. The registry is asked first for the images behind the suite's tags. The command waits for the round only with --wait, and then exits as it has
-ended: 0 if it has passed, 3 if an objective is missed, 4 if it is inconclusive, and 1 if it failed, was replaced, or has not ended by then.`
+says. The registry is asked first for the images behind the suite's tags. With --set parameters have other values than their defaults in this round. The command waits for the round only with --wait, and then exits as it has
+ended: 0 if it has passed, 3 if an objective is missed, 4 if it is inconclusive, and 1 if it failed, was replaced, or has not ended by then. With --out
+it leaves the report of the round before, as loadstone suite report does, and waits for what gate.changePoints asks for, too: the exit code stays.`
+
+	suiteReportHelp = `Fetches the report of a round of a suite that has ended, and prints the path of junit.xml, which continuous integration shows as a list of tests: how the
+round has ended, what gate.changePoints asks, and the tests of each run's own report. A run that failed, or is not there any more, is an error in it. Beside it
+lies report.md, for a comment or a job's summary. The operator hands out what the runs have left to those who may get them. Whatever the round has come to,
+the command exits with 0; if something cannot be read now, with 1, and the files name it.`
 
 	suiteListHelp = `Lists the suites of a namespace of the cluster: whether each is ready, what it measures now, and how its last round has ended that
 was of no pull request.`
@@ -39,54 +40,76 @@ docs/benchmarksuite.md, History and change points. Rounds of pull requests are n
 func suiteCommand(k *kube.Flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suite",
-		Short: "Ask for rounds of suites on the cluster, list them, and show their history",
+		Short: "Ask for rounds of suites on the cluster, list suites, and show their reports and history",
 		Long:  suiteHelp,
 		Example: "  loadstone suite list\n" +
 			"  loadstone suite run checkout\n" +
+			"  loadstone suite report checkout\n" +
 			"  loadstone suite history checkout",
 		Args: noSuchCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return badInput(fmt.Errorf("name what to do: %s --help lists it", c.CommandPath()))
 		},
 	}
-	c.AddCommand(suiteRunCommand(k), suiteListCommand(k), suiteHistoryCommand(k))
+	c.AddCommand(suiteRunCommand(k), suiteListCommand(k), suiteReportCommand(k), suiteHistoryCommand(k))
 	return c
 }
 
 // suiteRunCommand asks for a round.
 func suiteRunCommand(k *kube.Flags) *cobra.Command {
 	var patience time.Duration
+	var dir string
+	var set []string
 	c := &cobra.Command{
 		Use:     "run SUITE",
 		Short:   "Ask for a round of a suite",
 		Long:    suiteRunHelp,
-		Example: "  loadstone suite run checkout --namespace perf",
+		Example: "  loadstone suite run checkout --namespace perf\n  loadstone suite run checkout --set image=registry.example/checkout:1a2b3c4",
 		Args:    exactly(1, "name the suite"),
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := kube.RequestRound(c.Context(), k, args[0], time.Now())
+			values, err := kube.Values(set)
+			if err != nil {
+				return err
+			}
+			if dir != "" && patience <= 0 {
+				return badInput(errors.New("--out is for the report of the round, which is there at its end: give --wait, too"))
+			}
+			if dir != "" {
+				if err := kube.ForgetRound(k, args[0], dir); err != nil {
+					return err
+				}
+			}
+			r, err := kube.RequestRound(c.Context(), k, args[0], values, time.Now())
 			if err != nil {
 				return err
 			}
 			if _, err := fmt.Fprintln(c.OutOrStdout(), r.Said); err != nil || patience <= 0 {
 				return err
 			}
-			line, err := r.Await(c.Context(), patience)
+			line, err := r.Await(c.Context(), patience, dir != "")
 			if err != nil {
 				return err
 			}
-			return tellEnd(c.OutOrStdout(), line)
+			end := tellEnd(c.OutOrStdout(), line)
+			if dir == "" {
+				return end
+			}
+			err = fetchRound(c, k, args[0], line.Round, dir)
+			if err != nil && end != nil {
+				return severalErrors{end, err}
+			}
+			return cmp.Or(end, err)
 		},
 	}
 	c.Flags().DurationVar(&patience, "wait", 0, "wait for the end of the round, for a `DURATION` at most, such as 2h")
+	c.Flags().StringVar(&dir, "out", "", "with --wait: the folder `DIR` for the report of the round")
+	c.Flags().StringArrayVar(&set, "set", nil, "a value for a parameter of the suite, as `NAME=VALUE`; once for each")
 	return c
 }
 
 // tellEnd prints how a round has ended, and is the error that calls for the exit code of that.
 func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
-	text := fmt.Sprintf("round %d: %s", line.Round, strings.ToLower(string(line.Outcome)))
-	if line.Message != "" {
-		text += ": " + line.Message
-	}
+	text := rounds.End(line)
 	switch line.Outcome {
 	case v1alpha1.RoundPassed:
 		_, err := fmt.Fprintln(out, text)
@@ -98,6 +121,35 @@ func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
 	case v1alpha1.RoundFailed, v1alpha1.RoundReplaced, v1alpha1.RoundIncomplete:
 	}
 	return errors.New(text)
+}
+
+// suiteReportCommand fetches the report of a round.
+func suiteReportCommand(k *kube.Flags) *cobra.Command {
+	var dir string
+	var round int32
+	c := &cobra.Command{
+		Use:     "report SUITE",
+		Short:   "Fetch the report of a round of a suite, as a list of tests",
+		Long:    suiteReportHelp,
+		Example: "  loadstone suite report checkout\n  loadstone suite report checkout --round 12 --out reports",
+		Args:    exactly(1, "name the suite"),
+		RunE:    func(c *cobra.Command, args []string) error { return fetchRound(c, k, args[0], round, dir) },
+	}
+	c.Flags().StringVar(&dir, "out", reportFolder, "the folder `DIR` to write to")
+	c.Flags().Int32Var(&round, "round", 0, "the `NUMBER` of the round; otherwise the newest that has ended")
+	return c
+}
+
+// fetchRound fetches the report of a round, and prints where its tests lie.
+func fetchRound(c *cobra.Command, k *kube.Flags, suite string, round int32, dir string) error {
+	ctx, cancel := context.WithTimeout(c.Context(), fetchDeadline)
+	defer cancel()
+	tests, err := kube.FetchRound(ctx, k, suite, round, dir)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), tests)
+	return err
 }
 
 // suiteHistoryCommand shows the history of a suite.
@@ -131,19 +183,6 @@ func suiteHistoryCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// listedSuite is a suite as list shows it.
-type listedSuite struct {
-	Namespace string                `json:"namespace"`
-	Name      string                `json:"name"`
-	Ready     string                `json:"ready"`
-	Reason    string                `json:"reason"`
-	Message   string                `json:"message,omitempty"`
-	Measuring string                `json:"measuring,omitempty"`
-	Last      v1alpha1.SuiteRound   `json:"lastRound,omitzero"`
-	Good      v1alpha1.SuiteRound   `json:"lastGood,omitzero"`
-	History   []v1alpha1.SuiteRound `json:"history,omitempty"`
-}
-
 // suiteListCommand lists suites.
 func suiteListCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
@@ -156,70 +195,21 @@ func suiteListCommand(k *kube.Flags) *cobra.Command {
 		Example: "  loadstone suite list --all-namespaces",
 		Args:    exactly(0, "suite list takes no argument"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			suites, err := listSuites(c.Context(), k, everywhere)
+			suites, err := kube.Suites(c.Context(), k, everywhere)
 			if err != nil {
 				return err
 			}
-			if output == jsonOutput {
-				return printJSON(c.OutOrStdout(), suites)
+			rows := []screen.Suite{}
+			for i := range suites {
+				rows = append(rows, screen.SuiteOf(&suites[i]))
 			}
-			return printSuites(c.OutOrStdout(), suites)
+			if output == jsonOutput {
+				return printJSON(c.OutOrStdout(), rows)
+			}
+			return screen.Suites(c.OutOrStdout(), rows)
 		},
 	}
 	c.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list the suites of all namespaces")
 	bindOutput(c, &output)
 	return c
-}
-
-func listSuites(ctx context.Context, k *kube.Flags, everywhere bool) ([]listedSuite, error) {
-	namespace, err := k.Namespace()
-	if err != nil {
-		return nil, err
-	}
-	c, err := k.Client(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if everywhere {
-		namespace = ""
-	}
-	var list v1alpha1.BenchmarkSuiteList
-	if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
-		return nil, fmt.Errorf("listing BenchmarkSuites: %w", discover.Explain("", err))
-	}
-	out := []listedSuite{}
-	for _, s := range list.Items {
-		one := listedSuite{
-			Namespace: s.Namespace, Name: s.Name, Ready: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending,
-			Measuring: s.Status.Current.Progress, Last: s.Status.LastRound, Good: s.Status.LastGood, History: s.Status.History,
-		}
-		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.ObservedGeneration == s.Generation {
-			one.Ready, one.Reason, one.Message = string(c.Status), c.Reason, c.Message
-		}
-		out = append(out, one)
-	}
-	slices.SortFunc(out, func(a, b listedSuite) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-	})
-	return out, nil
-}
-
-func printSuites(out io.Writer, suites []listedSuite) error {
-	if len(suites) == 0 {
-		_, err := fmt.Fprintln(out, "there is no suite")
-		return err
-	}
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "NAMESPACE\tNAME\tREADY\tREASON\tMEASURING\tLAST\tMESSAGE")
-	for _, s := range suites {
-		last := "-"
-		if s.Last.Round > 0 {
-			last = fmt.Sprintf("%d %s", s.Last.Round, s.Last.Outcome)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Namespace, s.Name, s.Ready, s.Reason, cmp.Or(s.Measuring, "-"), last, cmp.Or(s.Message, "-"))
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("printing suites: %w", err)
-	}
-	return nil
 }

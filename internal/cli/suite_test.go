@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 func TestARoundIsAskedFor(t *testing.T) {
@@ -55,7 +56,7 @@ func TestARoundIsAskedFor(t *testing.T) {
 		t.Errorf("the list is %s, %v", out, err)
 	}
 	out, err = execute(t, "suite", "list", "--all-namespaces", "--output", "json")
-	var listed []listedSuite
+	var listed []screen.Suite
 	if err != nil || json.Unmarshal([]byte(out), &listed) != nil || len(listed) != 1 || listed[0].Last.Round != 3 || listed[0].Namespace != w.namespace {
 		t.Errorf("for programs the list is %s, %v", out, err)
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/history"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/suite"
@@ -25,19 +23,11 @@ func SuiteHistory(ctx context.Context, k *Flags, name string) (history.History, 
 		return history.History{}, err
 	}
 	defer in.Close()
-	var s v1alpha1.BenchmarkSuite
-	err = in.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &s)
-	if apierrors.IsNotFound(err) {
-		return history.History{}, invalid(fmt.Errorf("there is no BenchmarkSuite %s/%s: loadstone suite list shows those that there are", namespace, name))
-	}
+	s, runs, err := suiteOf(ctx, in.Client, client.ObjectKey{Namespace: namespace, Name: name})
 	if err != nil {
-		return history.History{}, fmt.Errorf("reading BenchmarkSuite %s/%s: %w", namespace, name, discover.Explain("", err))
+		return history.History{}, err
 	}
-	var runs v1alpha1.BenchmarkRunList
-	if err := in.Client.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
-		return history.History{}, fmt.Errorf("listing the runs of BenchmarkSuite %s/%s: %w", namespace, name, discover.Explain("", err))
-	}
-	return in.History(ctx, &s, runs.Items)
+	return in.History(ctx, s, runs)
 }
 
 // History is the history of a suite, read from the reports of its runs and of the rounds that its status remembers.

@@ -3,20 +3,25 @@ package kube
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/suite"
+	"loadstone.dev/loadstone/internal/webhook"
 )
 
 // owner is who has written a request. Flux takes away what somebody has written whose name begins with kubectl, as that of a plugin of kubectl does, and
@@ -31,13 +36,14 @@ type RoundRequest struct {
 	client client.Client
 	key    client.ObjectKey
 	uid    types.UID
-	// token is the value of the annotation by which it was asked for.
+	// token is the value of the annotation by which it was asked for, or the id of a request that gives values.
 	token string
+	gives bool
 	every time.Duration
 }
 
-// RequestRound asks for a round of a suite.
-func RequestRound(ctx context.Context, k *Flags, name string, now time.Time) (*RoundRequest, error) {
+// RequestRound asks for a round of a suite, with values for some of its parameters. All others have their defaults.
+func RequestRound(ctx context.Context, k *Flags, name string, values []v1alpha1.ParameterValue, now time.Time) (*RoundRequest, error) {
 	namespace, err := k.Namespace()
 	if err != nil {
 		return nil, err
@@ -47,27 +53,76 @@ func RequestRound(ctx context.Context, k *Flags, name string, now time.Time) (*R
 		return nil, err
 	}
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	token := now.UTC().Format(time.RFC3339Nano)
-	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, token)
-	err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner))
+	r := &RoundRequest{client: c, key: client.ObjectKeyFromObject(s), gives: len(values) > 0, every: PollEvery}
+	if r.gives {
+		err = retry.RetryOnConflict(retry.DefaultRetry, func() error { return r.give(ctx, s, values, now) })
+	} else {
+		r.token = now.UTC().Format(time.RFC3339Nano)
+		patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, r.token)
+		err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner))
+	}
+	if bad := (*Invalid)(nil); errors.As(err, &bad) {
+		return nil, err
+	}
 	if apierrors.IsNotFound(err) {
-		return nil, invalid(fmt.Errorf("there is no BenchmarkSuite %s/%s: loadstone suite list shows those that there are", namespace, name))
+		return nil, noSuite(r.key)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for a round of BenchmarkSuite %s/%s: %w", namespace, name, discover.Explain("", err))
+		return nil, fmt.Errorf("asking for a round of BenchmarkSuite %s: %w", r.key, discover.Explain("", err))
 	}
-	said := fmt.Sprintf("benchmarksuite %s/%s: a round is asked for", namespace, name)
+	r.uid, r.Said = s.UID, fmt.Sprintf("benchmarksuite %s: a round is asked for", r.key)
+	if r.gives {
+		r.Said += ", with " + webhook.Given(values)
+	}
 	if s.Spec.Suspend != nil && *s.Spec.Suspend {
-		said += ", and waits until spec.suspend is false"
+		r.Said += ", and waits until spec.suspend is false"
 	}
-	return &RoundRequest{Said: said, client: c, key: client.ObjectKeyFromObject(s), uid: s.UID, token: token, every: PollEvery}, nil
+	return r, nil
 }
 
-// Await waits for the end of the round that answers the request, and for no longer than patience. If that is over, the round goes on.
-func (r *RoundRequest) Await(ctx context.Context, patience time.Duration) (v1alpha1.SuiteRound, error) {
+// give writes a request with values down on its suite, as the webhook does. One that waits gives way: the newest counts. What the suite does not take is
+// not written down.
+func (r *RoundRequest) give(ctx context.Context, s *v1alpha1.BenchmarkSuite, values []v1alpha1.ParameterValue, now time.Time) error {
+	if err := r.client.Get(ctx, r.key, s); err != nil {
+		return err
+	}
+	if _, faults := suite.Check(s, values, now); len(faults) > 0 {
+		return invalid(fmt.Errorf("BenchmarkSuite %s: %s", r.key, faults[0].Message))
+	}
+	r.token = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %s %q", s.UID, now.UTC().Format(time.RFC3339Nano), values)))
+	newest := webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).Then(r.token, values, now, now)
+	newest.ByHand = true
+	if webhook.Read(newest.Text()).ID == "" {
+		return invalid(fmt.Errorf("BenchmarkSuite %s: a request gives values to eight parameters at most, each of 1 to 1,024 characters", r.key))
+	}
+	after := s.DeepCopy()
+	metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1alpha1.AnnotationWebhook, newest.Text())
+	return r.client.Patch(ctx, after, client.MergeFromWithOptions(s, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
+}
+
+// Values are those of parameters, each written as NAME=VALUE.
+func Values(texts []string) ([]v1alpha1.ParameterValue, error) {
+	var values []v1alpha1.ParameterValue
+	for _, text := range texts {
+		name, value, given := strings.Cut(text, "=")
+		switch {
+		case !given || name == "":
+			return nil, invalid(fmt.Errorf("%q gives no parameter a value: write NAME=VALUE", text))
+		case slices.ContainsFunc(values, func(v v1alpha1.ParameterValue) bool { return v.Name == name }):
+			return nil, invalid(fmt.Errorf("the parameter %s has two values: give it one", name))
+		}
+		values = append(values, v1alpha1.ParameterValue{Name: name, Value: value})
+	}
+	return values, nil
+}
+
+// Await waits for the end of the round that answers the request, and for no longer than patience. If that is over, the round goes on. Until it is, the
+// change points are waited for, too, that the gate asks for, if they are wanted.
+func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, changePoints bool) (v1alpha1.SuiteRound, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var round int32
+	var ended *v1alpha1.SuiteRound
 	says := "no round has begun"
 	for {
 		s, runs, err := r.read(limited)
@@ -80,18 +135,21 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration) (v1alp
 			if round == 0 {
 				round = r.answer(s, runs)
 			}
-			if line := endOf(s, round); line != nil {
-				return *line, nil
+			if ended = endOf(s, round); ended != nil && (!changePoints || suite.Held(s, *ended, time.Now()) == 0) {
+				return *ended, nil
 			}
 			if round == 0 && r.dropped(s) {
 				return v1alpha1.SuiteRound{}, r.lost(s)
 			}
-			says = standing(s, round)
+			says = r.standing(s, round)
 		}
 		select {
 		case <-limited.Done():
 			if ctx.Err() != nil {
 				return v1alpha1.SuiteRound{}, ErrLeft
+			}
+			if ended != nil {
+				return *ended, nil
 			}
 			return v1alpha1.SuiteRound{}, fmt.Errorf("the round of BenchmarkSuite %s has not ended within %s, and is waited for no longer: %s", r.key, patience, says)
 		case <-time.After(r.every):
@@ -110,9 +168,10 @@ func (r *RoundRequest) read(ctx context.Context) (*v1alpha1.BenchmarkSuite, []v1
 	return s, runs.Items, err
 }
 
-// answer is the number of the round that answers the request; 0 if it has not begun. A later request that took its place asks for the same.
+// answer is the number of the round that answers the request; 0 if it has not begun. A later request that took its place asks for the same, unless it
+// gives values.
 func (r *RoundRequest) answer(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) int32 {
-	if round := suite.Answering(runs, r.token); round > 0 {
+	if round := suite.Answering(runs, r.token); round > 0 || r.gives {
 		return round
 	}
 	return suite.Answering(runs, s.Annotations[v1alpha1.AnnotationRequestedAt])
@@ -120,12 +179,23 @@ func (r *RoundRequest) answer(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.Benchm
 
 // dropped reports whether a suite is done with a request that no round answers.
 func (r *RoundRequest) dropped(s *v1alpha1.BenchmarkSuite) bool {
+	if r.gives {
+		return s.Status.LastHandledWebhook == r.token || r.displaced(s)
+	}
 	return s.Status.LastHandledRequest != "" && slices.Contains([]string{r.token, s.Annotations[v1alpha1.AnnotationRequestedAt]}, s.Status.LastHandledRequest)
+}
+
+// displaced reports whether a request with values that waited is no longer there.
+func (r *RoundRequest) displaced(s *v1alpha1.BenchmarkSuite) bool {
+	return webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID != r.token
 }
 
 // lost says why nothing more is known of a request that a suite is done with.
 func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
-	if s.Spec.Concurrency == v1alpha1.ConcurrencySkip {
+	switch {
+	case r.gives && r.displaced(s):
+		return fmt.Errorf("the request waits no longer on BenchmarkSuite %s: a newer one with values took its place, or somebody has removed it", r.key)
+	case s.Spec.Concurrency == v1alpha1.ConcurrencySkip:
 		return fmt.Errorf("the request was dropped: another round of BenchmarkSuite %s was in progress, and spec.concurrency is Skip", r.key)
 	}
 	return fmt.Errorf("no run is left of the round of BenchmarkSuite %s that answered the request: status.history of the suite has its outcome", r.key)
@@ -137,6 +207,14 @@ func endOf(s *v1alpha1.BenchmarkSuite, round int32) *v1alpha1.SuiteRound {
 		return nil
 	}
 	return pick.First(s.Status.History, func(l *v1alpha1.SuiteRound) bool { return l.Round == round })
+}
+
+// standing is how far the round of the request is; before it has begun, what is waited for.
+func (r *RoundRequest) standing(s *v1alpha1.BenchmarkSuite, round int32) string {
+	if waits, known := webhook.RoundOf(s, r.token); r.gives && known && round == 0 {
+		return "no round has begun: " + waits.Message
+	}
+	return standing(s, round)
 }
 
 // standing is how far a round of a suite is; without one, how the suite stands.

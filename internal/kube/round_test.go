@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/webhook"
 )
 
 // played is a suite on a cluster where something happens before each look.
@@ -130,7 +133,7 @@ func TestARoundIsWaitedFor(t *testing.T) {
 				},
 			})
 			r := &RoundRequest{client: c, key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: types.UID("0c9f"), token: mine, every: time.Millisecond}
-			got, err := r.Await(t.Context(), 2*time.Minute)
+			got, err := r.Await(t.Context(), 2*time.Minute, false)
 			if tc.fails == "" && err != nil || tc.fails != "" && (err == nil || err.Error() != tc.fails) {
 				t.Errorf("it ends with %v, want %q", err, tc.fails)
 			}
@@ -146,12 +149,12 @@ func TestARoundIsNotWaitedForForEver(t *testing.T) {
 	p.suite.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec, Message: "no cron line"}}
 	r := &RoundRequest{client: p.client(), key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: "0c9f", token: "now", every: time.Millisecond}
 	const want = "the round of BenchmarkSuite perf/checkout has not ended within 1ms, and is waited for no longer: no round has begun"
-	if _, err := r.Await(t.Context(), time.Millisecond); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if _, err := r.Await(t.Context(), time.Millisecond, false); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("it ends with %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Await(ctx, time.Minute); !errors.Is(err, ErrLeft) {
+	if _, err := r.Await(ctx, time.Minute, false); !errors.Is(err, ErrLeft) {
 		t.Errorf("who is interrupted gets %v", err)
 	}
 	if got := standing(&p.suite, 0); got != "no round has begun: Ready is False (InvalidSpec): no cron line" {
@@ -160,5 +163,116 @@ func TestARoundIsNotWaitedForForEver(t *testing.T) {
 	p.begins(3, "now")
 	if got := standing(&p.suite, 3); got != "round 3 goes on, 0/1 of its runs have ended" {
 		t.Errorf("while it goes on it says %q", got)
+	}
+}
+
+// A list of tests has the change points of the gate, which the operator reads after the end of the round.
+func TestTheChangePointsOfARoundAreWaitedFor(t *testing.T) {
+	for name, tc := range map[string]struct{ wanted, read bool }{
+		"they are read":                {true, true},
+		"nobody wants them":            {false, false},
+		"they are not read in so long": {true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &played{t: t, suite: v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}}
+				p.suite.Spec.Gate.ChangePoints.WithinRounds = 5
+				p.begins(3, "now")
+				looks := 0
+				c := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+					Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, how ...client.GetOption) error {
+						now := metav1.Now()
+						switch looks++; {
+						case looks == 2:
+							p.ends(3, v1alpha1.RoundPassed)
+							p.suite.Status.History[0].CompletionTime = &now
+						case looks == 4 && tc.read:
+							p.suite.Status.History[0].ChangePoints.CompletionTime = &now
+						}
+						return p.client().Get(ctx, key, o, how...)
+					},
+					List: func(ctx context.Context, _ client.WithWatch, list client.ObjectList, how ...client.ListOption) error {
+						return p.client().List(ctx, list, how...)
+					},
+				})
+				r := &RoundRequest{client: c, key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: "0c9f", token: "now", every: PollEvery}
+				got, err := r.Await(t.Context(), time.Minute, tc.wanted)
+				if err != nil || got.Round != 3 || (got.ChangePoints.CompletionTime != nil) != tc.read {
+					t.Errorf("it ends as %+v, %v", got, err)
+				}
+			})
+		})
+	}
+}
+
+// checkout is a suite that can be planned, with one parameter.
+func checkout() *v1alpha1.BenchmarkSuite {
+	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}
+	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: "shop/checkout:main", Pattern: "shop/checkout:.*"}}
+	s.Spec.Runs = []v1alpha1.SuiteRun{{Name: "small", Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(`{
+		"implementations": [{"name": "candidate", "image": "$(image)", "port": 8080}], "loads": [{"name": "sweep", "tool": "wrk", "levels": [{"connections": 100}]}]}`)}}}}
+	return s
+}
+
+func TestARequestGivesValues(t *testing.T) {
+	for name, tc := range map[string]struct{ value, parameter, fails string }{
+		"one that the suite takes":       {"shop/checkout:1", "image", ""},
+		"one that breaks its pattern":    {"other:1", "image", "does not match its pattern shop/checkout:.*"},
+		"one of no parameter":            {"1a2b3c4", "commit", "the request gives commit a value, which is none of the suite's parameters"},
+		"one that is longer than a name": {"shop/checkout:" + strings.Repeat("a", 1100), "image", "BenchmarkSuite perf/checkout: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &played{t: t, suite: *checkout()}
+			c := p.client()
+			r, s := &RoundRequest{client: c, key: client.ObjectKeyFromObject(&p.suite), gives: true}, checkout()
+			err := r.give(t.Context(), s, []v1alpha1.ParameterValue{{Name: tc.parameter, Value: tc.value}}, time.Now())
+			if bad := (*Invalid)(nil); tc.fails == "" && err != nil || tc.fails != "" && (!errors.As(err, &bad) || !strings.Contains(err.Error(), tc.fails)) {
+				t.Errorf("it ends with %v, want %q", err, tc.fails)
+			}
+			if err := c.Get(t.Context(), r.key, s); err != nil {
+				t.Fatal(err)
+			}
+			written := webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook])
+			if tc.fails != "" {
+				if written.ID != "" {
+					t.Errorf("%+v is written down", written)
+				}
+				return
+			}
+			if !written.ByHand || written.ID != r.token || len(written.Parameters) != 1 || written.Parameters[0].Value != tc.value || !r.displaced(&p.suite) || r.displaced(s) {
+				t.Errorf("what is written down is %+v", written)
+			}
+			waits := r.standing(s, 0)
+			s.Status.LastHandledWebhook = r.token
+			if waits != "no round has begun: the request waits for its round to begin" || !r.dropped(s) || strings.Contains(r.lost(s).Error(), "newer one") {
+				t.Errorf("it says %q, and of what was handled %v", waits, r.lost(s))
+			}
+			s.Annotations[v1alpha1.AnnotationWebhook] = written.Then(strings.Repeat("b", 64), nil, time.Now(), time.Now()).Text()
+			if s.Status.LastHandledWebhook = ""; !r.dropped(s) || !strings.Contains(r.lost(s).Error(), "a newer one with values took its place") {
+				t.Errorf("of what gave way it says %v", r.lost(s))
+			}
+			run := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
+				Labels:      map[string]string{v1alpha1.LabelRound: "4"},
+				Annotations: map[string]string{v1alpha1.AnnotationRound: fmt.Sprintf(`{"id": "4", "webhook": %q}`, r.token)},
+			}}
+			if round := r.answer(s, []v1alpha1.BenchmarkRun{run}); round != 4 {
+				t.Errorf("round %d answers it", round)
+			}
+		})
+	}
+}
+
+func TestValuesAreWrittenAsNameAndValue(t *testing.T) {
+	for text, fails := range map[string]string{
+		"image=shop:1 commit=a=b": "", "": "", "image": `"image" gives no parameter a value: write NAME=VALUE`, "=shop:1": `"=shop:1" gives no parameter a value`,
+		"image=a image=b": "the parameter image has two values: give it one",
+	} {
+		values, err := Values(strings.Fields(text))
+		if bad := (*Invalid)(nil); fails == "" && err != nil || fails != "" && (!errors.As(err, &bad) || !strings.HasPrefix(err.Error(), fails)) {
+			t.Errorf("%q ends with %v", text, err)
+		}
+		if fails == "" && webhook.Given(values) != strings.Join(strings.Fields(text), ", ") {
+			t.Errorf("%q is %+v", text, values)
+		}
 	}
 }

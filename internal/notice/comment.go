@@ -29,13 +29,16 @@ func Marker(s *v1alpha1.BenchmarkSuite, sink string, p Place) string {
 // Printed is the report of a run as Markdown, or why there is none.
 type Printed struct{ Text, Why string }
 
-// CommentOf is the comment on a pull request that a round leaves, after its marker. It has the report of each run, in the order of the event, as far as
-// there is room.
+// CommentOf is the comment on a pull request that a round leaves, after its marker, or the same for a page that belongs to no commit. It has the report
+// of each run, in the order of the event, as far as there is room.
 func CommentOf(e Event, p Place, gate v1alpha1.Gate, link string, reports []Printed) string {
 	state, why := e.Data.means(gate)
 	var out strings.Builder
 	fmt.Fprintf(&out, "## Loadstone: %s\n\n%s %s\n\n", markdown.Escape(e.Subject), markdown.Bold(format.Capital(state)+"."), markdown.Escape(format.Capital(why)))
-	about := []string{fmt.Sprintf("round %d", e.Data.Round), "commit " + p.Commit}
+	about := []string{fmt.Sprintf("round %d", e.Data.Round)}
+	if p.Commit != "" {
+		about = append(about, "commit "+p.Commit)
+	}
 	for _, v := range e.Data.Parameters {
 		if v.Value != p.Commit && v.Value != p.Pull {
 			about = append(about, v.Name+"="+pick.Clip(v.Value, longestValue))
@@ -52,7 +55,7 @@ func CommentOf(e Event, p Place, gate v1alpha1.Gate, link string, reports []Prin
 	for i, r := range e.Data.Runs {
 		part := section(e, r, reports[i])
 		if out.Len()+len(part) > roomInComment {
-			part = section(e, r, Printed{Why: "Its report is too long for this comment."})
+			part = section(e, r, Printed{Why: "Its report is too long to stand here."})
 		}
 		if out.Len()+len(part) > roomInComment {
 			fmt.Fprintf(&out, "\n%d more runs have no room here.\n", len(e.Data.Runs)-i)

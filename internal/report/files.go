@@ -18,8 +18,12 @@ type form struct {
 // pageFile is the name of the page, which the other forms lead to.
 const pageFile = "report.html"
 
-// MarkdownFile is the name of the form that stands in comments.
-const MarkdownFile = "report.md"
+const (
+	// MarkdownFile is the name of the form that stands in comments.
+	MarkdownFile = "report.md"
+	// TestsFile is the name of the form that pipelines make a list of tests of.
+	TestsFile = "junit.xml"
+)
 
 // forms are all there are. The first is the page for people, by which a report is known; another form is another line.
 var forms = []form{
@@ -27,7 +31,7 @@ var forms = []form{
 	{"report.json", "application/json", JSON},
 	{MarkdownFile, "text/markdown; charset=utf-8", Markdown},
 	{"report.csv", "text/csv; charset=utf-8", CSV},
-	{"junit.xml", "application/xml", JUnit},
+	{TestsFile, "application/xml", JUnit},
 }
 
 // Files prints the table in every form, in the order of FileNames.

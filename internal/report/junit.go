@@ -1,11 +1,10 @@
 package report
 
 import (
-	"encoding/xml"
 	"fmt"
-	"strconv"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/junit"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
@@ -13,77 +12,23 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// junitFile is a run as JUnit's XML, of which Jenkins, GitLab and others make a list of tests.
-type junitFile struct {
-	XMLName xml.Name   `xml:"testsuites"`
-	Suite   junitSuite `xml:"testsuite"`
-}
-
-type junitSuite struct {
-	Name      string      `xml:"name,attr"`
-	Tests     int         `xml:"tests,attr"`
-	Failures  int         `xml:"failures,attr"`
-	Errors    int         `xml:"errors,attr"`
-	Skipped   int         `xml:"skipped,attr"`
-	Seconds   string      `xml:"time,attr"`
-	Timestamp string      `xml:"timestamp,attr,omitempty"`
-	Cases     []junitCase `xml:"testcase"`
-	Said      string      `xml:"system-out"`
-}
-
-// junitCase is an objective, or a comparison. It passes unless it has a failure or was skipped.
-type junitCase struct {
-	Class   string      `xml:"classname,attr"`
-	Name    string      `xml:"name,attr"`
-	Failure *junitCause `xml:"failure"`
-	Skipped *junitCause `xml:"skipped"`
-	Said    string      `xml:"system-out,omitempty"`
-}
-
-// junitCause says the same twice, since some programs show the message and others the text.
-type junitCause struct {
-	Type    string `xml:"type,attr,omitempty"`
-	Message string `xml:"message,attr"`
-	Text    string `xml:",chardata"`
-}
-
 // JUnit prints the outcome as tests. Where the run has objectives they are the tests, and one that is not met has failed, whether it is missed or
 // undecided. Elsewhere each comparison is a test, which passes no matter who has won, and is skipped if it is inconclusive.
 func JUnit(t analysis.Table) ([]byte, error) {
 	v := run{view.New(t, phrase.English)}
-	s := junitSuite{
-		Name: t.Run.Namespace + "/" + t.Run.Name, Seconds: strconv.FormatFloat(t.Run.Ended.Sub(t.Run.Started).Seconds(), 'f', 3, 64),
-		Cases: v.tests(), Said: v.Line(t.Headline()) + "\n" + v.Say("comment.page", pageFile),
-	}
-	if !t.Run.Started.IsZero() {
-		s.Timestamp = t.Run.Started.UTC().Format("2006-01-02T15:04:05")
-	}
-	names := map[string]int{}
-	for k := range s.Cases {
-		c := &s.Cases[k]
-		c.Class = "loadstone." + t.Run.Name
-		// GitLab reads the first of two tests of one name alone.
-		if names[c.Name]++; names[c.Name] > 1 {
-			c.Name += " #" + strconv.Itoa(names[c.Name])
-		}
-		s.Tests++
-		switch {
-		case c.Failure != nil:
-			s.Failures++
-		case c.Skipped != nil:
-			s.Skipped++
-		}
-	}
-	out, err := xml.MarshalIndent(junitFile{Suite: s}, "", "  ")
+	s := junit.Suite{Name: t.Run.Namespace + "/" + t.Run.Name, Cases: v.tests(), Said: v.Line(t.Headline()) + "\n" + v.Say("comment.page", pageFile)}
+	s.Last(t.Run.Started, t.Run.Ended)
+	s.Close("loadstone." + t.Run.Name)
+	out, err := junit.Print(s)
 	if err != nil {
-		return nil, fmt.Errorf("printing the tests of run %s: %w", t.Run.Name, err)
+		return nil, fmt.Errorf("run %s: %w", t.Run.Name, err)
 	}
-	return []byte(xml.Header + string(out) + "\n"), nil
+	return out, nil
 }
 
 // tests are the objectives of a run, or else its comparisons, or else that it has a result.
-func (v run) tests() []junitCase {
-	var out []junitCase
+func (v run) tests() []junit.Case {
+	var out []junit.Case
 	for _, o := range v.Table.Objectives {
 		out = append(out, v.objectiveTest(o))
 	}
@@ -112,26 +57,26 @@ func (v run) tests() []junitCase {
 }
 
 // comparisonTest passes if a comparison is decided. One that is not has found no fault either, and is skipped.
-func comparisonTest(name, sentence string, decided bool) junitCase {
+func comparisonTest(name, sentence string, decided bool) junit.Case {
 	if !decided {
-		return junitCase{Name: name, Skipped: &junitCause{Message: sentence, Text: sentence}}
+		return junit.Case{Name: name, Skipped: junit.Because("", sentence)}
 	}
-	return junitCase{Name: name, Said: sentence}
+	return junit.Case{Name: name, Said: sentence}
 }
 
 // objectiveTest passes if an objective is met.
-func (v run) objectiveTest(o objectives.Result) junitCase {
+func (v run) objectiveTest(o objectives.Result) junit.Case {
 	at := ""
 	if o.Case != "" || o.Load != "" {
 		at = o.At()
 	}
 	what := format.Join(": ", o.Name, v.Say("objective.of", v.ObjectiveMetric(o), o.Implementation))
-	c, sentence := junitCase{Name: format.Join(", ", what, at, v.bound(o))}, v.objectiveSentence(o)
+	c, sentence := junit.Case{Name: format.Join(", ", what, at, v.bound(o))}, v.objectiveSentence(o)
 	if o.Outcome == objectives.Met {
 		c.Said = sentence
 		return c
 	}
-	c.Failure = &junitCause{Type: string(o.Outcome), Message: sentence, Text: sentence}
+	c.Failure = junit.Because(string(o.Outcome), sentence)
 	return c
 }
 

@@ -1,13 +1,13 @@
 package report
 
 import (
-	"encoding/xml"
 	"strings"
 	"testing"
 	"time"
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/junit"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -122,7 +122,7 @@ func TestATestPassesFailsOrIsSkippedAsTheOutcomeSays(t *testing.T) {
 }
 
 // onlyTest reads the one test of a run.
-func onlyTest(t *testing.T, of analysis.Table) junitCase {
+func onlyTest(t *testing.T, of analysis.Table) junit.Case {
 	t.Helper()
 	of.Rules.Confidence, of.Rules.MinBlocks, of.Rules.EquivalenceMargin = 0.99, 7, 0.05
 	s := readTests(t, of)
@@ -132,17 +132,17 @@ func onlyTest(t *testing.T, of analysis.Table) junitCase {
 	return s.Cases[0]
 }
 
-func readTests(t *testing.T, of analysis.Table) junitSuite {
+func readTests(t *testing.T, of analysis.Table) junit.Suite {
 	t.Helper()
 	out, err := JUnit(of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got junitFile
-	if err := xml.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
+	got, err := junit.Read(out)
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%d suites, %v", len(got), err)
 	}
-	return got.Suite
+	return got[0]
 }
 
 func TestOneTestDoesNotHideAnotherOfItsName(t *testing.T) {

@@ -90,7 +90,7 @@ func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
 		Round: was.Round, Trigger: was.Trigger, Parameters: was.Parameters, PullRequest: was.PullRequest, Webhook: was.Webhook,
 		Outcome: v1alpha1.RoundIncomplete, StartTime: was.StartTime, CompletionTime: &metav1.Time{Time: d.Now},
 	}
-	if was.Trigger != v1alpha1.TriggerWebhook {
+	if was.Trigger != v1alpha1.TriggerWebhook && was.Webhook == "" {
 		line.Inputs = d.Suite.Status.Inputs.Hash
 	}
 	if d.Suite.Spec.Concurrency == v1alpha1.ConcurrencyReplace && d.open != nil {

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/webhook"
 )
 
-// call is a request to the webhook that no round has answered, and what it asks to be measured.
+// call is a request with values, to the webhook or by hand, that no round has answered, and what it asks to be measured.
 type call struct {
 	webhook.Request
 	in inputs
@@ -17,10 +17,10 @@ type call struct {
 	problem *Problem
 }
 
-// calls returns the request to the webhook that no round has answered; false if there is none.
+// calls returns the request with values that no round has answered; false if there is none. One to a webhook that was taken away asks for nothing.
 func calls(s *v1alpha1.BenchmarkSuite, rounds []*round) (webhook.Request, bool) {
 	r := webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook])
-	if r.ID == "" || r.ID == s.Status.LastHandledWebhook || s.Spec.Triggers.Webhook.SecretRef.Name == "" {
+	if r.ID == "" || r.ID == s.Status.LastHandledWebhook || s.Spec.Triggers.Webhook.SecretRef.Name == "" && !r.ByHand {
 		return webhook.Request{}, false
 	}
 	return r, !slices.ContainsFunc(rounds, func(other *round) bool { return other.Webhook == r.ID })
@@ -46,7 +46,7 @@ func (f Facts) call(rounds []*round) *call {
 // answering is the record of the round that answers a request, and with it what another round would have answered.
 func (f Facts) answering(c *call, other roundRecord) roundRecord {
 	record := f.change(c.in)
-	record.Trigger, record.Webhook, record.Parameters = v1alpha1.TriggerWebhook, c.ID, c.Parameters
+	record.Trigger, record.Webhook, record.Parameters = c.Trigger(), c.ID, c.Parameters
 	record.Scheduled, record.Requested, record.Reconcile = other.Scheduled, other.Requested, other.Reconcile
 	record.PullRequest = notice.PullRequest(f.Suite.Spec, c.Parameters)
 	record.ID = roundID(f.Suite, record)

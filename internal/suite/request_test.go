@@ -125,6 +125,45 @@ func TestTheStatusNamesTheRequestOfARound(t *testing.T) {
 	}
 }
 
+// byHand is a request with values that somebody writes down who may change the suite.
+func byHand(text, image string) func(*world) {
+	return func(w *world) {
+		r := webhook.Read(w.suite.Annotations[v1alpha1.AnnotationWebhook])
+		r = r.Then(digest(text), []v1alpha1.ParameterValue{{Name: "image", Value: image}}, w.now, w.now)
+		r.ByHand = true
+		annotate(v1alpha1.AnnotationWebhook, r.Text())(w)
+	}
+}
+
+func TestValuesAreGivenByHandWithoutAWebhook(t *testing.T) {
+	w := newWorld(t)
+	w.step("the suite is applied")
+	w.step("its round passes, and a request comes that no webhook can have taken", ends(well, well), has("shop/checkout:1"), request("a", "shop/checkout:1"))
+	if w.suite.Status.Current.Round != 0 {
+		t.Errorf("it starts %+v", w.suite.Status.Current)
+	}
+	w.step("one by hand gives an image", byHand("b", "shop/checkout:1"))
+	c := w.suite.Status.Current
+	if c.Round != 2 || c.Trigger != v1alpha1.TriggerRequest || c.Webhook != digest("b") || len(c.Parameters) != 1 || Answering(w.runs, digest("b")) != 2 {
+		t.Errorf("in progress is %+v", c)
+	}
+	for _, run := range w.runs[2:] {
+		if image := run.Spec.Implementations[0].Image; !strings.HasPrefix(image, "shop/checkout:1@") {
+			t.Errorf("%s measures %s", run.Name, image)
+		}
+	}
+	w.runs = w.runs[:2]
+	w.step("somebody deletes its runs")
+	if l := w.suite.Status.History[0]; l.Round != 2 || l.Inputs != "" || l.Outcome != v1alpha1.RoundIncomplete {
+		t.Errorf("the round is remembered as %+v: what the suite has by itself was not measured", l)
+	}
+	w.step("an image that the registry lacks waits", away(v1alpha1.ReasonImageNotFound, "shop does not have shop/checkout:2"), byHand("c", "shop/checkout:2"))
+	m := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionMeasuring)
+	if m.Reason != v1alpha1.ReasonImageNotFound || !strings.HasPrefix(m.Message, "the request by hand with image=shop/checkout:2 waits: ") {
+		t.Errorf("Measuring says %+v", m)
+	}
+}
+
 func TestTheWebhookNeedsNoDefaultImage(t *testing.T) {
 	w := newWorld(t, commit(hooked), away(v1alpha1.ReasonImageNotFound, "shop does not have shop/checkout:main"))
 	w.step("the suite is applied")

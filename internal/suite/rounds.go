@@ -30,7 +30,7 @@ type roundRecord struct {
 	Scheduled *metav1.Time `json:"scheduled,omitempty"`
 	Requested string       `json:"requested,omitempty"`
 	Reconcile string       `json:"reconcile,omitempty"`
-	// Webhook is the id of the request to the webhook that the round answers, and Parameters are the values that it gives. Beside are the inputs that
+	// Webhook is the id of the request with values that the round answers, and Parameters are the values that it gives. Beside are the inputs that
 	// the suite had then by itself: a change of them has not come since.
 	Webhook    string                    `json:"webhook,omitempty"`
 	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
@@ -81,10 +81,10 @@ func roundsOf(runs []v1alpha1.BenchmarkRun) []*round {
 	return rounds
 }
 
-// Answering is the number of the round of some runs that answers a request by hand, by the value of its annotation; 0 if none does.
+// Answering is the number of the round of some runs that answers a request by hand, by the value of its annotation or its id; 0 if none does.
 func Answering(runs []v1alpha1.BenchmarkRun, token string) int32 {
 	for _, r := range roundsOf(runs) {
-		if token != "" && r.Requested == token {
+		if token != "" && (r.Requested == token || r.Webhook == token) {
 			return r.number
 		}
 	}

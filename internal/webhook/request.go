@@ -16,11 +16,13 @@ const (
 	idLength                = 64
 )
 
-// Request is what the annotation of a suite holds: the newest request to its webhook.
+// Request is what the annotation of a suite holds: the newest request that gives values to parameters, to its webhook or by hand.
 type Request struct {
 	// ID is that of the signed request; empty if there was none.
 	ID         string                    `json:"id"`
 	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
+	// ByHand is true of a request that somebody has written down who may change the suite: it came to no webhook, and needs none.
+	ByHand bool `json:"byHand,omitempty"`
 	// Taken are the ids of all requests that still hold, and when they hold no more, in seconds since 1970: none is taken twice.
 	Taken map[string]int64 `json:"taken,omitempty"`
 }
@@ -59,12 +61,24 @@ func (r Request) Then(id string, parameters []v1alpha1.ParameterValue, expires, 
 	return Request{ID: id, Parameters: parameters, Taken: taken}
 }
 
+// Trigger is what the request is for the round that answers it.
+func (r Request) Trigger() v1alpha1.Trigger {
+	if r.ByHand {
+		return v1alpha1.TriggerRequest
+	}
+	return v1alpha1.TriggerWebhook
+}
+
 // Who names the request, by the values that it gives.
 func (r Request) Who() string {
-	if len(r.Parameters) == 0 {
-		return "the request to the webhook"
+	who := "the request to the webhook"
+	if r.ByHand {
+		who = "the request by hand"
 	}
-	return "the request to the webhook with " + Given(r.Parameters)
+	if len(r.Parameters) == 0 {
+		return who
+	}
+	return who + " with " + Given(r.Parameters)
 }
 
 // Given tells of the values that a request has given.

@@ -53,6 +53,9 @@ var ends = map[string]end{
 	"bin/loadstone suite list":                                                                              {0, "checkout"},
 	"bin/loadstone suite list --all-namespaces":                                                             {0, "perf"},
 	"bin/loadstone suite run checkout":                                                                      {0, "a round is asked for"},
+	"bin/loadstone suite run checkout --set image=registry.example/checkout:1a2b3c4":                        {0, "a round is asked for, with image="},
+	"bin/loadstone suite report checkout":                                                                   {0, "reports/default/checkout/round/junit.xml"},
+	"bin/loadstone suite report checkout --round 12 --out reports":                                          {0, "reports/default/checkout/round/junit.xml"},
 	"bin/loadstone suite history checkout":                                                                  {0, "round 12: +"},
 	"bin/loadstone suite history checkout --namespace perf":                                                 {0, "has no values yet"},
 	"bin/loadstone suite history checkout --fail-within 5":                                                  {3, "round 12: +"},
@@ -78,7 +81,7 @@ var ends = map[string]end{
 }
 
 // byToken is the command of a user who has no key of the store: what it prints is the path of the page, and no word of the key.
-var byToken = regexp.MustCompile(`^bin/loadstone report .* --token "\$\(kubectl `)
+var byToken = regexp.MustCompile(`^bin/loadstone (suite )?report .* --token "\$\(kubectl `)
 
 // anyEnd is the exit code of a command that ends as the machine is.
 const anyEnd = -1
