@@ -96,7 +96,7 @@ axe_core() {
 
 # builds makes the servers that tests need, and checks what needs none. What is tested meanwhile comes first.
 builds() {
-  nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6 vegeta source-controller kustomize-controller
+  nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6 vegeta source-controller kustomize-controller argocd-sync
   nice -n 10 make -s verify
 }
 

@@ -75,6 +75,7 @@ var ends = map[string]end{
 	"bin/loadstone run quick.yaml --cluster":                                   {0, "report: "},
 	"bin/loadstone run config/samples/images.yaml --cluster":                   {0, "report: "},
 	"bin/loadstone run config/samples/quick.yaml --context kind-bench --open":  {0, "report: "},
+	"kubectl kustomize config/gitops/flux/argocd":                              {0, `argocd.argoproj.io/sync-wave: "-1"`},
 	"kubectl loadstone list":                                                   {0, "shortest"},
 	"kubectl loadstone run quick.yaml":                                         {0, "report: "},
 	"kubectl --namespace loadstone-system logs deployment/loadstone --tail=50": {0, said},

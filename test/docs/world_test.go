@@ -90,9 +90,10 @@ func newWorld(t *testing.T) *world {
 		Endpoint: w.object.Endpoint, Bucket: bucket, Region: "us-east-1", Secure: true, CA: w.object.CA, AccessKey: storeUser, SecretKey: storePassword,
 	})
 	must(t, err)
-	for _, name := range []string{"perf", "bench"} {
+	for _, name := range []string{"perf", "bench", "argocd"} {
 		must(t, w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
+	must(t, w.c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "argocd", Name: "argocd-cm"}}))
 	w.adopt(t)
 	w.startNode(t)
 	testbed.Beside(t, w.play)

@@ -26,6 +26,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -43,30 +44,42 @@ const (
 	fluxNamespace, measured, served = "flux-system", "checkout-performance", "shop"
 )
 
-// cluster is an API server with the reconciler of suites, with Flux, and beside it the Git repository that Flux follows. Nobody measures: the test
-// ends the runs. Nobody collects what has lost its owner, either.
+// cluster is an API server with the reconciler of suites, and in a test of Flux with that, and beside it the Git repository that Flux follows. Nobody
+// measures: the test ends the runs. Nobody collects what has lost its owner, either.
 type cluster struct {
 	*flux.Objects
-	git         *flux.Repository
-	controllers []*flux.Controller
+	// measured is the namespace of the suite, and served that of what the team deploys.
+	measured, served string
+	config           *rest.Config
+	git              *flux.Repository
+	controllers      []*flux.Controller
 }
 
-func newCluster(t *testing.T) *cluster {
+// newCluster has no Flux.
+func newCluster(t *testing.T, measured, served string) *cluster {
 	t.Helper()
-	testbed.Programs(t, "git", "source-controller", "kustomize-controller")
 	config := testbed.Cluster(t, root)
 	scheme := kruntime.NewScheme()
-	w := &cluster{Objects: &flux.Objects{T: t, Namespace: fluxNamespace}, git: flux.NewRepository(t)}
-	w.git.Copy(layout)
+	w := &cluster{Objects: &flux.Objects{T: t, Namespace: fluxNamespace}, config: config, measured: measured, served: served}
 	w.Must(errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)))
 	var err error
 	w.Client, err = client.New(config, client.Options{Scheme: scheme})
 	w.Must(err)
-	_, err = envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: flux.Definitions(t, root), ErrorIfPathMissing: true, MaxTime: flux.Patience})
+	w.operator(config, scheme)
+	return w
+}
+
+// newFlux has Flux, which follows nothing yet.
+func newFlux(t *testing.T) *cluster {
+	t.Helper()
+	testbed.Programs(t, "git", "source-controller", "kustomize-controller")
+	w := newCluster(t, measured, served)
+	w.git = flux.NewRepository(t)
+	w.git.Copy(layout)
+	_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{Paths: flux.Definitions(t, root), ErrorIfPathMissing: true, MaxTime: flux.Patience})
 	w.Must(err)
 	w.Must(w.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fluxNamespace}}))
-	w.operator(config, scheme)
-	w.controllers = flux.Place{Kubeconfig: kubeconfig(t, config), Namespace: fluxNamespace}.Start(t)
+	w.controllers = flux.Place{Kubeconfig: kubeconfig(t, w.config), Namespace: fluxNamespace}.Start(t)
 	return w
 }
 
@@ -74,7 +87,10 @@ func newCluster(t *testing.T) *cluster {
 func (w *cluster) operator(config *rest.Config, scheme *kruntime.Scheme) {
 	w.T.Helper()
 	installation := testbed.Install(w.T, config, root, "loadstone-system")
-	m, err := ctrl.NewManager(installation.Config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	again := true // Each test of the package has an operator.
+	m, err := ctrl.NewManager(installation.Config, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &again},
+	})
 	w.Must(err)
 	r := &suites.Reconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: suites.AskRegistry, Now: time.Now,
@@ -130,7 +146,7 @@ func (w *cluster) push(message string) string {
 func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 	w.T.Helper()
 	s := &v1alpha1.BenchmarkSuite{}
-	if err := w.Client.Get(w.T.Context(), client.ObjectKey{Namespace: measured, Name: "checkout"}, s); apierrors.IsNotFound(err) {
+	if err := w.Client.Get(w.T.Context(), client.ObjectKey{Namespace: w.measured, Name: "checkout"}, s); apierrors.IsNotFound(err) {
 		return nil
 	} else {
 		w.Must(err)
@@ -142,7 +158,7 @@ func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 func (w *cluster) runs() []v1alpha1.BenchmarkRun {
 	w.T.Helper()
 	var list v1alpha1.BenchmarkRunList
-	w.Must(w.Client.List(w.T.Context(), &list, client.InNamespace(measured), client.MatchingLabels{v1alpha1.LabelSuite: "checkout"}))
+	w.Must(w.Client.List(w.T.Context(), &list, client.InNamespace(w.measured), client.MatchingLabels{v1alpha1.LabelSuite: "checkout"}))
 	return list.Items
 }
 
@@ -180,7 +196,7 @@ func (w *cluster) ends(status metav1.ConditionStatus, reason, message string) {
 func (w *cluster) deployed() string {
 	w.T.Helper()
 	d := &appsv1.Deployment{}
-	if err := w.Client.Get(w.T.Context(), client.ObjectKey{Namespace: served, Name: "checkout"}, d); apierrors.IsNotFound(err) {
+	if err := w.Client.Get(w.T.Context(), client.ObjectKey{Namespace: w.served, Name: "checkout"}, d); apierrors.IsNotFound(err) {
 		return ""
 	} else {
 		w.Must(err)

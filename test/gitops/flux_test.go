@@ -36,7 +36,7 @@ const (
 // The suite of a team is measured at each commit that changes what it measures, and what has passed is deployed. It is one test, since a cluster with
 // Flux takes some seconds to start, and each step begins where the one before has ended.
 func TestASuiteGoesFromGitThroughFlux(t *testing.T) {
-	w := newCluster(t)
+	w := newFlux(t)
 	for _, step := range []struct {
 		name string
 		do   func(*cluster)

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -99,27 +98,26 @@ func TestTheBodyIsWhatTheWebhookReads(t *testing.T) {
 	}
 }
 
-// The definitions of Argo Rollouts refuse fields that they do not have.
 func TestTheSamplesAreWhatArgoRolloutsTakes(t *testing.T) {
-	config := testbed.Cluster(t, root)
 	crds := filepath.Join(flux.Module(t, root, "github.com/argoproj/argo-rollouts", "ROLLOUTS_VERSION"), "manifests", "crds")
 	paths := []string{filepath.Join(crds, "analysis-template-crd.yaml"), filepath.Join(crds, "rollout-crd.yaml")}
-	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true, MaxTime: flux.Patience}); err != nil {
+	wantTaken(t, paths, filepath.Join(rollouts, "analysistemplate.yaml"), filepath.Join(rollouts, "rollout.yaml"))
+}
+
+// wantTaken wants an API server with definitions to take the objects of files, each of which has a spec, and to refuse fields that there are not.
+func wantTaken(t *testing.T, definitions []string, files ...string) {
+	t.Helper()
+	config := testbed.Cluster(t, root)
+	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: definitions, ErrorIfPathMissing: true, MaxTime: flux.Patience}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := client.New(config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"analysistemplate.yaml", "rollout.yaml"} {
-		text, err := os.ReadFile(filepath.Join(rollouts, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, file := range files {
 		o := &unstructured.Unstructured{}
-		if err := yaml.UnmarshalStrict(text, &o.Object); err != nil {
-			t.Fatal(err)
-		}
+		readYAML(t, file, &o.Object)
 		o.SetNamespace("default")
 		create := func() error {
 			return c.Create(t.Context(), o.DeepCopy(), client.DryRunAll, client.FieldValidation("Strict"))
