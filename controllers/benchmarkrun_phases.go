@@ -59,7 +59,7 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 	return pass.GoOn, nil
 }
 
-// compile turns the spec into a plan and, before the run begins, asks whether nodes and operator can give it what it needs.
+// compile turns the spec into a plan and, before the run may begin, asks whether nodes and operator can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
 	p, err := facts.Plan(s.run)
 	if v := (*plan.Violation)(nil); errors.As(err, &v) && len(s.trials) > 0 {
@@ -67,7 +67,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 	} else if err != nil {
 		return s.refuse(err)
 	}
-	if !s.active() {
+	if !s.active() && !queue.Suspended(s.run) {
 		nodes, err := room.Nodes(ctx, r.Client)
 		if err != nil {
 			return pass.Halt, err
@@ -115,9 +115,9 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 	if err := r.Live.List(ctx, &runs); err != nil {
 		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
-	if first := queue.First(runs.Items, s.absence.Until, s.now); first != nil && first.UID != s.run.UID {
-		s.why, s.waiting = v1alpha1.ReasonQueued, queue.Waits(runs.Items, s.run, first, s.absence.Until, s.now)
-		return pass.Step{Stop: true, After: queue.LookAgain(first, s.absence.Until, s.now)}, nil
+	if wait := queue.Await(runs.Items, s.run, s.absence.Until, s.now); wait != nil {
+		s.why, s.waiting = wait.Reason, wait.Message
+		return pass.Step{Stop: true, After: wait.Again}, nil
 	}
 	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil && !s.forGood(err) {
 		return s.awaitStore(err) // The time of a run does not begin while there is no store.

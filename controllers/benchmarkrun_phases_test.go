@@ -210,6 +210,33 @@ func TestARunForWhichNoNodeHasRoomWaitsAndLetsOthersGoFirst(t *testing.T) {
 	}
 }
 
+// A run may be suspended until its nodes are there.
+func TestOfASuspendedRunOnlyTheSpecIsChecked(t *testing.T) {
+	for name, tc := range map[string]struct {
+		suspend *bool
+		wrong   bool
+		// why is what it waits for, and end why it ends.
+		why, end string
+	}{
+		"it is suspended":                     {suspend: new(true)},
+		"it is resumed":                       {suspend: new(false), why: v1alpha1.ReasonNotEnoughCPUs},
+		"it is suspended, and cannot be made": {suspend: new(true), wrong: true, end: v1alpha1.ReasonInvalidSpec},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) { s.run.Status.StartTime, s.trials, s.plan = nil, nil, nil })
+			s.run.Spec.Suspend = tc.suspend
+			if tc.wrong {
+				s.run.Spec.Validity.MaxSteal = "NaN"
+			}
+			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(s.run).Build()
+			next, err := (&BenchmarkRunReconciler{Client: c, Live: c}).compile(t.Context(), s)
+			if err != nil || next.Stop != (tc.why+tc.end != "") || s.why != tc.why || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
+				t.Errorf("the phase ends with %+v, %v, %q, %+v", next, err, s.why, s.end)
+			}
+		})
+	}
+}
+
 // newScheme knows the objects of the API and Kubernetes' own.
 func newScheme(t *testing.T) *runtime.Scheme {
 	t.Helper()

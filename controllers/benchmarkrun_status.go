@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/queue"
 )
 
 func (s *runScope) prefix() string {
@@ -20,10 +21,10 @@ func (s *runScope) prefix() string {
 // runStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.
 func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	st := *s.run.Status.DeepCopy()
+	st.ObservedGeneration = &s.run.Generation
 	if s.ended() {
 		return st
 	}
-	st.ObservedGeneration = &s.run.Generation
 	st.WaitingSince = facts.WaitingSince(s.run, s.why, s.now)
 	st.Absence = facts.AbsenceStatus(s.run, s.absence, s.why, s.now)
 	if s.begins {
@@ -67,7 +68,7 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 		reached bool
 		done    string
 	}{
-		{v1alpha1.ConditionPlanned, s.plan != nil, ""},
+		{v1alpha1.ConditionPlanned, s.plan != nil && !queue.Suspended(s.run), ""},
 		{v1alpha1.ConditionExecuted, s.executed(), ""},
 		{v1alpha1.ConditionReported, s.reported != nil, ""},
 	}
@@ -110,7 +111,7 @@ func summaryConditions(c *pass.Conditions, s *runScope) {
 	switch outcome.State {
 	case conduct.Ongoing:
 		status, going, stalled = metav1.ConditionUnknown, metav1.ConditionTrue, metav1.ConditionFalse
-		reason, message = cmp.Or(s.why, reason), s.waiting
+		reason, message = cmp.Or(s.why, reason), cmp.Or(s.waiting, queue.TooLate(s.run))
 	case conduct.Failed:
 		status, going, stalled = metav1.ConditionFalse, metav1.ConditionFalse, metav1.ConditionTrue
 	case conduct.Succeeded:

@@ -91,6 +91,7 @@ func unmet(reason string) func(*runScope) {
 func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 	waits := func(why, what string) func(*runScope) { return func(s *runScope) { s.why, s.waiting = why, what } }
 	notBegun := func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil }
+	suspend := func(s *runScope) { s.run.Spec.Suspend = new(true) }
 	end := func(kind, reason string) func(*runScope) {
 		return func(s *runScope) { s.end = &conduct.Ending{Condition: kind, Reason: reason, Message: "see there"} }
 	}
@@ -106,6 +107,14 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 		"another comes first": {
 			[]func(*runScope){notBegun, waits(v1alpha1.ReasonQueued, "a comes first")},
 			"Planned=True/Done Executed=Unknown/Queued Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/Queued Reconciling=True/Queued Stalled=False/Queued", "0/2",
+		},
+		"somebody suspends it before its turn": {
+			[]func(*runScope){notBegun, suspend, waits(v1alpha1.ReasonSuspended, "set it to false")},
+			"Planned=Unknown/Suspended Executed=Unknown/Pending Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/Suspended Reconciling=True/Suspended Stalled=False/Suspended", "0/2",
+		},
+		"somebody suspends it too late": {
+			[]func(*runScope){suspend},
+			"Planned=True/Done Executed=Unknown/InProgress Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/InProgress Reconciling=True/InProgress Stalled=False/InProgress", "0/2",
 		},
 		"it goes on": {
 			nil,
@@ -177,6 +186,23 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 				t.Errorf("the status of a run that has ended has changed:\n%s", cmp.Diff(st, again))
 			}
 		})
+	}
+}
+
+// What is done to the spec of a run that has ended changes nothing of it, and must not keep others from believing its status.
+func TestARunThatHasEndedAndIsSuspendedStaysAsItIs(t *testing.T) {
+	s := runScopeOf(t, endTrials(), madeReport(true))
+	before := runStatus(s)
+	s.run.Status, s.run.Spec.Suspend, s.run.Generation = before, new(true), 2
+	after := runStatus(s)
+	if *after.ObservedGeneration != 2 {
+		t.Errorf("its status is of generation %d, want 2", *after.ObservedGeneration)
+	}
+	s.run.Status = after
+	readsAsItSucceeds(t, s.run)
+	before.ObservedGeneration = after.ObservedGeneration
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("its status has changed (-before +after):\n%s", diff)
 	}
 }
 

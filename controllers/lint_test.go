@@ -110,7 +110,7 @@ func lintRun(r *v1alpha1.BenchmarkRun) []string {
 		}
 		return ""
 	}
-	f.unless(st.ObservedGeneration != nil && *st.ObservedGeneration == 1, "observedGeneration is %v", st.ObservedGeneration)
+	f.unless(st.ObservedGeneration != nil && *st.ObservedGeneration > 0 && *st.ObservedGeneration <= r.Generation, "observedGeneration is %v of %d", st.ObservedGeneration, r.Generation)
 	summary := is(v1alpha1.ConditionSucceeded)
 	f.unless((is(v1alpha1.ConditionReconciling) == "True") == (summary == "Unknown"), "Succeeded is %s and Reconciling %s", summary, is(v1alpha1.ConditionReconciling))
 	f.unless((is(v1alpha1.ConditionStalled) == "True") == (summary == "False"), "Succeeded is %s and Stalled %s", summary, is(v1alpha1.ConditionStalled))

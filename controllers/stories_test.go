@@ -166,6 +166,42 @@ func TestASecondRunWaitsForTheFirst(t *testing.T) {
 	}
 }
 
+// The oldest run is suspended before its turn, and takes it when it is resumed. One that has begun goes on.
+func TestARunThatIsSuspendedLetsOthersGoFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	suspend := func(r *v1alpha1.BenchmarkRun, is bool) {
+		w.must(w.c.Patch(t.Context(), r, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec": {"suspend": %v}}`, is))))
+	}
+	suspended := saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonSuspended, "set it to false")
+	kept := func(s *v1alpha1.BenchmarkRunSpec) { s.Suspend = new(true) }
+	first := await(w, w.apply("first", kept), "a word about its suspension", suspended)
+	condition(t, first.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionUnknown, v1alpha1.ReasonSuspended)
+	gone := await(w, w.apply("gone", kept), "a word about its suspension", suspended)
+
+	second := w.apply("second", ample)
+	await(w, second, "its turn", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.StartTime != nil })
+	suspend(second, true)
+	await(w, second, "a word about what is too late", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonInProgress, "spec.suspend has no effect"))
+	suspend(first, false)
+	await(w, first, "a place in the queue", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonQueued, "place 1 in the queue"))
+	suspend(first, true)
+	await(w, first, "a word about its suspension", suspended)
+	second = w.awaitHastened(second)
+	condition(t, second.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+
+	w.must(w.c.Delete(t.Context(), gone))
+	await(w, first, "the end of another", func(*v1alpha1.BenchmarkRun) bool { return !w.exists(&v1alpha1.BenchmarkRun{}, "gone") })
+	if err := w.c.Get(t.Context(), client.ObjectKeyFromObject(first), first); err != nil || first.Status.StartTime != nil || len(w.trials(first)) > 0 {
+		t.Errorf("a suspended run has %d trials, and the status %+v, %v", len(w.trials(first)), first.Status, err)
+	}
+	suspend(first, false)
+	first = w.awaitEnd(first)
+	condition(t, first.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	suspend(second, false)
+	await(w, second, "an up-to-date status", func(r *v1alpha1.BenchmarkRun) bool { return *r.Status.ObservedGeneration == r.Generation })
+}
+
 func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

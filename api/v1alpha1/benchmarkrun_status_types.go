@@ -147,8 +147,8 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// waitingSince is since when the run has been waiting for something of the cluster that is away, such as the store; the condition
-	// Succeeded has the reason. Absent while it waits for nothing.
+	// waitingSince is since when the run has been waiting for something of the cluster that is away, such as the store, or has been suspended; the
+	// condition Succeeded has the reason. Absent while it waits for nothing.
 	// +optional
 	WaitingSince *metav1.Time `json:"waitingSince,omitempty"`
 

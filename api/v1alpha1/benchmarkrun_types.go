@@ -180,10 +180,11 @@ type Artifacts struct {
 	Prefix string `json:"prefix,omitempty"`
 }
 
-// The first rule of the spec compares the order of lists explicitly, since lists with keys are equal in any order.
+// The first rule of the spec names every field but suspend, since CEL cannot leave one out of an object. It compares the order of lists explicitly,
+// since lists with keys are equal in any order.
 
-// BenchmarkRunSpec is the benchmark that a user asks for. It is immutable: a different question is a new run.
-// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && (!has(self.loads) || self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name))",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
+// BenchmarkRunSpec is the benchmark that a user asks for. Only suspend can be changed: a different question is a new run.
+// +kubebuilder:validation:XValidation:rule="self.implementations == oldSelf.implementations && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.loads) == has(oldSelf.loads) && (!has(self.loads) || self.loads == oldSelf.loads && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name)) && has(self.microbenchmark) == has(oldSelf.microbenchmark) && (!has(self.microbenchmark) || self.microbenchmark == oldSelf.microbenchmark) && has(self.profiles) == has(oldSelf.profiles) && (!has(self.profiles) || self.profiles == oldSelf.profiles) && has(self.blocks) == has(oldSelf.blocks) && (!has(self.blocks) || self.blocks == oldSelf.blocks) && has(self.stop) == has(oldSelf.stop) && (!has(self.stop) || self.stop == oldSelf.stop) && has(self.latencyPercentiles) == has(oldSelf.latencyPercentiles) && (!has(self.latencyPercentiles) || self.latencyPercentiles == oldSelf.latencyPercentiles) && has(self.order) == has(oldSelf.order) && (!has(self.order) || self.order == oldSelf.order) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.objectives) == has(oldSelf.objectives) && (!has(self.objectives) || self.objectives == oldSelf.objectives) && has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement) && has(self.validity) == has(oldSelf.validity) && (!has(self.validity) || self.validity == oldSelf.validity) && has(self.artifacts) == has(oldSelf.artifacts) && (!has(self.artifacts) || self.artifacts == oldSelf.artifacts) && has(self.timeoutSeconds) == has(oldSelf.timeoutSeconds) && (!has(self.timeoutSeconds) || self.timeoutSeconds == oldSelf.timeoutSeconds) && has(self.patienceSeconds) == has(oldSelf.patienceSeconds) && (!has(self.patienceSeconds) || self.patienceSeconds == oldSelf.patienceSeconds) && has(self.ttlSecondsAfterFinished) == has(oldSelf.ttlSecondsAfterFinished) && (!has(self.ttlSecondsAfterFinished) || self.ttlSecondsAfterFinished == oldSelf.ttlSecondsAfterFinished)",message="only suspend can change in the spec of a BenchmarkRun, since its trials would no longer answer one question: delete it or create a run of another name"
 // +kubebuilder:validation:XValidation:rule="self.implementations.size() == 1 || has(self.baseline)",message="baseline must name the implementation that the others are compared with"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.exists(i, i.name == self.baseline)",message="baseline must be the name of one of the implementations"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.all(i, i.name != self.baseline || !has(i.role) || i.role == 'Contender')",message="baseline must be a Contender: an implementation of role Reference takes no part in verdicts"
@@ -294,6 +295,11 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+
+	// suspend is true while the run may not begin: others take their turns before it, and none of its time passes. It can be changed at any time, and
+	// has no effect once the run has begun. Defaults to false.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
 }
 
 // BenchmarkRun compares implementations under load: which is better, at what load, by how much, and how certain is the answer?

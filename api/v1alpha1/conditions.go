@@ -106,7 +106,8 @@ const (
 
 // Reasons of a BenchmarkSuite. Ready has moreover those with which a run's condition Succeeded ends.
 const (
-	// ReasonSuspended surfaces when changed inputs wait, since spec.suspend of the suite is true, or when somebody has suspended the workflow of a run.
+	// ReasonSuspended surfaces when changed inputs of a suite wait, or a run before its turn, since spec.suspend is true, or when somebody has suspended
+	// the workflow of a run.
 	ReasonSuspended = "Suspended"
 	// ReasonNoRound surfaces when no round has ended, and none is to start now.
 	ReasonNoRound = "NoRound"

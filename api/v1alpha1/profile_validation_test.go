@@ -76,7 +76,7 @@ func TestAGoodProfileIsAcceptedAndStaysAsItIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.Patch(t.Context(), run.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
-			refused(t, err, "the spec of a BenchmarkRun cannot be changed")
+			refused(t, err, "only suspend can change in the spec of a BenchmarkRun")
 		})
 	}
 }

@@ -3,8 +3,10 @@ package v1alpha1_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -230,7 +232,7 @@ func TestTheSamplesAreAccepted(t *testing.T) {
 
 func TestTheSpecOfARunStaysAsItIs(t *testing.T) {
 	c := apiServer(t)
-	const sentence = "the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
+	const sentence = "only suspend can change in the spec of a BenchmarkRun, since its trials would no longer answer one question: delete it or create a run of another name"
 	run := edit(t, "fixed", "role: Reference", "memory: 64Mi")
 	if err := create(t, c, run); err != nil {
 		t.Fatal(err)
@@ -251,6 +253,83 @@ func TestTheSpecOfARunStaysAsItIs(t *testing.T) {
 	label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"a": "b"}}}`))
 	if err := c.Patch(t.Context(), run.DeepCopy(), label); err != nil {
 		t.Errorf("a label is no question: %v", err)
+	}
+}
+
+// fixed are two values of each field of a run's spec that cannot be changed, as they are written in JSON.
+var fixed = map[string][2]string{
+	"implementations":         {`[{"name": "go", "image": "a", "port": 1}, {"name": "zco", "image": "b", "port": 1}]`, `[{"name": "go", "image": "a", "port": 1}, {"name": "zco", "image": "c", "port": 1}]`},
+	"baseline":                {`"go"`, `"zco"`},
+	"loads":                   {`[{"name": "l", "tool": "wrk", "levels": [{"connections": 1}]}]`, `[{"name": "l", "tool": "wrk", "levels": [{"connections": 2}]}]`},
+	"microbenchmark":          {`{"format": "GoTest"}`, `{"format": "JSONLines"}`},
+	"profiles":                {`[{"name": "calls", "tool": "strace"}]`, `[{"name": "calls", "tool": "perf-stat"}]`},
+	"blocks":                  {`3`, `4`},
+	"stop":                    {`{"maxWidth": "0.1"}`, `{"maxWidth": "0.2"}`},
+	"latencyPercentiles":      {`["50"]`, `["99"]`},
+	"order":                   {`"Blocks"`, `"SlicedDuet"`},
+	"seed":                    {`1`, `2`},
+	"objectives":              {`[{"metric": "Throughput", "min": "1"}]`, `[{"metric": "Throughput", "min": "2"}]`},
+	"placement":               {`{"pinning": "Required"}`, `{"pinning": "Preferred"}`},
+	"validity":                {`{"maxSteal": "0.01"}`, `{"maxSteal": "0.02"}`},
+	"artifacts":               {`{"prefix": "a"}`, `{"prefix": "b"}`},
+	"timeoutSeconds":          {`60`, `61`},
+	"patienceSeconds":         {`60`, `61`},
+	"ttlSecondsAfterFinished": {`0`, `1`},
+}
+
+// The rule names each field, and would let one be changed that it forgets.
+func TestOfTheSpecOfARunOnlySuspendChanges(t *testing.T) {
+	for f := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if _, known := fixed[name]; known == (name == "suspend") {
+			t.Errorf("whether spec.%s can be changed is not known: name it in the rule of the spec, and here", name)
+		}
+	}
+	c := apiServer(t)
+	// made is a run of which some fields have their first values.
+	made := func(name string, has func(field string) bool) *unstructured.Unstructured {
+		var fields []string
+		for field, values := range fixed {
+			if has(field) {
+				fields = append(fields, fmt.Sprintf("%q: %s", field, values[0]))
+			}
+		}
+		run := parse(t, fmt.Appendf(nil, `{"apiVersion": "loadstone.dev/v1alpha1", "kind": "BenchmarkRun", "metadata": {"name": %q, "namespace": "default"}, "spec": {%s}}`, name, strings.Join(fields, ", ")))
+		if err := create(t, c, run); err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	patch := func(run *unstructured.Unstructured, field, value string) error {
+		return c.Patch(t.Context(), run.DeepCopy(), client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec": {%q: %s}}`, field, value)))
+	}
+	needs := func(field string) bool { return field == "implementations" || field == "baseline" }
+	full := made("full", func(field string) bool { return field != "microbenchmark" })
+	program := made("program", func(field string) bool { return needs(field) || field == "microbenchmark" })
+	least := made("least", func(field string) bool { return needs(field) || field == "loads" })
+	for field, values := range fixed {
+		has := full
+		if field == "microbenchmark" {
+			has = program
+		}
+		t.Run(field, func(t *testing.T) {
+			const sentence = "only suspend can change in the spec of a BenchmarkRun"
+			refused(t, patch(has, field, values[1]), sentence)
+			if field != "implementations" {
+				refused(t, patch(has, field, "null"), sentence)
+			}
+			if !needs(field) && field != "loads" {
+				refused(t, patch(least, field, values[0]), sentence)
+			}
+		})
+	}
+	for _, run := range []*unstructured.Unstructured{full, program, least} {
+		for _, value := range []string{"true", "false", "null", "false", "true", "null"} {
+			if err := patch(run, "suspend", value); err != nil {
+				t.Errorf("suspend of %s cannot become %s: %v", run.GetName(), value, err)
+			}
+		}
+		refused(t, c.Patch(t.Context(), run.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"suspend": true, "seed": 7}}`))), "only suspend can change")
 	}
 }
 

@@ -40,7 +40,9 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 		if err != nil {
 			return false, err
 		}
-		same := apiequality.Semantic.DeepEqual(there.Spec, run.Spec)
+		asked := there.Spec
+		asked.Suspend = run.Spec.Suspend // Whether it is suspended is no matter of what it measures.
+		same := apiequality.Semantic.DeepEqual(asked, run.Spec)
 		switch {
 		case a.Replace:
 			if err := a.remove(ctx, there); err != nil {

@@ -16,6 +16,7 @@ import (
 // The states of runs. Each run is in one of them.
 const (
 	stateQueued    = "queued"
+	stateSuspended = "suspended"
 	stateMeasuring = "measuring"
 	stateReporting = "reporting"
 	stateDeleting  = "deleting"
@@ -24,12 +25,12 @@ const (
 )
 
 // states are all of them, so that a state without runs is a zero and not a gap.
-var states = []string{stateQueued, stateMeasuring, stateReporting, stateDeleting, stateSucceeded, stateFailed}
+var states = []string{stateQueued, stateSuspended, stateMeasuring, stateReporting, stateDeleting, stateSucceeded, stateFailed}
 
 // What is told of runs.
 var (
 	runsDesc = prometheus.NewDesc("loadstone_runs",
-		"BenchmarkRuns in the cluster by state: queued (also those that wait for nodes), measuring, reporting, deleting, succeeded, failed.", []string{"state"}, nil)
+		"BenchmarkRuns in the cluster by state: queued (also those that wait for nodes), suspended (before their turn), measuring, reporting, deleting, succeeded, failed.", []string{"state"}, nil)
 	queueDesc = prometheus.NewDesc("loadstone_queue_runs",
 		"BenchmarkRuns that take turns: the one whose turn it is, and those behind it.", nil, nil)
 	waitingDesc = prometheus.NewDesc("loadstone_run_waiting_since_timestamp_seconds",
@@ -88,6 +89,8 @@ func state(r *v1alpha1.BenchmarkRun) string {
 		return stateSucceeded
 	case r.Status.CompletionTime != nil:
 		return stateFailed
+	case queue.Suspended(r):
+		return stateSuspended
 	case r.Status.StartTime == nil:
 		return stateQueued
 	case queue.HoldsUp(r):

@@ -48,6 +48,8 @@ func waits(r *v1alpha1.BenchmarkRun)   { r.Status.WaitingSince = &noon }
 func over(r *v1alpha1.BenchmarkRun)    { r.Status.StartTime, r.Status.CompletionTime = &noon, &noon }
 func deleted(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = &noon }
 
+func suspended(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = new(true) }
+
 func measured(r *v1alpha1.BenchmarkRun) {
 	r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue})
 }
@@ -56,6 +58,8 @@ func TestEachRunIsInOneStateAndTellsSinceWhenItWaits(t *testing.T) {
 	runs := []v1alpha1.BenchmarkRun{
 		run("first", metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, begun, waits),
 		run("second", metav1.ConditionUnknown, v1alpha1.ReasonQueued),
+		run("kept", metav1.ConditionUnknown, v1alpha1.ReasonSuspended, suspended, waits),
+		run("late", metav1.ConditionTrue, "Done", suspended, over),
 		run("reports", metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, begun, measured, waits),
 		run("good", metav1.ConditionTrue, "Done", over, waits),
 		run("bad", metav1.ConditionFalse, v1alpha1.ReasonTimedOut, over),
@@ -69,14 +73,16 @@ loadstone_queue_runs 2
 # TYPE loadstone_run_waiting_since_timestamp_seconds gauge
 loadstone_run_waiting_since_timestamp_seconds{namespace="bench",reason="StoreUnavailable",run="first"} 1.7723664e+09
 loadstone_run_waiting_since_timestamp_seconds{namespace="bench",reason="StoreUnavailable",run="reports"} 1.7723664e+09
-# HELP loadstone_runs BenchmarkRuns in the cluster by state: queued (also those that wait for nodes), measuring, reporting, deleting, succeeded, failed.
+loadstone_run_waiting_since_timestamp_seconds{namespace="bench",reason="Suspended",run="kept"} 1.7723664e+09
+# HELP loadstone_runs BenchmarkRuns in the cluster by state: queued (also those that wait for nodes), suspended (before their turn), measuring, reporting, deleting, succeeded, failed.
 # TYPE loadstone_runs gauge
 loadstone_runs{state="deleting"} 1
 loadstone_runs{state="failed"} 1
 loadstone_runs{state="measuring"} 1
 loadstone_runs{state="queued"} 1
 loadstone_runs{state="reporting"} 1
-loadstone_runs{state="succeeded"} 1
+loadstone_runs{state="succeeded"} 2
+loadstone_runs{state="suspended"} 1
 `
 	if err := testutil.CollectAndCompare(NewRuns(these{runs: runs}), strings.NewReader(want)); err != nil {
 		t.Error(err)
@@ -84,7 +90,7 @@ loadstone_runs{state="succeeded"} 1
 }
 
 func TestAStateWithoutRunsIsAZero(t *testing.T) {
-	// The six states, and the length of the queue.
+	// The states, and the length of the queue.
 	if n := testutil.CollectAndCount(NewRuns(these{})); n != len(states)+1 {
 		t.Errorf("%d metrics of no runs, want %d", n, len(states)+1)
 	}

@@ -38,6 +38,19 @@ func checkLastGood(spec v1alpha1.BenchmarkRunSpec, round bool) *Violation {
 	})
 }
 
+// checkSuspend refuses to suspend what begins as soon as somebody asks for it.
+func checkSuspend(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violation {
+	switch {
+	case spec.Suspend == nil || !*spec.Suspend:
+		return nil
+	case opts.Local:
+		return kind.Invalid("spec.suspend is true, and a run on one machine begins when it is started: remove it, or run it on a cluster")
+	case opts.Template:
+		return kind.Invalid("spec.suspend is true, and the runs of a suite are made when their round begins: remove it, and set spec.suspend of the suite")
+	}
+	return nil
+}
+
 func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	if len(spec.Implementations) == 0 {
 		return kind.Invalid("spec.implementations is empty: name at least one image to measure")

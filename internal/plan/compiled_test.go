@@ -218,6 +218,36 @@ func TestEveryTrialOfACompiledPlanReadsBackAsItWasPlanned(t *testing.T) {
 	}
 }
 
+func TestOnlyARunOnAClusterCanBeSuspended(t *testing.T) {
+	for name, tc := range map[string]struct {
+		suspend *bool
+		opts    Options
+		want    string
+	}{
+		"a run on a cluster":                      {suspend: new(true)},
+		"a run of a round that somebody suspends": {suspend: new(true), opts: Options{Round: true}},
+		"a template of a suite":                   {suspend: new(true), opts: Options{Round: true, Template: true}, want: "spec.suspend is true, and the runs of a suite are made when their round begins"},
+		"a run on one machine":                    {suspend: new(true), opts: Options{Local: true}, want: "spec.suspend is true, and a run on one machine begins when it is started"},
+		"one there that says it is not":           {suspend: new(false), opts: Options{Local: true}},
+	} {
+		s := spec(func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Suspend = tc.suspend
+			for i := range s.Implementations {
+				s.Implementations[i].Command = []string{"./a"}
+			}
+		})
+		tc.opts.Name, tc.opts.UID = "r", "u"
+		p, err := Compile(s, tc.opts)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tc.want)
+		}
+		s.Suspend = nil
+		if same, _ := Compile(s, tc.opts); err == nil && same.Hash() != p.Hash() {
+			t.Errorf("%s: it measures something else when it is resumed", name)
+		}
+	}
+}
+
 func TestAnImplementationNeedsWhatItIsStartedBy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		image   string

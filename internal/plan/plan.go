@@ -56,6 +56,8 @@ type Options struct {
 	Local bool
 	// Round is true of a run of a suite's round: before the first good round, its objectives may ask for last good ones.
 	Round bool
+	// Template is true of a run that a suite is to make.
+	Template bool
 }
 
 // Plan is a compiled BenchmarkRun. It is a record, and a run's manifest holds it as it is.
@@ -71,7 +73,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if v = kind.Join(v, checkImplementations(spec)); v != nil {
 		return Plan{}, v
 	}
-	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkLastGood(spec, opts.Round))
+	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkLastGood(spec, opts.Round), checkSuspend(spec, opts))
 	p := Plan{Local: opts.Local, Plan: record.Plan{Order: cmp.Or(record.Order(spec.Order), record.OrderBlocks), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
 		p.Note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)

@@ -39,7 +39,7 @@ func Ahead(r *v1alpha1.BenchmarkRun) string {
 	if r.Status.StartTime != nil {
 		does = "is measuring"
 	}
-	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil && r.Status.WaitingSince != nil {
+	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil && stuck(r) {
 		does, why = does+", and waits", c.Message
 	}
 	return fmt.Sprintf("BenchmarkRun %s/%s %s: %s", r.Namespace, r.Name, does, why)
@@ -53,7 +53,7 @@ func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, b
 		}
 		place++
 		left, err := time.ParseDuration(order[i].Status.TimeLeft)
-		if err != nil || left == 0 || order[i].Status.WaitingSince != nil {
+		if err != nil || left == 0 || stuck(&order[i]) {
 			silent++ // One that waits ends when what it waits for is there, which nobody knows.
 			continue
 		}
@@ -64,6 +64,26 @@ func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, b
 
 // roundTurn is to what instants are rounded at which a turn is likely to come: an estimate that changed with each look would be written at each.
 const roundTurn = 5 * time.Minute
+
+// Wait is for what a run waits before its turn.
+type Wait struct {
+	// Reason is that of the run's conditions, and Message says it in a sentence.
+	Reason, Message string
+	// Again is after how long the run looks again at the latest; 0 if a change of its own wakes it.
+	Again time.Duration
+}
+
+// Await says for what a run waits before its turn, which is one among all runs of the installation; nil if its turn has come.
+func Await(runs []v1alpha1.BenchmarkRun, run *v1alpha1.BenchmarkRun, led, now time.Time) *Wait {
+	if Suspended(run) {
+		return &Wait{Reason: v1alpha1.ReasonSuspended, Message: "the run does not begin while spec.suspend is true, and holds up no other: set it to false"}
+	}
+	first := First(runs, led, now)
+	if first == nil || first.UID == run.UID {
+		return nil
+	}
+	return &Wait{v1alpha1.ReasonQueued, Waits(runs, run, first, led, now), LookAgain(first, led, now)}
+}
 
 // Waits says of a run that is behind the first of some what it waits for: its place, about when its turn comes if those before it say how long they take, and
 // what the first one does.
@@ -119,10 +139,31 @@ func taken(r *v1alpha1.BenchmarkRun) bool {
 	return r.Status.StartTime != nil || slices.Contains(r.Finalizers, v1alpha1.Finalizer)
 }
 
+// Suspended reports whether somebody keeps a run from beginning. What has begun goes on, whatever its spec says.
+func Suspended(r *v1alpha1.BenchmarkRun) bool { return asked(r) && r.Status.StartTime == nil }
+
+// asked reports whether the spec of a run asks for its suspension.
+func asked(r *v1alpha1.BenchmarkRun) bool { return r.Spec.Suspend != nil && *r.Spec.Suspend }
+
+// TooLate says of a run that has begun that nothing suspends it any more; empty if nobody asks for that.
+func TooLate(r *v1alpha1.BenchmarkRun) string {
+	if !asked(r) || r.Status.StartTime == nil {
+		return ""
+	}
+	return "spec.suspend has no effect, since the run has begun: delete the run to end it, or set spec.suspend to false"
+}
+
+// stuck reports whether a run that takes turns waits for something else than its turn, as its status says. That of one that was just resumed is out of date.
+func stuck(r *v1alpha1.BenchmarkRun) bool {
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
+	resumed := r.Status.StartTime == nil && c != nil && c.Reason == v1alpha1.ReasonSuspended
+	return r.Status.WaitingSince != nil && !resumed
+}
+
 // HoldsUp reports whether a run keeps later ones from their turns. One that has ended or is deleted does not; one of which everything is measured
-// waits for its store, and for no turn; nor does one that waits for nodes hold up those that fit without them.
+// waits for its store, and for no turn; nor does one that waits for nodes hold up those that fit without them, or one that is suspended anybody.
 func HoldsUp(r *v1alpha1.BenchmarkRun) bool {
-	return r.Status.CompletionTime == nil && r.DeletionTimestamp.IsZero() && !measuredAll(r) && !awaitsNodes(r)
+	return r.Status.CompletionTime == nil && r.DeletionTimestamp.IsZero() && !measuredAll(r) && !awaitsNodes(r) && !Suspended(r)
 }
 
 // measuredAll reports whether every trial of a run had ended when its status was written.

@@ -34,6 +34,8 @@ func TestWhoseTurnItIs(t *testing.T) {
 	noRoom := func(r *v1alpha1.BenchmarkRun) {
 		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonNotEnoughCPUs}}
 	}
+	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = new(true) }
+	resumed := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = new(false) }
 	tests := map[string]struct {
 		runs []v1alpha1.BenchmarkRun
 		// want are the runs in the order of their turns.
@@ -42,14 +44,18 @@ func TestWhoseTurnItIs(t *testing.T) {
 		"not that of one that waits for nodes":              {[]v1alpha1.BenchmarkRun{run("a", 1, noRoom), run("b", 2)}, "b"},
 		"that of one that began before its nodes were away": {[]v1alpha1.BenchmarkRun{run("a", 2, noRoom, begun), run("b", 1)}, "a b"},
 		"not that of one that waits for its report":         {[]v1alpha1.BenchmarkRun{run("a", 1, unreported), run("b", 2)}, "b"},
-		"nobody's":                               {},
-		"the only one's":                         {[]v1alpha1.BenchmarkRun{run("a", 0)}, "a"},
-		"the oldest one's":                       {[]v1alpha1.BenchmarkRun{run("a", 2), run("b", 1), run("c", 3)}, "b a c"},
-		"that of the one that has begun":         {[]v1alpha1.BenchmarkRun{run("a", 1), run("b", 2, begun)}, "b a"},
-		"not that of one that has ended":         {[]v1alpha1.BenchmarkRun{run("a", 1, over), run("b", 2)}, "b"},
-		"not that of one that is deleted":        {[]v1alpha1.BenchmarkRun{run("a", 1, begun, deleted), run("b", 2)}, "b"},
-		"nobody's when all have ended":           {[]v1alpha1.BenchmarkRun{run("a", 1, over), run("b", 2, deleted)}, ""},
-		"of two of one second the first by name": {[]v1alpha1.BenchmarkRun{run("b", 1), run("a", 1)}, "a b"},
+		"not that of one that is suspended":                 {[]v1alpha1.BenchmarkRun{run("a", 1, suspended), run("b", 2)}, "b"},
+		"that of one that was suspended too late":           {[]v1alpha1.BenchmarkRun{run("a", 2, begun, suspended), run("b", 1)}, "a b"},
+		"that of the oldest one after it is resumed":        {[]v1alpha1.BenchmarkRun{run("b", 2), run("a", 1, resumed)}, "a b"},
+		"nobody's when all are suspended":                   {[]v1alpha1.BenchmarkRun{run("a", 1, suspended), run("b", 2, suspended)}, ""},
+		"nobody's":                                          {},
+		"the only one's":                                    {[]v1alpha1.BenchmarkRun{run("a", 0)}, "a"},
+		"the oldest one's":                                  {[]v1alpha1.BenchmarkRun{run("a", 2), run("b", 1), run("c", 3)}, "b a c"},
+		"that of the one that has begun":                    {[]v1alpha1.BenchmarkRun{run("a", 1), run("b", 2, begun)}, "b a"},
+		"not that of one that has ended":                    {[]v1alpha1.BenchmarkRun{run("a", 1, over), run("b", 2)}, "b"},
+		"not that of one that is deleted":                   {[]v1alpha1.BenchmarkRun{run("a", 1, begun, deleted), run("b", 2)}, "b"},
+		"nobody's when all have ended":                      {[]v1alpha1.BenchmarkRun{run("a", 1, over), run("b", 2, deleted)}, ""},
+		"of two of one second the first by name":            {[]v1alpha1.BenchmarkRun{run("b", 1), run("a", 1)}, "a b"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -198,6 +204,76 @@ func TestThoseBeforeARunAreCounted(t *testing.T) {
 	} {
 		if place, before, silent := Turn(tc.order, &mine); place != tc.place || before != tc.before || silent != tc.silent {
 			t.Errorf("%s: %d, %s, %d", name, place, before, silent)
+		}
+	}
+}
+
+func TestWhatARunWaitsForBeforeItsTurn(t *testing.T) {
+	at := &metav1.Time{Time: noon}
+	run := func(name string, created time.Duration, deltas ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
+		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "bench", Name: name, UID: types.UID(name), CreationTimestamp: metav1.Time{Time: noon.Add(created)}, Finalizers: []string{v1alpha1.Finalizer},
+		}}
+		for _, d := range deltas {
+			d(&r)
+		}
+		return r
+	}
+	begun := func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime, r.Status.TimeLeft = at, "1h0m0s" }
+	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = new(true) }
+	// What the status of a run says that was resumed a moment ago.
+	was := func(r *v1alpha1.BenchmarkRun) {
+		r.Status.WaitingSince, r.Status.TimeLeft = at, "1h0m0s"
+		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonSuspended, Message: "set it to false"}}
+	}
+	const takes = ", because two at a time would disturb each other"
+	for name, tc := range map[string]struct {
+		run    v1alpha1.BenchmarkRun
+		others []v1alpha1.BenchmarkRun
+		want   *Wait
+	}{
+		"it is alone":              {run("mine", 1), nil, nil},
+		"it is suspended":          {run("mine", 1, suspended), nil, &Wait{v1alpha1.ReasonSuspended, "the run does not begin while spec.suspend is true, and holds up no other: set it to false", 0}},
+		"an older one is":          {run("mine", 2), []v1alpha1.BenchmarkRun{run("old", 1, suspended)}, nil},
+		"it is, and another waits": {run("mine", 1, suspended), []v1alpha1.BenchmarkRun{run("young", 2)}, &Wait{v1alpha1.ReasonSuspended, "the run does not begin while spec.suspend is true, and holds up no other: set it to false", 0}},
+		"one that has begun is suspended too late": {
+			run("mine", 1),
+			[]v1alpha1.BenchmarkRun{run("old", 2, begun, suspended)},
+			&Wait{v1alpha1.ReasonQueued, "place 1 in the queue, its turn is likely at about 2026-03-01 13:00 UTC: BenchmarkRun bench/old is measuring: runs take turns" + takes, roundTurn},
+		},
+		"an older one was resumed a moment ago": {
+			run("mine", 2),
+			[]v1alpha1.BenchmarkRun{run("old", 1, was)},
+			&Wait{v1alpha1.ReasonQueued, "place 1 in the queue, its turn is likely at about 2026-03-01 13:00 UTC: BenchmarkRun bench/old comes first: runs take turns" + takes, roundTurn},
+		},
+		"a younger one was": {run("mine", 1), []v1alpha1.BenchmarkRun{run("young", 2, was)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Await(append(tc.others, tc.run), &tc.run, time.Time{}, noon)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("it waits for something else (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestARunThatHasBegunSaysThatNothingSuspendsIt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		suspend *bool
+		begun   bool
+		says    bool
+	}{
+		"nobody asks for it":                {nil, true, false},
+		"somebody has asked, and no longer": {new(false), true, false},
+		"it is suspended before its turn":   {new(true), false, false},
+		"it is asked for after that":        {new(true), true, true},
+	} {
+		r := &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{Suspend: tc.suspend}}
+		if tc.begun {
+			r.Status.StartTime = &metav1.Time{Time: noon}
+		}
+		if got := TooLate(r); (got != "") != tc.says {
+			t.Errorf("%s: it says %q", name, got)
 		}
 	}
 }

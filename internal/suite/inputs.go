@@ -249,7 +249,7 @@ func (in *inputs) compile(names []string) *Problem {
 
 // plan plans one of the runs under a name.
 func (in *inputs) plan(i int, name string) (plan.Plan, *Problem) {
-	p, err := plan.Compile(in.specs[i], plan.Options{Name: name, UID: "suite", Round: true})
+	p, err := plan.Compile(in.specs[i], plan.Options{Name: name, UID: "suite", Round: true, Template: true})
 	var v *plan.Violation
 	if errors.As(err, &v) {
 		return p, invalid("runs[%s].template: %s", in.names[i], v.Message)

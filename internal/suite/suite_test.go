@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -83,6 +84,9 @@ func TestASpecThatIsNotValid(t *testing.T) {
 		"a repository of a parameter that is none": {func(s *v1alpha1.BenchmarkSuiteSpec) {
 			s.Notifications = []v1alpha1.Notification{{Name: "forge", GitHub: v1alpha1.GitHubNotification{Repository: "a/b", CommitParameter: "comit"}}}
 		}, "notifications[forge].gitHub.commitParameter is comit, which is none of the suite's parameters"},
+		"a template that is suspended": {func(s *v1alpha1.BenchmarkSuiteSpec) {
+			s.Runs[0].Template.Spec.Raw = append([]byte(`{"suspend": true, `), bytes.TrimPrefix(bytes.TrimSpace(s.Runs[0].Template.Spec.Raw), []byte("{"))...)
+		}, "].template: spec.suspend is true, and the runs of a suite are made when their round begins"},
 		"an interval": {schedule(v1alpha1.Schedule{Cron: "@every 1h"}), "times instead of @every"},
 	} {
 		t.Run(name, func(t *testing.T) {
