@@ -104,7 +104,7 @@ func TestTheVerdictsOfAbAreRight(t *testing.T) {
 // Every fault is named in the cell that it hit, good cells are not accused of it, and the merged percentiles are those of the raw latencies.
 func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	faults := faultLoads()
-	run := plantedRun("faults", 3, faults, "gohttp", "epoll")
+	run := plantedRun("faults", 2, faults, "gohttp", "epoll")
 	data, table := measure(t, run, 15*time.Minute)
 	t.Log(run.Status.Verdict)
 	for _, f := range faults {
