@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the workloads that are not Go's, or not Go's alone, into bin/, or tests each of them with and without sanitizers.
 #
-#   usage: hack/workloads.sh build|test [NAME...]      (no name: every one; "test fuzz" fuzzes their parsers, for FUZZ_SECONDS=60 of CPU time each)
+#   usage: hack/workloads.sh build|test [NAME...]      (no name: builds all, tests those that go test does not; "test fuzz" fuzzes their parsers,
+#                                                      for FUZZ_SECONDS=60 of CPU time each)
 #          hack/workloads.sh need                     (installs what all of them are tested with)
 #          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, prints what they reached, keeps their
 #                                                      records, and makes the pages anew that are made of these)
@@ -16,8 +17,8 @@ cd "$(dirname "$0")/.."
 export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$LOADSTONE_CACHE/ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 ZIG_VERSION=0.14.1
-# Of the tests, what takes longest begins first.
-WORKLOADS=(zco coro uvhttp ipc lzlog planted ablation)
+# Of the tests, what takes longest begins first. Go's tests of the folder workloads test the others.
+WORKLOADS=(zco coro uvhttp ipc lzlog) OTHERS=(uring ablation planted)
 RESULTS=bin/workloads RECORDS=hack/workloads/records
 
 # needs NAME MODE: installs what a workload is built from, or tested with.
@@ -208,7 +209,7 @@ main() {
     return
   fi
   if [ "$mode" = need ]; then
-    for name in fuzz "${WORKLOADS[@]}"; do
+    for name in fuzz "${WORKLOADS[@]}" "${OTHERS[@]}"; do
       needs "$name" test
     done
     return
@@ -218,9 +219,8 @@ main() {
   # nginx is only configured; its image installs it.
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
   if [ $# = 0 ]; then
-    # go test tests uring, as it does epoll.
-    [ "$mode" = test ] || set -- uring
-    set -- "$@" "${WORKLOADS[@]}"
+    set -- "${WORKLOADS[@]}"
+    [ "$mode" = test ] || set -- "${OTHERS[@]}" "$@"
   fi
   for name; do
     needs "$name" "$mode"
