@@ -13,9 +13,9 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// The known answer: a cost of two thirds or more, planted in one of two otherwise equal servers, is found and is of that size. Two wrk make the load
-// together. The run may stop after ten of its twelve blocks, and does. That equal servers are not torn apart is asked of the sample that measures one
-// twice, and of cases beside a planted one.
+// The known answer: a cost of two thirds or more, planted in one of two otherwise equal servers, is found and is of that size. Two ab make the load
+// together: the verdict of wrk is asked of the quick sample, and that of k6 of the sample with a rate. The run may stop after ten of its twelve blocks,
+// and does. That equal servers are not torn apart is asked of the sample that measures one twice, and of cases beside a planted one.
 func TestAPlantedCostIsFoundInTenOfTwelveBlocks(t *testing.T) {
 	body := "helloworld"
 	server := func(name string, args ...string) v1alpha1.Implementation {
@@ -27,9 +27,9 @@ func TestAPlantedCostIsFoundInTenOfTwelveBlocks(t *testing.T) {
 			Implementations: []v1alpha1.Implementation{server("plain"), server("slow", "--burn="+burn)},
 			Baseline:        "plain",
 			Loads: []v1alpha1.Load{{
-				Name: "steady", Tool: v1alpha1.ToolWrk, WarmupSeconds: new(int32(0)), DurationSeconds: 1,
+				Name: "steady", Tool: v1alpha1.ToolAb, WarmupSeconds: new(int32(0)), DurationSeconds: 1,
 				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}}, Generators: v1alpha1.Generators{Pods: 2},
-				Levels: []v1alpha1.Level{{Connections: 50}},
+				Levels: []v1alpha1.Level{{Connections: 20}},
 			}},
 			Blocks: 12, Stop: v1alpha1.Stop{MaxWidth: "0.9"}, Placement: v1alpha1.Placement{GeneratorPinning: v1alpha1.Preferred},
 		},
