@@ -114,8 +114,8 @@ test: ## Verify and test everything that needs no cluster, on a real API server,
 	@hack/test.sh local
 
 .PHONY: fuzz
-fuzz: ## Fuzz parsers of the reference workloads (workloads/fuzz/README.md says which), guided by coverage: a minute each, FUZZ_SECONDS=60, with another seed each time.
-	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} hack/workloads.sh test fuzz
+fuzz: ## Fuzz parsers of the reference workloads (workloads/fuzz/README.md says which), guided by coverage: five minutes each, FUZZ_SECONDS=300, with another seed each time.
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-300} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} hack/workloads.sh test fuzz
 
 .PHONY: kills
 kills: ## Kill loadstone run at 50 random moments (LOADSTONE_TEST_KILLS=50) and resume it: half an hour at most, and wrk.

@@ -221,8 +221,9 @@ func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("taken", warm, func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
-	attempt := w.awaitMeasuring("taken-000-go", 1).Status.Attempt
-	deletePod(w, render.PodName("taken-000-go", attempt, record.MemberServer(0))) // It is measured at its next attempt.
+	first := w.awaitMeasuring("taken-000-go", 1)
+	attempt := first.Status.Attempt
+	deletePod(w, first, record.MemberServer(0)) // It is measured at its next attempt.
 	w.awaitTrial(run, w.awaitMeasuring("taken-000-go", attempt+1))
 	w.awaitMeasuring("taken-001-go", 1)
 	before := w.agents.started()
@@ -259,17 +260,24 @@ func warm(s *v1alpha1.BenchmarkRunSpec) {
 	s.Loads[0].WarmupSeconds = &warmup
 }
 
-// deletePod takes a pod from a trial.
-func deletePod(w *world, name string) {
+// deletePod takes a pod from an attempt at a trial, and returns when that attempt is over: who hastens it before its operator has seen that lets it measure to
+// its end. It returns the pod's name.
+func deletePod(w *world, trial *v1alpha1.Trial, member string) string {
+	w.t.Helper()
+	attempt := trial.Status.Attempt
+	name := render.PodName(trial.Name, attempt, member)
 	w.must(w.c.Delete(w.t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}))
+	await(w, trial, "the end of the attempt", func(t *v1alpha1.Trial) bool { return t.Status.Attempt > attempt || t.Status.CompletionTime != nil })
+	return name
 }
 
 func TestATrialIsTriedAgainAfterAnInfrastructureFailureBeforeItMeasures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("retry", warm)
-	lost := w.awaitMeasuring("retry-000-go", 1).Status.Attempt
-	deletePod(w, render.PodName("retry-000-go", lost, record.MemberServer(0)))
+	first := w.awaitMeasuring("retry-000-go", 1)
+	lost := first.Status.Attempt
+	deletePod(w, first, record.MemberServer(0))
 	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trial := w.trials(run)[0]
@@ -298,8 +306,9 @@ func TestATrialIsGivenUpAfterThreeInfrastructureFailures(t *testing.T) {
 	w := newWorld(t)
 	run := w.apply("thrice", warm)
 	for attempt := int32(1); attempt <= 3; attempt++ {
-		attempt = w.awaitMeasuring("thrice-000-go", attempt).Status.Attempt
-		deletePod(w, render.PodName("thrice-000-go", attempt, record.MemberGenerator(0)))
+		trial := w.awaitMeasuring("thrice-000-go", attempt)
+		attempt = trial.Status.Attempt
+		deletePod(w, trial, record.MemberGenerator(0))
 	}
 	trial := await(w, w.trial("thrice-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 	condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "pod thrice-000-go-3-g0 was deleted by another client")
@@ -311,7 +320,7 @@ func TestADisturbedBlockIsMeasuredAgainAsAWhole(t *testing.T) {
 	w := newWorld(t)
 	run := w.apply("again", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), ample)
 	first := w.awaitFirst("again")
-	deletePod(w, render.PodName(first.Name, first.Status.Attempt, record.MemberServer(0)))
+	deletePod(w, first, record.MemberServer(0))
 	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	var got []string
@@ -353,9 +362,7 @@ func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 	for index := range 3 {
 		name := fmt.Sprintf("unlucky-%03d-go", index)
 		// A machine that is busy may cost a trial an attempt before it measures.
-		trial := w.awaitMeasuring(name, 1)
-		deleted = append(deleted, render.PodName(name, trial.Status.Attempt, record.MemberServer(0)))
-		deletePod(w, deleted[index])
+		deleted = append(deleted, deletePod(w, w.awaitMeasuring(name, 1), record.MemberServer(0)))
 	}
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "pod "+deleted[0]+" was deleted by another client")

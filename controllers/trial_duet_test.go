@@ -75,8 +75,9 @@ func TestADisturbedDuetIsMeasuredAgainWithBothServers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet, ample)
-	attempt := w.awaitMeasuring("duet-000-duet", 1).Status.Attempt
-	deletePod(w, render.PodName("duet-000-duet", attempt, record.MemberServer(1)))
+	first := w.awaitMeasuring("duet-000-duet", 1)
+	attempt := first.Status.Attempt
+	deletePod(w, first, record.MemberServer(1))
 	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trials := w.trials(run)

@@ -15,7 +15,7 @@ export GOFLAGS
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . hack/cluster/lib.sh
 
-took=() beside='' said=$(mktemp)
+took=()
 # stage NAME COMMAND...: runs a stage and keeps how long it took.
 stage() {
   local name=$1 began=$SECONDS
@@ -24,26 +24,37 @@ stage() {
   "$@"
   took+=("$(printf '%6d s  %s' $((SECONDS - began)) "$name")")
 }
+# beside are the process groups of what runs beside other commands, and said the files of what that has printed, both by name.
+declare -A beside=() said=()
 ended() {
-  [ -z "$beside" ] || kill -- "-$beside" 2>/dev/null || true
-  rm -f "$said"
+  local name
+  for name in "${!beside[@]}"; do
+    kill -- "-${beside[$name]}" 2>/dev/null || true
+    printf '\n== %s: this had not ended; it had said:\n' "$name"
+    cat "${said[$name]}"
+    rm -f "${said[$name]}"
+  done
   printf '\n'
   [ ${#took[@]} -eq 0 ] || printf '%s\n' "${took[@]}"
 }
 
-# begin COMMAND...: runs a command beside what follows, in a process group of its own, so that nothing is left of it. join waits for it and prints what it
-# has said.
+# begin NAME COMMAND...: runs a command beside what follows, in a process group of its own, so that nothing is left of it. join NAME waits for it and
+# prints what it has said.
 begin() {
+  local name=$1
+  shift
+  said[$name]=$(mktemp)
   set -m
-  "$@" >"$said" 2>&1 </dev/null &
+  "$@" >"${said[$name]}" 2>&1 </dev/null &
   set +m
-  beside=$!
+  beside[$name]=$!
 }
 join() {
   local status=0
-  wait "$beside" || status=$?
-  beside=''
-  cat "$said"
+  wait "${beside[$1]}" || status=$?
+  unset "beside[$1]"
+  cat "${said[$1]}"
+  rm -f "${said[$1]}"
   return $status
 }
 
@@ -72,12 +83,13 @@ go_tests() {
   mapfile -t rest < <(packages | grep -v /internal/cli | grep -vxF "$(printf '%s\n' "${races[@]}")")
   # Many wait most of the time: twice as many at once as there are CPUs, half of them with the race detector. make lint asks all that go vet
   # would ask.
-  begin go test -vet=off -timeout "$patience" -p "$(nproc)" -race "${races[@]}"
+  begin races go test -vet=off -timeout "$patience" -p "$(nproc)" -race "${races[@]}"
   go test -vet=off -timeout "$patience" -p "$(nproc)" "${rest[@]}"
-  join
-  # These lead whole runs: beside others, all that they measure is disturbed.
-  go test -vet=off -timeout "$patience" ./internal/cli
+  join races
 }
+
+# run_tests lead whole runs: beside others, all that they measure is disturbed.
+run_tests() { go test -vet=off -timeout "$patience" ./internal/cli; }
 
 # axe_core leaves axe-core where tests find it: what keeps people from using a page is what it says. It is a script under MPL-2.0, which a package of
 # PyPI carries as its authors publish it; no file of it is ours.
@@ -100,21 +112,27 @@ builds() {
   nice -n 10 make -s verify
 }
 
+# Fuzzers begin at the lowest priority there is. Most tests wait most of the time, and what they leave of the CPUs is for fuzzers, each of which goes on
+# until it has had a minute of CPU time.
 builds_and_workloads() {
-  begin hack/workloads.sh test
+  hack/workloads.sh need # At once, two would install from Debian.
+  begin fuzzers chrt --idle 0 hack/workloads.sh test fuzz
+  begin workloads hack/workloads.sh test
   builds
-  join
+  join workloads
   axe_core # Not beside the workloads, which may install from Debian, too.
 }
 
 local_tests() {
   # Tests skip what they have no program for: here they shall have all.
   export CI=true
-  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux strace:strace \
+  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux chrt:util-linux strace:strace \
     pkg-config:pkg-config chromium:chromium /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev /usr/include/liburing.h:liburing-dev
   export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
-  stage "servers are built, all is verified, and beside it workloads are tested, with and without sanitizers" builds_and_workloads
+  stage "servers are built, all is verified, and beside it workloads are tested, with and without sanitizers, and fuzzers begin" builds_and_workloads
   stage "Go tests, with the race detector where goroutines start" go_tests
+  stage "what is left of a minute of CPU time for each fuzzer" join fuzzers
+  stage "tests of runs on this machine, alone" run_tests
 }
 
 cluster_up() {

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Builds the workloads that are not Go's, or not Go's alone, into bin/, or tests each of them with and without sanitizers.
 #
-#   usage: hack/workloads.sh build|test [NAME...]      (no name: every one; "test fuzz" fuzzes their parsers, for FUZZ_SECONDS=5 each)
+#   usage: hack/workloads.sh build|test [NAME...]      (no name: builds all, tests those that go test does not; "test fuzz" fuzzes their parsers,
+#                                                      for FUZZ_SECONDS=60 of CPU time each)
+#          hack/workloads.sh need                     (installs what all of them are tested with)
 #          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, prints what they reached, keeps their
 #                                                      records, and makes the pages anew that are made of these)
 #
@@ -15,11 +17,13 @@ cd "$(dirname "$0")/.."
 export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$LOADSTONE_CACHE/ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 ZIG_VERSION=0.14.1
-WORKLOADS=(ablation coro ipc lzlog planted uvhttp zco)
+# Of the tests, what takes longest begins first. Go's tests of the folder workloads test the others.
+WORKLOADS=(zco coro uvhttp ipc lzlog) OTHERS=(uring ablation planted)
 RESULTS=bin/workloads RECORDS=hack/workloads/records
 
 # needs NAME MODE: installs what a workload is built from, or tested with.
 needs() {
+  need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   case $1 in
     coro) need_commands g++:g++ make:make /usr/include/boost/version.hpp:libboost-dev "/usr/lib/$(uname -m)-linux-gnu/libboost_context.so:libboost-context-dev" \
       /usr/include/benchmark/benchmark.h:libbenchmark-dev /usr/include/liburing.h:liburing-dev ;;
@@ -205,17 +209,20 @@ main() {
     measure "${2:-}"
     return
   fi
-  [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...], or measure [PREFIX,...]"
+  if [ "$mode" = need ]; then
+    for name in fuzz "${WORKLOADS[@]}" "${OTHERS[@]}"; do
+      needs "$name" test
+    done
+    return
+  fi
+  [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...], need, or measure [PREFIX,...]"
   shift
   # nginx is only configured; its image installs it.
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
   if [ $# = 0 ]; then
-    # go test tests uring, as it does epoll. Of the tests, what takes longest begins first.
-    [ "$mode" = test ] || set -- uring
-    [ "$mode" = build ] || set -- fuzz
-    set -- "$@" "${WORKLOADS[@]}"
+    set -- "${WORKLOADS[@]}"
+    [ "$mode" = test ] || set -- "${OTHERS[@]}" "$@"
   fi
-  need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   for name; do
     needs "$name" "$mode"
   done

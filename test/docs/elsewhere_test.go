@@ -29,7 +29,7 @@ var elsewhere = map[string]runner{
 	"make verify":                 {tests, "make -s verify"},
 	"make generate":               {"Makefile", "verify: generate"},
 	"make build":                  {tests, "make -s build"},
-	"make fuzz":                   {"hack/workloads.sh", "set -- fuzz"},
+	"make fuzz":                   {tests, "hack/workloads.sh test fuzz"},
 	"make demo":                   {"test/docs/demo_test.go", `"hack", "demo.sh"`},
 	"make cluster-up":             {tests, "hack/cluster/up.sh"},
 	"make cluster-down":           {tests, "hack/cluster/down.sh"},

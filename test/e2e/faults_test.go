@@ -115,7 +115,7 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 		},
 		"a server that never listens": {
 			func(s *v1alpha1.BenchmarkRunSpec) {
-				s.Implementations[0].Port, s.Implementations[0].Readiness.TimeoutSeconds = 8099, 5
+				s.Implementations[0].Port, s.Implementations[0].Readiness.TimeoutSeconds = 8099, 1
 			},
 			v1alpha1.ReasonTrialsFailed, "implementations[go] did not listen on port 8099",
 		},

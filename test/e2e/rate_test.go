@@ -12,6 +12,10 @@ import (
 func TestAtAnImposedRateTheReportSaysWhoNeedsMore(t *testing.T) {
 	run := sample(t, "rate.yaml")
 	shortened(run)
+	// What follows a warm-up is asked of the samples of duets and of searches.
+	for i := range run.Spec.Loads {
+		run.Spec.Loads[i].WarmupSeconds = new(int32(0))
+	}
 	mustApply(t, run)
 	await(t, run, 15*time.Minute, "ended", ended)
 	data := load(t, run)

@@ -38,6 +38,7 @@ func TestTheAASampleClaimsNoDifference(t *testing.T) {
 	run := sample(t, "aa.yaml")
 	shortened(run)
 	run.Spec.Blocks, run.Spec.Loads[0].WarmupSeconds = verdict.MinBlocks, new(int32(0))
+	run.Spec.Loads[0].Levels = run.Spec.Loads[0].Levels[:1]
 	mustApply(t, run)
 	awaitSuccess(t, run, 15*time.Minute)
 	table := analyse(t, load(t, run))
@@ -53,8 +54,8 @@ func TestTheAASampleClaimsNoDifference(t *testing.T) {
 func TestADuetFindsAPlantedCost(t *testing.T) {
 	run := sample(t, "duet.yaml")
 	run.Spec.Implementations[1].Command[2] = "--burn=" + burn
-	run.Spec.Loads[0].DurationSeconds, run.Spec.Blocks = 2, 7
-	run.Spec.Loads[0].Levels = run.Spec.Loads[0].Levels[1:]
+	shortened(run)
+	run.Spec.Blocks, run.Spec.Loads[0].Levels = verdict.MinBlocks, run.Spec.Loads[0].Levels[1:]
 	data, table := measure(t, run, 15*time.Minute)
 	for _, trial := range data.Trials {
 		for _, seen := range [][]string{{trial.Servers[0].Cells[0].CPUsAllowed, trial.Servers[1].Cells[0].CPUsAllowed}} {
@@ -74,7 +75,7 @@ func TestADuetFindsAPlantedCost(t *testing.T) {
 func TestASearchFindsARate(t *testing.T) {
 	run := sample(t, "capacity.yaml")
 	shortened(run)
-	run.Spec.Blocks, run.Spec.Loads[0].Search.Steps = 1, 6
+	run.Spec.Blocks, run.Spec.Loads[0].Search.Steps = 1, 5
 	mustApply(t, run)
 	awaitSuccess(t, run, 10*time.Minute)
 	table := analyse(t, load(t, run))

@@ -44,13 +44,6 @@ func plantedLoad(name string, tool v1alpha1.Tool, query string, levels ...v1alph
 	}
 }
 
-// truthLoads is a load of ab, which must lead to a verdict. That of wrk is asked of the quick sample, and that of k6 of the sample with a rate.
-func truthLoads() []planted {
-	return []planted{
-		{load: plantedLoad("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: validity.WrongBody, weight: validity.Void},
-	}
-}
-
 // faultLoads are the faults that are named cell by cell, whatever a run's verdict. The server that misbehaves answers on 60 connections at a time,
 // which hits only the level with more of them.
 func faultLoads() []planted {
@@ -59,6 +52,7 @@ func faultLoads() []planted {
 	bodies.WarmupSeconds = new(int32(1))
 	return []planted{
 		{load: plantedLoad("sweep", v1alpha1.ToolWrk, "", closed(20), closed(100)), reason: validity.Unanswered, weight: validity.Void},
+		{load: plantedLoad("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: validity.WrongBody, weight: validity.Void},
 		{load: plantedLoad("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: validity.WrongStatus, weight: validity.Void},
 		{load: bodies, reason: validity.WrongAnswers, weight: validity.Void},
 		{load: plantedLoad("hangs", v1alpha1.ToolWrk, "?hang-every=200", closed(20)), reason: validity.Hung, weight: validity.Void},
@@ -88,23 +82,10 @@ func plantedRun(name string, blocks int32, faults []planted, good ...string) *v1
 	return run
 }
 
-// Two generator pods, three implementations, one of which misbehaves: the verdicts are right.
-func TestTheVerdictsOfAbAreRight(t *testing.T) {
-	faults := truthLoads()
-	run := plantedRun("truth", 7, faults, "gohttp", "epoll")
-	data, table := measure(t, run, 30*time.Minute)
-	t.Log(run.Status.Verdict)
-	for _, f := range faults {
-		checkPlanted(t, run, table, f)
-	}
-	checkVerdicts(t, table, whole(t, data, table) >= verdict.MinBlocks)
-	checkReport(t, run, table)
-}
-
 // Every fault is named in the cell that it hit, good cells are not accused of it, and the merged percentiles are those of the raw latencies.
 func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	faults := faultLoads()
-	run := plantedRun("faults", 3, faults, "gohttp", "epoll")
+	run := plantedRun("faults", 2, faults, "gohttp", "epoll")
 	data, table := measure(t, run, 15*time.Minute)
 	t.Log(run.Status.Verdict)
 	for _, f := range faults {
@@ -153,18 +134,14 @@ func codes(c validity.Cell) string {
 	return strings.Join(words, "; ")
 }
 
-// checkVerdicts wants epoll, which costs a fraction of the CPU time, to be better if that can be decided, and the server that misbehaves
-// not to win.
+// checkVerdicts wants epoll, which costs a fraction of the CPU time, to be better if that can be decided.
 func checkVerdicts(t *testing.T, table analysis.Table, decidable bool) {
 	t.Helper()
 	for _, c := range table.Comparisons {
 		r := c.Deciding()
 		t.Logf("%s: %s (%s) by %s, %d blocks", c.Implementation, c.Verdict, c.Reason, c.Metric, r.Blocks)
-		switch {
-		case c.Implementation == "epoll" && c.Verdict != verdict.Better && (decidable || c.Verdict != verdict.Inconclusive):
-			t.Errorf("epoll is %s (%s), want Better: %+v", c.Verdict, c.Reason, r)
-		case c.Implementation == faultyServer && c.Verdict == verdict.Better:
-			t.Errorf("the server that misbehaves is Better: %+v", r)
+		if c.Verdict != verdict.Better && (decidable || c.Verdict != verdict.Inconclusive) {
+			t.Errorf("%s is %s (%s), want Better: %+v", c.Implementation, c.Verdict, c.Reason, r)
 		}
 	}
 }
