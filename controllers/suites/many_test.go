@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -65,11 +66,10 @@ func TestManySuitesMissNoMinute(t *testing.T) {
 			late = max(late, begun.Sub(minute))
 		}
 	}
-	verdict := map[bool]string{true: "met", false: "short"}
-	t.Logf("%d suites, each with a round in each of %d minutes", n, manyMinutes)
-	t.Logf("missed minutes  %d  aim 0  %s", missed, verdict[missed == 0])
-	t.Logf("memory  %d MB  aim %d MB  %s", peak>>20, manyMegabytes, verdict[peak>>20 <= manyMegabytes])
-	t.Logf("the latest round began %s after its minute", late)
+	of := fmt.Sprintf("%d suites, each with a round in each of %d minutes", n, manyMinutes)
+	t.Log(figures.Of("suite-schedules-missed", float64(missed), "minutes", figures.AtMost(0), of).Line())
+	t.Log(figures.Of("suite-schedules-memory", float64(peak>>20), "MB", figures.AtMost(manyMegabytes), "the reconcilers of suites and the client of the test").Line())
+	t.Log(figures.Of("suite-schedules-late", late.Seconds(), "s", figures.Aim{}, "the latest round after its minute").Line())
 	if missed > 0 || len(list.Items) != n {
 		t.Errorf("%d minutes of %d suites were missed", missed, len(list.Items))
 	}

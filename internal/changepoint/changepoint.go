@@ -9,8 +9,9 @@ import (
 const (
 	// far is how many median absolute deviations from the median a value counts at most: five standard deviations of a normal distribution.
 	far = 5 * 1.4826
-	// grains is how many steps there are between the least and the largest value of a part.
-	grains = 1 << 20
+	// grains is how many steps there are between the least and the largest value of a part whose steps are measured, and fine of one whose step is
+	// placed: the sum of so many values does not overflow.
+	grains, fine = 1 << 20, 1 << 40
 )
 
 // MinSide is the least number of values on either side of a point.
@@ -50,7 +51,7 @@ func Find(values []float64, alpha float64) []Point {
 		if to-from < Fewest(alpha) {
 			return
 		}
-		s := newScan(values[from:to])
+		s := newScan(wholeOf(values[from:to]))
 		at, p := s.test(alpha)
 		if p > alpha {
 			return
@@ -88,22 +89,18 @@ func around(points []Point, i, n int) (from, to int) {
 // place is where the one step of a part fits best: where its values are nearest to the medians of their sides. Bisection by itself is drawn towards
 // the middle of what it divides.
 func place(values []float64, from, to int) int {
-	best, least := from+MinSide, math.Inf(1)
-	for at := from + MinSide; at <= to-MinSide; at++ {
-		if d := deviation(values[from:at]) + deviation(values[at:to]); d < least {
+	part := values[from:to]
+	s := newScan(grained(part, slices.Min(part), slices.Max(part), fine))
+	backwards := slices.Clone(s.order)
+	slices.Reverse(backwards)
+	left, right := s.deviations(s.order), s.deviations(backwards)
+	best, least := MinSide, int64(math.MaxInt64)
+	for at := MinSide; at <= len(part)-MinSide; at++ {
+		if d := left[at] + right[len(part)-at]; d < least {
 			best, least = at, d
 		}
 	}
-	return best
-}
-
-// deviation is the sum of the distances of values from their median.
-func deviation(values []float64) float64 {
-	mid, sum := median(values), 0.0
-	for _, v := range values {
-		sum += math.Abs(v - mid)
-	}
-	return sum
+	return from + best
 }
 
 func median(values []float64) float64 {
@@ -127,8 +124,7 @@ type scan struct {
 // node is a node of a Fenwick tree: how many values it holds, and their sum.
 type node struct{ count, sum int64 }
 
-func newScan(values []float64) *scan {
-	whole := wholeOf(values)
+func newScan(whole []int64) *scan {
 	distinct := slices.Compact(slices.Sorted(slices.Values(whole)))
 	s := &scan{levels: append([]int64{0}, distinct...), tree: make([]node, len(distinct)+1), away: make([]int64, len(distinct)+1)}
 	for _, v := range whole {
@@ -156,13 +152,18 @@ func wholeOf(values []float64) []int64 {
 	if spread := median(from); spread > 0 {
 		low, high = max(low, mid-far*spread), min(high, mid+far*spread)
 	}
+	return grained(values, low, high, grains)
+}
+
+// grained are values as numbers of steps from low, of which there are some up to high.
+func grained(values []float64, low, high, steps float64) []int64 {
 	var whole []int64
 	for _, v := range values {
 		share := 0.0
 		if high > low {
 			share = (min(max(v, low), high) - low) / (high - low)
 		}
-		whole = append(whole, int64(math.Round(share*grains)))
+		whole = append(whole, int64(math.Round(share*steps)))
 	}
 	return whole
 }
@@ -193,24 +194,76 @@ func (s *scan) distance(value int) int64 {
 	return r*count - sum + (s.all.sum - sum) - r*(s.all.count-count)
 }
 
-// best is the largest step of an order of the values: the index of its first value, and its energy.
-func (s *scan) best(order []int) (at int, energy float64) {
+// lowest is the sum of some of the lowest values of the tree.
+func (s *scan) lowest(number int64) int64 {
+	at, sum := 0, int64(0)
+	for step := 1 << bits.Len(uint(len(s.tree))); step > 0; step >>= 1 {
+		if next := at + step; next < len(s.tree) && s.tree[next].count <= number {
+			at, number, sum = next, number-s.tree[next].count, sum+s.tree[next].sum
+		}
+	}
+	if number > 0 {
+		sum += number * s.levels[at+1]
+	}
+	return sum
+}
+
+// deviations are the sums of the distances of the first values of an order from their median, by how many values those are.
+func (s *scan) deviations(order []int) []int64 {
+	s.empty()
+	all := []int64{0}
+	for i, value := range order {
+		s.add(value)
+		n := int64(i + 1)
+		all = append(all, s.all.sum-s.lowest(n-n/2)-s.lowest(n/2))
+	}
+	return all
+}
+
+// empty takes all values out of the tree.
+func (s *scan) empty() {
 	clear(s.tree)
 	s.all = node{}
-	energy = math.Inf(-1)
+}
+
+// sides goes through the places of a step in an order of the values, until one is enough: with how many values come before it, and the sums of the
+// distances of the pairs on either side.
+func (s *scan) sides(order []int, enough func(at int, left, right int64) bool) {
+	s.empty()
 	left, right := int64(0), s.pairs
 	for i, value := range order {
-		if m, n := i, len(order)-i; m >= MinSide && n >= MinSide {
-			if e := energyOf(int64(m), int64(n), left, right, s.pairs); e > energy {
-				at, energy = i, e
-			}
+		if i >= MinSide && len(order)-i >= MinSide && enough(i, left, right) {
+			return
 		}
 		d := s.distance(value)
 		left += d
 		right -= s.away[value] - d
 		s.add(value)
 	}
+}
+
+// best is the largest step of an order of the values: the index of its first value, and its energy.
+func (s *scan) best(order []int) (at int, energy float64) {
+	energy = math.Inf(-1)
+	n := int64(len(order))
+	s.sides(order, func(i int, left, right int64) bool {
+		if e := energyOf(int64(i), n-int64(i), left, right, s.pairs); e > energy {
+			at, energy = i, e
+		}
+		return false
+	})
 	return at, energy
+}
+
+// weights are those by which the sums of either side lower the energy of a step, by its place; see energyOf.
+func weights(values int) (left, right []float64) {
+	all := float64(values)
+	left, right = make([]float64, values), make([]float64, values)
+	for i := MinSide; i <= values-MinSide; i++ {
+		m, n := float64(i), float64(values-i)
+		left[i], right[i] = 2/all+2*n/(all*(m-1)), 2/all+2*m/(all*(n-1))
+	}
+	return left, right
 }
 
 // energyOf is the statistic of a step between m and n values, from the sums of the distances of the pairs on either side, and of all pairs. The
@@ -226,10 +279,11 @@ func (s *scan) test(alpha float64) (at int, p float64) {
 	at, energy := s.best(s.order)
 	permutations := int(math.Ceil(resolution/alpha)) - 1
 	order, rng := slices.Clone(s.order), generator(s.seed())
+	hasAsLarge := s.comparing(energy)
 	asLarge := 1
 	for range permutations {
 		rng.shuffle(order)
-		if _, e := s.best(order); e >= energy {
+		if hasAsLarge(order) {
 			asLarge++
 		}
 		if p = float64(asLarge) / float64(permutations+1); p > alpha {
@@ -237,6 +291,26 @@ func (s *scan) test(alpha float64) (at int, p float64) {
 		}
 	}
 	return at, p
+}
+
+// comparing finds whether an order has a step of some energy. Nearly all places of nearly all orders have far less, for which three products will do:
+// what these may be wrong by is less than the slack.
+func (s *scan) comparing(energy float64) func(order []int) bool {
+	n := int64(len(s.order))
+	lefts, rights := weights(len(s.order))
+	whole := 2 * float64(s.pairs) / float64(n)
+	slack := 1e-9 * float64(n) * float64(s.levels[len(s.levels)-1]-s.levels[1])
+	return func(order []int) bool {
+		found := false
+		s.sides(order, func(i int, left, right int64) bool {
+			if whole-lefts[i]*float64(left)-rights[i]*float64(right) < energy-slack {
+				return false
+			}
+			found = energyOf(int64(i), n-int64(i), left, right, s.pairs) >= energy
+			return found
+		})
+		return found
+	}
 }
 
 // seed follows from the order of the values (FNV-1a).

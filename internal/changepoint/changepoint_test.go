@@ -86,6 +86,37 @@ func TestAPointKnowsItsLevels(t *testing.T) {
 	}
 }
 
+// A step that can hardly be seen fits best where the values are nearest to the medians of their sides, which is looked up here in the plainest way.
+func TestAStepIsPlacedWhereItFitsBest(t *testing.T) {
+	away := func(values []float64) float64 {
+		s := slices.Sorted(slices.Values(values))
+		sum := 0.0
+		for _, v := range s {
+			sum += math.Abs(v - (s[(len(s)-1)/2]+s[len(s)/2])/2)
+		}
+		return sum
+	}
+	placed := 0
+	for seed := range uint64(40) {
+		values := noisy(seed, append(level(1, 25), level(1.015, 15)...)...)
+		points := changepoint.Find(values, alpha)
+		if len(points) != 1 {
+			continue
+		}
+		placed++
+		best := math.Inf(1)
+		for at := changepoint.MinSide; at <= len(values)-changepoint.MinSide; at++ {
+			best = min(best, away(values[:at])+away(values[at:]))
+		}
+		if at := points[0].At; away(values[:at])+away(values[at:]) > best*(1+1e-9) {
+			t.Errorf("with seed %d the step is placed at %d, which is not the best place", seed, at)
+		}
+	}
+	if placed < 10 {
+		t.Errorf("in %d of 40 series one step is found: the test has lost its power", placed)
+	}
+}
+
 func TestACreepIsSeen(t *testing.T) {
 	points := changepoint.Find(noisy(10, creep(30)...), alpha)
 	if len(points) == 0 {

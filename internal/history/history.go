@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"loadstone.dev/loadstone/internal/analysis"
@@ -125,10 +127,22 @@ func Of(suite string, reports []Values, gaps []Gap) History {
 		parts += len(s.Breaks) + 1
 	}
 	h.SeriesAlpha /= float64(max(parts, 1))
-	for i := range h.Series {
-		h.Series[i].find(h.SeriesAlpha)
-	}
+	h.find()
 	return h
+}
+
+// find looks for the change points of all series, of as many at the same time as there are CPUs.
+func (h *History) find() {
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for i := range h.Series {
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			h.Series[i].find(h.SeriesAlpha)
+		})
+	}
+	all.Wait()
 }
 
 // add puts a value at the end, behind a break where it rests upon something else than the one before.

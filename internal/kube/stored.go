@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,7 +19,7 @@ import (
 )
 
 // Stored is what is stored of the runs of a cluster. The operator hands out what belongs to runs that it knows; what the operator refuses is read
-// from the store by its key, if the user may read that.
+// from the store by its key, if the user may read that. When its runs are known, several can read from it at the same time.
 type Stored struct {
 	Client    client.Client
 	namespace string
@@ -26,11 +28,13 @@ type Stored struct {
 	// open opens the store by its key, when it is needed first; note is told so.
 	open func(context.Context) (*discover.Installation, error)
 	note func(string)
+	mu   sync.Mutex
 	in   *discover.Installation
 }
 
 var (
 	_ publish.Store   = (*Stored)(nil)
+	_ publish.Holder  = (*Stored)(nil)
 	_ artifact.Reader = (*Stored)(nil)
 )
 
@@ -78,7 +82,7 @@ func (s *Stored) URI(key string) string { return "stored:" + key }
 func (s *Stored) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	refused := fmt.Errorf("%w: %s belongs to no run that is there", handout.ErrRefused, key)
 	for _, files := range s.known {
-		if s.in == nil && files.Hold(key) {
+		if s.opened() == nil && files.Hold(key) {
 			body, err := files.Get(ctx, key, sha)
 			if !errors.Is(err, handout.ErrRefused) {
 				return body, err
@@ -107,8 +111,22 @@ func (s *Stored) List(ctx context.Context, folder string) ([]artifact.Object, er
 	return store.List(ctx, folder)
 }
 
+// Hold reports whether a key belongs to a run that is known.
+func (s *Stored) Hold(key string) bool {
+	return slices.ContainsFunc(s.known, func(f handout.Files) bool { return f.Hold(key) })
+}
+
+// opened is the installation whose store is read by its key; nil as long as the operator hands out all.
+func (s *Stored) opened() *discover.Installation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.in
+}
+
 // byKey is the store itself, for what the operator has refused.
 func (s *Stored) byKey(ctx context.Context, refused error) (*artifact.Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.in != nil {
 		return s.in.Store, nil
 	}

@@ -2,12 +2,16 @@ package publish_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/history"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
@@ -85,5 +89,115 @@ func TestTheHistoryOfASuiteIsReadFromItsReportsOrItsRecords(t *testing.T) {
 				t.Errorf("its series are %+v", h.Series)
 			}
 		})
+	}
+}
+
+// counted is a store that has the same report under each key, or trouble, and counts how many are read, and how many at the same time.
+type counted struct {
+	body    []byte
+	trouble error
+	gone    bool
+	atOnce  int32
+	// reached is closed when so many have been read at the same time.
+	reached          chan struct{}
+	once             sync.Once
+	reads, now, peak atomic.Int32
+}
+
+func (s *counted) Load(context.Context, string) (record.RunData, error) {
+	return record.RunData{}, s.trouble
+}
+
+func (s *counted) List(context.Context, string) ([]artifact.Object, error) { return nil, nil }
+
+// Get waits until as many are read as may be.
+func (s *counted) Get(ctx context.Context, _, _ string) ([]byte, error) {
+	s.reads.Add(1)
+	n := s.now.Add(1)
+	defer s.now.Add(-1)
+	for most := s.peak.Load(); n > most && !s.peak.CompareAndSwap(most, n); most = s.peak.Load() {
+	}
+	if n >= s.atOnce {
+		s.once.Do(func() { close(s.reached) })
+	}
+	select {
+	case <-s.reached:
+		return s.body, s.trouble
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Hold implements publish.Holder.
+func (s *counted) Hold(string) bool { return !s.gone }
+
+func newCounted(t *testing.T, atOnce int32) *counted {
+	t.Helper()
+	table, err := analysis.Analyse(small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := report.JSON(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &counted{body: body, atOnce: atOnce, reached: make(chan struct{})}
+}
+
+// rounds are rounds of a suite, each of which has a report.
+func rounds(n int32) []suite.Measured {
+	var out []suite.Measured
+	for i := range n {
+		prefix := fmt.Sprintf("r/%d", i+1)
+		out = append(out, suite.Measured{Round: i + 1, Run: "small", Prefix: prefix, Report: prefix + "/reports/abc/report.html"})
+	}
+	return out
+}
+
+func TestAReportIsReadOnceAndAFewAtTheSameTime(t *testing.T) {
+	const atOnce, most = 3, 20
+	s := newCounted(t, atOnce)
+	reports := publish.NewReports[history.Values](make(chan struct{}, atOnce), most)
+	for n, want := range []int32{12, 12, 13, 13} { // The last two have one round more.
+		h, err := publish.HistoryBy(t.Context(), reports, s, "checkout", rounds(12+int32(n)/2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range h.Series[0].Values {
+			if int(v.Round) != i+1 {
+				t.Errorf("value %d is of round %d", i+1, v.Round)
+			}
+		}
+		if got := s.reads.Load(); got != want {
+			t.Errorf("after %d histories, %d reports were read, want %d", n+1, got, want)
+		}
+	}
+	if n := s.peak.Load(); n != atOnce {
+		t.Errorf("%d were read at the same time, want %d", n, atOnce)
+	}
+	s.gone = true
+	if _, err := publish.HistoryBy(t.Context(), reports, s, "checkout", rounds(2)); err != nil || s.reads.Load() != 15 {
+		t.Errorf("of runs that whoever asks may not get something is remembered: %d reads, %v", s.reads.Load(), err)
+	}
+	s.gone = false
+	if _, err := publish.HistoryBy(t.Context(), reports, s, "checkout", rounds(most+1)); err != nil || s.reads.Load() != 15+8 {
+		t.Errorf("%d reads, %v", s.reads.Load(), err)
+	}
+	if _, err := publish.HistoryBy(t.Context(), reports, s, "checkout", rounds(most+1)); err != nil || s.reads.Load() == 15+8 {
+		t.Errorf("more are remembered than may be: %d reads, %v", s.reads.Load(), err)
+	}
+}
+
+func TestAStoreThatIsAwayEndsTheReading(t *testing.T) {
+	s := newCounted(t, 2)
+	s.trouble = artifact.ErrUnreachable
+	_, err := publish.HistoryBy(t.Context(), publish.NewReports[history.Values](make(chan struct{}, 2), 10), s, "checkout", rounds(100))
+	if !errors.Is(err, artifact.ErrUnreachable) || s.reads.Load() > 4 {
+		t.Errorf("after %d reads: %v", s.reads.Load(), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := publish.HistoryBy(ctx, publish.NewReports[history.Values](make(chan struct{}, 2), 10), s, "checkout", rounds(100)); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody waits for it, and it ends with %v", err)
 	}
 }

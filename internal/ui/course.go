@@ -153,11 +153,14 @@ func drawn(s history.Series) chart.Chart {
 }
 
 // across is where a value stands, in percent of the picture's width: rounds have the same distance from each other, whenever they were measured.
-func across(s history.Series, i int) float64 {
-	if len(s.Values) == 1 {
+func across(s history.Series, i int) float64 { return apart(i, len(s.Values)) }
+
+// apart is where one of several things stands that have the same distance from each other, in percent of a picture's width.
+func apart(i, of int) float64 {
+	if of == 1 {
 		return 50
 	}
-	return eachSide + float64(i)/float64(len(s.Values)-1)*(100-2*eachSide)
+	return eachSide + float64(i)/float64(of-1)*(100-2*eachSide)
 }
 
 // upright is a line before a value.

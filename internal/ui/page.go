@@ -66,6 +66,7 @@ const (
 	QueuePath  = "/"
 	RunsPath   = "/runs"
 	SuitesPath = "/suites"
+	NoisePath  = "/noise"
 	EventsPath = "/events"
 	StylePath  = "/style.css"
 	ScriptPath = "/live.js"
@@ -95,7 +96,7 @@ func StyleSheet() string { return page.StyleSheet + ownStyle }
 var bodies = func() map[string]*template.Template {
 	base := template.Must(template.New("").Parse(pageTemplates + chart.Templates))
 	all := map[string]*template.Template{}
-	for _, name := range []string{"queue", "runs", "run", "suites", "suite", "trouble"} {
+	for _, name := range []string{"queue", "runs", "run", "suites", "suite", "noise", "trouble"} {
 		after := ""
 		if name == "run" {
 			after = `{{template "report" .}}`
@@ -123,7 +124,7 @@ type part struct {
 
 // Parts are those of the site.
 func (p Page) Parts() []part {
-	all := []part{{Name: "Queue", Path: QueuePath}, {Name: "Runs", Path: RunsPath}, {Name: "Suites", Path: SuitesPath}}
+	all := []part{{Name: "Queue", Path: QueuePath}, {Name: "Runs", Path: RunsPath}, {Name: "Suites", Path: SuitesPath}, {Name: "Noise", Path: NoisePath}}
 	for i := range all {
 		all[i].Current = all[i].Path == p.section
 	}

@@ -49,6 +49,10 @@ func pages() map[string]Page {
 		"suite-reading":   Suite(frame(), &s, nil, Course{Reading: true}),
 		"suite-trouble":   Suite(frame(), &s, nil, Course{Err: errAway}),
 		"suite-new":       Suite(frame(), &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "new"}}, nil, Course{}),
+		"noise":           Noise(frame(), AASeries{Runs: aaRunsOf(4, "bench-1, AMD EPYC")}),
+		"noise-empty":     Noise(frame(), AASeries{}),
+		"noise-reading":   Noise(frame(), AASeries{Reading: true}),
+		"noise-trouble":   Noise(frame(), AASeries{Err: errAway}),
 		"trouble":         Trouble(frame(), "No such run", "There is no BenchmarkRun x in namespace y."),
 	}
 }
@@ -194,7 +198,7 @@ func TestTextFromOutsideIsText(t *testing.T) {
 	s.Status.Conditions[0].Message, s.Status.History[0].Message = hostile, hostile
 	for name, p := range map[string]Page{
 		"runs": Runs(frame(), []v1alpha1.BenchmarkRun{r}, ""), "run": Run(frame(), &r, Trials{Err: errors.New(hostile)}, hostile),
-		"suite": Suite(frame(), &s, []v1alpha1.BenchmarkRun{r}, Course{Err: errors.New(hostile)}), "trouble": Trouble(frame(), hostile, hostile),
+		"suite": Suite(frame(), &s, []v1alpha1.BenchmarkRun{r}, Course{Err: errors.New(hostile)}), "trouble": Trouble(frame(), hostile, hostile), "noise": Noise(frame(), AASeries{Runs: aaRunsOf(2, hostile), Err: errors.New(hostile)}),
 	} {
 		if out := string(html(t, p)); strings.Contains(out, "<script>") || !strings.Contains(out, "&lt;script&gt;") {
 			t.Errorf("%s: text of an object is no text", name)
@@ -239,11 +243,11 @@ func TestARunWithoutAVerdictSaysWhyOnce(t *testing.T) {
 
 func TestThePartsOfTheSite(t *testing.T) {
 	var current []string
-	for _, name := range []string{"queue", "run-ended", "suite", "trouble"} {
+	for _, name := range []string{"queue", "run-ended", "suite", "noise", "trouble"} {
 		at := slices.IndexFunc(pages()[name].Parts(), func(p part) bool { return p.Current })
-		current = append(current, map[int]string{-1: "none", 0: "queue", 1: "runs", 2: "suites"}[at])
+		current = append(current, map[int]string{-1: "none", 0: "queue", 1: "runs", 2: "suites", 3: "noise"}[at])
 	}
-	if want := []string{"queue", "runs", "suites", "none"}; !slices.Equal(current, want) {
+	if want := []string{"queue", "runs", "suites", "noise", "none"}; !slices.Equal(current, want) {
 		t.Errorf("the parts are %q, want %q", current, want)
 	}
 }

@@ -3,10 +3,12 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -132,6 +134,23 @@ type Course struct {
 	// Reading is true while the reports are read, and Err is why they cannot be.
 	Reading bool
 	Err     error
+
+	html func() (template.HTML, error)
+}
+
+// Kept is the same course, which is drawn once for all pages that show it: of a thousand rounds, that is nearly all of their work.
+func (c Course) Kept() Course {
+	c.html = sync.OnceValues(c.draw)
+	return c
+}
+
+// draw prints the section of the history.
+func (c Course) draw() (template.HTML, error) {
+	var out strings.Builder
+	if err := bodies["suite"].ExecuteTemplate(&out, "history", historyOf(c)); err != nil {
+		return "", fmt.Errorf("printing the history: %w", err)
+	}
+	return template.HTML(out.String()), nil
 }
 
 // suiteBody is one suite.
@@ -140,12 +159,16 @@ type suiteBody struct {
 	Facts   []fact
 	Current []link
 	Rounds  []round
-	History historyBody
+	// History is its section.
+	History func() (template.HTML, error)
 }
 
 // Suite is the page of a suite. runs are the suite's.
 func Suite(f Frame, s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, c Course) Page {
-	body := suiteBody{suiteRow: suiteRowOf(s, f.Now), History: historyOf(c)}
+	body := suiteBody{suiteRow: suiteRowOf(s, f.Now), History: c.html}
+	if body.History == nil {
+		body.History = c.draw
+	}
 	if n := s.Status.Current.Round; n > 0 {
 		body.Current = runsOf(n, runs)
 	}

@@ -11,9 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/history"
-	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 func TestHowARunStands(t *testing.T) {
@@ -268,28 +266,46 @@ func TestAHistoryOfOneRoundIsDrawn(t *testing.T) {
 	}
 }
 
-func BenchmarkAPageOfAThousandRounds(b *testing.B) {
-	var tables [2][]analysis.Table
-	for i, cost := range []float64{1, 1.2} {
-		for seed := range 20 {
-			table, err := analysis.Analyse(recordtest.Round(seed, cost))
-			if err != nil {
-				b.Fatal(err)
+func TestAAShowsWhichIntervalsLeaveOutNoDifference(t *testing.T) {
+	other := aaRunsOf(2, "bench-2, AMD EPYC")
+	other[0].Fingerprint, other[0].Started = "fedcba9876543210", noon
+	body := Noise(frame(), AASeries{Runs: append(aaRunsOf(5, "bench-1, AMD EPYC"), other[0])}).Data.(noiseBody)
+	var got []string
+	for _, m := range body.Machines {
+		count := map[string]int{}
+		for _, c := range m.Charts {
+			for _, mark := range c.Plot {
+				count[mark.Kind+" "+mark.Class]++
 			}
-			tables[i] = append(tables[i], table)
+		}
+		got = append(got, fmt.Sprintf("%s: %s %d charts, %d rows, the newest of %s, %d dots, %d diamonds", m.Name, m.Says, len(m.Charts), len(m.Rows), m.Rows[0].Run.Text, count["circle point c0"], count["diamond point off"]))
+	}
+	want := []string{
+		"bench-2, AMD EPYC (fedcba9876543210): 0 of 1 intervals leave out 0 %. By chance, 1 in 100 does; those of one run tend to go together. 1 charts, 1 rows, the newest of aa-1, 1 dots, 0 diamonds",
+		"bench-1, AMD EPYC (0123456789abcdef): 2 of 9 intervals leave out 0 %. By chance, 1 in 100 does; those of one run tend to go together. 2 charts, 9 rows, the newest of aa-5, 7 dots, 2 diamonds",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("machines (-want +got):\n%s", diff)
+	}
+	notes := []string{"bench/shared is left out: 7 of its cells ran", "bench/aa-1 shows 1 of 2 values: a load generator limited or hid the others"}
+	for _, want := range notes {
+		if !slices.ContainsFunc(body.Notes, func(n string) bool { return strings.HasPrefix(n, want) }) {
+			t.Errorf("no note begins with %q: %q", want, body.Notes)
 		}
 	}
-	var all []history.Values
-	for i := range 1000 {
-		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: tables[i/500][i%20]}.Values())
+}
+
+func TestTheNewestRunsThatAskForTheSameServerTwice(t *testing.T) {
+	twice := func(r *v1alpha1.BenchmarkRun) { r.Spec.Implementations[1].Image = r.Spec.Implementations[0].Image }
+	all := []v1alpha1.BenchmarkRun{run("other", 1, succeeds), run("measuring", 1, measures("1m"), twice)}
+	for i := range mostAA + 3 {
+		r := run(fmt.Sprintf("aa-%03d", i), 1, succeeds, twice)
+		ended := ago(time.Duration(i) * time.Hour)
+		r.Status.CompletionTime = &ended
+		all = append(all, r)
 	}
-	c, s, size := Course{History: history.Of("checkout", all, nil)}, suite(), 0
-	for b.Loop() {
-		page, err := Suite(frame(), &s, nil, c).HTML()
-		if err != nil {
-			b.Fatal(err)
-		}
-		size = len(page)
+	got := AARuns(all)
+	if len(got) != mostAA || got[0].Name != "aa-199" || got[len(got)-1].Name != "aa-000" {
+		t.Errorf("there are %d, from %s to %s", len(got), got[0].Name, got[len(got)-1].Name)
 	}
-	b.ReportMetric(float64(size)/1e6, "MB")
 }

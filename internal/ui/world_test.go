@@ -13,7 +13,9 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/noise"
 	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -173,6 +175,28 @@ func historyOfRounds(rounds, worse int) history.History {
 		all = append(all, history.Report{Round: int32(round), Run: "small", Table: table}.Values())
 	}
 	return history.Of("checkout", all, []history.Gap{{Round: int32(rounds + 1), Run: "small", Reason: "it ended without a report"}})
+}
+
+// aaRunsOf are some A/A runs of a server on a machine, the last of which takes noise for a difference, and one that says nothing of noise.
+func aaRunsOf(n int, machine string) []AARun {
+	var out []AARun
+	for i := range n {
+		r := AARun{Namespace: "bench", Name: fmt.Sprintf("aa-%d", i+1)}
+		r.Fingerprint, r.Machine, r.Image = "0123456789abcdef", machine, "registry.example/go:v1"
+		r.Started = noon.AddDate(0, 0, i-n)
+		ratio := 1 + 0.002*float64(i%3-1)
+		if i == n-1 {
+			ratio = 1.03
+		}
+		for _, m := range []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest} {
+			r.Values = append(r.Values, noise.Value{Load: "sweep", Metric: m, Blocks: 10, Ratio: ratio, Low: ratio / 1.012, High: ratio * 1.012, Detectable: 0.015})
+		}
+		out = append(out, r)
+	}
+	out[0].Bounded, out[0].Values = 1, out[0].Values[1:]
+	shared := AARun{Namespace: "bench", Name: "shared"}
+	shared.Nothing = "7 of its cells ran on CPUs that were not theirs alone, whose noise is not that of pinned runs"
+	return append(out, shared)
 }
 
 // slowed is the history of 20 rounds whose costly server costs more from the twelfth on.

@@ -3,14 +3,13 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/history"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/suite"
 )
 
 // handed reads what the operator hands out, and nothing else: the key of the store is not here.
@@ -21,17 +20,13 @@ func (h handed) Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha stri
 	return h.operator.Of(r).Get(ctx, key, sha)
 }
 
-// History implements stored. Rounds whose runs were deleted are gaps of it.
-func (h handed) History(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) (history.History, error) {
+// Open implements stored. What runs have left that were deleted is not there.
+func (h handed) Open(_ context.Context, runs []v1alpha1.BenchmarkRun) (store publish.Store, done func(), err error) {
 	var files ofRuns
 	for i := range runs {
 		files = append(files, h.operator.Of(&runs[i]))
 	}
-	all, err := publish.History(ctx, files, of.Name, suite.MeasuredBy(of, runs))
-	if err != nil {
-		return history.History{}, fmt.Errorf("the history of BenchmarkSuite %s/%s: %w", of.Namespace, of.Name, err)
-	}
-	return all, nil
+	return files, func() {}, nil
 }
 
 // ofRuns are what is stored of some runs.
@@ -39,6 +34,7 @@ type ofRuns []handout.Files
 
 var (
 	_ publish.Store   = ofRuns{}
+	_ publish.Holder  = ofRuns{}
 	_ artifact.Reader = ofRuns{}
 )
 
@@ -50,6 +46,11 @@ func (f ofRuns) Get(ctx context.Context, key, sha string) ([]byte, error) {
 		}
 	}
 	return nil, fmt.Errorf("%w here: the run that has left %s was deleted, and only who has the key of the object store reads it: loadstone suite history", artifact.ErrNotFound, key)
+}
+
+// Hold implements publish.Holder.
+func (f ofRuns) Hold(key string) bool {
+	return slices.ContainsFunc(f, func(files handout.Files) bool { return files.Hold(key) })
 }
 
 // URI implements artifact.Reader.

@@ -110,11 +110,16 @@ func TestARoundWhoseRunWasDeletedIsAGapOfASharedHistory(t *testing.T) {
 		{Round: 1, Runs: []v1alpha1.GoodRun{{Name: "small", Prefix: "bench/old-1", Report: "bench/old-1/reports/0/report.html"}}},
 		{Round: 2, Runs: []v1alpha1.GoodRun{{Name: "small", Prefix: "bench/old-2"}}},
 	}
-	h, err := handed{}.History(t.Context(), s, nil)
-	if err != nil || len(h.Gaps) != 2 {
-		t.Fatalf("it is %+v, %v", h, err)
+	r := newReports(t.Context(), handed{}, make(chan struct{}, 1), func() {})
+	var c ui.Course
+	until(t, func() bool {
+		c = r.history(t.Context(), s, nil)
+		return !c.Reading
+	})
+	if c.Err != nil || len(c.History.Gaps) != 2 {
+		t.Fatalf("it is %+v", c)
 	}
-	for _, g := range h.Gaps {
+	for _, g := range c.History.Gaps {
 		if !strings.Contains(g.Reason, "was deleted, and only who has the key of the object store reads it") {
 			t.Errorf("round %d is left out, since %s", g.Round, g.Reason)
 		}

@@ -31,6 +31,9 @@ import (
 // rounds is how many rounds the suite of shown has, whose costly server is worse from the round worse on.
 const rounds, worse = 20, 12
 
+// aaRuns is how many A/A runs there are in shown.
+const aaRuns = 6
+
 // early is a verdict that stands in the status of a run which has not ended; found is that of one which has.
 const early, found = "again makes 40 % more requests per second than a", "no difference between a and again"
 
@@ -54,6 +57,7 @@ func newShown(t *testing.T) *shown {
 	w.waiting = w.another("later")
 	w.sum(w.waiting, metav1.ConditionUnknown, v1alpha1.ReasonQueued, "BenchmarkRun ui-browser/now is measuring: runs take turns")
 	w.rounds()
+	w.aaRuns()
 	return w
 }
 
@@ -246,4 +250,25 @@ func (w *shown) ofRound(round int) *v1alpha1.BenchmarkRun {
 	r.Labels = map[string]string{v1alpha1.LabelSuite: w.suite.Name, v1alpha1.LabelSuiteUID: string(w.suite.UID), v1alpha1.LabelRound: fmt.Sprint(round)}
 	w.keep(r)
 	return r
+}
+
+// aaRuns are runs that have measured one server under two names, in the last of which noise looks like a difference.
+func (w *shown) aaRuns() {
+	w.t.Helper()
+	for i := range aaRuns {
+		r := &v1alpha1.BenchmarkRun{}
+		w.must(yaml.Unmarshal(samples.AA, r))
+		r.Namespace, r.Name = w.run.Namespace, fmt.Sprintf("aa-%d", i)
+		w.keep(r)
+		cost := 1.0
+		if i == aaRuns-1 {
+			cost = 1.05
+		}
+		body := aaReport(w.t, uint64(i), r.Spec.Implementations[0].Image, cost)
+		key := artifact.ReportKey(handout.PrefixOf(r), digest(body), report.FileNames()[1])
+		_, err := w.store.Put(w.t.Context(), key, "application/json", body)
+		w.must(err)
+		r.Status.Report = v1alpha1.ReportRef{URI: w.store.URI(artifact.ReportKey(handout.PrefixOf(r), digest(body), report.FileNames()[0])), SHA256: digest(body)}
+		w.end(r, found)
+	}
 }

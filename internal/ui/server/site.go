@@ -29,8 +29,8 @@ type site struct {
 	trials       *trials
 	news         *news
 	stored       stored
-	histories    *histories
-	// turns are those of files that are read at the same time, and held until browsers have them.
+	reports      *reports
+	// turns are those of files that are read at the same time: those that are held until browsers have them, and reports.
 	turns chan struct{}
 	// explain says what an error of the cluster means, and the way out.
 	explain func(error) error
@@ -57,7 +57,7 @@ func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *
 		m.explains(s.explain)
 		return m
 	}}
-	s.histories = &histories{ctx: ctx, read: from.History, told: s.news.tell}
+	s.reports = newReports(ctx, from, s.turns, s.news.tell)
 	return s
 }
 
@@ -83,6 +83,7 @@ func (s *site) routes() http.Handler {
 	m.HandleFunc("GET "+ui.RunsPath+"/{namespace}/{name}/files/{file...}", s.file)
 	m.HandleFunc("GET "+ui.SuitesPath, s.suitesPage)
 	m.HandleFunc("GET "+ui.SuitesPath+"/{namespace}/{name}", s.suitePage)
+	m.HandleFunc("GET "+ui.NoisePath, s.noisePage)
 	m.HandleFunc("GET "+ui.EventsPath, s.news.stream)
 	for path, asset := range map[string]struct{ kind, text string }{
 		ui.StylePath: {"text/css; charset=utf-8", ui.StyleSheet()}, ui.ScriptPath: {"text/javascript; charset=utf-8", ui.Script}, ui.IconPath: {"image/svg+xml", ui.Icon},
@@ -239,5 +240,14 @@ func (s *site) suitePage(w http.ResponseWriter, q *http.Request) {
 			own = append(own, r)
 		}
 	}
-	show(w, http.StatusOK, ui.Suite(s.ofSuites(), suite, own, s.histories.of(q.Context(), suite, own)))
+	show(w, http.StatusOK, ui.Suite(s.ofSuites(), suite, own, s.reports.history(q.Context(), suite, own)))
+}
+
+func (s *site) noisePage(w http.ResponseWriter, q *http.Request) {
+	runs, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
+	if err != nil {
+		s.failed(w, "Runs", err)
+		return
+	}
+	show(w, http.StatusOK, ui.Noise(s.now(), s.reports.noise(q.Context(), runs)))
 }

@@ -25,9 +25,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/ui"
 )
@@ -41,8 +45,8 @@ const patience = 2 * time.Minute
 type files struct {
 	bodies map[string]string
 	err    error
-	// histories is how many were read.
-	histories atomic.Int32
+	// opened is how often somebody has begun to read many of them.
+	opened atomic.Int32
 }
 
 func (f *files) Get(_ context.Context, _ *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error) {
@@ -56,10 +60,25 @@ func (f *files) Get(_ context.Context, _ *v1alpha1.BenchmarkRun, key, sha string
 	return []byte(body), nil
 }
 
-func (f *files) History(_ context.Context, s *v1alpha1.BenchmarkSuite, _ []v1alpha1.BenchmarkRun) (history.History, error) {
-	f.histories.Add(1)
-	return history.Of(s.Name, nil, nil), f.err
+// Open counts who asks, and has what lies under a key whatever digest is wanted.
+func (f *files) Open(context.Context, []v1alpha1.BenchmarkRun) (publish.Store, func(), error) {
+	f.opened.Add(1)
+	return anyDigest{f}, func() {}, f.err
 }
+
+// anyDigest is the same files, from which histories and noise are read.
+type anyDigest struct{ *files }
+
+func (f anyDigest) Get(ctx context.Context, key, _ string) ([]byte, error) {
+	return f.files.Get(ctx, nil, key, "")
+}
+
+func (f anyDigest) Load(ctx context.Context, prefix string) (record.RunData, error) {
+	_, err := f.Get(ctx, prefix, "")
+	return record.RunData{}, err
+}
+
+func (anyDigest) List(context.Context, string) ([]artifact.Object, error) { return nil, nil }
 
 // ended is a run that has a report.
 func ended() *v1alpha1.BenchmarkRun {
@@ -120,6 +139,7 @@ func TestThePagesOfASite(t *testing.T) {
 		"/runs/bench/gone":                 {http.StatusNotFound, "There is no BenchmarkRun gone in namespace bench"},
 		"/suites":                          {http.StatusOK, `<a href="/suites/bench/checkout">checkout</a>`},
 		"/suites/bench/checkout":           {http.StatusOK, "No round has ended yet"},
+		"/noise":                           {http.StatusOK, "There is no A/A run here yet."},
 		"/suites/bench/gone":               {http.StatusNotFound, "There is no BenchmarkSuite gone in namespace bench"},
 		"/style.css":                       {http.StatusOK, ".standing"},
 		"/live.js":                         {http.StatusOK, "EventSource"},
@@ -210,7 +230,7 @@ func TestAHistoryIsReadOnceForTheSameRounds(t *testing.T) {
 			t.Fatalf("%d: %s", w.Code, w.Body)
 		}
 	}
-	if n := f.histories.Load(); n != 1 {
+	if n := f.opened.Load(); n != 1 {
 		t.Errorf("it is read %d times", n)
 	}
 	r := ended()
@@ -218,25 +238,94 @@ func TestAHistoryIsReadOnceForTheSameRounds(t *testing.T) {
 	r.Annotations = map[string]string{v1alpha1.AnnotationRound: `{"id": "1", "run": "small", "runs": 1}`}
 	s.runs.replace([]runtime.Object{r})
 	get(s, "/suites/bench/checkout")
-	if n := f.histories.Load(); n != 2 {
+	if n := f.opened.Load(); n != 2 {
 		t.Errorf("after another round has ended it was read %d times", n)
 	}
 }
 
-func TestAHistoryThatTakesLongIsShownWhenItHasBeenRead(t *testing.T) {
+func TestWhatTakesLongToReadIsShownWhenItHasBeenRead(t *testing.T) {
 	read, told := make(chan struct{}), make(chan struct{})
-	h := histories{ctx: t.Context(), told: func() { close(told) }, read: func(context.Context, *v1alpha1.BenchmarkSuite, []v1alpha1.BenchmarkRun) (history.History, error) {
-		<-read
-		return history.History{Suite: "checkout"}, nil
-	}}
-	if c := h.of(t.Context(), checkout(), nil); !c.Reading || c.Err != nil {
-		t.Errorf("meanwhile it is %+v", c)
+	r := readings[string]{ctx: t.Context(), told: func() { close(told) }}
+	of := func() (string, bool, error) {
+		return r.of(t.Context(), "somebody", "reports", func(context.Context) (string, error) {
+			<-read
+			return "values", nil
+		})
+	}
+	if v, there, err := of(); v != "" || there || err != nil {
+		t.Errorf("meanwhile it is %q, %v, %v", v, there, err)
 	}
 	close(read)
 	<-told
-	if c := h.of(t.Context(), checkout(), nil); c.Reading || c.History.Suite != "checkout" {
-		t.Errorf("then it is %+v", c)
+	if v, there, err := of(); v != "values" || !there || err != nil {
+		t.Errorf("then it is %q, %v, %v", v, there, err)
 	}
+}
+
+func TestTheNoiseOfAARunsIsShown(t *testing.T) {
+	f := &files{bodies: map[string]string{}}
+	s := newTested(t, f)
+	if w := get(s, "/noise"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "There is no A/A run here yet.") {
+		t.Errorf("without one it is %d: %s", w.Code, w.Body)
+	}
+	objects := []runtime.Object{ended(), measuring()}
+	for i, image := range []string{"registry.example/go:v1", "registry.example/go:v1", ""} {
+		r := aaRun(i)
+		objects = append(objects, r)
+		if image != "" {
+			f.bodies[handout.PrefixOf(r)+"/reports/0123/report.json "] = string(aaReport(t, uint64(i), image, 1))
+		}
+	}
+	s.runs.replace(objects)
+	shows := func(part string) bool { return strings.Contains(get(s, "/noise").Body.String(), part) }
+	for range 2 {
+		for _, part := range []string{"0 of 8 intervals leave out 0 %", `<a href="/runs/bench/aa-0">`, `<a href="/runs/bench/aa-1">`, "bench/aa-2 is left out: ", "registry.example/go:v1"} {
+			until(t, func() bool { return shows(part) })
+		}
+	}
+	if n := f.opened.Load(); n != 1 {
+		t.Errorf("the same reports are read %d times", n)
+	}
+	f.err = artifact.ErrUnreachable
+	s.runs.replace(objects[:3])
+	until(t, func() bool { return shows(artifact.ErrUnreachable.Error()) })
+}
+
+// aaRun is an A/A run that has ended.
+func aaRun(i int) *v1alpha1.BenchmarkRun {
+	r := ended()
+	r.Name, r.UID = fmt.Sprintf("aa-%d", i), types.UID(fmt.Sprintf("0c9f3f11-0000-4000-8000-1%011d", i))
+	r.Spec.Implementations = []v1alpha1.Implementation{{Name: "a", Image: "registry.example/go:v1"}, {Name: "again", Image: "registry.example/go:v1"}}
+	at := metav1.Time{Time: ended().Status.CompletionTime.Add(time.Duration(i) * time.Hour)}
+	r.Status.CompletionTime = &at
+	r.Status.Report.URI = "s3://bucket/" + handout.PrefixOf(r) + "/reports/0123/report.html"
+	return r
+}
+
+// aaReport is the report of an A/A run of an image, which under its other name costs more by a factor.
+func aaReport(tb testing.TB, seed uint64, image string, cost float64) []byte {
+	tb.Helper()
+	o := recordtest.Duel(10)
+	o.Levels, o.Seconds, o.Noise, o.Seed, o.Servers = []int32{100}, 1, 0.01, seed, o.Servers[:2]
+	o.Servers[1].CPUMicros = o.Servers[0].CPUMicros * cost
+	data := recordtest.Run(o)
+	for i := range data.Manifest.Plan.Implementations {
+		data.Manifest.Plan.Implementations[i].Image = image
+	}
+	for _, trial := range data.Trials {
+		for i := range trial.Manifest.Pods {
+			trial.Manifest.Pods[i].ImageID = "sha256:1"
+		}
+	}
+	table, err := analysis.Analyse(data)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	body, err := report.JSON(table)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return body
 }
 
 // nextEvent reads from a stream until something has changed.

@@ -13,14 +13,14 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/history"
 	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/publish"
 )
 
 const (
 	// fetchDeadline bounds the fetching of a file, the wait for its turn included.
 	fetchDeadline = time.Minute
-	// filesAtOnce bounds how many files are in memory at the same time.
+	// filesAtOnce bounds how many files are in memory at the same time. It is half of what the operator hands out at once, so that others are served, too.
 	filesAtOnce = 4
 )
 
@@ -28,8 +28,8 @@ const (
 type stored interface {
 	// Get reads a file of a run by its key and, where sha is not empty, checks its SHA-256.
 	Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error)
-	// History reads the history of a suite from the reports of its rounds.
-	History(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) (history.History, error)
+	// Open opens a store of what some runs have left, from which several can read at the same time until it is done.
+	Open(ctx context.Context, runs []v1alpha1.BenchmarkRun) (store publish.Store, done func(), err error)
 }
 
 // shelf reads as loadstone report does: the operator hands out what belongs to runs that are there, and the rest is read by the store's key.
@@ -54,14 +54,16 @@ func (s *shelf) Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha stri
 	return in.Get(ctx, key, sha)
 }
 
-// History implements stored.
-func (s *shelf) History(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) (history.History, error) {
+// Open implements stored.
+func (s *shelf) Open(ctx context.Context, runs []v1alpha1.BenchmarkRun) (store publish.Store, done func(), err error) {
 	in, err := s.flags.Stored(ctx)
 	if err != nil {
-		return history.History{}, err
+		return nil, nil, err
 	}
-	defer in.Close()
-	return in.History(ctx, of, runs)
+	for i := range runs {
+		in.Know(&runs[i])
+	}
+	return in, in.Close, nil
 }
 
 // file answers with a stored file of a run, in a place of its own. The page of the run's report, whose digest stands in its status, is the only one

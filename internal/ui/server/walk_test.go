@@ -41,6 +41,7 @@ func TestThePagesInABrowser(t *testing.T) {
 		{name: "run-ended", path: of(w.run), shows: "Open the report by itself"},
 		{name: "suites", path: ui.SuitesPath, shows: "round 21, 0/1 runs ended"},
 		{name: "suite", path: ui.SuitePath(w.suite.Namespace, w.suite.Name), shows: "Worse than before"},
+		{name: "noise", path: ui.NoisePath, shows: "intervals leave out 0 %"},
 		{name: "trouble", path: "/nothing", shows: "There is no such page.", missing: true},
 	} {
 		t.Run(p.name, func(t *testing.T) { b.of(t).walk(site.address, p) })

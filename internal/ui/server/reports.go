@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/handout"
+	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/noise"
+	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/suite"
+	"loadstone.dev/loadstone/internal/ui"
+)
+
+// mostRemembered bounds of how many reports values are remembered, a few kilobytes each.
+const mostRemembered = 4000
+
+// reports are what pages show of many reports.
+type reports struct {
+	stored    stored
+	values    *publish.Reports[history.Values]
+	seen      *publish.Reports[noise.Seen]
+	histories readings[ui.Course]
+	noises    readings[[]ui.AARun]
+}
+
+// newReports reads reports in the turns of files that are read at the same time.
+func newReports(ctx context.Context, from stored, turns chan struct{}, told func()) *reports {
+	return &reports{
+		stored: from, values: publish.NewReports[history.Values](turns, mostRemembered), seen: publish.NewReports[noise.Seen](turns, mostRemembered),
+		histories: readings[ui.Course]{ctx: ctx, told: told}, noises: readings[[]ui.AARun]{ctx: ctx, told: told},
+	}
+}
+
+// history is the history of a suite, as far as it has been read. runs are the suite's.
+func (r *reports) history(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) ui.Course {
+	measured := suite.MeasuredBy(of, runs)
+	c, there, err := r.histories.of(ctx, of.UID, fmt.Sprint(measured), func(ctx context.Context) (ui.Course, error) {
+		store, done, err := r.stored.Open(ctx, runs)
+		if err != nil {
+			return ui.Course{}, err
+		}
+		defer done()
+		h, err := publish.HistoryBy(ctx, r.values, store, of.Name, measured)
+		if err != nil {
+			return ui.Course{}, fmt.Errorf("the history of BenchmarkSuite %s/%s: %w", of.Namespace, of.Name, err)
+		}
+		return ui.Course{History: h}.Kept(), nil
+	})
+	c.Reading, c.Err = !there, err
+	return c
+}
+
+// everybody is for whom noise is read: it is that of all runs that can be seen.
+const everybody types.UID = "everybody"
+
+// noise is what A/A runs have seen, as far as it has been read.
+func (r *reports) noise(ctx context.Context, runs []v1alpha1.BenchmarkRun) ui.AASeries {
+	if runs = ui.AARuns(runs); len(runs) == 0 {
+		return ui.AASeries{}
+	}
+	measured := make([]suite.Measured, len(runs))
+	for i := range runs {
+		measured[i].Run = runs[i].Namespace + "/" + runs[i].Name
+		if file := reportOf(&runs[i]); file != "" {
+			measured[i].Prefix = handout.PrefixOf(&runs[i])
+			measured[i].Report = measured[i].Prefix + "/" + file
+		}
+	}
+	all, there, err := r.noises.of(ctx, everybody, fmt.Sprint(measured), func(ctx context.Context) ([]ui.AARun, error) {
+		store, done, err := r.stored.Open(ctx, runs)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		seen, err := r.seen.Read(ctx, store, measured, func(_ suite.Measured, t analysis.Table) noise.Seen { return noise.Of(t) })
+		if err != nil {
+			return nil, err
+		}
+		out := make([]ui.AARun, len(runs))
+		for i := range runs {
+			out[i] = ui.AARun{Namespace: runs[i].Namespace, Name: runs[i].Name, Seen: seen[i].Value}
+			if seen[i].Missing != "" {
+				out[i].Nothing = seen[i].Missing
+			}
+		}
+		return out, nil
+	})
+	return ui.AASeries{Runs: all, Reading: !there, Err: err}
+}
