@@ -341,3 +341,22 @@ func TestAScriptHasTheTimeAlone(t *testing.T) {
 		t.Errorf("a script sees %v", got)
 	}
 }
+
+// Or a wave would pass by the verdict on the commit before.
+func TestAStatusThatIsOlderThanItsSpecIsNotBelieved(t *testing.T) {
+	for kind, condition := range map[string]string{"BenchmarkSuite": v1alpha1.ConditionReady, "BenchmarkRun": v1alpha1.ConditionSucceeded} {
+		script := readSettings(t)["resource.customizations.health.loadstone.dev_"+kind]
+		for seen, want := range map[int]string{1: "Progressing", 2: "Healthy"} {
+			state, _, err := health(script, map[string]any{
+				"kind": kind, "metadata": map[string]any{"generation": 2},
+				"status": map[string]any{
+					"observedGeneration": seen,
+					"conditions":         []any{map[string]any{"type": condition, "status": "True", "reason": "Done", "message": "all objectives met"}},
+				},
+			})
+			if state != want || err != nil {
+				t.Errorf("a %s of generation 2 with the status of generation %d is %s, %v, want %s", kind, seen, state, err, want)
+			}
+		}
+	}
+}
