@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -32,6 +33,9 @@ func (t telling) at() time.Time {
 	}
 	return at
 }
+
+// inOrder orders tellings as sinks hear them.
+func inOrder(a, b telling) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Round, b.Round)) }
 
 // tellings are what there is to tell of some rounds: of the commit of each, and then of commits that came later, the oldest first. A round without a result
 // says nothing of those: what it leaves open gets another round.
@@ -69,8 +73,13 @@ func Keep(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus,
 		return onForge(n) && by != nil && hears(after, *by, n, commitOf(n, v1alpha1.SuiteRound{Noted: noted}))
 	}
 	if Known(before) && slices.ContainsFunc(before.Spec.Notifications, untold) {
-		all := append([]v1alpha1.MeasuredBefore{{Round: by.Round, Noted: noted, CommitTime: comes(before, after, now)}}, after.MeasuredBefore...)
-		after.MeasuredBefore = all[:min(len(all), maxBefore)]
+		all := []v1alpha1.MeasuredBefore{{Round: by.Round, Noted: noted, CommitTime: comes(before, after, now)}}
+		for _, b := range after.MeasuredBefore {
+			if len(all) < maxBefore && (b.Round != by.Round || !slices.Equal(b.Noted, noted)) { // One that comes again is told once.
+				all = append(all, b)
+			}
+		}
+		after.MeasuredBefore = all
 	}
 	Forget(before, after, now)
 }
@@ -109,7 +118,7 @@ func hears(status *v1alpha1.BenchmarkSuiteStatus, by v1alpha1.SuiteRound, n v1al
 	var newest telling
 	for _, t := range tellings(rounds, status.MeasuredBefore) {
 		own := t.came != nil || t.Webhook == "" || t.Round == by.Round
-		if own && commitOf(n, t.SuiteRound) == commit && !t.at().Before(newest.at()) {
+		if own && commitOf(n, t.SuiteRound) == commit && inOrder(newest, t) <= 0 {
 			newest = t
 		}
 	}

@@ -97,7 +97,7 @@ func TestACommitThatStartsNoRoundHearsOfTheOneThatMeasuredItsInputs(t *testing.T
 	w.comes("none", 1)
 	w.comes("e", 0) // Nobody knows its inputs, or a round of its own is to begin.
 	w.try("", nil)
-	const want = "2 Missed taken, 2 Missed taken for a later commit, 1 Passed taken, 1 Passed taken for a later commit, 1 Passed taken for a later commit, 1 Passed taken for a later commit"
+	const want = "2 Missed taken, 2 Missed taken for a later commit, 1 Passed taken, 1 Passed taken for a later commit, 1 Passed taken for a later commit"
 	if got := w.rounds("a"); got != want {
 		t.Errorf("it is done with %s", got)
 	}
@@ -147,6 +147,12 @@ func TestWhatACommitHearsOnce(t *testing.T) {
 			w.measures(2, "x", "b", v1alpha1.RoundIncomplete)
 			w.look(1)
 		}, "a 2, a 1 for b"},
+		"one that came to nothing within the second of another": {func(w *world) {
+			w.measures(2, "x", "b", v1alpha1.RoundPassed)
+			w.now = w.now.Add(-10 * time.Minute)
+			w.measures(3, "x", "b", v1alpha1.RoundReplaced)
+			w.look(2)
+		}, "a 2, a 3, a 2 for b"},
 		"what a pipeline says of the same commit": {func(w *world) {
 			w.measures(2, "z", "b", v1alpha1.RoundMissed)
 			w.suite.Status.History[0].Webhook = "id"

@@ -1,7 +1,6 @@
 package notice
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -85,7 +84,7 @@ func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1al
 			rounds = append(rounds, t)
 		}
 	}
-	slices.SortStableFunc(rounds, func(a, b telling) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Round, b.Round)) })
+	slices.SortStableFunc(rounds, inOrder)
 	return rounds
 }
 
@@ -100,7 +99,9 @@ func Forget(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatu
 		}
 		for _, t := range waiting(before, *sink, entry, now) {
 			told := slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, t) })
-			stays := slices.ContainsFunc(tellings(after.History, after.MeasuredBefore), func(l telling) bool { return l.Round == t.Round && l.came.Equal(t.came) })
+			stays := slices.ContainsFunc(tellings(after.History, after.MeasuredBefore), func(l telling) bool {
+				return l.Round == t.Round && (l.came == nil) == (t.came == nil) && commitOf(*sink, l.SuiteRound) == commitOf(*sink, t.SuiteRound)
+			})
 			if !told && !stays && t.Round != after.Current.Round {
 				entry.UntoldRounds++
 			}

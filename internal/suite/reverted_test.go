@@ -2,10 +2,13 @@ package suite
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/notice"
@@ -20,20 +23,27 @@ func knows(digit string) func(*v1alpha1.BenchmarkSuiteSpec) {
 	}
 }
 
-// hear tells the repository all that there is to tell, and logs it.
-func (w *world) hear() {
+// commitOf is the commit of which a repository is told.
+func commitOf(d notice.Due) string {
+	i := slices.IndexFunc(d.Round.Noted, func(v v1alpha1.ParameterValue) bool { return v.Name == "commit" })
+	return d.Round.Noted[i].Value
+}
+
+// hear tells the repository all that there is to tell, logs it and returns it.
+func (w *world) hear() []notice.Due {
 	w.t.Helper()
+	var heard []notice.Due
 	w.suite.Status = notice.Remember(w.suite, nil, w.now)
 	for {
 		due, _ := notice.Next(w.suite, w.now, func(line v1alpha1.SuiteRound) time.Duration { return Held(w.suite, line, w.now) })
 		if len(due) == 0 {
-			return
+			return heard
 		}
+		heard = append(heard, due[0])
 		e := Told(w.suite, w.runs, due[0].Round)
 		e.Data.MeasuredBefore = due[0].CommitTime != nil
 		status := notice.StatusOf(e, due[0].Sink, w.suite.Spec.Gate)
-		i := slices.IndexFunc(due[0].Round.Noted, func(v v1alpha1.ParameterValue) bool { return v.Name == "commit" })
-		w.log = append(w.log, fmt.Sprintf("   GitHub: commit %.7s: %s: %s", due[0].Round.Noted[i].Value, status.State, status.Description))
+		w.log = append(w.log, fmt.Sprintf("   GitHub: commit %.7s: %s: %s", commitOf(due[0]), status.State, status.Description))
 		w.suite.Status = notice.Remember(w.suite, []notice.Answer{{Due: due[0]}}, w.now)
 	}
 }
@@ -104,4 +114,49 @@ func TestACommitOfASuiteThatFollowsNoChangesHearsNothing(t *testing.T) {
 	w.hears("the round passes", ends(well, well))
 	w.hears("another commit comes", commit(knows("2")))
 	w.wantHeard("1111111: success: passed: small: all objectives met; large: all objectives met")
+}
+
+// Whatever happens, the newest that a commit hears of the suite is how its inputs stand, and it hears nothing twice.
+func TestACommitHearsHowItsInputsStand(t *testing.T) {
+	for seed := range uint64(30) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		w := newWorld(t, commit(hooked), has("shop/checkout:1"), has("shop/checkout:2"), commit(knows("0")))
+		w.suite.Spec.Concurrency = []v1alpha1.Concurrency{"", v1alpha1.ConcurrencyReplace, v1alpha1.ConcurrencySkip}[seed%3]
+		heard := map[string][]notice.Due{}
+		for step := range 60 {
+			if random.IntN(3) == 0 {
+				commit(knows(fmt.Sprint(random.IntN(5))))(w)
+			} else {
+				events(w, random)
+			}
+			for range 2 { // The repository is known at the first.
+				w.apply(Decide(w.facts()), always)
+				for _, d := range w.hear() {
+					before := newest(heard[commitOf(d)], d.Round.Round)
+					if d.CommitTime != nil && before.Inputs == d.Round.Inputs && isResult(before.Outcome) {
+						t.Fatalf("seed %d, step %d: a commit that has heard of round %d hears the same of round %d", seed, step, before.Round, d.Round.Round)
+					}
+					heard[commitOf(d)] = append(heard[commitOf(d)], d)
+				}
+			}
+			w.isSettled(fmt.Sprintf("seed %d, step %d", seed, step))
+			judged := toldBy(w.suite).result()
+			if ready := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady); judged == nil || ready.Reason == v1alpha1.ReasonInvalidSpec {
+				continue
+			}
+			if last := newest(heard[w.suite.Spec.Parameters[1].Default], judged.Round); last.Inputs != judged.Inputs || !isResult(last.Outcome) {
+				t.Fatalf("seed %d, step %d: the suite is judged by round %d, and its commit has heard of round %d last", seed, step, judged.Round, last.Round)
+			}
+		}
+	}
+}
+
+// newest is the newest that was heard of a suite's own rounds, and of another.
+func newest(heard []notice.Due, other int32) v1alpha1.SuiteRound {
+	for _, d := range slices.Backward(heard) {
+		if d.CommitTime != nil || d.Round.Webhook == "" || d.Round.Round == other {
+			return d.Round
+		}
+	}
+	return v1alpha1.SuiteRound{}
 }
