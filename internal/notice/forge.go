@@ -121,9 +121,18 @@ func StatusOf(e Event, n v1alpha1.Notification, gate v1alpha1.Gate) CommitStatus
 	return CommitStatus{State: state, Description: cut(plain(text), roomInStatus), Context: "loadstone/" + e.Subject + "/" + n.Name, Target: n.GitHub.Link}
 }
 
-// means is the state of the round's commit, and why in a sentence. It is that of the round itself, by the rules of the gate, whether or not the suite is
-// judged by this round; where the suite is, change points may shut the gate behind it.
+// means is the state of the commit that is told of the round, and why in a sentence.
 func (d Data) means(gate v1alpha1.Gate) (state, why string) {
+	state, why = d.stands(gate)
+	if of := fmt.Sprintf("round %d: ", d.Round); d.MeasuredBefore {
+		why = "measured before, in " + of + strings.TrimPrefix(why, of)
+	}
+	return state, why
+}
+
+// stands is the state of the round's commit, and why in a sentence. It is that of the round itself, by the rules of the gate, whether or not the suite is
+// judged by this round; where the suite is, change points may shut the gate behind it.
+func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 	if g := d.Gate; g != nil && g.Ready != metav1.ConditionTrue {
 		switch g.Reason {
 		case v1alpha1.ReasonBecameWorse:
