@@ -74,9 +74,9 @@ func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1al
 	for _, line := range s.Status.History {
 		ended := line.CompletionTime
 		old := ended == nil || now.Sub(ended.Time) > news || entry.StartTime != nil && ended.Before(entry.StartTime)
-		unknown := onForge(sink) && value(line, sink.GitHub.CommitParameter) == ""
+		unknown := onForge(sink) && value(line, ForgeOf(sink).CommitParameter) == ""
 		done := func(r v1alpha1.NotifiedRound) bool {
-			return is(r, line) && (!onForge(sink) || !outdated(r, line) || replaced(s, sink.GitHub, line))
+			return is(r, line) && (!onForge(sink) || !outdated(r, line) || replaced(s, ForgeOf(sink), line))
 		}
 		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, done) && !behind(s, sink, entry, line) {
 			rounds = append(rounds, line)
@@ -113,12 +113,12 @@ func is(r v1alpha1.NotifiedRound, line v1alpha1.SuiteRound) bool {
 }
 
 // replaced reports whether a later round stands where a round would be told again: on its commit, or in its pull request.
-func replaced(s *v1alpha1.BenchmarkSuite, to v1alpha1.GitHubNotification, line v1alpha1.SuiteRound) bool {
+func replaced(s *v1alpha1.BenchmarkSuite, to Forge, line v1alpha1.SuiteRound) bool {
 	return slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool { return stands(to, line, l) })
 }
 
 // stands reports whether a round stands where an earlier one would be told.
-func stands(to v1alpha1.GitHubNotification, earlier, l v1alpha1.SuiteRound) bool {
+func stands(to Forge, earlier, l v1alpha1.SuiteRound) bool {
 	at, p := PlaceOf(to, earlier), PlaceOf(to, l)
 	return earlier.CompletionTime.Before(l.CompletionTime) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
 }
@@ -127,7 +127,7 @@ func stands(to v1alpha1.GitHubNotification, earlier, l v1alpha1.SuiteRound) bool
 func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, line v1alpha1.SuiteRound) bool {
 	return onForge(sink) && slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool {
 		shown := func(r v1alpha1.NotifiedRound) bool { return is(r, l) && r.DeliveryTime != nil }
-		return stands(sink.GitHub, line, l) && slices.ContainsFunc(entry.Rounds, shown)
+		return stands(ForgeOf(sink), line, l) && slices.ContainsFunc(entry.Rounds, shown)
 	})
 }
 
