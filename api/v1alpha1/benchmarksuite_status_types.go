@@ -372,6 +372,14 @@ type BenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	History []SuiteRound `json:"history,omitempty"`
 
+	// measuredBefore are commits that came when a round of the history, or the one in progress, had their inputs, the newest first; at most 20. Absent
+	// without notifications of repositories.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	MeasuredBefore []MeasuredBefore `json:"measuredBefore,omitempty"`
+
 	// notifications are what the sinks of the suite have been told.
 	// +optional
 	// +listType=map

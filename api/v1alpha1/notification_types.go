@@ -123,11 +123,37 @@ type NotifiedRound struct {
 	// +optional
 	DeliveryTime *metav1.Time `json:"deliveryTime,omitempty"`
 
+	// commitTime is that of the commit of status.measuredBefore that was told of the round. Absent if it is the one with which the round began.
+	// +optional
+	CommitTime *metav1.Time `json:"commitTime,omitempty"`
+
 	// message is why the round was given up at once, since no other try would end otherwise. Absent if it was not.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
+}
+
+// MeasuredBefore is a commit that came when a round had measured its inputs, or was measuring them: it starts no round, and repositories are told of it
+// what that round has come to.
+type MeasuredBefore struct {
+	// round is the number of the round.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Round int32 `json:"round,omitempty"`
+
+	// noted are the values of the parameters that notifications name: the commit, and its pull request.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Noted []ParameterValue `json:"noted,omitempty"`
+
+	// commitTime is when the commit was first seen with these inputs. No two have the same.
+	// +required
+	CommitTime *metav1.Time `json:"commitTime,omitempty"`
 }
 
 // NotificationStatus is what a sink has been told.
@@ -142,11 +168,12 @@ type NotificationStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// rounds are those of the history that the sink has taken, or for which it was given up; the newest first.
+	// rounds are those of the history that the sink has taken, or for which it was given up, each once for the commit with which it began and once for
+	// each of status.measuredBefore; the newest first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:MaxItems=40
 	Rounds []NotifiedRound `json:"rounds,omitempty"`
 
 	// untoldRounds is how many rounds have left the history before the sink was done with them: it is never told of them. Absent if there are none.

@@ -58,9 +58,11 @@ type hubbub struct {
 	forbidden error
 	stored    map[string]string
 	// away is why the store gives nothing; nil if it does.
-	away  error
-	sink  v1alpha1.Notification
-	line  v1alpha1.SuiteRound
+	away error
+	sink v1alpha1.Notification
+	line v1alpha1.SuiteRound
+	// came is when the commit came that is told of; nil of the one with which the round began.
+	came  *metav1.Time
 	suite *v1alpha1.BenchmarkSuite
 }
 
@@ -219,7 +221,8 @@ func (h *hubbub) forges(way http.RoundTripper) *Forges {
 func (h *hubbub) says(g *Forges) (notice.Answer, error) {
 	h.t.Helper()
 	e := notice.EventOf(h.suite, h.line, nil, []notice.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})
-	return g.Tell(h.t.Context(), h.suite, notice.Due{Sink: h.sink, Round: h.line}, e)
+	e.Data.MeasuredBefore = h.came != nil
+	return g.Tell(h.t.Context(), h.suite, notice.Due{Sink: h.sink, Round: h.line, CommitTime: h.came}, e)
 }
 
 // wantAsked wants GitHub to have been asked for some things, and no others.
@@ -266,6 +269,22 @@ func TestACommitHasItsStatusAndAPullRequestOneComment(t *testing.T) {
 	}
 	if len(h.statuses) != 2 || h.statuses[1].State != "success" {
 		t.Errorf("the statuses are %+v", h.statuses)
+	}
+}
+
+// A commit that started no round is told by the words of the status and of the comment that it was measured before.
+func TestACommitThatWasMeasuredBeforeIsToldSo(t *testing.T) {
+	h := newHubbub(t)
+	h.came = &metav1.Time{Time: noon.Add(time.Hour)}
+	if a := h.tell(); a.Reason != "" {
+		t.Fatalf("the answer is %+v", a)
+	}
+	h.wantAsked(setsStatus, listsFirst, comments)
+	if want := "measured before, in round 3: missed: small: throughput 0.81, at least 0.95 wanted"; len(h.statuses) != 1 || h.statuses[0].Description != want || h.statuses[0].State != "failure" {
+		t.Errorf("the statuses are %+v", h.statuses)
+	}
+	if body := h.comments[0].Body; !strings.Contains(body, "**Failure.** Measured before, in round 3: missed: small: ") || !strings.Contains(body, "| throughput | missed |") {
+		t.Errorf("the comment is %s", body)
 	}
 }
 

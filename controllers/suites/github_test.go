@@ -79,7 +79,7 @@ func (w *world) endsWithReports(store *counted, status metav1.ConditionStatus, r
 
 // A namespace lends its token, and the commit and the pull request say what the suite says: each round once, whatever becomes of the operator.
 func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
-	first, second := strings.Repeat("1", 40), strings.Repeat("2", 40)
+	first, second, third := strings.Repeat("1", 40), strings.Repeat("2", 40), strings.Repeat("3", 40)
 	w := newWorld(t)
 	w.operator.Expect("get secrets") // Before the namespace permits it.
 	w.stop()
@@ -122,7 +122,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.await("the second round", measures(2))
 	w.endsWithReports(store, metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
 	w.await("that GitHub is told of the second", has("forge", 2))
-	s = w.await("that GitLab is told of the second", has("lab", 2))
+	w.await("that GitLab is told of the second", has("lab", 2))
 	w.stop()
 	w.start()
 	w.poke()
@@ -136,6 +136,25 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 		t.Errorf("the comments are %q", comments)
 	}
 	wantInGitLab(t, gitLab, "loadstone/"+w.namespace+"/checkout/lab", first, second)
+
+	// A revert has the inputs of the first round: no other begins, and its commit is told of that one.
+	w.parameters[0].Default = third
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
+	s = w.await("that GitHub and GitLab are told of the third", func(s *v1alpha1.BenchmarkSuite) bool {
+		later := func(r v1alpha1.NotifiedRound) bool { return r.Round == 1 && r.CommitTime != nil }
+		return slices.ContainsFunc(told(s, "forge").Rounds, later) && slices.ContainsFunc(told(s, "lab").Rounds, later)
+	})
+	w.stop()
+	w.start()
+	w.poke()
+	statuses, comments, asked = gitHub.Seen()
+	before := testbed.CommitStatus{Commit: third, State: "failure", Context: of, Description: "measured before, in round 1: missed: r0: p99 +23 %, at most +10 % wanted"}
+	if !slices.Equal(statuses, []testbed.CommitStatus{red, green, before}) || asked != 9 || len(w.runs()) != 2 {
+		t.Errorf("the statuses are %q, after %d requests and %d runs", statuses, asked, len(w.runs()))
+	}
+	if !strings.Contains(comments[1], "**Failure.** Measured before, in round 1: missed: r0: p99 +23 %") || !strings.Contains(comments[1], "commit "+third) {
+		t.Errorf("the comments are %q", comments)
+	}
 	w.wantNoToken(s)
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pick"
 )
@@ -22,6 +24,8 @@ const (
 type Due struct {
 	Sink  v1alpha1.Notification
 	Round v1alpha1.SuiteRound
+	// CommitTime is when the commit came of which the sink is told, if it came when the round had its inputs; nil of the commit with which it began.
+	CommitTime *metav1.Time
 }
 
 // Next are the rounds that sinks of a suite are to be told of now, one a sink, and when to look again if nothing happens before; 0 for never. A round
@@ -43,10 +47,10 @@ func Next(s *v1alpha1.BenchmarkSuite, now time.Time, held func(v1alpha1.SuiteRou
 		}
 		if entry.NextTime != nil && entry.NextTime.After(now) {
 			sooner(entry.NextTime.Sub(now))
-		} else if d := held(rounds[0]); d > 0 {
+		} else if d := held(rounds[0].SuiteRound); d > 0 {
 			sooner(d)
 		} else {
-			due = append(due, Due{sink, rounds[0]})
+			due = append(due, Due{sink, rounds[0].SuiteRound, rounds[0].came})
 		}
 	}
 	return due, after
@@ -67,24 +71,21 @@ func find(s *v1alpha1.BenchmarkSuite, name string) *v1alpha1.NotificationStatus 
 	return &s.Status.Notifications[i]
 }
 
-// waiting are the rounds that a sink has not been told of, in the order in which they ended. A forge is told of those that know their commit, and again of
-// one whose change points became known later: its statuses replace themselves, and an event that was sent is another's.
-func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, now time.Time) []v1alpha1.SuiteRound {
-	var rounds []v1alpha1.SuiteRound
-	for _, line := range s.Status.History {
-		ended := line.CompletionTime
-		old := ended == nil || now.Sub(ended.Time) > news || entry.StartTime != nil && ended.Before(entry.StartTime)
-		unknown := onForge(sink) && value(line, ForgeOf(sink).CommitParameter) == ""
+// waiting are the rounds that a sink has not been told of, in the order in which they ended. A forge is told of those that know their commit, also of
+// commits that came later, and again of one whose change points became known later: its statuses replace themselves, and an event that was sent is another's.
+func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, now time.Time) []telling {
+	var rounds []telling
+	for _, t := range tellings(s.Status.History, s.Status.MeasuredBefore) {
+		old := t.CompletionTime == nil || now.Sub(t.at()) > news || entry.StartTime != nil && t.at().Before(entry.StartTime.Time)
+		unknown := onForge(sink) && commitOf(sink, t.SuiteRound) == "" || !onForge(sink) && t.came != nil
 		done := func(r v1alpha1.NotifiedRound) bool {
-			return is(r, line) && (!onForge(sink) || !outdated(r, line) || replaced(s, ForgeOf(sink), line))
+			return is(r, t) && (!onForge(sink) || !outdated(r, t.SuiteRound) || replaced(s, ForgeOf(sink), t))
 		}
-		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, done) && !behind(s, sink, entry, line) {
-			rounds = append(rounds, line)
+		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, done) && !behind(s, sink, entry, t) {
+			rounds = append(rounds, t)
 		}
 	}
-	slices.SortFunc(rounds, func(a, b v1alpha1.SuiteRound) int {
-		return cmp.Or(a.CompletionTime.Compare(b.CompletionTime.Time), cmp.Compare(a.Round, b.Round))
-	})
+	slices.SortStableFunc(rounds, func(a, b telling) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Round, b.Round)) })
 	return rounds
 }
 
@@ -97,37 +98,37 @@ func Forget(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatu
 		if sink == nil {
 			continue
 		}
-		for _, line := range waiting(before, *sink, entry, now) {
-			told := slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, line) })
-			stays := slices.ContainsFunc(after.History, func(l v1alpha1.SuiteRound) bool { return l.Round == line.Round })
-			if !told && !stays && line.Round != after.Current.Round {
+		for _, t := range waiting(before, *sink, entry, now) {
+			told := slices.ContainsFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool { return is(r, t) })
+			stays := slices.ContainsFunc(tellings(after.History, after.MeasuredBefore), func(l telling) bool { return l.Round == t.Round && l.came.Equal(t.came) })
+			if !told && !stays && t.Round != after.Current.Round {
 				entry.UntoldRounds++
 			}
 		}
 	}
 }
 
-// is reports whether a round with which a sink is done is that of a line of the history: one that was ended, and then gone on with, is another.
-func is(r v1alpha1.NotifiedRound, line v1alpha1.SuiteRound) bool {
-	return r.Round == line.Round && r.Outcome == line.Outcome
+// is reports whether a round with which a sink is done is that of a telling: one that was ended, and then gone on with, is another.
+func is(r v1alpha1.NotifiedRound, t telling) bool {
+	return r.Round == t.Round && r.Outcome == t.Outcome && r.CommitTime.Equal(t.came)
 }
 
-// replaced reports whether a later round stands where a round would be told again: on its commit, or in its pull request.
-func replaced(s *v1alpha1.BenchmarkSuite, to Forge, line v1alpha1.SuiteRound) bool {
-	return slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool { return stands(to, line, l) })
+// replaced reports whether a later telling stands where one would be told again: on its commit, or in its pull request.
+func replaced(s *v1alpha1.BenchmarkSuite, to Forge, t telling) bool {
+	return slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(l telling) bool { return stands(to, t, l) })
 }
 
-// stands reports whether a round stands where an earlier one would be told.
-func stands(to Forge, earlier, l v1alpha1.SuiteRound) bool {
-	at, p := PlaceOf(to, earlier), PlaceOf(to, l)
-	return earlier.CompletionTime.Before(l.CompletionTime) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
+// stands reports whether a telling stands where an earlier one would be told.
+func stands(to Forge, earlier, l telling) bool {
+	at, p := PlaceOf(to, earlier.SuiteRound), PlaceOf(to, l.SuiteRound)
+	return earlier.at().Before(l.at()) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
 }
 
 // behind reports whether a forge shows a later round where it would be told of one: that is remembered again, and was told before it had left the history.
-func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, line v1alpha1.SuiteRound) bool {
-	return onForge(sink) && slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool {
+func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, t telling) bool {
+	return onForge(sink) && slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(l telling) bool {
 		shown := func(r v1alpha1.NotifiedRound) bool { return is(r, l) && r.DeliveryTime != nil }
-		return stands(ForgeOf(sink), line, l) && slices.ContainsFunc(entry.Rounds, shown)
+		return stands(ForgeOf(sink), t, l) && slices.ContainsFunc(entry.Rounds, shown)
 	})
 }
 

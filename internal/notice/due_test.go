@@ -44,7 +44,7 @@ func (w *world) ends(round int32, outcome v1alpha1.RoundOutcome) {
 	Forget(before, &w.suite.Status, w.now)
 }
 
-// next are the rounds that are due, such as "a 3", and when to look again.
+// next are the rounds that are due, such as "a 3", or "a 3 for b" where a commit came later, and when to look again.
 func (w *world) next() ([]Due, string, time.Duration) {
 	due, after := Next(w.suite, w.now, func(line v1alpha1.SuiteRound) time.Duration {
 		if w.held[line.Round] {
@@ -54,7 +54,11 @@ func (w *world) next() ([]Due, string, time.Duration) {
 	})
 	var texts []string
 	for _, d := range due {
-		texts = append(texts, fmt.Sprintf("%s %d", d.Sink.Name, d.Round.Round))
+		text := fmt.Sprintf("%s %d", d.Sink.Name, d.Round.Round)
+		if d.CommitTime != nil {
+			text += " for " + value(d.Round, "commit")
+		}
+		texts = append(texts, text)
 	}
 	return due, strings.Join(texts, ", "), after
 }
@@ -92,6 +96,9 @@ func (w *world) rounds(name string) string {
 		how := "given up"
 		if r.DeliveryTime != nil {
 			how = "taken"
+		}
+		if r.CommitTime != nil {
+			how += " for a later commit"
 		}
 		texts = append(texts, fmt.Sprintf("%d %s %s", r.Round, r.Outcome, how))
 	}

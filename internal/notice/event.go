@@ -55,6 +55,8 @@ type Data struct {
 	Gate *Gate `json:"gate,omitempty"`
 	// Runs are those of the round that are in the cluster.
 	Runs []Run `json:"runs,omitempty"`
+	// MeasuredBefore is true for a forge that is told of a commit which came when the round had its inputs. Events are of rounds alone.
+	MeasuredBefore bool `json:"-"`
 }
 
 // Gate is the condition Ready of a suite that is judged by the round, when the event is sent; Unknown if it is judged by none or by another.

@@ -174,9 +174,18 @@ func (f Forge) state(state string, outcome v1alpha1.RoundOutcome) string {
 	return state
 }
 
-// means is the state of the round's commit, and why in a sentence. It is that of the round itself, by the rules of the gate, whether or not the suite is
-// judged by this round; where the suite is, change points may shut the gate behind it.
+// means is the state of the commit that is told of the round, and why in a sentence.
 func (d Data) means(gate v1alpha1.Gate) (state, why string) {
+	state, why = d.stands(gate)
+	if of := fmt.Sprintf("round %d: ", d.Round); d.MeasuredBefore {
+		why = "measured before, in " + of + strings.TrimPrefix(why, of)
+	}
+	return state, why
+}
+
+// stands is the state of the round's commit, and why in a sentence. It is that of the round itself, by the rules of the gate, whether or not the suite is
+// judged by this round; where the suite is, change points may shut the gate behind it.
+func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 	if g := d.Gate; g != nil && g.Ready != metav1.ConditionTrue {
 		switch g.Reason {
 		case v1alpha1.ReasonBecameWorse:

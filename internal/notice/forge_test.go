@@ -223,6 +223,40 @@ func TestTheStateOfACommit(t *testing.T) {
 	}
 }
 
+// Who reads the status of a commit that started no round is told so, and of which round it is.
+func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
+	for name, tc := range map[string]struct {
+		outcome     v1alpha1.RoundOutcome
+		judged      *Gate
+		state, text string
+	}{
+		"passed":                  {v1alpha1.RoundPassed, &Gate{metav1.ConditionTrue, v1alpha1.ReasonDone, "x"}, "success", "measured before, in round 12: passed: small: 0.81"},
+		"missed":                  {v1alpha1.RoundMissed, nil, "failure", "measured before, in round 12: missed: small: 0.81"},
+		"a value became worse":    {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 12: worse"}, "failure", "measured before, in round 12: worse"},
+		"failed":                  {v1alpha1.RoundFailed, nil, "error", "measured before, in round 12: failed: small: 0.81"},
+		"the suite is elsewhere":  {v1alpha1.RoundPassed, unknownGate, "success", "measured before, in round 12: passed: small: 0.81"},
+		"a name that looks alike": {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 1: worse"}, "failure", "measured before, in round 12: round 1: worse"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := with(ended(12, tc.outcome, 0), "commit", commit, "pull", "7")
+			line.Message = "small: 0.81"
+			e := EventOf(named(), line, tc.judged, nil)
+			e.Data.MeasuredBefore = true
+			if got := StatusOf(e, forged("forge"), v1alpha1.Gate{}); got.State != tc.state || got.Description != tc.text {
+				t.Errorf("got %+v, want %s: %s", got, tc.state, tc.text)
+			}
+			comment := CommentOf(e, PlaceOf(ForgeOf(forged("forge")), line), v1alpha1.Gate{}, "", nil)
+			for _, part := range []string{".** Measured before, in round 12: ", "round 12 · commit " + commit} {
+				if !strings.Contains(comment, part) {
+					t.Errorf("the comment lacks %q:\n%s", part, comment)
+				}
+			}
+		})
+	}
+}
+
+var unknownGate = &Gate{metav1.ConditionUnknown, v1alpha1.ReasonPending, "the suite is not judged by this round"}
+
 // GitHub shows the newest of all statuses with the same context: two notifications, of one suite or of two clusters, would hide each other's.
 func TestEachNotificationHasAStatusOfItsOwn(t *testing.T) {
 	e := EventOf(named(), ended(12, v1alpha1.RoundPassed, 0), nil, nil)

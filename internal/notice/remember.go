@@ -33,12 +33,12 @@ func Remember(s *v1alpha1.BenchmarkSuite, answers []Answer, now time.Time) v1alp
 	after := s.DeepCopy()
 	after.Status.Notifications = nil
 	for _, sink := range s.Spec.Notifications {
-		entry := v1alpha1.NotificationStatus{Name: sink.Name, StartTime: begins(s, now)}
+		entry := v1alpha1.NotificationStatus{Name: sink.Name, StartTime: begins(&s.Status, now)}
 		if known := find(s, sink.Name); known != nil {
 			entry = *known.DeepCopy()
 		}
 		entry.Rounds = slices.DeleteFunc(entry.Rounds, func(r v1alpha1.NotifiedRound) bool {
-			return !slices.ContainsFunc(s.Status.History, func(line v1alpha1.SuiteRound) bool { return is(r, line) })
+			return !slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(t telling) bool { return is(r, t) })
 		})
 		if i := slices.IndexFunc(answers, func(a Answer) bool { return a.Sink.Name == sink.Name }); i >= 0 {
 			entry = answered(s, entry, answers[i], now)
@@ -49,13 +49,13 @@ func Remember(s *v1alpha1.BenchmarkSuite, answers []Answer, now time.Time) v1alp
 	return after.Status
 }
 
-// begins is from when on the rounds of a suite are told to a sink that is first seen now: after the end of all that have ended. The status knows of no
-// parts of a second.
-func begins(s *v1alpha1.BenchmarkSuite, now time.Time) *metav1.Time {
+// begins is from when on the rounds of a suite are told to a sink that is first seen now: after the end of all that have ended, and after the commits that
+// came. The status knows of no parts of a second.
+func begins(status *v1alpha1.BenchmarkSuiteStatus, now time.Time) *metav1.Time {
 	from := now.Truncate(time.Second)
-	for _, line := range s.Status.History {
-		if line.CompletionTime != nil && !line.CompletionTime.Time.Before(from) {
-			from = line.CompletionTime.Add(time.Second)
+	for _, t := range tellings(status.History, status.MeasuredBefore) {
+		if !t.at().Before(from) {
+			from = t.at().Add(time.Second)
 		}
 	}
 	return &metav1.Time{Time: from}
@@ -66,7 +66,7 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	at := &metav1.Time{Time: now.Truncate(time.Second)}
 	if a.Reason == "" || a.Final {
 		entry.FailureTime, entry.NextTime, entry.Reason, entry.Message = nil, nil, "", ""
-		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, DeliveryTime: at}
+		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, CommitTime: a.CommitTime, DeliveryTime: at}
 		if a.Final {
 			r.DeliveryTime, r.Message = nil, pick.Clip(a.Message, maxText)
 		}
@@ -85,9 +85,9 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	}
 	pause := max(min(max(now.Sub(entry.FailureTime.Time), shortestPause), longestPause), min(a.After, longest))
 	entry.NextTime = &metav1.Time{Time: now.Add(pause).Truncate(time.Second)}
-	for _, line := range waiting(s, a.Sink, &entry, now) {
-		if now.Sub(line.CompletionTime.Time) >= deadline && now.Sub(entry.FailureTime.Time) >= deadline {
-			entry = done(s, entry, v1alpha1.NotifiedRound{Round: line.Round, Outcome: line.Outcome})
+	for _, t := range waiting(s, a.Sink, &entry, now) {
+		if now.Sub(t.at()) >= deadline && now.Sub(entry.FailureTime.Time) >= deadline {
+			entry = done(s, entry, v1alpha1.NotifiedRound{Round: t.Round, Outcome: t.Outcome, CommitTime: t.came})
 		}
 	}
 	return entry
@@ -105,12 +105,14 @@ func overtaken(s *v1alpha1.BenchmarkSuite, told v1alpha1.SuiteRound) bool {
 
 // done notes a round with which a sink is done, since it has taken it or it is given up. One that the history has no longer is forgotten.
 func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, r v1alpha1.NotifiedRound) v1alpha1.NotificationStatus {
-	if !slices.ContainsFunc(s.Status.History, func(l v1alpha1.SuiteRound) bool { return is(r, l) }) {
+	if !slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(t telling) bool { return is(r, t) }) {
 		return entry
 	}
-	told := func(old v1alpha1.NotifiedRound) bool { return old.Round == r.Round && old.Outcome == r.Outcome }
+	told := func(old v1alpha1.NotifiedRound) bool {
+		return old.Round == r.Round && old.Outcome == r.Outcome && old.CommitTime.Equal(r.CommitTime)
+	}
 	entry.Rounds = append(slices.DeleteFunc(entry.Rounds, told), r) // A forge that is told again has what is newer.
-	slices.SortFunc(entry.Rounds, func(a, b v1alpha1.NotifiedRound) int { return cmp.Compare(b.Round, a.Round) })
+	slices.SortStableFunc(entry.Rounds, func(a, b v1alpha1.NotifiedRound) int { return cmp.Compare(b.Round, a.Round) })
 	return entry
 }
 
@@ -159,6 +161,9 @@ func GivenUp(n v1alpha1.NotificationStatus) []string {
 	for _, r := range n.Rounds {
 		if r.DeliveryTime == nil {
 			text := fmt.Sprintf("round %d (%s)", r.Round, r.Outcome)
+			if r.CommitTime != nil {
+				text += " for a commit that came later"
+			}
 			if r.Message != "" {
 				text += ", since it " + r.Message
 			}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -141,9 +142,7 @@ func Decide(f Facts) Decision {
 // readInputs finds out what a round would measure now, and whether it could.
 func (d *decision) readInputs() {
 	d.in, d.problem = inputsOf(d.Suite, nil, d.Images)
-	if d.problem == nil {
-		d.problem = d.Refused
-	}
+	d.problem = cmp.Or(d.problem, d.Refused)
 	for _, err := range []error{webhook.Check(d.Suite.Spec), notice.Check(d.Suite.Spec)} {
 		if err != nil && d.problem == nil {
 			d.problem = invalid("%v", err)
@@ -153,11 +152,7 @@ func (d *decision) readInputs() {
 		return
 	}
 	if d.in.hash != d.Status.Inputs.Hash {
-		var names []string
-		for _, run := range runsOf(d.Suite, d.in, d.change(d.in), 1, nil) {
-			names = append(names, run.Name)
-		}
-		if d.problem = d.in.compile(names); d.problem != nil {
+		if d.problem = d.in.compile(runsOf(d.Suite, d.in, d.change(d.in), 1, nil)); d.problem != nil {
 			return
 		}
 	}
@@ -175,11 +170,9 @@ func (d *decision) readTimes() {
 			from = r.Begun.Time
 		}
 	}
-	times, problem := timetableAt(d.Suite.Spec.Triggers.Schedules, from, d.Now)
-	d.times = times
-	if d.problem == nil {
-		d.problem = problem
-	}
+	var problem *Problem
+	d.times, problem = timetableAt(d.Suite.Spec.Triggers.Schedules, from, d.Now)
+	d.problem = cmp.Or(d.problem, problem)
 }
 
 // readRequests finds out which requests no round has answered.

@@ -63,7 +63,7 @@ func (d *decision) settle() {
 		d.Status.GoodRounds = slices.DeleteFunc(d.good, func(g v1alpha1.GoodRound) bool { return g.Round == d.open.number })
 		d.Status.Current = d.open.current()
 	}
-	notice.Forget(d.Suite, &d.Status, d.Now)
+	notice.Keep(d.Suite, &d.Status, d.shared(), d.Now)
 }
 
 // remembered are the rounds that the status remembers: the newest, the one that the suite is judged by, whose change points are read once, and the one
@@ -124,6 +124,18 @@ func (d *decision) result() *v1alpha1.SuiteRound {
 		}
 	}
 	return nil
+}
+
+// shared is the round that has the inputs of now: the one that the suite is judged by, or that measures them; nil if there is none, or if it is not known.
+func (d *decision) shared() *v1alpha1.SuiteRound {
+	if !follows(d.Suite.Spec) || d.problem != nil || d.in.unresolved != nil {
+		return nil
+	}
+	if line := d.result(); line != nil || d.open == nil || d.open.PullRequest != "" || d.open.Inputs != d.in.hash {
+		return line
+	}
+	line := d.open.line(ending{}, d.Now)
+	return &line
 }
 
 // collect deletes the rounds that are too many or too old to stay. The last good one stays, and the one that the suite is judged by. Those of pull

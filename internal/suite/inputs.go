@@ -237,10 +237,10 @@ func (in *inputs) read(runs []written) *Problem {
 	return nil
 }
 
-// compile refuses runs that cannot be planned.
-func (in *inputs) compile(names []string) *Problem {
-	for i := range in.specs {
-		if _, problem := in.plan(i, names[i]); problem != nil {
+// compile refuses runs that cannot be planned, by the names that they have.
+func (in *inputs) compile(runs []v1alpha1.BenchmarkRun) *Problem {
+	for i := range runs {
+		if _, problem := in.plan(i, runs[i].Name); problem != nil {
 			return problem
 		}
 	}

@@ -34,11 +34,7 @@ func (f Facts) call(rounds []*round) *call {
 	}
 	c := &call{Request: r}
 	if c.in, c.problem = inputsOf(f.Suite, r.Parameters, f.Images); c.problem == nil {
-		var names []string
-		for _, run := range runsOf(f.Suite, c.in, f.answering(c, roundRecord{}), 1, nil) {
-			names = append(names, run.Name)
-		}
-		c.problem = c.in.compile(names)
+		c.problem = c.in.compile(runsOf(f.Suite, c.in, f.answering(c, roundRecord{}), 1, nil))
 	}
 	return c
 }

@@ -35,6 +35,7 @@ func concurrency(c v1alpha1.Concurrency) func(*world) {
 func TestStories(t *testing.T) {
 	for name, tell := range map[string]func(*testing.T) *world{
 		"a-change-is-measured":          aChangeIsMeasured,
+		"a-commit-is-reverted":          aCommitIsReverted,
 		"a-gate-is-missed":              aGateIsMissed,
 		"the-image-changes":             theImageChanges,
 		"the-registry-is-away":          theRegistryIsAway,

@@ -63,6 +63,7 @@ func TestACommitIsMeasuredAndItsPullRequestIsTold(t *testing.T) {
 		{"a commit that makes the server slower is found out", aSlowCommitIsFoundOut},
 		{"the next commit repairs it", aRepairPasses},
 		{"what is applied again starts nothing", nothingIsMeasuredAgain},
+		{"a revert is told of the round that had its inputs", aRevertIsTold},
 		{"a new digest behind the same tag is measured once", aNewDigestIsMeasuredOnce},
 		{"a request to the webhook is measured", aWebhookIsMeasured},
 		{"who asks for a round is told what has come of it", anAskIsAnswered},
@@ -410,6 +411,14 @@ func nothingIsMeasuredAgain(w *fromGit) {
 	w.Again("a-sync", followed, followed)
 	kubectl(w.T, "apply", "--filename", w.git.Path(suiteFile))
 	w.Again("another-sync", followed, followed)
+	w.wantRounds()
+}
+
+// A branch that requires the status lets the commit through. A round that it had started would be counted.
+func aRevertIsTold(w *fromGit) {
+	w.push("Sell as at first", cheap)
+	w.told("success", "easured before, in round ")
+	w.stands(metav1.ConditionTrue, "")
 	w.wantRounds()
 }
 

@@ -1,0 +1,107 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/webhook"
+)
+
+// knows lets the spec name its commit, of which a digit is given, and a repository that is told of it.
+func knows(digit string) func(*v1alpha1.BenchmarkSuiteSpec) {
+	return func(s *v1alpha1.BenchmarkSuiteSpec) {
+		s.Parameters = []v1alpha1.Parameter{s.Parameters[0], {Name: "commit", Default: strings.Repeat(digit, 40)}}
+		s.Notifications = []v1alpha1.Notification{{Name: "forge", GitHub: v1alpha1.GitHubNotification{Repository: "shop/checkout", CommitParameter: "commit"}}}
+	}
+}
+
+// hear tells the repository all that there is to tell, and logs it.
+func (w *world) hear() {
+	w.t.Helper()
+	w.suite.Status = notice.Remember(w.suite, nil, w.now)
+	for {
+		due, _ := notice.Next(w.suite, w.now, func(line v1alpha1.SuiteRound) time.Duration { return Held(w.suite, line, w.now) })
+		if len(due) == 0 {
+			return
+		}
+		e := Told(w.suite, w.runs, due[0].Round)
+		e.Data.MeasuredBefore = due[0].CommitTime != nil
+		status := notice.StatusOf(e, due[0].Sink, w.suite.Spec.Gate)
+		i := slices.IndexFunc(due[0].Round.Noted, func(v v1alpha1.ParameterValue) bool { return v.Name == "commit" })
+		w.log = append(w.log, fmt.Sprintf("   GitHub: commit %.7s: %s: %s", due[0].Round.Noted[i].Value, status.State, status.Description))
+		w.suite.Status = notice.Remember(w.suite, []notice.Answer{{Due: due[0]}}, w.now)
+	}
+}
+
+// hears is a step, and what the repository is told of it.
+func (w *world) hears(title string, changes ...func(*world)) {
+	w.t.Helper()
+	w.step(title, changes...)
+	w.hear()
+}
+
+// wantHeard wants the repository to have been told some things, and no others.
+func (w *world) wantHeard(want ...string) {
+	w.t.Helper()
+	var heard []string
+	for _, line := range w.log {
+		if said, ok := strings.CutPrefix(line, "   GitHub: commit "); ok {
+			heard = append(heard, said)
+		}
+	}
+	if !slices.Equal(heard, want) {
+		w.t.Errorf("the repository is told %q, want %q", heard, want)
+	}
+}
+
+func aCommitIsReverted(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, commit(knows("1")))
+	w.hears("the suite is applied")
+	w.hears("its round passes", ends(well, well))
+	w.hears("the next commit makes it slower", commit(knows("2")), commit(faster))
+	w.hears("its round misses an objective", ends(missed, well))
+	w.hears("it is reverted: those inputs are known", commit(knows("3")), commit(asBefore))
+	w.hears("it is applied again", commit(knows("3")))
+	w.hears("another commit changes nothing that is measured", commit(knows("4")), after(48*time.Hour))
+	w.hears("a typo is committed: nobody knows what it would measure", commit(knows("5")), commit(typo))
+	w.hears("it is repaired", commit(knows("6")), commit(asBefore))
+	w.hears("the registry is away when another comes: its image may be another", away(v1alpha1.ReasonRegistryUnavailable, "shop: connection refused"), commit(knows("7")))
+	w.hears("it is back", func(w *world) { w.digests = map[string]string{} }, push("sha256:aa"))
+	w.hears("another image is pushed", push("sha256:bb"))
+	w.hears("a commit changes nothing while it is measured", ends(well), commit(knows("8")))
+	w.hears("the round passes", ends(well))
+	w.hears("the image is put back", push("sha256:aa"))
+	return w
+}
+
+// What pull requests and pipelines measure is told on their commits by their own rounds: each request is measured, whatever was measured before.
+func TestARequestIsMeasuredWhateverWasMeasuredBefore(t *testing.T) {
+	w := newWorld(t, commit(forged))
+	w.hears("the suite is applied")
+	w.hears("its round passes", ends(well, well))
+	w.hears("a pull request comes that changes nothing", func(w *world) {
+		values := []v1alpha1.ParameterValue{{Name: "commit", Value: strings.Repeat("7", 40)}, {Name: "pull", Value: "7"}}
+		annotate(v1alpha1.AnnotationWebhook, webhook.Read("").Then(digest("a"), values, w.now.Add(webhook.Tolerance), w.now).Text())(w)
+	})
+	w.hears("its round misses an objective", ends(missed, well))
+	if s := w.suite.Status; s.LastRound.Round != 1 || s.History[0].PullRequest != "7" || s.History[0].Inputs != s.Inputs.Hash || len(s.MeasuredBefore) > 0 {
+		t.Errorf("the status is %+v", s)
+	}
+	w.wantHeard("7777777: failure: missed: small: throughput 0.81 of anchor's, at least 0.9 wanted")
+}
+
+// Where no change starts a round, what lies in Git says nothing of what was measured: the image behind a tag may be another.
+func TestACommitOfASuiteThatFollowsNoChangesHearsNothing(t *testing.T) {
+	w := newWorld(t, commit(knows("1")), nightly)
+	w.hears("the suite is applied")
+	w.hears("its night comes", after(14*time.Hour))
+	w.hears("the round passes", ends(well, well))
+	w.hears("another commit comes", commit(knows("2")))
+	w.wantHeard("1111111: success: passed: small: all objectives met; large: all objectives met")
+}
