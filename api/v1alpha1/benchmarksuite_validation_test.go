@@ -52,7 +52,7 @@ func TestTheSinksOfASuite(t *testing.T) {
 		"a sink":                    {sinks: `[{name: events, url: "https://events.example/rounds"}]`},
 		"two sinks of a name":       {sinks: `[{name: a, url: "https://a.example"}, {name: a, url: "https://b.example"}]`, want: "Duplicate value"},
 		"a name of many words":      {sinks: `[{name: "Argo Events", url: "https://a.example"}]`, want: "a sink's name must be lower-case letters, digits and '-'"},
-		"neither a url nor a forge": {sinks: "[{name: a}]", want: "a notification has either url, to which CloudEvents are posted, or gitHub"},
+		"neither a url nor a forge": {sinks: "[{name: a}]", want: "a notification has one of url, to which CloudEvents are posted, gitHub and gitLab"},
 		"a repository":              {sinks: "[{name: a, gitHub: {repository: shop/checkout_v1.2, secretRef: {name: s, key: k}, commitParameter: commit}}]"},
 		"a url and a forge":         {sinks: `[{name: a, url: "https://a.example", gitHub: {repository: a/b, secretRef: {name: s, key: k}, commitParameter: c}}]`, want: "give each a notification of its own"},
 		"an address of a repository": {
@@ -62,8 +62,19 @@ func TestTheSinksOfASuite(t *testing.T) {
 		"a path above":                 {sinks: "[{name: a, gitHub: {repository: a/.., secretRef: {name: s, key: k}, commitParameter: c}}]", want: "gitHub.repository must be"},
 		"a repository without a token": {sinks: "[{name: a, gitHub: {repository: a/b, commitParameter: c}}]", want: "secretRef: Required value"},
 		"a repository of no commit":    {sinks: "[{name: a, gitHub: {repository: a/b, secretRef: {name: s, key: k}}}]", want: "commitParameter: Required value"},
-		"five sinks":                   {sinks: "[{name: a, url: a}, {name: b, url: b}, {name: c, url: c}, {name: d, url: d}, {name: e, url: e}]", want: "must have at most 4 items"},
-		"no sinks":                     {sinks: "[]", want: "should have at least 1 items"},
+		"a project of groups":          {sinks: "[{name: a, gitLab: {project: shop/web_2/checkout.v1, secretRef: {name: s, key: k}, commitParameter: c}}]"},
+		"the number of a project":      {sinks: `[{name: a, gitLab: {project: "42", secretRef: {name: s, key: k}, commitParameter: c}}]`},
+		"two forges at once": {
+			sinks: "[{name: a, gitLab: {project: a/b, secretRef: {name: s, key: k}, commitParameter: c}, gitHub: {repository: a/b, secretRef: {name: s, key: k}, commitParameter: c}}]",
+			want:  "give each a notification of its own",
+		},
+		"an address of a project":   {sinks: `[{name: a, gitLab: {project: "https://gitlab.com/a/b", secretRef: {name: s, key: k}, commitParameter: c}}]`, want: "gitLab.project must be the path"},
+		"a project above":           {sinks: "[{name: a, gitLab: {project: a/../b, secretRef: {name: s, key: k}, commitParameter: c}}]", want: "gitLab.project must be the path"},
+		"a project of no group":     {sinks: "[{name: a, gitLab: {project: checkout, secretRef: {name: s, key: k}, commitParameter: c}}]", want: "or the project's number"},
+		"a project without a token": {sinks: "[{name: a, gitLab: {project: a/b, commitParameter: c}}]", want: "secretRef: Required value"},
+		"a project of no commit":    {sinks: "[{name: a, gitLab: {project: a/b, secretRef: {name: s, key: k}}}]", want: "commitParameter: Required value"},
+		"five sinks":                {sinks: "[{name: a, url: a}, {name: b, url: b}, {name: c, url: c}, {name: d, url: d}, {name: e, url: e}]", want: "must have at most 4 items"},
+		"no sinks":                  {sinks: "[]", want: "should have at least 1 items"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.NewReplacer("NAME", strings.ReplaceAll(name, " ", "-"), "gate: GATE", "notifications: "+tc.sinks).Replace(minimalSuite)

@@ -4,8 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Notification is a receiver that is told how each round of a suite has ended: a sink of CloudEvents, or a repository of GitHub.
-// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.gitHub)",message="a notification has either url, to which CloudEvents are posted, or gitHub, whose commits get a status: give each a notification of its own"
+// Notification is a receiver that is told how each round of a suite has ended: a sink of CloudEvents, a repository of GitHub, or a project of GitLab.
+// +kubebuilder:validation:XValidation:rule="[has(self.url), has(self.gitHub), has(self.gitLab)].exists_one(x, x)",message="a notification has one of url, to which CloudEvents are posted, gitHub and gitLab, whose commits get a status: give each a notification of its own"
 type Notification struct {
 	// name identifies the receiver in the suite. One with another name is another one: it is told of the rounds that end from then on.
 	// +required
@@ -23,9 +23,13 @@ type Notification struct {
 	// gitHub is a repository in which each round that knows its commit sets the commit's status, and keeps one comment in its pull request.
 	// +optional
 	GitHub GitHubNotification `json:"gitHub,omitzero"`
+
+	// gitLab is a project in which each round that knows its commit sets the commit's status, and keeps one note in its merge request.
+	// +optional
+	GitLab GitLabNotification `json:"gitLab,omitzero"`
 }
 
-// GitHubNotification is where the status of a commit stands, and with what right it is set.
+// GitHubNotification is where the status of a commit stands in GitHub, and with what right it is set.
 type GitHubNotification struct {
 	// repository is the owner and the name of the repository, such as shop/checkout.
 	// +required
@@ -34,8 +38,7 @@ type GitHubNotification struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+$') && !self.endsWith('/.') && !self.endsWith('/..')",message="gitHub.repository must be the owner and the name of a repository, such as shop/checkout, without an address before it"
 	Repository string `json:"repository,omitempty"`
 
-	// apiURL is the https address of GitHub's REST API, such as https://github.example/api/v3 of a GitHub Enterprise Server. Defaults to
-	// https://api.github.com.
+	// apiURL is the https address of GitHub's REST API, such as https://github.example/api/v3. Defaults to https://api.github.com.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -46,8 +49,7 @@ type GitHubNotification struct {
 	// +required
 	SecretRef KeyReference `json:"secretRef,omitzero"`
 
-	// commitParameter is the name of the parameter that holds the commit which a round measures: its 40 hexadecimal digits, or none. Of a round that
-	// has none, nothing is told.
+	// commitParameter names the parameter that holds the commit which a round measures, its 40 hexadecimal digits, or none: then nothing is told.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -67,6 +69,44 @@ type GitHubNotification struct {
 	Link string `json:"link,omitempty"`
 }
 
+// GitLabNotification is where the status of a commit stands in GitLab, and with what right it is set.
+type GitLabNotification struct {
+	// project is the path of the project with all its groups, such as shop/checkout, or its number.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([1-9][0-9]*|[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+)$')",message="gitLab.project must be the path of a project with its groups, such as shop/checkout, without an address before it, or the project's number"
+	Project string `json:"project,omitempty"`
+
+	// apiURL is the https address of GitLab's REST API, such as https://gitlab.example/api/v4. Defaults to https://gitlab.com/api/v4.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	APIURL string `json:"apiURL,omitempty"`
+
+	// secretRef names the key of a Secret in the suite's namespace that holds an access token with the scope api. A Role lets the operator read it.
+	// +required
+	SecretRef KeyReference `json:"secretRef,omitzero"`
+
+	// commitParameter names the parameter that holds the commit which a round measures, its 40 hexadecimal digits, or none: then nothing is told.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	CommitParameter string `json:"commitParameter,omitempty"`
+
+	// mergeRequestParameter names the parameter that holds the number of the merge request in its project: it is what gitHub.pullRequestParameter is.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	MergeRequestParameter string `json:"mergeRequestParameter,omitempty"`
+
+	// link is an http or https address to which status and note lead, such as a page where people read the reports. Defaults to no link.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	Link string `json:"link,omitempty"`
+}
+
 // NotifiedRound is a round with which a sink is done.
 type NotifiedRound struct {
 	// round is the number of the round.
@@ -75,7 +115,7 @@ type NotifiedRound struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	Round int32 `json:"round,omitempty"`
 
-	// outcome is how the round has ended. One that ends again in another way is told again; to GitHub also one whose change points became known later.
+	// outcome is how the round has ended. One that ends again in another way is told again; to a forge also one whose change points became known later.
 	// +required
 	Outcome RoundOutcome `json:"outcome,omitempty"`
 

@@ -265,7 +265,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 	sinks := &notifications.Reconciler{
 		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorderFor("loadstone"),
 		Post:   notifications.Poster(way),
-		GitHub: &notifications.GitHub{Live: live, Reports: store, Way: way, Now: time.Now}, Now: time.Now,
+		Forges: &notifications.Forges{Live: live, Reports: store, Way: way, Now: time.Now}, Now: time.Now,
 	}
 	if err := sinks.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering notifications: %w", err)

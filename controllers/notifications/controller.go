@@ -46,8 +46,8 @@ type Reconciler struct {
 	Recorder record.EventRecorder
 	// Post posts an event to a sink. Its answer has a reason and a message if the sink has not taken it. An error says nothing of the sink.
 	Post func(ctx context.Context, address string, event []byte) (notice.Answer, error)
-	// GitHub tells those that are repositories of GitHub.
-	GitHub *GitHub
+	// Forges tells those that are repositories of a forge.
+	Forges *Forges
 	Now    func() time.Time
 }
 
@@ -113,7 +113,7 @@ func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due [
 		event.Data.MeasuredBefore = d.CommitTime != nil
 		all.Go(func() {
 			if d.Sink.URL == "" {
-				answers[i], errs[i] = r.GitHub.Tell(ctx, s, d, event)
+				answers[i], errs[i] = r.Forges.Tell(ctx, s, d, event)
 			} else {
 				answers[i], errs[i] = r.Post(ctx, d.Sink.URL, event.Text())
 			}

@@ -50,6 +50,9 @@ type hubbub struct {
 	nobody bool
 	// onPage is how many comments a page has at most.
 	onPage int
+	// root is where the repository is in the API, and plays answers what first has not.
+	root   string
+	plays  func(w http.ResponseWriter, q *http.Request, path string)
 	secret corev1.Secret
 	// forbidden is why the Secret is not read; nil if it is.
 	forbidden error
@@ -66,7 +69,7 @@ type hubbub struct {
 type comment struct {
 	ID   int64  `json:"id"`
 	Body string `json:"body"`
-	// User is who has made it: somebody else, unless it says.
+	// User is who has made it, on GitHub.
 	User author `json:"user"`
 }
 
@@ -81,6 +84,7 @@ func newHubbub(t *testing.T) *hubbub {
 	h.way = server.Client().Transport.(*http.Transport)
 	h.address = server.URL
 	h.secret = corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout-github"}, Data: map[string][]byte{"token": []byte(token + "\n")}}
+	h.root, h.plays = "/api/v3/repos/shop/checkout", h.playsGitHub
 	h.sink = v1alpha1.Notification{Name: "forge", GitHub: v1alpha1.GitHubNotification{
 		Repository: "shop/checkout", APIURL: server.URL + "/api/v3", SecretRef: v1alpha1.KeyReference{Name: "checkout-github", Key: "token"},
 		CommitParameter: "commit", PullRequestParameter: "pull", Link: "https://bench.example/",
@@ -105,15 +109,23 @@ func (h *hubbub) Get(_ context.Context, key, _ string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// serve is GitHub.
+// serve is the forge.
 func (h *hubbub) serve(w http.ResponseWriter, q *http.Request) {
-	path, below := strings.CutPrefix(q.URL.Path, "/api/v3/repos/shop/checkout")
+	path := strings.TrimPrefix(q.URL.EscapedPath(), h.root)
 	h.asked = append(h.asked, strings.TrimSuffix(q.Method+" "+path+"?"+q.URL.RawQuery, "?"))
-	if q.Header.Get("Accept") != "application/vnd.github+json" || q.Header.Get("User-Agent") != "loadstone" {
+	if q.Header.Get("User-Agent") != "loadstone" {
 		h.t.Errorf("the header is %v", q.Header)
 	}
-	if h.first != nil && h.first(w, q) {
-		return
+	if h.first == nil || !h.first(w, q) {
+		h.plays(w, q, path)
+	}
+}
+
+// playsGitHub is GitHub.
+func (h *hubbub) playsGitHub(w http.ResponseWriter, q *http.Request, path string) {
+	below := path != q.URL.EscapedPath()
+	if q.Header.Get("Accept") != "application/vnd.github+json" || q.Header.Get("Private-Token") != "" {
+		h.t.Errorf("the header is %v", q.Header)
 	}
 	var sent struct {
 		notice.CommitStatus
@@ -189,11 +201,11 @@ func (h *hubbub) tell() notice.Answer {
 
 func (h *hubbub) tells(way http.RoundTripper) (notice.Answer, error) {
 	h.t.Helper()
-	return h.says(h.gitHub(way))
+	return h.says(h.forges(way))
 }
 
-// gitHub is who tells GitHub, and knows nothing yet.
-func (h *hubbub) gitHub(way http.RoundTripper) *GitHub {
+// forges is who tells the forge, and knows nothing yet.
+func (h *hubbub) forges(way http.RoundTripper) *Forges {
 	c := fake.NewClientBuilder().WithObjects(&h.secret).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
 			if h.forbidden != nil {
@@ -202,11 +214,11 @@ func (h *hubbub) gitHub(way http.RoundTripper) *GitHub {
 			return c.Get(ctx, key, o, options...)
 		},
 	}).Build()
-	return &GitHub{Live: c, Reports: h, Way: way, Now: func() time.Time { return noon }}
+	return &Forges{Live: c, Reports: h, Way: way, Now: func() time.Time { return noon }}
 }
 
 // says tells GitHub of the round by somebody.
-func (h *hubbub) says(g *GitHub) (notice.Answer, error) {
+func (h *hubbub) says(g *Forges) (notice.Answer, error) {
 	h.t.Helper()
 	e := notice.EventOf(h.suite, h.line, nil, []notice.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})
 	e.Data.MeasuredBefore = h.came != nil
@@ -648,7 +660,7 @@ func TestAGitHubThatIsSlowIsNotWaitedFor(t *testing.T) {
 		<-q.Context().Done()
 		return true
 	}
-	g := &GitHub{Live: fake.NewClientBuilder().WithObjects(&h.secret).Build(), Reports: h, Way: h.way, Now: time.Now}
+	g := &Forges{Live: fake.NewClientBuilder().WithObjects(&h.secret).Build(), Reports: h, Way: h.way, Now: time.Now}
 	a, err := g.Tell(ctx, h.suite, notice.Due{Sink: h.sink, Round: h.line}, notice.EventOf(h.suite, h.line, nil, nil))
 	if err != nil || a.Reason != v1alpha1.ReasonSinkUnavailable || !strings.HasPrefix(a.Message, "does not answer: ") {
 		t.Errorf("the answer is %+v, %v", a, err)

@@ -11,25 +11,25 @@ import (
 	"loadstone.dev/loadstone/internal/notice"
 )
 
-// longestRest bounds for how long all sinks of a token leave GitHub alone that one of them was asked to: it lets in within an hour.
+// longestRest bounds for how long all sinks of a token leave a forge alone that one of them was asked to: it lets in within an hour.
 const longestRest = time.Hour
 
-// allowance is what GitHub counts as one: a token at an API, whatever is told with it. It shows no token.
+// allowance is what a forge counts as one: a token at an API, whatever is told with it. It shows no token.
 type allowance [sha256.Size]byte
 
 func allowanceOf(at notice.Place, token string) allowance {
 	return sha256.Sum256([]byte(at.API + "\n" + token))
 }
 
-// rests are until when GitHub is left alone by all who have an allowance, since one of them was asked to wait. They are lost with the operator, which then
+// rests are until when forges are left alone by all who have an allowance, since one of them was asked to wait. They are lost with the operator, which then
 // asks once more.
 type rests struct {
 	mu    sync.Mutex
 	until map[allowance]time.Time
 }
 
-// refuses is the answer to who asks before GitHub may be asked again; nil if it may.
-func (r *rests) refuses(a allowance, now time.Time) error {
+// refuses is the answer to who asks before a forge may be asked again; nil if it may.
+func (r *rests) refuses(a allowance, to notice.Forge, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.until[a].Sub(now)
@@ -38,11 +38,11 @@ func (r *rests) refuses(a allowance, now time.Time) error {
 	}
 	return failure{notice.Answer{
 		Reason: v1alpha1.ReasonSinkRefused, After: left + time.Second, // The suite's status knows no parts of a second.
-		Message: "is left alone for as long as it wants: it has said so to another notification with the token of gitHub.secretRef",
+		Message: "is left alone for as long as it wants: it has said so to another notification with the token of " + to.Kind + ".secretRef",
 	}}
 }
 
-// note takes down how long GitHub asks to be left alone, if that is why it was not told.
+// note takes down how long a forge asks to be left alone, if that is why it was not told.
 func (r *rests) note(a allowance, told error, now time.Time) {
 	var f failure
 	if !errors.As(told, &f) || f.After <= 0 {

@@ -15,7 +15,7 @@ func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
 	h := newHubbub(t)
 	limits(http.StatusTooManyRequests, `{}`, "Retry-After", "90")(h)
 	now := noon
-	g := h.gitHub(h.way)
+	g := h.forges(h.way)
 	g.Now = func() time.Time { return now }
 	tell := func(what string, want notice.Answer, asked ...string) {
 		t.Helper()
@@ -33,12 +33,12 @@ func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
 	h.sink.Name = "another"
 	tell("of another notification", notice.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: alone, After: 32 * time.Second})
 	h.secret.Data["token"] = []byte("ghs_other")
-	g.Live = h.gitHub(h.way).Live
+	g.Live = h.forges(h.way).Live
 	tell("with another token", notice.Answer{
 		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 401 Unauthorized: it knows the token of gitHub.secretRef no more; put another into the Secret checkout-github",
 	}, setsStatus)
 	h.secret.Data["token"] = []byte(token)
-	g.Live = h.gitHub(h.way).Live
+	g.Live = h.forges(h.way).Live
 	now = noon.Add(91 * time.Second)
 	tell("when it has waited", notice.Answer{}, setsStatus, listsFirst, comments)
 }

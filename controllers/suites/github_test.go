@@ -29,16 +29,33 @@ const forgeToken = "ghs_of_the_namespace"
 func (w *world) repository(name string) *testbed.GitHub {
 	w.t.Helper()
 	g := testbed.NewGitHub(w.t, forgeToken)
-	server := httptest.NewTLSServer(g)
-	w.t.Cleanup(server.Close)
-	way := server.Client().Transport.(*http.Transport).Clone()
-	way.TLSClientConfig.ServerName = "example.com" // Nothing may be sent to a loopback address; the certificate is for this name.
-	w.forge = way
 	w.sinks = append(w.sinks, v1alpha1.Notification{Name: name, GitHub: v1alpha1.GitHubNotification{
-		Repository: "shop/checkout", APIURL: strings.Replace(server.URL, "127.0.0.1", "localhost", 1),
+		Repository: "shop/checkout", APIURL: w.serves(g),
 		SecretRef: v1alpha1.KeyReference{Name: "servers-github", Key: "token"}, CommitParameter: "commit", PullRequestParameter: "pull",
 	}})
 	return g
+}
+
+// project gives the suite of the test a project of GitLab.
+func (w *world) project(name string) *testbed.GitLab {
+	w.t.Helper()
+	g := testbed.NewGitLab(w.t, forgeToken)
+	w.sinks = append(w.sinks, v1alpha1.Notification{Name: name, GitLab: v1alpha1.GitLabNotification{
+		Project: "shop/checkout", APIURL: w.serves(g),
+		SecretRef: v1alpha1.KeyReference{Name: "servers-github", Key: "token"}, CommitParameter: "commit", MergeRequestParameter: "pull",
+	}})
+	return g
+}
+
+// serves is the address of a forge, which the operator reaches.
+func (w *world) serves(forge http.Handler) string {
+	w.t.Helper()
+	server := httptest.NewTLSServer(forge)
+	w.t.Cleanup(server.Close)
+	way := server.Client().Transport.(*http.Transport).Clone()
+	way.TLSClientConfig.ServerName = "example.com" // Nothing may be sent to a loopback address; the certificate, the same of all, is for this name.
+	w.forge = way
+	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 }
 
 // endsWithReports ends the round that goes on, with reports as the operator makes them.
@@ -69,7 +86,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	at := testbed.Store(t)
 	store := w.bucket(at, at.NewBucket(t))
 	w.reports = store
-	gitHub := w.repository("forge")
+	gitHub, gitLab := w.repository("forge"), w.project("lab")
 	w.start()
 	w.parameters = []v1alpha1.Parameter{{Name: "commit", Default: first, Pattern: "[0-9a-f]{40}|none"}, {Name: "pull", Default: "7", Pattern: "[0-9]+|none"}}
 	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
@@ -89,6 +106,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.ahead.Add(int64(time.Minute))
 	w.poke()
 	w.await("that GitHub is told", has("forge", 1))
+	w.await("that GitLab is told", has("lab", 1))
 	statuses, comments, _ := gitHub.Seen()
 	of := "loadstone/" + w.namespace + "/checkout/forge"
 	red := testbed.CommitStatus{Commit: first, State: "failure", Context: of, Description: "missed: r0: p99 +23 %, at most +10 % wanted"}
@@ -104,6 +122,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.await("the second round", measures(2))
 	w.endsWithReports(store, metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
 	w.await("that GitHub is told of the second", has("forge", 2))
+	w.await("that GitLab is told of the second", has("lab", 2))
 	w.stop()
 	w.start()
 	w.poke()
@@ -116,12 +135,14 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	if len(comments) != 2 || comments[0] != "Nice!" || !strings.Contains(comments[1], "**Success.** Passed: r0: all objectives met") || !strings.Contains(comments[1], "commit "+second) {
 		t.Errorf("the comments are %q", comments)
 	}
+	wantInGitLab(t, gitLab, "loadstone/"+w.namespace+"/checkout/lab", first, second)
 
 	// A revert has the inputs of the first round: no other begins, and its commit is told of that one.
 	w.parameters[0].Default = third
 	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
-	s = w.await("that GitHub is told of the third", func(s *v1alpha1.BenchmarkSuite) bool {
-		return slices.ContainsFunc(told(s, "forge").Rounds, func(r v1alpha1.NotifiedRound) bool { return r.Round == 1 && r.CommitTime != nil })
+	s = w.await("that GitHub and GitLab are told of the third", func(s *v1alpha1.BenchmarkSuite) bool {
+		later := func(r v1alpha1.NotifiedRound) bool { return r.Round == 1 && r.CommitTime != nil }
+		return slices.ContainsFunc(told(s, "forge").Rounds, later) && slices.ContainsFunc(told(s, "lab").Rounds, later)
 	})
 	w.stop()
 	w.start()
@@ -135,6 +156,21 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 		t.Errorf("the comments are %q", comments)
 	}
 	w.wantNoToken(s)
+}
+
+// wantInGitLab wants GitLab to show two rounds, of which the first was missed and the second passed.
+func wantInGitLab(t *testing.T, g *testbed.GitLab, of, first, second string) {
+	t.Helper()
+	statuses, notes := g.Seen()
+	if !slices.Equal(statuses, []testbed.CommitStatus{
+		{Commit: first, State: "failed", Context: of, Description: "missed: r0: p99 +23 %, at most +10 % wanted"},
+		{Commit: second, State: "success", Context: of, Description: "passed: r0: all objectives met"},
+	}) {
+		t.Errorf("GitLab's statuses are %q", statuses)
+	}
+	if len(notes) != 2 || notes[0] != "Nice!" || !strings.Contains(notes[1], "**Success.** Passed: r0: all objectives met") || !strings.Contains(notes[1], "commit "+second) {
+		t.Errorf("the notes are %q", notes)
+	}
 }
 
 // wantNoToken wants the token to stand nowhere but in its Secret.

@@ -31,7 +31,7 @@ import (
 func (w *world) teller(m ctrl.Manager) *notifications.Reconciler {
 	return &notifications.Reconciler{
 		Client: dying{m.GetClient(), w}, Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Post: notifications.Poster(&http.Transport{DisableKeepAlives: true}),
-		GitHub: &notifications.GitHub{Live: m.GetAPIReader(), Reports: w.reports, Way: w.forge, Now: time.Now},
+		Forges: &notifications.Forges{Live: m.GetAPIReader(), Reports: w.reports, Way: w.forge, Now: time.Now},
 		Now:    func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
 	}
 }

@@ -154,6 +154,19 @@ func (h *hook) workflow(commit string) string {
 	return h.step(step.Run, env...)
 }
 
+// job sends a request as the sample of a job of GitLab does, and returns what is printed.
+func (h *hook) job(commit string) string {
+	h.t.Helper()
+	text, err := os.ReadFile("../../config/gitops/gitlab-ci.yml")
+	h.must(err)
+	var jobs map[string]struct {
+		Script []string `json:"script"`
+	}
+	h.must(yaml.Unmarshal(text, &jobs))
+	return h.step(jobs["measure"].Script[0], "CI_MERGE_REQUEST_IID=17", "CI_COMMIT_SHA="+commit, "LOADSTONE_KEY=secret",
+		"LOADSTONE_URL="+h.address+"/v1/namespaces/"+h.namespace+"/benchmarksuites/checkout/trigger")
+}
+
 // step runs a step of a pipeline, and returns what it prints.
 func (h *hook) step(script string, env ...string) string {
 	h.t.Helper()
@@ -230,6 +243,14 @@ func TestASignedRequestStartsOneRound(t *testing.T) {
 	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
 	s = h.await("the round of the workflow", measures(5))
 	if values := s.Status.Current.Parameters; len(values) != 1 || values[0].Value != "registry.example/checkout:pr-17" {
+		t.Errorf("it measures %+v", values)
+	}
+	if says := h.job(strings.Repeat("8f", 20)); says != "a round is asked for\n" {
+		t.Errorf("the job of GitLab is answered %q", says)
+	}
+	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	s = h.await("the round of the job", measures(6))
+	if values := s.Status.Current.Parameters; len(values) != 1 || values[0].Value != "registry.example/checkout:mr-17" {
 		t.Errorf("it measures %+v", values)
 	}
 }

@@ -19,7 +19,7 @@ func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	for _, n := range spec.Notifications {
 		wrong := ""
 		if onForge(n) {
-			wrong = forgeFault(spec, n.GitHub)
+			wrong = forgeFault(spec, ForgeOf(n))
 		} else if wrong = fault(n.URL); wrong != "" {
 			wrong = "url " + wrong
 		}

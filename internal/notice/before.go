@@ -86,7 +86,7 @@ func Keep(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus,
 
 // commitOf is the commit of a round as a forge is told it; empty if the round has none.
 func commitOf(n v1alpha1.Notification, r v1alpha1.SuiteRound) string {
-	return value(r, n.GitHub.CommitParameter)
+	return value(r, ForgeOf(n).CommitParameter)
 }
 
 // comes is when a commit comes that is first seen now: after all that there is to tell, and not before the sinks that are to hear of it.

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// roomInComment is how many bytes a comment has: GitHub takes 65,536 characters.
+	// roomInComment is how many bytes a comment has: GitHub takes 65,536 characters, and GitLab a million, which nobody reads.
 	roomInComment = 62_000
 	// longestValue is how many bytes of a parameter's value a comment shows.
 	longestValue = 200

@@ -78,7 +78,7 @@ func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1al
 		old := t.CompletionTime == nil || now.Sub(t.at()) > news || entry.StartTime != nil && t.at().Before(entry.StartTime.Time)
 		unknown := onForge(sink) && commitOf(sink, t.SuiteRound) == "" || !onForge(sink) && t.came != nil
 		done := func(r v1alpha1.NotifiedRound) bool {
-			return is(r, t) && (!onForge(sink) || !outdated(r, t.SuiteRound) || replaced(s, sink.GitHub, t))
+			return is(r, t) && (!onForge(sink) || !outdated(r, t.SuiteRound) || replaced(s, ForgeOf(sink), t))
 		}
 		if !old && !unknown && !slices.ContainsFunc(entry.Rounds, done) && !behind(s, sink, entry, t) {
 			rounds = append(rounds, t)
@@ -115,12 +115,12 @@ func is(r v1alpha1.NotifiedRound, t telling) bool {
 }
 
 // replaced reports whether a later telling stands where one would be told again: on its commit, or in its pull request.
-func replaced(s *v1alpha1.BenchmarkSuite, to v1alpha1.GitHubNotification, t telling) bool {
+func replaced(s *v1alpha1.BenchmarkSuite, to Forge, t telling) bool {
 	return slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(l telling) bool { return stands(to, t, l) })
 }
 
 // stands reports whether a telling stands where an earlier one would be told.
-func stands(to v1alpha1.GitHubNotification, earlier, l telling) bool {
+func stands(to Forge, earlier, l telling) bool {
 	at, p := PlaceOf(to, earlier.SuiteRound), PlaceOf(to, l.SuiteRound)
 	return earlier.at().Before(l.at()) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
 }
@@ -129,7 +129,7 @@ func stands(to v1alpha1.GitHubNotification, earlier, l telling) bool {
 func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, t telling) bool {
 	return onForge(sink) && slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(l telling) bool {
 		shown := func(r v1alpha1.NotifiedRound) bool { return is(r, l) && r.DeliveryTime != nil }
-		return stands(sink.GitHub, t, l) && slices.ContainsFunc(entry.Rounds, shown)
+		return stands(ForgeOf(sink), t, l) && slices.ContainsFunc(entry.Rounds, shown)
 	})
 }
 

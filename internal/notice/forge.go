@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,12 +14,14 @@ import (
 )
 
 const (
-	// gitHub is where the API of GitHub is, unless a notification says.
-	gitHub = "https://api.github.com"
+	// GitHub and GitLab are the forges, by the member of a notification that names a repository of theirs.
+	GitHub, GitLab = "gitHub", "gitLab"
+	// apiOfGitHub and apiOfGitLab are where their APIs are, unless a notification says.
+	apiOfGitHub, apiOfGitLab = "https://api.github.com", "https://gitlab.com/api/v4"
 	// none is the value of a parameter that holds no commit, or no pull request.
 	none = "none"
-	// roomInStatus is how many characters GitHub takes of what a commit's status says.
-	roomInStatus = 140
+	// roomInGitHub and roomInGitLab are how many characters they take of what a commit's status says.
+	roomInGitHub, roomInGitLab = 140, 255
 	// maxPull bounds what a round keeps of the number of its pull request, which is as long as a suite's pattern lets it be.
 	maxPull = 64
 )
@@ -31,14 +34,50 @@ var (
 )
 
 // onForge reports whether a notification is one of a forge, and no sink of events.
-func onForge(n v1alpha1.Notification) bool { return n.GitHub.Repository != "" }
+func onForge(n v1alpha1.Notification) bool {
+	return n.GitHub.Repository != "" || n.GitLab.Project != ""
+}
+
+// Forge is a repository that is told of rounds: what a notification says of it, and how its forge calls things.
+type Forge struct {
+	// Kind is GitHub or GitLab.
+	Kind string
+	// API is the address of its API, without a slash at its end, and Repository the owner and name of the repository, or GitLab's project.
+	API, Repository string
+	SecretRef       v1alpha1.KeyReference
+	// CommitParameter and PullParameter are the parameters with the commit, and with the number of the pull request; that is empty if none is told.
+	CommitParameter, PullParameter string
+	Link                           string
+	// Pull is the forge's word for a pull request; RepositoryField and PullField are where the notification has the repository and PullParameter.
+	Pull, RepositoryField, PullField string
+	// room is how many characters what a status says may have.
+	room int
+}
+
+// ForgeOf is the repository of a notification.
+func ForgeOf(n v1alpha1.Notification) Forge {
+	if l := n.GitLab; l.Project != "" {
+		return Forge{
+			Kind: GitLab, API: strings.TrimRight(cmp.Or(l.APIURL, apiOfGitLab), "/"), Repository: l.Project, SecretRef: l.SecretRef,
+			CommitParameter: l.CommitParameter, PullParameter: l.MergeRequestParameter, Link: l.Link,
+			Pull: "merge request", RepositoryField: "gitLab.project", PullField: "gitLab.mergeRequestParameter", room: roomInGitLab,
+		}
+	}
+	h := n.GitHub
+	return Forge{
+		Kind: GitHub, API: strings.TrimRight(cmp.Or(h.APIURL, apiOfGitHub), "/"), Repository: h.Repository, SecretRef: h.SecretRef,
+		CommitParameter: h.CommitParameter, PullParameter: h.PullRequestParameter, Link: h.Link,
+		Pull: "pull request", RepositoryField: "gitHub.repository", PullField: "gitHub.pullRequestParameter", room: roomInGitHub,
+	}
+}
 
 // Noted are the values, of all that a round has, of the parameters that notifications name: the round keeps them.
 func Noted(spec v1alpha1.BenchmarkSuiteSpec, values []v1alpha1.ParameterValue) []v1alpha1.ParameterValue {
 	var noted []v1alpha1.ParameterValue
 	for _, v := range values {
 		if slices.ContainsFunc(spec.Notifications, func(n v1alpha1.Notification) bool {
-			return n.GitHub.CommitParameter == v.Name || n.GitHub.PullRequestParameter == v.Name
+			to := ForgeOf(n)
+			return to.CommitParameter == v.Name || to.PullParameter == v.Name
 		}) {
 			noted = append(noted, v)
 		}
@@ -52,7 +91,7 @@ func PullRequest(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterVal
 	for _, n := range spec.Notifications {
 		for _, g := range given {
 			own := func(p v1alpha1.Parameter) bool { return p.Name == g.Name && p.Default == g.Value }
-			if g.Name == n.GitHub.PullRequestParameter && g.Value != none && !slices.ContainsFunc(spec.Parameters, own) {
+			if g.Name == ForgeOf(n).PullParameter && g.Value != none && !slices.ContainsFunc(spec.Parameters, own) {
 				return pick.Clip(g.Value, maxPull)
 			}
 		}
@@ -72,23 +111,19 @@ func value(line v1alpha1.SuiteRound, parameter string) string {
 
 // Place is where a forge shows a round.
 type Place struct {
-	// API is the address of its API, without a slash at its end, and Repository the owner and name of the repository.
+	// API and Repository are those of the Forge.
 	API, Repository string
 	// Commit is what the round has measured, and Pull the number of its pull request; empty if there is none.
 	Commit, Pull string
 }
 
 // PlaceOf is where a repository shows a round.
-func PlaceOf(to v1alpha1.GitHubNotification, line v1alpha1.SuiteRound) Place {
-	p := Place{gitHub, to.Repository, value(line, to.CommitParameter), value(line, to.PullRequestParameter)}
-	if to.APIURL != "" {
-		p.API = strings.TrimRight(to.APIURL, "/")
-	}
-	return p
+func PlaceOf(to Forge, line v1alpha1.SuiteRound) Place {
+	return Place{to.API, to.Repository, value(line, to.CommitParameter), value(line, to.PullParameter)}
 }
 
 // CommitFault is what is wrong with the commit that a round names, which will not change; empty if nothing is.
-func (p Place) CommitFault(to v1alpha1.GitHubNotification) string {
+func (p Place) CommitFault(to Forge) string {
 	if commits.MatchString(p.Commit) {
 		return ""
 	}
@@ -97,17 +132,18 @@ func (p Place) CommitFault(to v1alpha1.GitHubNotification) string {
 }
 
 // PullFault is what is wrong with the pull request that a round names; empty if nothing is, or it names none.
-func (p Place) PullFault(to v1alpha1.GitHubNotification) string {
+func (p Place) PullFault(to Forge) string {
 	if p.Pull == "" || numbers.MatchString(p.Pull) {
 		return ""
 	}
-	return fmt.Sprintf("has the status of the commit and no comment: the value of %s is %q. Let it be a pull request's number or none, and give it the pattern [1-9][0-9]*|none",
-		to.PullRequestParameter, pick.Clip(p.Pull, 60))
+	return fmt.Sprintf("has the status of the commit and no comment: the value of %s is %q. Let it be a %s's number or none, and give it the pattern [1-9][0-9]*|none",
+		to.PullParameter, pick.Clip(p.Pull, 60), to.Pull)
 }
 
-// CommitStatus is the status of a commit, as GitHub takes it.
+// CommitStatus is the status of a commit, in JSON as GitHub takes it.
 type CommitStatus struct {
-	// State is success, failure (it is worse than it may be) or error (it is not known whether it is).
+	// State is success, failure (it is worse than it may be) or error (it is not known whether it is). GitLab's are success, failed, which is both of
+	// the others there, and canceled, of a round that was replaced.
 	State       string `json:"state"`
 	Description string `json:"description"`
 	Context     string `json:"context"`
@@ -115,10 +151,27 @@ type CommitStatus struct {
 }
 
 // StatusOf is the status that a round gives to its commit. It is a success only if the gate opens: lenient gates do for what is inconclusive. Its context
-// names the suite and the notification: of statuses with the same context GitHub shows one.
+// names the suite and the notification: of statuses with the same context a forge shows one.
 func StatusOf(e Event, n v1alpha1.Notification, gate v1alpha1.Gate) CommitStatus {
+	to := ForgeOf(n)
 	state, text := e.Data.means(gate)
-	return CommitStatus{State: state, Description: cut(plain(text), roomInStatus), Context: "loadstone/" + e.Subject + "/" + n.Name, Target: n.GitHub.Link}
+	return CommitStatus{
+		State: to.state(state, e.Data.Outcome), Description: cut(plain(text), to.room), Context: "loadstone/" + e.Subject + "/" + n.Name, Target: to.Link,
+	}
+}
+
+// state is the forge's word for a state. GitLab has none for what is not known: what was not shown to be good enough has failed there, and its
+// description says which of both it is.
+func (f Forge) state(state string, outcome v1alpha1.RoundOutcome) string {
+	switch {
+	case f.Kind == GitHub:
+		return state
+	case outcome == v1alpha1.RoundReplaced:
+		return "canceled"
+	case state == "failure", state == "error":
+		return "failed"
+	}
+	return state
 }
 
 // means is the state of the commit that is told of the round, and why in a sentence.
@@ -167,7 +220,7 @@ func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 	return "error", why
 }
 
-// plain leaves out what GitHub refuses in the status of a commit: characters beyond Unicode's first 65,536, and lines.
+// plain leaves out what forges refuse in the status of a commit: characters beyond Unicode's first 65,536, and lines.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > 0xffff {
@@ -191,28 +244,26 @@ func cut(text string, most int) string {
 }
 
 // forgeFault is what is wrong with where the status of commits is to stand, as a field and a sentence; empty if nothing is.
-func forgeFault(spec v1alpha1.BenchmarkSuiteSpec, to v1alpha1.GitHubNotification) string {
-	if to.APIURL != "" {
-		switch wrong := fault(to.APIURL); {
-		case wrong != "":
-			return "gitHub.apiURL " + wrong
-		case !strings.HasPrefix(strings.ToLower(to.APIURL), "https://"):
-			return "gitHub.apiURL must begin with https://, since a token is sent to it"
-		case strings.Contains(to.APIURL, "?"):
-			return "gitHub.apiURL holds a query, behind which no path can stand: leave out ? and what follows"
-		}
+func forgeFault(spec v1alpha1.BenchmarkSuiteSpec, to Forge) string {
+	switch wrong := fault(to.API); {
+	case wrong != "":
+		return to.Kind + ".apiURL " + wrong
+	case !strings.HasPrefix(strings.ToLower(to.API), "https://"):
+		return to.Kind + ".apiURL must begin with https://, since a token is sent to it"
+	case strings.Contains(to.API, "?"):
+		return to.Kind + ".apiURL holds a query, behind which no path can stand: leave out ? and what follows"
 	}
 	if to.Link != "" && !links.MatchString(to.Link) {
-		return "gitHub.link must begin with http:// or https:// and hold no character that addresses write with %, such as spaces and brackets"
+		return to.Kind + ".link must begin with http:// or https:// and hold no character that addresses write with %, such as spaces and brackets"
 	}
 	if wrong := parameterFault(spec, to.CommitParameter, commits, "a commit's 40 hexadecimal digits"); wrong != "" {
-		return "gitHub.commitParameter " + wrong
+		return to.Kind + ".commitParameter " + wrong
 	}
-	if to.PullRequestParameter == "" {
+	if to.PullParameter == "" {
 		return ""
 	}
-	if wrong := parameterFault(spec, to.PullRequestParameter, numbers, "the number of a pull request"); wrong != "" {
-		return "gitHub.pullRequestParameter " + wrong
+	if wrong := parameterFault(spec, to.PullParameter, numbers, "the number of a "+to.Pull); wrong != "" {
+		return to.PullField + " " + wrong
 	}
 	return ""
 }

@@ -25,6 +25,14 @@ func forged(name string) v1alpha1.Notification {
 	}}
 }
 
+// inGitLab is a notification of a project of GitLab.
+func inGitLab(name string) v1alpha1.Notification {
+	return v1alpha1.Notification{Name: name, GitLab: v1alpha1.GitLabNotification{
+		Project: "shop/checkout", SecretRef: v1alpha1.KeyReference{Name: "checkout-gitlab", Key: "token"},
+		CommitParameter: "commit", MergeRequestParameter: "pull", Link: "https://bench.example",
+	}}
+}
+
 // parametersOf are parameters with their defaults.
 func parametersOf(pairs ...string) []v1alpha1.Parameter {
 	var all []v1alpha1.Parameter
@@ -111,7 +119,7 @@ func TestWhereARoundIsShown(t *testing.T) {
 		"the zeroth":                    {commit, "0", [2]string{commit, "0"}, noPull},
 	} {
 		t.Run(name, func(t *testing.T) {
-			to := forged("forge").GitHub
+			to := ForgeOf(forged("forge"))
 			got := PlaceOf(to, with(ended(1, v1alpha1.RoundPassed, 0), "commit", tc.commit, "pull", tc.pull))
 			if want := (Place{"https://api.github.com", "shop/checkout", tc.want[0], tc.want[1]}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
@@ -121,9 +129,9 @@ func TestWhereARoundIsShown(t *testing.T) {
 			}
 		})
 	}
-	to := forged("forge").GitHub
-	to.APIURL = "https://github.example/api/v3/"
-	if p := PlaceOf(to, with(ended(1, v1alpha1.RoundPassed, 0), "commit", commit)); p.API != "https://github.example/api/v3" {
+	own := forged("forge")
+	own.GitHub.APIURL = "https://github.example/api/v3/"
+	if p := PlaceOf(ForgeOf(own), with(ended(1, v1alpha1.RoundPassed, 0), "commit", commit)); p.API != "https://github.example/api/v3" {
 		t.Errorf("the API of an enterprise server is at %s", p.API)
 	}
 }
@@ -135,6 +143,7 @@ func TestARoundNotesWhatNotificationsName(t *testing.T) {
 		want []v1alpha1.ParameterValue
 	}{
 		"a repository": {v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{forged("forge")}}, values[1:]},
+		"a project":    {v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{inGitLab("forge")}}, values[1:]},
 		"a sink":       {v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{{Name: "events", URL: "https://a.example"}}}, nil},
 		"nothing":      {v1alpha1.BenchmarkSuiteSpec{}, nil},
 	} {
@@ -236,7 +245,7 @@ func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
 			if got := StatusOf(e, forged("forge"), v1alpha1.Gate{}); got.State != tc.state || got.Description != tc.text {
 				t.Errorf("got %+v, want %s: %s", got, tc.state, tc.text)
 			}
-			comment := CommentOf(e, PlaceOf(forged("forge").GitHub, line), v1alpha1.Gate{}, "", nil)
+			comment := CommentOf(e, PlaceOf(ForgeOf(forged("forge")), line), v1alpha1.Gate{}, "", nil)
 			for _, part := range []string{".** Measured before, in round 12: ", "round 12 · commit " + commit} {
 				if !strings.Contains(comment, part) {
 					t.Errorf("the comment lacks %q:\n%s", part, comment)
@@ -257,6 +266,76 @@ func TestEachNotificationHasAStatusOfItsOwn(t *testing.T) {
 	}
 }
 
+// GitLab has no state for what is not known, and says of a round that was replaced that it was canceled.
+func TestTheStateOfACommitInGitLab(t *testing.T) {
+	for name, tc := range map[string]struct {
+		outcome v1alpha1.RoundOutcome
+		gate    v1alpha1.Gate
+		want    string
+	}{
+		"passed":                             {v1alpha1.RoundPassed, v1alpha1.Gate{}, "success"},
+		"missed":                             {v1alpha1.RoundMissed, v1alpha1.Gate{}, "failed"},
+		"inconclusive":                       {v1alpha1.RoundInconclusive, v1alpha1.Gate{}, "failed"},
+		"inconclusive, which the gate takes": {v1alpha1.RoundInconclusive, v1alpha1.Gate{OnInconclusive: v1alpha1.InconclusivePasses}, "success"},
+		"failed":                             {v1alpha1.RoundFailed, v1alpha1.Gate{}, "failed"},
+		"replaced":                           {v1alpha1.RoundReplaced, v1alpha1.Gate{}, "canceled"},
+		"incomplete":                         {v1alpha1.RoundIncomplete, v1alpha1.Gate{}, "failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := ended(12, tc.outcome, 0)
+			line.Message = strings.Repeat("ninechars ", 30)
+			got := StatusOf(EventOf(named(), line, nil, nil), inGitLab("forge"), tc.gate)
+			if got.State != tc.want || got.Context != "loadstone/perf/checkout/forge" || got.Target != "https://bench.example" {
+				t.Errorf("got %+v", got)
+			}
+			if n := utf8.RuneCountInString(got.Description); n > 255 || tc.outcome == v1alpha1.RoundMissed && n < 240 {
+				t.Errorf("its description has %d characters: %s", n, got.Description)
+			}
+			if state := ForgeOf(inGitLab("forge")).state("pending", tc.outcome); tc.outcome != v1alpha1.RoundReplaced && state != "pending" {
+				t.Errorf("what is pending is %s", state)
+			}
+		})
+	}
+}
+
+// What is wrong with a project of GitLab is said by the fields that it has there.
+func TestAProjectThatNothingCanBeToldIsRefusedBeforeAnythingStarts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.GitLabNotification)
+		want   string
+	}{
+		"as it should be":       {func(*v1alpha1.GitLabNotification) {}, ""},
+		"a server of one's own": {func(l *v1alpha1.GitLabNotification) { l.APIURL = "https://gitlab.example/api/v4/" }, ""},
+		"a token in plain text": {func(l *v1alpha1.GitLabNotification) { l.APIURL = "http://gitlab.example/api/v4" }, "gitLab.apiURL must begin with https://, since a token is sent to it"},
+		"a link with markup":    {func(l *v1alpha1.GitLabNotification) { l.Link = "https://a.example/> x" }, "gitLab.link must begin with http://"},
+		"no such parameter":     {func(l *v1alpha1.GitLabNotification) { l.CommitParameter = "comit" }, "gitLab.commitParameter is comit, which is none of the suite's parameters"},
+		"no such second one":    {func(l *v1alpha1.GitLabNotification) { l.MergeRequestParameter = "mr" }, "gitLab.mergeRequestParameter is mr, which is none of the suite's parameters"},
+		"no number":             {func(l *v1alpha1.GitLabNotification) { l.MergeRequestParameter = "commit" }, "gitLab.mergeRequestParameter is commit, whose default must be the number of a merge request, or none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := inGitLab("forge")
+			tc.change(&n.GitLab)
+			err := Check(v1alpha1.BenchmarkSuiteSpec{Parameters: parametersOf("commit", commit, "pull", "none"), Notifications: []v1alpha1.Notification{n}})
+			if tc.want == "" && err != nil {
+				t.Error(err)
+			} else if tc.want != "" && (err == nil || !strings.HasPrefix(err.Error(), "notifications[forge]."+tc.want)) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhereARoundIsShownInGitLab(t *testing.T) {
+	to := ForgeOf(inGitLab("forge"))
+	got := PlaceOf(to, with(ended(1, v1alpha1.RoundPassed, 0), "commit", commit, "pull", "!7"))
+	if want := (Place{"https://gitlab.com/api/v4", "shop/checkout", commit, "!7"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if wrong := got.CommitFault(to) + got.PullFault(to); !strings.Contains(wrong, `the value of pull is "!7". Let it be a merge request's number or none`) {
+		t.Errorf("%q is wrong", wrong)
+	}
+}
+
 func TestADescriptionIsWhatGitHubTakes(t *testing.T) {
 	long := strings.Repeat("ninechars ", 20)
 	for name, tc := range map[string]struct{ text, want string }{
@@ -270,7 +349,7 @@ func TestADescriptionIsWhatGitHubTakes(t *testing.T) {
 		"a character of 4 bytes": {"slow 🐛", "slow ?"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := cut(plain(tc.text), roomInStatus)
+			got := cut(plain(tc.text), roomInGitHub)
 			if got != tc.want || utf8.RuneCountInString(got) > 140 {
 				t.Errorf("got %q", got)
 			}
@@ -413,6 +492,21 @@ func TestARoundThatComesBackIsNotToldOverALaterOne(t *testing.T) {
 	}
 }
 
+// What is due is the same, whatever the forge.
+func TestAProjectOfGitLabIsToldWhatARepositoryIs(t *testing.T) {
+	w := newWorld(t, "a")
+	w.suite.Spec.Notifications[0] = inGitLab("a")
+	w.ends(1, v1alpha1.RoundPassed)
+	w.try("", nil) // It knows no commit.
+	w.ends(2, v1alpha1.RoundMissed)
+	w.suite.Status.History[0] = with(w.suite.Status.History[0], "commit", commit)
+	w.try("a 2", nil)
+	w.now = w.now.Add(time.Minute)
+	w.suite.Status.History[0].ChangePoints.CompletionTime = &metav1.Time{Time: w.now}
+	w.try("a 2", nil)
+	w.try("", nil)
+}
+
 func TestAForgeMayAskToBeLeftAloneForAnHour(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 59 * time.Minute: 59 * time.Minute, 18 * time.Hour: time.Hour} {
 		w := newWorld(t, "a")
@@ -439,7 +533,7 @@ func TestTheCommentOfARound(t *testing.T) {
 		{"large", "checkout-1a2b3c4d-01", "*no* verdict", ""},
 		{"huge", "checkout-1a2b3c4d-02", "no difference", "s3://bench/c/reports/1/report.html"},
 	}
-	p := PlaceOf(forged("forge").GitHub, line)
+	p := PlaceOf(ForgeOf(forged("forge")), line)
 	reports := []Printed{{Text: "| objective | outcome |\n| --- | --- |\n| throughput | missed |\n"}, {Why: "It has no report."}, {Text: strings.Repeat("x", roomInComment)}}
 	got := CommentOf(EventOf(named(), line, nil, runs), p, v1alpha1.Gate{}, "https://bench.example/a_b_c", reports)
 	golden := filepath.Join("testdata", "comment.md")

@@ -23,7 +23,7 @@ const (
 	// mostLines is how many lines a package may have without its tests and without what is generated.
 	mostLines = 2000
 	// mostOfAPI is how many a version of the API may have: it cannot be split, and most of its lines are the comments of docs/reference.md.
-	mostOfAPI = 3200
+	mostOfAPI = 3300
 	// leastPure is the least share of the programs' lines that are in files without I/O, and leastTested the least number of lines of tests to a line of code.
 	leastPure, leastTested = 0.7, 0.8
 	// mostOfFunctions is how many lines 99 of a hundred functions may have; the linter holds the longest.

@@ -1,0 +1,131 @@
+package notifications
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/notice"
+)
+
+// gitLab is how GitLab is spoken to.
+type gitLab struct{}
+
+// root is that of a project, whose path is one part of the address.
+func (gitLab) root(project string) string { return "/projects/" + url.PathEscape(project) }
+
+func (gitLab) header(token string) map[string]string {
+	return map[string]string{"Accept": "application/json", "PRIVATE-TOKEN": token}
+}
+
+func (gitLab) status(of notice.CommitStatus) any {
+	return struct {
+		State       string `json:"state"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Target      string `json:"target_url,omitempty"`
+	}{of.State, of.Context, of.Description, of.Target}
+}
+
+func (gitLab) comments(pull string) string { return "/merge_requests/" + pull + "/notes" }
+
+func (d gitLab) list(pull string, page int) string {
+	return fmt.Sprintf("%s?order_by=created_at&sort=asc&per_page=%d&page=%d", d.comments(pull), perPage, page)
+}
+
+func (d gitLab) change(pull string, id int64) (method, path string) {
+	return http.MethodPut, fmt.Sprintf("%s/%d", d.comments(pull), id)
+}
+
+// commands are lines that GitLab takes for what it is to do, such as /merge, with the rights of the token's account.
+var commands = regexp.MustCompile(`(?m)^([ \t\r]*)/`)
+
+func (gitLab) text(of string) string { return commands.ReplaceAllString(of, `$1\/`) }
+
+func (gitLab) limited(answer *http.Response, _ string) (fields string, limited bool) {
+	return "Ratelimit-", answer.StatusCode == http.StatusTooManyRequests
+}
+
+// errSame is GitLab's refusal to let a status go to where it may be already.
+var errSame = errors.New("the status of a commit cannot go from what it is to what it should be")
+
+func (gitLab) statusRefused(h *hub, r refused) error {
+	says := r.message + " to the status of a commit"
+	switch {
+	case r.status == http.StatusBadRequest && strings.Contains(r.says, "cannot transition status"):
+		return errSame
+	case r.status == http.StatusNotFound && strings.Contains(r.says, "commit not found"):
+		return final("%s: %s has no commit %s, or has it in no branch; correct what requests give to %s", says, h.at.Repository, h.at.Commit, h.to.CommitParameter)
+	case r.status == http.StatusNotFound:
+		says += ": gitLab.project is not there, or the token of gitLab.secretRef may not see it"
+	case r.status == http.StatusForbidden:
+		says += ": the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
+			" and, where the commit's branch is protected, the right to push or to merge there"
+	}
+	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
+}
+
+func (gitLab) commentRefused(h *hub, r refused) error {
+	says := r.message + " to the comment, and has the status of the commit"
+	switch r.status {
+	case http.StatusForbidden:
+		says += ": let the account of gitLab.secretRef's token comment on merge requests of gitLab.project, or unlock the discussion"
+	case http.StatusNotFound:
+		return final("%s: %s has no merge request %s, or the token of gitLab.secretRef may not see it; correct what requests give to %s",
+			says, h.at.Repository, h.at.Pull, h.to.PullParameter)
+	case http.StatusBadRequest:
+		return final("%s: it takes no such comment on merge request %s, or has too many there", says, h.at.Pull)
+	}
+	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
+}
+
+// unchanged is the id of the account whose token it is, if the newest of its statuses with a name is what it was to be: GitLab refuses to set anew what is
+// pending or running.
+func (h *hub) unchanged(ctx context.Context, status notice.CommitStatus) (int64, error) {
+	var me author
+	if err := h.read(ctx, h.at.API+"/user", &me); err != nil {
+		return 0, err
+	}
+	var all []struct {
+		ID     int64  `json:"id"`
+		Status string `json:"status"`
+		Author author `json:"author"`
+	}
+	at := fmt.Sprintf("%s/repository/commits/%s/statuses?per_page=%d&name=%s", h.repository, h.at.Commit, perPage, url.QueryEscape(status.Context))
+	if err := h.read(ctx, at, &all); err != nil {
+		return 0, err
+	}
+	var newest int64
+	state := "nothing"
+	for _, s := range all {
+		if s.Author == me && s.ID > newest {
+			newest, state = s.ID, s.Status
+		}
+	}
+	if state != status.State {
+		return 0, fails(v1alpha1.ReasonSinkRefused, "answers 400 Bad Request to the status of a commit: from %s it does not let it go to %s", state, status.State)
+	}
+	return me.ID, nil
+}
+
+// read reads what GitLab shows of something.
+func (h *hub) read(ctx context.Context, address string, into any) error {
+	answer, err := h.ask(ctx, http.MethodGet, address, func(_ *hub, r refused) error {
+		return fails(v1alpha1.ReasonSinkRefused, "%s to the question which status a commit has", r.message)
+	}, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxPage)).Decode(into); err != nil {
+		return fails(v1alpha1.ReasonSinkUnavailable, "does not say which status a commit has: its answer ends early, or is none")
+	}
+	return nil
+}
