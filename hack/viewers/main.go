@@ -73,7 +73,7 @@ func run(ctx context.Context, stdout, stderr *os.File, args []string) error {
 		all.Go(func() { viewers[i].look(looking, site.address, *page) })
 	}
 	c := exec.CommandContext(ctx, f.Arg(0), f.Args()[1:]...)
-	c.Stdout, c.Stderr = stdout, stderr
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, stdout, stderr
 	failed := c.Run()
 	took := time.Since(began)
 	leave()

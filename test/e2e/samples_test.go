@@ -1,9 +1,14 @@
 package e2e
 
 import (
+	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,15 +37,17 @@ func shortenedFile(t *testing.T, name string) string {
 	return path
 }
 
-// The same server twice: whatever is said of it, it is not that one of them is faster. Its noise floor is stored, and is read back for
-// reports of the same machine.
-func TestTheAASampleClaimsNoDifference(t *testing.T) {
+// The same server twice, while fifty have the queue open in their browsers: whatever is said of it, it is not that one of them is faster. Its noise floor
+// is stored, and is read back for reports of the same machine.
+func TestTheAASampleClaimsNoDifferenceBesideViewers(t *testing.T) {
 	run := sample(t, "aa.yaml")
 	shortened(run)
 	run.Spec.Blocks, run.Spec.Loads[0].WarmupSeconds = verdict.MinBlocks, new(int32(0))
 	run.Spec.Loads[0].Levels = run.Spec.Loads[0].Levels[:1]
+	leave := viewers(t, 50)
 	mustApply(t, run)
 	awaitSuccess(t, run, 15*time.Minute)
+	leave()
 	table := analyse(t, load(t, run))
 	t.Log(run.Status.Verdict)
 	neverTwice(t, run, table, winners("again"))
@@ -48,6 +55,35 @@ func TestTheAASampleClaimsNoDifference(t *testing.T) {
 		t.Error("the run has no noise floor")
 	}
 	checkReport(t, run, table)
+}
+
+// viewers opens the queue of loadstone ui n times, until the function that it returns is called, which wants each page to have been answered.
+func viewers(t *testing.T, n int) func() {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "viewers")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../hack/viewers").CombinedOutput(); err != nil {
+		t.Fatalf("building the viewers: %v: %s", err, out)
+	}
+	// They look for as long as cat waits for its input.
+	c := exec.CommandContext(t.Context(), program, "-n", strconv.Itoa(n), "-loadstone", filepath.Join("..", "..", "bin", "loadstone"), "cat")
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // So that it ends what it has started.
+	var says bytes.Buffer
+	c.Stderr = &says
+	open, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		err := errors.Join(open.Close(), c.Wait())
+		t.Log(says.String())
+		if err != nil || !strings.Contains(says.String(), "viewers-pages-lost\t0\t") {
+			t.Errorf("the viewers: %v", err)
+		}
+	}
 }
 
 // Two servers on one CPU: both are read back on the same one, and a planted cost is found in seven short blocks.
