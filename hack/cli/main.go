@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +17,12 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"loadstone.dev/loadstone/internal/cli"
+)
+
+// undescribed are the links to what has no description of its own: on the page, and in the manual pages.
+var (
+	undescribed       = regexp.MustCompile(`\[(loadstone completion \w+)\]\(#[\w-]+\)`)
+	undescribedManual = regexp.MustCompile(`, \\fBloadstone-completion-\w+\(1\)\\fP`)
 )
 
 func main() {
@@ -73,7 +80,8 @@ func generate() (map[string]string, error) {
 		}
 		files["docs/man/"+name+".1"] = text
 	}
-	files["docs/cli.md"] = strings.TrimRight(page.String(), "\n") + "\n"
+	text := undescribed.ReplaceAllString(page.String(), "$1")
+	files["docs/cli.md"] = strings.TrimRight(text, "\n") + "\n"
 	return files, nil
 }
 
@@ -100,7 +108,8 @@ func manual(c *cobra.Command, name string) (string, error) {
 	if err := doc.GenMan(c, &header, &b); err != nil {
 		return "", fmt.Errorf("writing the manual page of %s: %w", c.CommandPath(), err)
 	}
-	return strings.Replace(b.String(), `"`+epoch.Format("Jan 2006")+`"`, `""`, 1), nil
+	text := undescribedManual.ReplaceAllString(b.String(), "")
+	return strings.Replace(text, `"`+epoch.Format("Jan 2006")+`"`, `""`, 1), nil
 }
 
 // anchor is where the page describes a command, by the name of the file that it would have of its own.

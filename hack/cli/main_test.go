@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +27,23 @@ func TestThePagesAreThoseOfTheCommands(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/man/*.1")
 	if err != nil || len(pages) != len(files)-1 {
 		t.Errorf("there are %d manual pages for %d commands: run make generate", len(pages), len(files)-1)
+	}
+}
+
+func TestTheLinksOfThePageLeadToCommands(t *testing.T) {
+	files, err := generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := files["docs/cli.md"]
+	links := regexp.MustCompile(`\]\(#([\w-]+)\)`).FindAllStringSubmatch(page, -1)
+	for _, m := range links {
+		if !strings.Contains(page, "\n## "+strings.ReplaceAll(m[1], "-", " ")+"\n") {
+			t.Errorf("nothing is described at #%s", m[1])
+		}
+	}
+	if len(links) == 0 {
+		t.Error("the page has no links")
 	}
 }
 

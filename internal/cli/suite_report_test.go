@@ -35,6 +35,15 @@ func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 	return s
 }
 
+// takesImages lets the rounds of a suite measure images of a repository, by the parameter image.
+func (w *cluster) takesImages(s *v1alpha1.BenchmarkSuite, repository string) {
+	w.t.Helper()
+	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: repository + ":main", Pattern: repository + ":.*"}}
+	s.Spec.Runs[0].Template.Spec.Raw = []byte(`{
+		"implementations": [{"name": "candidate", "image": "$(image)", "port": 8080}], "loads": [{"name": "sweep", "tool": "wrk", "levels": [{"connections": 100}]}]}`)
+	w.must(w.c.Update(w.t.Context(), s))
+}
+
 // ends ends a round of a suite that answers a request, with one run that has a whole report.
 func (w *cluster) ends(s *v1alpha1.BenchmarkSuite, round int, token string, outcome v1alpha1.RoundOutcome) error {
 	r := ofSuite(s, round)
@@ -183,6 +192,7 @@ func TestTheStepOfAPipelineIsReal(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	s := w.suite()
+	w.takesImages(s, "registry.example/checkout")
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "benchmarksuite.md"))
 	w.must(err)
 	found := step.FindSubmatch(page)
@@ -197,15 +207,18 @@ func TestTheStepOfAPipelineIsReal(t *testing.T) {
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() { answered <- w.answers(ctx, s, 1, v1alpha1.RoundMissed) }()
-	c := exec.CommandContext(ctx, "sh", "-eu", "-c", strings.ReplaceAll(string(found[1]), "perf", w.namespace))
+	c := exec.CommandContext(ctx, "sh", "-eu", "-c", strings.ReplaceAll(string(found[1]), "default", w.namespace))
 	c.Dir = dir
-	c.Env = append(os.Environ(), asProgram+"=1", "PATH="+dir+":"+os.Getenv("PATH"), "SUMMARY="+filepath.Join(dir, "summary.md"))
+	c.Env = append(os.Environ(), asProgram+"=1", "PATH="+dir+":"+os.Getenv("PATH"), "COMMIT=1a2b3c4", "SUMMARY="+filepath.Join(dir, "summary.md"))
 	out, err := c.CombinedOutput()
 	if played := <-answered; played != nil {
 		t.Fatal(played)
 	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != statusMissed {
 		t.Errorf("it ends with %v: %s", err, out)
+	}
+	if !strings.Contains(string(out), "with image=registry.example/checkout:1a2b3c4\n") {
+		t.Errorf("the image of the commit is not what is measured: %s", out)
 	}
 	own := tests(t, filepath.Join(dir, "reports", w.namespace, "checkout", "round", "junit.xml"))[w.namespace+"/checkout"]
 	if own.Failures != 1 {
@@ -220,10 +233,7 @@ func TestARoundWithOtherValuesIsAskedFor(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	s := w.suite()
-	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: "shop/checkout:main", Pattern: "shop/checkout:.*"}}
-	s.Spec.Runs[0].Template.Spec.Raw = []byte(`{
-		"implementations": [{"name": "candidate", "image": "$(image)", "port": 8080}], "loads": [{"name": "sweep", "tool": "wrk", "levels": [{"connections": 100}]}]}`)
-	w.must(w.c.Update(t.Context(), s))
+	w.takesImages(s, "shop/checkout")
 	for value, want := range map[string]string{
 		"image": "gives no parameter a value: write NAME=VALUE", "commit=1a2b3c4": "commit a value, which is none of the suite's parameters",
 		"image=other:1": "does not match its pattern shop/checkout:.*",

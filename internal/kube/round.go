@@ -194,9 +194,9 @@ func (r *RoundRequest) displaced(s *v1alpha1.BenchmarkSuite) bool {
 func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
 	switch {
 	case r.gives && r.displaced(s):
-		return fmt.Errorf("the request waits no longer on BenchmarkSuite %s: a newer one with values took its place, or somebody has removed it", r.key)
+		return fmt.Errorf("the request waits no longer on BenchmarkSuite %s: a newer one with values took its place, or somebody has removed it: ask again for its round", r.key)
 	case s.Spec.Concurrency == v1alpha1.ConcurrencySkip:
-		return fmt.Errorf("the request was dropped: another round of BenchmarkSuite %s was in progress, and spec.concurrency is Skip", r.key)
+		return fmt.Errorf("the request was dropped: another round of BenchmarkSuite %s was in progress, and spec.concurrency is Skip: ask again when that has ended", r.key)
 	}
 	return fmt.Errorf("no run is left of the round of BenchmarkSuite %s that answered the request: status.history of the suite has its outcome", r.key)
 }

@@ -100,7 +100,7 @@ func TestARoundIsWaitedFor(t *testing.T) {
 				p.suite.Spec.Concurrency, p.suite.Status.LastHandledRequest = v1alpha1.ConcurrencySkip, mine
 			}},
 			v1alpha1.SuiteRound{},
-			"the request was dropped: another round of BenchmarkSuite perf/checkout was in progress, and spec.concurrency is Skip",
+			"the request was dropped: another round of BenchmarkSuite perf/checkout was in progress, and spec.concurrency is Skip: ask again when that has ended",
 		},
 		"the round that answered it is gone": {
 			[]step{func(p *played) {
@@ -248,7 +248,7 @@ func TestARequestGivesValues(t *testing.T) {
 				t.Errorf("it says %q, and of what was handled %v", waits, r.lost(s))
 			}
 			s.Annotations[v1alpha1.AnnotationWebhook] = written.Then(strings.Repeat("b", 64), nil, time.Now(), time.Now()).Text()
-			if s.Status.LastHandledWebhook = ""; !r.dropped(s) || !strings.Contains(r.lost(s).Error(), "a newer one with values took its place") {
+			if s.Status.LastHandledWebhook = ""; !r.dropped(s) || !strings.Contains(r.lost(s).Error(), "a newer one with values took its place, or somebody has removed it: ask again for its round") {
 				t.Errorf("of what gave way it says %v", r.lost(s))
 			}
 			run := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{

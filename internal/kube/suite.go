@@ -65,7 +65,7 @@ func suiteOf(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alp
 
 // noSuite says that there is no suite of a name.
 func noSuite(key client.ObjectKey) error {
-	return invalid(fmt.Errorf("there is no BenchmarkSuite %s: loadstone suite list shows those that there are", key))
+	return invalid(fmt.Errorf("there is no BenchmarkSuite %s: loadstone suite list --all-namespaces shows those that there are", key))
 }
 
 // roundFolder is where the report of a round lies below a folder. Nothing else does: a run can have the name of a suite.
