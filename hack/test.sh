@@ -26,10 +26,23 @@ stage() {
 }
 # beside are the process groups of what runs beside other commands, and said the files of what that has printed, both by name.
 declare -A beside=() said=()
+# gone GROUP: waits until nothing is left of a process group that was told to end, and kills what is left after ten seconds.
+gone() {
+  for _ in {1..100}; do
+    kill -0 -- "-$1" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -KILL -- "-$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+}
+# ended: leaves nothing of what still runs beside, prints what that had said, and how long the stages took.
 ended() {
   local name
   for name in "${!beside[@]}"; do
     kill -- "-${beside[$name]}" 2>/dev/null || true
+  done
+  for name in "${!beside[@]}"; do
+    gone "${beside[$name]}"
     printf '\n== %s: this had not ended; it had said:\n' "$name"
     cat "${said[$name]}"
     rm -f "${said[$name]}"
@@ -38,8 +51,7 @@ ended() {
   [ ${#took[@]} -eq 0 ] || printf '%s\n' "${took[@]}"
 }
 
-# begin NAME COMMAND...: runs a command beside what follows, in a process group of its own, so that nothing is left of it. join NAME waits for it and
-# prints what it has said.
+# begin NAME COMMAND...: runs a command beside what follows, in a process group of its own, so that nothing is left of it.
 begin() {
   local name=$1
   shift
@@ -49,6 +61,7 @@ begin() {
   set +m
   beside[$name]=$!
 }
+# join NAME: waits for what was begun, prints what it has said, and ends as it has.
 join() {
   local status=0
   wait "${beside[$1]}" || status=$?

@@ -137,7 +137,7 @@ func suiteReportCommand(k *kube.Flags) *cobra.Command {
 		RunE:    func(c *cobra.Command, args []string) error { return fetchRound(c, k, args[0], round, dir) },
 	}
 	c.Flags().StringVar(&dir, "out", reportFolder, "the folder `DIR` to write to")
-	c.Flags().Int32Var(&round, "round", 0, "the `NUMBER` of the round; otherwise the newest that has ended")
+	c.Flags().Int32Var(&round, "round", 0, "the `NUMBER` of the round; otherwise the one that ended last, of a pull request or not")
 	return c
 }
 

@@ -60,9 +60,13 @@ func Because(kind, sentence string) *Cause {
 	return &Cause{Type: kind, Message: sentence, Text: sentence}
 }
 
-// Last says when a suite began and how long it took; of an instant that is unknown it says nothing.
+// Last says when a suite began and how long it took: no time if one of the two is unknown, as where it was refused before it began, or has not ended.
 func (s *Suite) Last(from, to time.Time) {
-	s.Seconds = strconv.FormatFloat(to.Sub(from).Seconds(), 'f', 3, 64)
+	took := time.Duration(0)
+	if !from.IsZero() && !to.IsZero() {
+		took = to.Sub(from)
+	}
+	s.Seconds = strconv.FormatFloat(took.Seconds(), 'f', 3, 64)
 	if !from.IsZero() {
 		s.Timestamp = from.UTC().Format("2006-01-02T15:04:05")
 	}

@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/notice"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/rounds"
+	"loadstone.dev/loadstone/internal/suite"
 )
 
 // Suites are those of the context's namespace, or of all, in the order of their names.
@@ -87,7 +88,7 @@ func ForgetRound(k *Flags, suite, dir string) error {
 	return nil
 }
 
-// FetchRound puts the report of a suite's round below a folder, and returns the path of its tests. Round 0 is the newest that has ended. What cannot be
+// FetchRound puts the report of a suite's round below a folder, and returns the path of its tests. Round 0 is the one that ended last. What cannot be
 // read of it now is named in the report, which is written all the same, and is an error as well.
 func FetchRound(ctx context.Context, k *Flags, name string, round int32, dir string) (string, error) {
 	namespace, err := k.Namespace()
@@ -126,7 +127,7 @@ func FetchRound(ctx context.Context, k *Flags, name string, round int32, dir str
 	return tests, err
 }
 
-// endedRound is a round of a suite that has ended; of 0 the newest.
+// endedRound is a round of a suite that has ended; of 0 the one that ended last, of a pull request or not.
 func endedRound(s *v1alpha1.BenchmarkSuite, round int32) (*v1alpha1.SuiteRound, error) {
 	key := client.ObjectKeyFromObject(s)
 	lines := slices.DeleteFunc(slices.Clone(s.Status.History), func(l v1alpha1.SuiteRound) bool { return l.Round == s.Status.Current.Round })
@@ -134,7 +135,8 @@ func endedRound(s *v1alpha1.BenchmarkSuite, round int32) (*v1alpha1.SuiteRound, 
 		return nil, invalid(fmt.Errorf("BenchmarkSuite %s has no round that has ended: loadstone suite run %s asks for one", key, s.Name))
 	}
 	if round == 0 {
-		return &lines[0], nil
+		last := slices.MaxFunc(lines, suite.EndedBefore)
+		return &last, nil
 	}
 	if round == s.Status.Current.Round {
 		return nil, invalid(fmt.Errorf("%s: its report is there at its end", standing(s, round)))
@@ -153,7 +155,9 @@ func endedRound(s *v1alpha1.BenchmarkSuite, round int32) (*v1alpha1.SuiteRound, 
 func read(ctx context.Context, store getter, run *rounds.Run) error {
 	page := notice.KeyOf(run.Object.Status.Report.URI)
 	if page == "" {
-		run.Lacks = "it ended without a report"
+		if run.Lacks = "it ended without a report"; run.Object.Status.CompletionTime == nil {
+			run.Lacks = "it has not ended"
+		}
 		return nil
 	}
 	var away error

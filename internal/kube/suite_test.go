@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -17,7 +18,9 @@ import (
 )
 
 func TestTheRoundOfAReport(t *testing.T) {
-	lines := []v1alpha1.SuiteRound{{Round: 12}, {Round: 11}, {Round: 9}}
+	at := func(second int64) *metav1.Time { return &metav1.Time{Time: time.Unix(second, 0)} }
+	lines := []v1alpha1.SuiteRound{{Round: 12, CompletionTime: at(50)}, {Round: 11, CompletionTime: at(40), PullRequest: "7"}, {Round: 9, CompletionTime: at(30)}}
+	goneOnWith := []v1alpha1.SuiteRound{{Round: 12, CompletionTime: at(50)}, {Round: 11, CompletionTime: at(60)}}
 	for name, tc := range map[string]struct {
 		lines       []v1alpha1.SuiteRound
 		current     v1alpha1.CurrentRound
@@ -26,6 +29,7 @@ func TestTheRoundOfAReport(t *testing.T) {
 	}{
 		"the newest":                  {lines, v1alpha1.CurrentRound{}, 0, 12, ""},
 		"the newest that has ended":   {lines, v1alpha1.CurrentRound{Round: 12}, 0, 11, ""},
+		"one that was gone on with":   {goneOnWith, v1alpha1.CurrentRound{}, 0, 11, ""},
 		"an older one":                {lines, v1alpha1.CurrentRound{}, 9, 9, ""},
 		"one that nobody remembers":   {lines, v1alpha1.CurrentRound{}, 10, 0, "BenchmarkSuite perf/checkout remembers no round 10 that has ended: name one of 12, 11, 9"},
 		"one that is in progress":     {lines, v1alpha1.CurrentRound{Round: 13, Progress: "1/2"}, 13, 0, "round 13 goes on, 1/2 of its runs have ended: its report is there at its end"},
@@ -53,15 +57,19 @@ func TestWhatIsReadOfTheRunsOfARound(t *testing.T) {
 		tests string
 		lacks string
 		away  bool
+		open  bool
 	}{
-		"all of it":                     {"s3://bench/" + folder + "report.html", shelf{folder + "junit.xml ": "<x>", folder + "report.md ": "#"}, "<x>", "", false},
-		"a report of an older version":  {"s3://bench/" + folder + "report.html", shelf{folder + "report.md ": "#"}, "", "junit.xml cannot be read: ", false},
-		"a run without a report":        {"", shelf{}, "", "it ended without a report", false},
-		"a store that is away for both": {"s3://bench/" + folder + "report.html", shelf{folder + "junit.xml ": "away", folder + "report.md ": "away"}, "", "junit.xml cannot be read: ", true},
+		"all of it":                     {"s3://bench/" + folder + "report.html", shelf{folder + "junit.xml ": "<x>", folder + "report.md ": "#"}, "<x>", "", false, false},
+		"a report of an older version":  {"s3://bench/" + folder + "report.html", shelf{folder + "report.md ": "#"}, "", "junit.xml cannot be read: ", false, false},
+		"a run without a report":        {"", shelf{}, "", "it ended without a report", false, false},
+		"a run that has not ended":      {"", shelf{}, "", "it has not ended", false, true},
+		"a store that is away for both": {"s3://bench/" + folder + "report.html", shelf{folder + "junit.xml ": "away", folder + "report.md ": "away"}, "", "junit.xml cannot be read: ", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := rounds.Run{Object: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "run"}}}
-			run.Object.Status.Report.URI = tc.uri
+			if run.Object.Status.Report.URI = tc.uri; !tc.open {
+				run.Object.Status.CompletionTime = &metav1.Time{Time: time.Unix(1, 0)}
+			}
 			err := read(t.Context(), tc.store, &run)
 			if string(run.Tests) != tc.tests || !strings.HasPrefix(run.Lacks, tc.lacks) || (run.Lacks == "") != (tc.lacks == "") || errors.Is(err, artifact.ErrUnreachable) != tc.away || !tc.away && err != nil {
 				t.Errorf("it reads %q, lacks %q and ends with %v", run.Tests, run.Lacks, err)

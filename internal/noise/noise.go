@@ -13,8 +13,9 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// Asks reports whether a run may be an A/A run: two of its servers have the same image and command. Its report knows whether all else is the same, too.
-func Asks(spec v1alpha1.BenchmarkRunSpec) bool {
+// MayBeAA reports whether a run may be an A/A run, since two of its servers have the same image and command. It asks less than analysis does on purpose:
+// the report decides, which knows roles, settings and CPUs, too, and Of says what it lacks.
+func MayBeAA(spec v1alpha1.BenchmarkRunSpec) bool {
 	for i, a := range spec.Implementations {
 		for _, b := range spec.Implementations[i+1:] {
 			if a.Image != "" && a.Image == b.Image && slices.Equal(a.Command, b.Command) {
@@ -63,8 +64,14 @@ func Of(t analysis.Table) Seen {
 	case t.NoiseFloorUnpinned > 0:
 		s.Nothing = fmt.Sprintf("%d of its cells ran on CPUs that were not theirs alone, whose noise is not that of pinned runs", t.NoiseFloorUnpinned)
 		return s
+	case t.Fingerprint == "":
+		s.Nothing = "its trials have recorded no facts of their machine, whose noise it would be"
+		return s
+	case len(t.Levels) == 0:
+		s.Nothing = "it measures no level of a load, at which noise is known"
+		return s
 	case !t.Calibrates():
-		s.Nothing = "its report knows of no noise: its servers differ in more than their names, or too few blocks count"
+		s.Nothing = "its report knows of no noise: its servers differ in more than their names, one of them is a reference, or too few blocks count"
 		return s
 	}
 	a, b := t.NoiseFloor.Implementations[0], t.NoiseFloor.Implementations[1]

@@ -62,6 +62,24 @@ func TestWhatSaysNothingOfNoiseIsLeftOutWithAReason(t *testing.T) {
 			d.Manifest.Plan.Implementations[1].Command = []string{"another"}
 			return d
 		}, want: "its servers differ in more than their names"},
+		"a reference": {data: func() record.RunData {
+			d := twins()
+			d.Manifest.Plan.Implementations[1].Role = record.RoleReference
+			return d
+		}, want: "one of them is a reference"},
+		"a machine of which nothing is known": {data: func() record.RunData {
+			d := twins()
+			for i := range d.Trials {
+				for k := range d.Trials[i].Servers {
+					d.Trials[i].Servers[k].Environment.Kernel = ""
+				}
+				for k := range d.Trials[i].Generators {
+					d.Trials[i].Generators[k].Environment.Kernel = ""
+				}
+			}
+			return d
+		}, want: "its trials have recorded no facts of their machine"},
+		"programs without loads":     {change: func(t *analysis.Table) { t.Levels, t.NoiseFloor = nil, nil }, want: "it measures no level of a load"},
 		"CPUs that others used, too": {change: func(t *analysis.Table) { t.NoiseFloorUnpinned = 7 }, want: "7 of its cells ran on CPUs that were not theirs alone"},
 		"a tag that has moved": {data: func() record.RunData {
 			d := twins()
@@ -126,7 +144,7 @@ func TestWhichRunsMayBeAARuns(t *testing.T) {
 		"one server": {of("a"), false}, "two images": {of("a", "b"), false}, "the same twice": {of("a", "a"), true}, "the same, and another": {of("b", "a", "a"), true},
 		"another command": {other, false}, "no images": {of("", ""), false},
 	} {
-		if got := noise.Asks(tc.spec); got != tc.want {
+		if got := noise.MayBeAA(tc.spec); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -35,11 +35,11 @@ func perf() *v1alpha1.BenchmarkSuite {
 	return s
 }
 
-// run is one of three runs of round 12, which ended with a status of the condition Succeeded.
+// run is one of four runs of round 12, which ended with a status of the condition Succeeded.
 func run(index int, name string, succeeded metav1.ConditionStatus, reason, message string) v1alpha1.BenchmarkRun {
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "perf", Name: fmt.Sprintf("checkout-4f1c2d3e-%02d", index), Labels: map[string]string{v1alpha1.LabelRound: "12"},
-		Annotations: map[string]string{v1alpha1.AnnotationRound: fmt.Sprintf(`{"id": "4f1c", "run": %q, "runs": 3}`, name)},
+		Annotations: map[string]string{v1alpha1.AnnotationRound: fmt.Sprintf(`{"id": "4f1c", "run": %q, "runs": 4}`, name)},
 	}}
 	r.Spec.Implementations = []v1alpha1.Implementation{
 		{Name: "candidate", Image: "registry.example/checkout:1a2b3c4@sha256:" + strings.Repeat("1", 64), Port: 8080},
@@ -89,7 +89,8 @@ func compared(t *testing.T) []byte {
 	return out
 }
 
-// missed is a round of three runs, of which one has missed an objective, one has failed and has a report of what was complete, and one is gone.
+// missed is a round of four runs, of which one has missed an objective, one has failed and has a report of what was complete, one was refused before its turn,
+// and one is gone.
 func missed(t *testing.T) Round {
 	t.Helper()
 	line := v1alpha1.SuiteRound{
@@ -98,12 +99,16 @@ func missed(t *testing.T) Round {
 		Parameters: []v1alpha1.ParameterValue{{Name: "commit", Value: "1a2b3c4"}, {Name: "image", Value: "registry.example/checkout:1a2b3c4"}},
 		Noted:      []v1alpha1.ParameterValue{{Name: "commit", Value: "1a2b3c4"}}, StartTime: &noon, CompletionTime: later(41 * time.Minute),
 	}
+	refused := run(2, "wide", metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs, "no node has 9 CPUs")
+	refused.Status.StartTime = nil
 	r := Of(perf(), []v1alpha1.BenchmarkRun{
-		reported(run(1, "large", metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs, "no node has 9 CPUs"), "go-slow is slower than go"),
+		refused,
+		reported(run(1, "large", metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "2 of 8 trials failed"), "go-slow is slower than go"),
 		reported(run(0, "small", metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "1 of 2 missed"), "candidate is slower than anchor"),
 	}, line)
 	r.Runs[0].Tests, r.Runs[0].Page = gated(t), []byte("| objective | outcome |\n| --- | --- |\n| throughput | missed |\n")
 	r.Runs[1].Tests, r.Runs[1].Lacks = compared(t), "report.md cannot be read: there is no such object"
+	r.Runs[2].Lacks = "it ended without a report"
 	return r
 }
 
@@ -186,7 +191,7 @@ func TestHowARoundHasEndedIsATest(t *testing.T) {
 		"two of its runs are gone": {
 			v1alpha1.SuiteRound{Outcome: v1alpha1.RoundPassed},
 			&good, "", "", ":runs",
-			"error: Missing: the cluster has 1 of its 3 runs, and what the others have measured is not here",
+			"error: Missing: the cluster has 1 of its 4 runs, and what the others have measured is not here",
 		},
 		"a run has not ended": {v1alpha1.SuiteRound{Outcome: v1alpha1.RoundReplaced}, &open, "", "", "/small:run", "error: Unfinished: the run has not ended"},
 		"a run has no report": {

@@ -53,7 +53,7 @@ func (d *decision) settle() {
 	d.Status.LastRound = v1alpha1.SuiteRound{}
 	own := slices.DeleteFunc(slices.Clone(lines), func(l v1alpha1.SuiteRound) bool { return l.PullRequest != "" })
 	if len(own) > 0 {
-		d.Status.LastRound = slices.MaxFunc(own, endedBefore)
+		d.Status.LastRound = slices.MaxFunc(own, EndedBefore)
 	}
 	if good := slices.IndexFunc(own, func(l v1alpha1.SuiteRound) bool { return l.Outcome == v1alpha1.RoundPassed }); good >= 0 {
 		d.Status.LastGood = own[good]
@@ -99,8 +99,8 @@ func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
 	return line, true
 }
 
-// endedBefore orders rounds by when they ended. One that was ended, and then gone on with, can end after one with a higher number.
-func endedBefore(a, b v1alpha1.SuiteRound) int {
+// EndedBefore orders rounds by when they ended. One that was ended, and then gone on with, can end after one with a higher number.
+func EndedBefore(a, b v1alpha1.SuiteRound) int {
 	at := func(line v1alpha1.SuiteRound) int64 {
 		if line.CompletionTime == nil {
 			return 0

@@ -352,7 +352,7 @@ func TestTheLastRoundIsTheOneThatEndedLast(t *testing.T) {
 		"a round without an end":                     {v1alpha1.SuiteRound{Round: 9}, line(1, 0), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := endedBefore(tc.a, tc.b) < 0; got != tc.sooner || endedBefore(tc.b, tc.a) < 0 == got {
+			if got := EndedBefore(tc.a, tc.b) < 0; got != tc.sooner || EndedBefore(tc.b, tc.a) < 0 == got {
 				t.Errorf("%d ended before %d: %v", tc.a.Round, tc.b.Round, got)
 			}
 		})

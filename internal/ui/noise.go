@@ -23,7 +23,7 @@ const mostAA = 200
 func AARuns(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	var out []v1alpha1.BenchmarkRun
 	for i := range runs {
-		if runs[i].Status.CompletionTime != nil && noise.Asks(runs[i].Spec) {
+		if runs[i].Status.CompletionTime != nil && noise.MayBeAA(runs[i].Spec) {
 			out = append(out, runs[i])
 		}
 	}
@@ -144,7 +144,7 @@ func (m *noisyMachine) finish(id string) {
 	for _, p := range slices.Backward(m.points) {
 		m.Rows = append(m.Rows, p.row())
 	}
-	m.Says = fmt.Sprintf("%s. By chance, 1 in %.0f does; those of one run tend to go together.", format.Capital(leaveOut(m.points)), 1/inference.Alpha)
+	m.Says = fmt.Sprintf("%s. By chance, about 1 in %.0f does, or a little more; those of one run tend to go together.", format.Capital(leaveOut(m.points)), 1/inference.Alpha)
 }
 
 // leaveOut says how many intervals leave out no difference.

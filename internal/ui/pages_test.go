@@ -51,6 +51,7 @@ func pages() map[string]Page {
 		"suite-new":       Suite(frame(), &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "new"}}, nil, Course{}),
 		"noise":           Noise(frame(), AASeries{Runs: aaRunsOf(4, "bench-1, AMD EPYC")}),
 		"noise-empty":     Noise(frame(), AASeries{}),
+		"noise-left-out":  Noise(frame(), AASeries{Runs: aaRunsOf(1, "bench-1, AMD EPYC")[1:]}),
 		"noise-reading":   Noise(frame(), AASeries{Reading: true}),
 		"noise-trouble":   Noise(frame(), AASeries{Err: errAway}),
 		"trouble":         Trouble(frame(), "No such run", "There is no BenchmarkRun x in namespace y."),
