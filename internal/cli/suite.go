@@ -21,7 +21,7 @@ const (
 
 	suiteRunHelp = `Asks for a round of a suite on the cluster, whatever was measured before: it begins at once, or after the round in progress as spec.concurrency
 says. The registry is asked first for the images behind the suite's tags. With --set parameters have other values than their defaults in this round. The command waits for the round only with --wait, and then exits as it has
-ended: 0 if it has passed, 3 if an objective is missed, 4 if it is inconclusive, and 1 if it failed, was replaced, or has not ended by then. With --out
+ended: 0 if it has passed, 3 if an objective is missed, 4 if it is inconclusive, and 1 if it failed, was replaced, has the values of another request, or has not ended by then. With --out
 it leaves the report of the round before, as loadstone suite report does, and waits for what gate.changePoints asks for, too: the exit code stays.`
 
 	suiteReportHelp = `Fetches the report of a round of a suite that has ended, and prints the path of junit.xml, which continuous integration shows as a list of tests: how the
