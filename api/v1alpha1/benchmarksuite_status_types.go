@@ -236,7 +236,8 @@ type SuiteRound struct {
 	// +kubebuilder:validation:MaxLength=64
 	PullRequest string `json:"pullRequest,omitempty"`
 
-	// noted are the values that the parameters had when the round began which notifications name. Absent if none is named.
+	// noted are the values that the parameters had when the round began which notifications name, without a commit of the spec where a request has
+	// given values. Absent if there is none.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -22,8 +22,8 @@ const (
 	suiteRunHelp = `Asks for a round of a suite on the cluster, whatever was measured before: it begins at once, or after the round in progress as spec.concurrency
 says. Where the suite follows changes of images, the registry is asked first for those behind its tags. With --set parameters have other values than
 their defaults in this round. The command waits for the round only with --wait, and then exits as it has ended: 0 if it has passed, 3 if an objective is
-missed, 4 if it is inconclusive, and 1 if it failed, was replaced, or has not ended by then. With --out it also writes the report of this round before
-it exits, as loadstone suite report does, and waits for the change points that the gate asks for; they do not change the exit code.`
+missed, 4 if it is inconclusive, and 1 if it failed, was replaced, has the values of another request, or has not ended by then. With --out it also
+writes the report of this round before it exits, as loadstone suite report does, and waits for the change points that the gate asks for; they do not change the exit code.`
 
 	suiteReportHelp = `Fetches the report of a round of a suite that has ended, and prints the path of junit.xml, which continuous integration shows as a list of tests: how the
 round has ended, what gate.changePoints asks, and the tests of each run's own report. A run that failed, or is not there any more, is an error in it. Beside it

@@ -116,7 +116,8 @@ func Values(texts []string) ([]v1alpha1.ParameterValue, error) {
 	return values, nil
 }
 
-// Await waits for the end of the round that answers the request, and for no longer than patience. If that is over, the round goes on. Until it is, the
+// Await waits for the end of the round that answers the request, and for no longer than patience. If that is over, the round goes on. One with the values
+// of another request, as with Replace and Skip, is an error. Until it is, the
 // change points are waited for, too, that the gate asks for, if they are wanted.
 func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, changePoints bool) (v1alpha1.SuiteRound, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
@@ -134,6 +135,10 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, change
 		case err == nil:
 			if round == 0 {
 				round = r.answer(s, runs)
+			}
+			if given := valuesOf(s, round); !r.gives && len(given) > 0 {
+				return v1alpha1.SuiteRound{}, fmt.Errorf(
+					"round %d of BenchmarkSuite %s took the place of the request, and says nothing of the defaults: a request has given it %s. Ask again", round, r.key, webhook.Given(given))
 			}
 			if ended = endOf(s, round); ended != nil && (!changePoints || suite.Held(s, *ended, time.Now()) == 0) {
 				return *ended, nil
@@ -199,6 +204,17 @@ func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
 		return fmt.Errorf("the request was dropped: another round of BenchmarkSuite %s was in progress, and spec.concurrency is Skip: ask again when that has ended", r.key)
 	}
 	return fmt.Errorf("no run is left of the round of BenchmarkSuite %s that answered the request: status.history of the suite has its outcome", r.key)
+}
+
+// valuesOf are the values that a request has given to a round of a suite; none if the suite does not know of the round yet.
+func valuesOf(s *v1alpha1.BenchmarkSuite, round int32) []v1alpha1.ParameterValue {
+	if ended := endOf(s, round); ended != nil {
+		return ended.Parameters
+	}
+	if s.Status.Current.Round != round {
+		return nil
+	}
+	return s.Status.Current.Parameters
 }
 
 // endOf is how a round of a suite has ended; nil if it has not.

@@ -87,6 +87,22 @@ func TestARoundIsWaitedFor(t *testing.T) {
 			v1alpha1.SuiteRound{Round: 3, Outcome: v1alpha1.RoundPassed},
 			"",
 		},
+		"a round with the values of another request answers it": {
+			[]step{func(p *played) { p.begins(3, mine); p.suite.Status.Current = v1alpha1.CurrentRound{} }, func(p *played) {
+				p.suite.Status.Current = v1alpha1.CurrentRound{Round: 3, Parameters: []v1alpha1.ParameterValue{{Name: "image", Value: "shop:1"}}}
+			}},
+			v1alpha1.SuiteRound{},
+			"round 3 of BenchmarkSuite perf/checkout took the place of the request, and says nothing of the defaults: a request has given it image=shop:1. Ask again",
+		},
+		"a round with the values of another request has answered it": {
+			[]step{func(p *played) { p.begins(3, mine) }, func(p *played) {
+				runs := p.runs
+				p.ends(3, v1alpha1.RoundPassed)
+				p.runs, p.suite.Status.History[0].Parameters = runs, []v1alpha1.ParameterValue{{Name: "image", Value: "shop:1"}}
+			}},
+			v1alpha1.SuiteRound{},
+			"round 3 of BenchmarkSuite perf/checkout took the place of the request, and says nothing of the defaults: a request has given it image=shop:1. Ask again",
+		},
 		"the API server is away for a moment": {
 			[]step{
 				func(p *played) { p.away = apierrors.NewInternalError(errors.New("x")) }, func(p *played) { p.away = nil; p.begins(3, mine) },

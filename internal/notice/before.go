@@ -37,8 +37,7 @@ func (t telling) at() time.Time {
 // inOrder orders tellings as sinks hear them.
 func inOrder(a, b telling) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Round, b.Round)) }
 
-// tellings are what there is to tell of some rounds: of the commit of each, and then of commits that came later, the oldest first. A round without a result
-// says nothing of those: what it leaves open gets another round.
+// tellings are what there is to tell of some rounds: of the commit of each, and then of commits that came later, the oldest first.
 func tellings(rounds []v1alpha1.SuiteRound, before []v1alpha1.MeasuredBefore) []telling {
 	var all []telling
 	for _, r := range rounds {
@@ -46,7 +45,7 @@ func tellings(rounds []v1alpha1.SuiteRound, before []v1alpha1.MeasuredBefore) []
 	}
 	for _, b := range slices.Backward(before) {
 		r := pick.First(rounds, func(r *v1alpha1.SuiteRound) bool { return r.Round == b.Round })
-		if r == nil || without(r.Outcome) {
+		if r == nil {
 			continue
 		}
 		of := *r
@@ -68,11 +67,13 @@ func Keep(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus,
 		line := func(l v1alpha1.SuiteRound) bool { return l.Round == b.Round }
 		return b.Round != after.Current.Round && !slices.ContainsFunc(after.History, line)
 	})
-	noted := Noted(before.Spec, after.Inputs.Parameters)
-	untold := func(n v1alpha1.Notification) bool {
-		return onForge(n) && by != nil && hears(after, *by, n, commitOf(n, v1alpha1.SuiteRound{Noted: noted}))
-	}
-	if Known(before) && slices.ContainsFunc(before.Spec.Notifications, untold) {
+	own := v1alpha1.SuiteRound{Noted: Noted(before.Spec, after.Inputs.Parameters, nil)}
+	untold := before.Spec // To repositories that have heard it, the commit of another says nothing.
+	untold.Notifications = slices.DeleteFunc(slices.Clone(before.Spec.Notifications), func(n v1alpha1.Notification) bool {
+		return !onForge(n) || by == nil || !hears(after, *by, n, commitOf(n, own))
+	})
+	if Known(before) && len(untold.Notifications) > 0 {
+		noted := Noted(untold, after.Inputs.Parameters, nil)
 		all := []v1alpha1.MeasuredBefore{{Round: by.Round, Noted: noted, CommitTime: comes(before, after, now)}}
 		for _, b := range after.MeasuredBefore {
 			if len(all) < maxBefore && (b.Round != by.Round || !slices.Equal(b.Noted, noted)) { // One that comes again is told once.

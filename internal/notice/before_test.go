@@ -103,7 +103,7 @@ func TestACommitThatStartsNoRoundHearsOfTheOneThatMeasuredItsInputs(t *testing.T
 	}
 }
 
-// A commit that comes while its inputs are measured waits for the end, and hears nothing of a round that comes to nothing.
+// A commit that comes while its inputs are measured waits for the end, and hears of a round that comes to nothing what its own commit hears.
 func TestACommitMayComeWhileItsInputsAreMeasured(t *testing.T) {
 	w := newForge(t)
 	w.begins(1)
@@ -124,6 +124,7 @@ func TestACommitMayComeWhileItsInputsAreMeasured(t *testing.T) {
 	w.measures(2, "of 2", "first", v1alpha1.RoundReplaced)
 	w.look(1)
 	w.try("a 2", nil)
+	w.try("a 2 for d", nil) // As the commit with which it began.
 	w.try("a 1 for d", nil)
 	w.try("", nil)
 	// The round in progress began with this one: it hears of it as of its own, however short a time ago it heard of another.
@@ -256,4 +257,34 @@ func TestACommitThatARepositoryDoesNotHaveIsGivenUp(t *testing.T) {
 	if diff := cmp.Diff(want, w.notified().Message); diff != "" {
 		t.Errorf("Notified (-want +got):\n%s", diff)
 	}
+}
+
+// Two repositories have commits of their own: the commit of one says nothing to the other.
+func TestACommitOfOneRepositoryIsToldToNoOther(t *testing.T) {
+	w := newForge(t)
+	other := forged("b")
+	other.GitHub.CommitParameter = "config"
+	w.suite.Spec.Parameters = append(w.suite.Spec.Parameters, parametersOf("config", "none")...)
+	w.suite.Spec.Notifications = append(w.suite.Spec.Notifications, other)
+	w.remember()
+	comes := func(commit, config string, by int32) {
+		w.now = w.now.Add(time.Minute)
+		w.suite.Status.Inputs.Parameters = []v1alpha1.ParameterValue{{Name: "commit", Value: commit}, {Name: "config", Value: config}, {Name: "pull", Value: "none"}}
+		w.look(by)
+	}
+	w.measures(1, "x", "a", v1alpha1.RoundPassed)
+	w.suite.Status.History[0].Noted = append(w.suite.Status.History[0].Noted, v1alpha1.ParameterValue{Name: "config", Value: "k"})
+	w.try("a 1, b 1", nil)
+	// A pipeline measures the commit of b with other inputs: what it says stands there.
+	w.measures(2, "y", "none", v1alpha1.RoundMissed)
+	w.suite.Status.History[0].Webhook = "id"
+	w.suite.Status.History[0].Parameters = []v1alpha1.ParameterValue{{Name: "config", Value: "k"}}
+	w.try("b 2", nil)
+	comes("b", "k", 1)
+	w.try("a 1 for b", nil)
+	comes("b", "l", 1)
+	w.try("b 1 for ", nil) // It has no value of the parameter of a.
+	comes("c", "m", 1)
+	w.try("a 1 for c, b 1 for c", nil)
+	w.try("", nil)
 }

@@ -122,7 +122,7 @@ func replaced(s *v1alpha1.BenchmarkSuite, to Forge, t telling) bool {
 // stands reports whether a telling stands where an earlier one would be told.
 func stands(to Forge, earlier, l telling) bool {
 	at, p := PlaceOf(to, earlier.SuiteRound), PlaceOf(to, l.SuiteRound)
-	return earlier.at().Before(l.at()) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
+	return p.Commit != "" && earlier.at().Before(l.at()) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
 }
 
 // behind reports whether a forge shows a later round where it would be told of one: that is remembered again, and was told before it had left the history.

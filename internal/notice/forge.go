@@ -71,13 +71,15 @@ func ForgeOf(n v1alpha1.Notification) Forge {
 	}
 }
 
-// Noted are the values, of all that a round has, of the parameters that notifications name: the round keeps them.
-func Noted(spec v1alpha1.BenchmarkSuiteSpec, values []v1alpha1.ParameterValue) []v1alpha1.ParameterValue {
+// Noted are the values, of all that a round has, of the parameters that notifications name: the round keeps them. Where a request has given values, the
+// spec's own commit is none of them: it may have other inputs.
+func Noted(spec v1alpha1.BenchmarkSuiteSpec, values, given []v1alpha1.ParameterValue) []v1alpha1.ParameterValue {
 	var noted []v1alpha1.ParameterValue
 	for _, v := range values {
+		own := len(given) == 0 || slices.ContainsFunc(given, func(g v1alpha1.ParameterValue) bool { return g.Name == v.Name })
 		if slices.ContainsFunc(spec.Notifications, func(n v1alpha1.Notification) bool {
 			to := ForgeOf(n)
-			return to.CommitParameter == v.Name || to.PullParameter == v.Name
+			return to.CommitParameter == v.Name && own || to.PullParameter == v.Name
 		}) {
 			noted = append(noted, v)
 		}
@@ -177,7 +179,11 @@ func (f Forge) state(state string, outcome v1alpha1.RoundOutcome) string {
 // means is the state of the commit that is told of the round, and why in a sentence.
 func (d Data) means(gate v1alpha1.Gate) (state, why string) {
 	state, why = d.stands(gate)
-	if of := fmt.Sprintf("round %d: ", d.Round); d.MeasuredBefore {
+	switch of := fmt.Sprintf("round %d: ", d.Round); {
+	case !d.MeasuredBefore:
+	case without(d.Outcome):
+		why = fmt.Sprintf("round %d was to measure the same: %s", d.Round, why)
+	default:
 		why = "measured before, in " + of + strings.TrimPrefix(why, of)
 	}
 	return state, why

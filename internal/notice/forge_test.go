@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/report/format"
 )
 
 const commit = "1a2b3c4d5e6f708192a3b4c5d6e7f80912a3b4c5"
@@ -138,16 +139,20 @@ func TestWhereARoundIsShown(t *testing.T) {
 
 func TestARoundNotesWhatNotificationsName(t *testing.T) {
 	values := []v1alpha1.ParameterValue{{Name: "image", Value: "a:1"}, {Name: "commit", Value: commit}, {Name: "pull", Value: "7"}}
+	repository := v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{forged("forge")}}
 	for name, tc := range map[string]struct {
-		spec v1alpha1.BenchmarkSuiteSpec
-		want []v1alpha1.ParameterValue
+		spec        v1alpha1.BenchmarkSuiteSpec
+		given, want []v1alpha1.ParameterValue
 	}{
-		"a repository": {v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{forged("forge")}}, values[1:]},
-		"a project":    {v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{inGitLab("forge")}}, values[1:]},
-		"a sink":       {v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{{Name: "events", URL: "https://a.example"}}}, nil},
-		"nothing":      {v1alpha1.BenchmarkSuiteSpec{}, nil},
+		"a repository": {repository, nil, values[1:]},
+		"a repository, where a request gives the commit":  {repository, values[:2], values[1:]},
+		"a repository, where a request gives no commit":   {repository, values[:1], values[2:]},
+		"a repository, where a request gives only a pull": {repository, values[2:], values[2:]},
+		"a project": {v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{inGitLab("forge")}}, nil, values[1:]},
+		"a sink":    {v1alpha1.BenchmarkSuiteSpec{Notifications: []v1alpha1.Notification{{Name: "events", URL: "https://a.example"}}}, nil, nil},
+		"nothing":   {v1alpha1.BenchmarkSuiteSpec{}, nil, nil},
 	} {
-		if diff := cmp.Diff(tc.want, Noted(tc.spec, values)); diff != "" {
+		if diff := cmp.Diff(tc.want, Noted(tc.spec, values, tc.given)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -230,6 +235,7 @@ func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
 		judged      *Gate
 		state, text string
 	}{
+		"replaced":                {v1alpha1.RoundReplaced, nil, "error", "round 12 was to measure the same: replaced by a newer round, and not measured to its end"},
 		"passed":                  {v1alpha1.RoundPassed, &Gate{metav1.ConditionTrue, v1alpha1.ReasonDone, "x"}, "success", "measured before, in round 12: passed: small: 0.81"},
 		"missed":                  {v1alpha1.RoundMissed, nil, "failure", "measured before, in round 12: missed: small: 0.81"},
 		"a value became worse":    {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 12: worse"}, "failure", "measured before, in round 12: worse"},
@@ -246,7 +252,7 @@ func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
 				t.Errorf("got %+v, want %s: %s", got, tc.state, tc.text)
 			}
 			comment := CommentOf(e, PlaceOf(ForgeOf(forged("forge")), line), v1alpha1.Gate{}, "", nil)
-			for _, part := range []string{".** Measured before, in round 12: ", "round 12 · commit " + commit} {
+			for _, part := range []string{".** " + format.Capital(tc.text[:15]), "round 12 · commit " + commit} {
 				if !strings.Contains(comment, part) {
 					t.Errorf("the comment lacks %q:\n%s", part, comment)
 				}

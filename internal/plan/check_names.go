@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -58,4 +60,45 @@ func namesOf(container string, own v1alpha1.ContainerSettings) []named {
 		add(s.Name, "imagePullSecrets[%d].name", n)
 	}
 	return out
+}
+
+// PullSecrets are the names of the Secrets with which the images of a run are pulled.
+func PullSecrets(spec v1alpha1.BenchmarkRunSpec) []string {
+	var names []string
+	add := func(own v1alpha1.ContainerSettings) {
+		for _, s := range own.ImagePullSecrets {
+			names = append(names, s.Name)
+		}
+	}
+	for _, impl := range spec.Implementations {
+		add(impl.ContainerSettings)
+		for _, d := range impl.Dependencies {
+			add(d.ContainerSettings)
+		}
+	}
+	return names
+}
+
+// borrowed are the fields of a spec, at whatever depth, that name a ConfigMap or a Secret whose content is measured. That of imagePullSecrets is not.
+var borrowed = []string{"configMap", "configMapKeyRef", "secret", "secretKeyRef", "envFrom"}
+
+// Borrows reports whether a run measures what its spec only names: the content of ConfigMaps and Secrets, which can change while the spec does not.
+func Borrows(spec v1alpha1.BenchmarkRunSpec) bool {
+	text, _ := json.Marshal(spec) // It came as JSON.
+	var tree any
+	return json.Unmarshal(text, &tree) != nil || borrows(tree)
+}
+
+func borrows(node any) bool {
+	switch node := node.(type) {
+	case []any:
+		return slices.ContainsFunc(node, borrows)
+	case map[string]any:
+		for field, value := range node {
+			if slices.Contains(borrowed, field) || borrows(value) {
+				return true
+			}
+		}
+	}
+	return false
 }

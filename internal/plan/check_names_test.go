@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,5 +54,35 @@ func TestANameThatNoObjectCanHaveIsRefused(t *testing.T) {
 				t.Errorf("a name that objects can have: %v", err)
 			}
 		})
+	}
+}
+
+// What is measured and does not stand in a spec is known of each field that names it, also of one that is to come.
+func TestEachFieldThatNamesAConfigMapOrASecretBorrowsItsContent(t *testing.T) {
+	names, seen, found := regexp.MustCompile(`(?i)configmap|secret|from$`), map[reflect.Type]bool{}, 0
+	var look func(of reflect.Type)
+	look = func(of reflect.Type) {
+		if of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
+			look(of.Elem())
+			return
+		}
+		if of.Kind() != reflect.Struct || seen[of] || !strings.HasPrefix(of.PkgPath(), "loadstone.dev/") {
+			return
+		}
+		seen[of] = true
+		for f := range of.Fields() {
+			field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			holds := []string{"bodyFrom", "valueFrom", "imagePullSecrets"} // The first two hold fields that name one.
+			if names.MatchString(field) && !slices.Contains(holds, field) {
+				if found++; !slices.Contains(borrowed, field) {
+					t.Errorf("%s.%s is none of the fields that borrow", of.Name(), field)
+				}
+			}
+			look(f.Type)
+		}
+	}
+	look(reflect.TypeFor[v1alpha1.BenchmarkRunSpec]())
+	if found < 7 {
+		t.Errorf("only %d fields are found", found)
 	}
 }

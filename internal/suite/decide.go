@@ -317,7 +317,7 @@ func (d *decision) begin(record roundRecord, in inputs) {
 		}
 		number = max(number, r.number+1)
 	}
-	record.Against, record.Noted = in.against(d.good), notice.Noted(d.Suite.Spec, in.parameters)
+	record.Against, record.Noted = in.against(d.good), notice.Noted(d.Suite.Spec, in.parameters, record.Parameters)
 	d.open = &round{roundRecord: record, number: number}
 	d.rounds = append([]*round{d.open}, d.rounds...)
 	d.create(d.open, in)

@@ -126,9 +126,10 @@ func (d *decision) result() *v1alpha1.SuiteRound {
 	return nil
 }
 
-// shared is the round that has the inputs of now: the one that the suite is judged by, or that measures them; nil if there is none, or if it is not known.
+// shared is the round that has the inputs of now: the one that the suite is judged by, or that measures them; nil if there is none, or if it is not known,
+// as where what is measured can be another though the inputs are the same.
 func (d *decision) shared() *v1alpha1.SuiteRound {
-	if !follows(d.Suite.Spec) || d.problem != nil || d.in.unresolved != nil {
+	if !follows(d.Suite.Spec) || d.problem != nil || d.in.unresolved != nil || !d.in.fixed() {
 		return nil
 	}
 	if line := d.result(); line != nil || d.open == nil || d.open.PullRequest != "" || d.open.Inputs != d.in.hash {

@@ -30,6 +30,8 @@ type inputs struct {
 	specs      []v1alpha1.BenchmarkRunSpec
 	images     []v1alpha1.ResolvedImage
 	parameters []v1alpha1.ParameterValue
+	// tags is true if an image is named by a tag of which no digest is known.
+	tags bool
 	// unresolved is why a digest is not known now; nil if all are. Where all were known before, the inputs are those of before.
 	unresolved *Problem
 }
@@ -113,33 +115,12 @@ func write(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([
 func PullSecrets(spec v1alpha1.BenchmarkSuiteSpec) []string {
 	var names []string
 	for _, r := range spec.Runs {
-		var template any
-		if json.Unmarshal(r.Template.Spec.Raw, &template) != nil {
-			continue // It is refused where its inputs are read.
-		}
-		names = append(names, pullSecrets(template, false)...)
+		var template v1alpha1.BenchmarkRunSpec
+		_ = json.Unmarshal(r.Template.Spec.Raw, &template) // What is wrong is refused where the inputs are read, and the rest is there.
+		names = append(names, plan.PullSecrets(template)...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// pullSecrets are the names below all fields imagePullSecrets of a template; of a node that is below one, its own.
-func pullSecrets(node any, below bool) []string {
-	var names []string
-	switch node := node.(type) {
-	case []any:
-		for _, item := range node {
-			names = append(names, pullSecrets(item, below)...)
-		}
-	case map[string]any:
-		if name, ok := node["name"].(string); ok && below && name != "" {
-			names = append(names, name)
-		}
-		for field, value := range node {
-			names = append(names, pullSecrets(value, field == "imagePullSecrets")...)
-		}
-	}
-	return names
 }
 
 // tagged are the images of some runs that are not named by a digest, each once.
@@ -182,6 +163,7 @@ func inputsOf(suite *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, s
 	for _, r := range runs {
 		edit(r.Spec, in.pin)
 	}
+	in.tags = len(tagged(runs)) > 0
 	text, err := json.Marshal(runs)
 	if err != nil {
 		return in, invalid("the runs cannot be written as JSON: %v", err)
@@ -189,6 +171,9 @@ func inputsOf(suite *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, s
 	in.hash = digest(string(text))
 	return in, in.read(runs)
 }
+
+// fixed reports whether the same hash is the same measured: images by their digests, and nothing that a ConfigMap or a Secret holds.
+func (in *inputs) fixed() bool { return !in.tags && !slices.ContainsFunc(in.specs, plan.Borrows) }
 
 // resolve takes the digest of each image from what registries said, and from what was known before where they say nothing.
 func (in *inputs) resolve(images []string, said map[string]Resolution, known []v1alpha1.ResolvedImage) *Problem {

@@ -116,6 +116,65 @@ func TestACommitOfASuiteThatFollowsNoChangesHearsNothing(t *testing.T) {
 	w.wantHeard("1111111: success: passed: small: all objectives met; large: all objectives met")
 }
 
+// A commit that changes nothing of the inputs can change what is measured, where they only name it.
+func TestWhichCommitsHearThatTheyWereMeasuredBefore(t *testing.T) {
+	const first = "1111111: success: passed: small: all objectives met; large: all objectives met"
+	asWritten := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Change.Images = v1alpha1.ImagesAsWritten }
+	byDigest := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Default = "shop/checkout@sha256:aa" }
+	adds := func(place, more string) func(*v1alpha1.BenchmarkSuiteSpec) {
+		return func(s *v1alpha1.BenchmarkSuiteSpec) {
+			s.Runs[0] = suiteRun("small", strings.Replace(template, place, place+more, 1))
+		}
+	}
+	for name, tc := range map[string]struct {
+		spec  []func(*v1alpha1.BenchmarkSuiteSpec)
+		hears bool
+	}{
+		"a tag is resolved":                   {nil, true},
+		"a tag is taken as it is written":     {[]func(*v1alpha1.BenchmarkSuiteSpec){asWritten}, false},
+		"a digest is taken as it is written":  {[]func(*v1alpha1.BenchmarkSuiteSpec){asWritten, byDigest}, true},
+		"a script is in a ConfigMap":          {[]func(*v1alpha1.BenchmarkSuiteSpec){adds(`"tool": "wrk", `, `"script": {"configMap": "scripts", "key": "browse.lua"}, `)}, false},
+		"variables are in a ConfigMap":        {[]func(*v1alpha1.BenchmarkSuiteSpec){adds(`"name": "candidate", `, `"envFrom": [{"kind": "ConfigMap", "name": "settings"}], `)}, false},
+		"an image is pulled by a Secret":      {[]func(*v1alpha1.BenchmarkSuiteSpec){adds(`"name": "candidate", `, `"imagePullSecrets": [{"name": "registry"}], `)}, true},
+		"a variable has its value in the run": {[]func(*v1alpha1.BenchmarkSuiteSpec){adds(`"name": "candidate", `, `"env": [{"name": "A", "value": "1"}], `)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, commit(knows("1")))
+			for _, change := range tc.spec {
+				commit(change)(w)
+			}
+			w.hears("the suite is applied")
+			w.hears("another commit comes while its round is measured", ends(well), commit(knows("2")))
+			w.hears("it passes", ends(well))
+			w.hears("a third comes", commit(knows("3")))
+			want := []string{first}
+			if tc.hears {
+				const same = ": success: measured before, in round 1: passed: small: all objectives met; large: all objectives met"
+				want = append(want, "2222222"+same, "3333333"+same)
+			}
+			w.wantHeard(want...)
+		})
+	}
+}
+
+// A round with values that somebody has given says nothing of the commit that the spec has, whose image is another.
+func TestARoundWithGivenValuesIsToldOnTheCommitThatWasGiven(t *testing.T) {
+	w := newWorld(t, commit(knows("1")))
+	w.hears("the suite is applied")
+	w.hears("its round passes", ends(well, well))
+	w.hears("somebody tries another image", has("shop/checkout:1"), byHand("a", "shop/checkout:1"))
+	w.hears("it misses an objective", ends(missed, well))
+	w.hears("somebody tries it again, and says of which commit it is", func(w *world) {
+		byHand("b", "shop/checkout:1")(w)
+		r := webhook.Read(w.suite.Annotations[v1alpha1.AnnotationWebhook])
+		r.Parameters = append(r.Parameters, v1alpha1.ParameterValue{Name: "commit", Value: strings.Repeat("7", 40)})
+		annotate(v1alpha1.AnnotationWebhook, r.Text())(w)
+	})
+	w.hears("it misses an objective", ends(missed, well))
+	w.wantHeard("1111111: success: passed: small: all objectives met; large: all objectives met",
+		"7777777: failure: missed: small: throughput 0.81 of anchor's, at least 0.9 wanted")
+}
+
 // Whatever happens, the newest that a commit hears of the suite is how its inputs stand, and it hears nothing twice.
 func TestACommitHearsHowItsInputsStand(t *testing.T) {
 	for seed := range uint64(30) {
@@ -132,7 +191,7 @@ func TestACommitHearsHowItsInputsStand(t *testing.T) {
 			for range 2 { // The repository is known at the first.
 				w.apply(Decide(w.facts()), always)
 				for _, d := range w.hear() {
-					before := newest(heard[commitOf(d)], d.Round.Round)
+					before := newest(heard[commitOf(d)])
 					if d.CommitTime != nil && before.Inputs == d.Round.Inputs && isResult(before.Outcome) {
 						t.Fatalf("seed %d, step %d: a commit that has heard of round %d hears the same of round %d", seed, step, before.Round, d.Round.Round)
 					}
@@ -144,19 +203,17 @@ func TestACommitHearsHowItsInputsStand(t *testing.T) {
 			if ready := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady); judged == nil || ready.Reason == v1alpha1.ReasonInvalidSpec {
 				continue
 			}
-			if last := newest(heard[w.suite.Spec.Parameters[1].Default], judged.Round); last.Inputs != judged.Inputs || !isResult(last.Outcome) {
+			if last := newest(heard[w.suite.Spec.Parameters[1].Default]); last.Inputs != judged.Inputs || !isResult(last.Outcome) {
 				t.Fatalf("seed %d, step %d: the suite is judged by round %d, and its commit has heard of round %d last", seed, step, judged.Round, last.Round)
 			}
 		}
 	}
 }
 
-// newest is the newest that was heard of a suite's own rounds, and of another.
-func newest(heard []notice.Due, other int32) v1alpha1.SuiteRound {
-	for _, d := range slices.Backward(heard) {
-		if d.CommitTime != nil || d.Round.Webhook == "" || d.Round.Round == other {
-			return d.Round
-		}
+// newest is the newest that was heard. No request gives a commit here: all of it is of the suite's own.
+func newest(heard []notice.Due) v1alpha1.SuiteRound {
+	if len(heard) == 0 {
+		return v1alpha1.SuiteRound{}
 	}
-	return v1alpha1.SuiteRound{}
+	return heard[len(heard)-1].Round
 }

@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/queue"
 )
 
 // roundRecord is what each run knows of its round, so that nothing else needs to.
@@ -50,6 +51,9 @@ type roundRun struct {
 }
 
 func (r roundRun) ended() bool { return r.object.Status.CompletionTime != nil }
+
+// suspended reports whether somebody keeps the run from beginning, for which its round waits.
+func (r roundRun) suspended() bool { return !r.ended() && queue.Suspended(r.object) }
 
 // round is a round as its runs tell of it.
 type round struct {
@@ -134,7 +138,7 @@ func (r *round) current() v1alpha1.CurrentRound {
 	for _, run := range r.runs {
 		if run.ended() {
 			ended++
-		} else if c.Run == "" {
+		} else if c.Run == "" && !run.suspended() {
 			c.Run = run.object.Name
 		}
 	}

@@ -150,6 +150,11 @@ func (d *decision) progress() string {
 	if c.Run != "" {
 		text += ", " + c.Run + " is next or measured"
 	}
+	for _, run := range d.open.runs {
+		if run.suspended() {
+			text += ", " + run.object.Name + " does not begin while its own spec.suspend is true"
+		}
+	}
 	if d.waits != nil {
 		text += ", and the rest waits: " + d.waits.Message
 	}

@@ -381,3 +381,28 @@ func TestARoundOfWhichNoRunIsLeftIsRemembered(t *testing.T) {
 		})
 	}
 }
+
+// A run that somebody keeps from beginning keeps its round from ending, and the suite from the next: who looks at it is told of the way out.
+func TestARoundNamesItsRunThatIsSuspended(t *testing.T) {
+	w := newWorld(t)
+	w.step("the suite is applied")
+	yes := true
+	w.runs[0].Spec.Suspend = &yes
+	w.step("somebody suspends its first run")
+	says := func(want string) {
+		t.Helper()
+		if m := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionMeasuring); m.Message != want {
+			t.Errorf("Measuring says %q, want %q", m.Message, want)
+		}
+	}
+	waits := ", " + w.runs[0].Name + " does not begin while its own spec.suspend is true"
+	says("round 1 (Change): 0/2 runs have ended, " + w.runs[1].Name + " is next or measured" + waits)
+	w.now = w.now.Add(10 * time.Minute)
+	w.runs[1].Status.CompletionTime = &metav1.Time{Time: w.now}
+	well(&w.runs[1])
+	w.step("the other passes")
+	says("round 1 (Change): 1/2 runs have ended" + waits)
+	w.runs[0].Spec.Suspend = nil
+	w.step("it is resumed")
+	says("round 1 (Change): 1/2 runs have ended, " + w.runs[0].Name + " is next or measured")
+}
