@@ -94,11 +94,7 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 			if dir == "" {
 				return end
 			}
-			err = fetchRound(c, k, args[0], line.Round, dir)
-			if err != nil && end != nil {
-				return severalErrors{end, err}
-			}
-			return cmp.Or(end, err)
+			return withReport(end, fetchRound(c, k, args[0], line.Round, dir))
 		},
 	}
 	c.Flags().DurationVar(&patience, "wait", 0, "wait for the end of the round, for a `DURATION` at most, such as 2h")
@@ -121,6 +117,14 @@ func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
 	case v1alpha1.RoundFailed, v1alpha1.RoundReplaced, v1alpha1.RoundIncomplete:
 	}
 	return errors.New(text)
+}
+
+// withReport is how a round has ended, with its own exit code, and beside it why its report could not be fetched.
+func withReport(end, err error) error {
+	if end == nil || err == nil {
+		return cmp.Or(end, err)
+	}
+	return &statusError{status(end), fmt.Errorf("%w; %w", end, err)}
 }
 
 // suiteReportCommand fetches the report of a round.
