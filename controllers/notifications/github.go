@@ -66,6 +66,9 @@ func (gitHub) commentRefused(h *hub, r refused) error {
 	says := r.message + " to the comment, and has the status of the commit"
 	switch r.status {
 	case http.StatusForbidden:
+		if strings.Contains(r.says, "issue is locked") { // It says so of pull requests, too.
+			return final("%s: the conversation of pull request %s is locked; unlock it", says, h.at.Pull)
+		}
 		says += ": give the token of gitHub.secretRef the right to write pull requests of gitHub.repository, or unlock the conversation"
 	case http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
 		return final("%s: %s has no pull request %s, or the token of gitHub.secretRef may not write it; correct what requests give to %s",

@@ -488,6 +488,20 @@ func TestWhatGitHubRefuses(t *testing.T) {
 			0, true, 2,
 		},
 		"a conversation that is locked": {
+			func(h *hubbub) {
+				h.first = func(w http.ResponseWriter, _ *http.Request) bool {
+					if h.asked[len(h.asked)-1] != comments {
+						return false
+					}
+					http.Error(w, `{"message": "Unable to create comment because issue is locked."}`, http.StatusForbidden)
+					return true
+				}
+			},
+			v1alpha1.ReasonSinkRefused,
+			"answers 403 Forbidden to the comment, and has the status of the commit: the conversation of pull request 7 is locked; unlock it",
+			0, true, 3,
+		},
+		"a token that may not write comments": {
 			fallsOn(comments, http.StatusForbidden),
 			v1alpha1.ReasonSinkRefused,
 			"answers 403 Forbidden to the comment, and has the status of the commit: give the token of gitHub.secretRef the right to write pull requests of gitHub.repository, or unlock the conversation",

@@ -68,6 +68,9 @@ func (gitLab) statusRefused(h *hub, r refused) error {
 	case r.status == http.StatusForbidden:
 		says += ": the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
 			" and, where the commit's branch is protected, the right to push or to merge there"
+		if !outOfScope(r) { // Of a protected branch it says no more than of a missing role, and other commits are in other branches.
+			return final("%s", says)
+		}
 	}
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
 }
@@ -77,6 +80,9 @@ func (gitLab) commentRefused(h *hub, r refused) error {
 	switch r.status {
 	case http.StatusForbidden:
 		says += ": let the account of gitLab.secretRef's token comment on merge requests of gitLab.project, or unlock the discussion"
+		if !outOfScope(r) {
+			return final("%s", says)
+		}
 	case http.StatusNotFound:
 		return final("%s: %s has no merge request %s, or the token of gitLab.secretRef may not see it; correct what requests give to %s",
 			says, h.at.Repository, h.at.Pull, h.to.PullParameter)
@@ -85,6 +91,9 @@ func (gitLab) commentRefused(h *hub, r refused) error {
 	}
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
 }
+
+// outOfScope reports whether a refusal is that of the token, whatever it is used for.
+func outOfScope(r refused) bool { return strings.Contains(r.says, "insufficient_scope") }
 
 // unchanged is the id of the account whose token it is, if the newest of its statuses with a name is what it was to be: GitLab refuses to set anew what is
 // pending or running.

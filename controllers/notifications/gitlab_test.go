@@ -304,6 +304,11 @@ func TestWhatGitLabRefuses(t *testing.T) {
 			"answers 403 Forbidden to the status of a commit: the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
 				" and, where the commit's branch is protected, the right to push or to merge there", 0, false, 1,
 		},
+		"a commit of a protected branch": {
+			answers(setsStatus, http.StatusForbidden, `{"message": "403 Forbidden"}`),
+			"answers 403 Forbidden to the status of a commit: the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
+				" and, where the commit's branch is protected, the right to push or to merge there", 0, true, 1,
+		},
 		"a project that it does not show": {
 			func(l *lab) { l.sink.GitLab.Project = "shop/chekout" },
 			"answers 404 Not Found to the status of a commit: gitLab.project is not there, or the token of gitLab.secretRef may not see it", 0, false, 1,
@@ -333,6 +338,11 @@ func TestWhatGitLabRefuses(t *testing.T) {
 		},
 		"a discussion that is locked": {
 			answers(makesNote, http.StatusForbidden, `{"message": "403 Forbidden"}`),
+			"answers 403 Forbidden to the comment, and has the status of the commit: let the account of gitLab.secretRef's token comment on merge requests of gitLab.project, or unlock the discussion",
+			0, true, 3,
+		},
+		"a token that may not write notes": {
+			answers(makesNote, http.StatusForbidden, `{"error": "insufficient_scope", "scope": "hush"}`),
 			"answers 403 Forbidden to the comment, and has the status of the commit: let the account of gitLab.secretRef's token comment on merge requests of gitLab.project, or unlock the discussion",
 			0, false, 3,
 		},

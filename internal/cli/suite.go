@@ -23,7 +23,8 @@ const (
 says. Where the suite follows changes of images, the registry is asked first for those behind its tags. With --set parameters have other values than
 their defaults in this round. The command waits for the round only with --wait, and then exits as it has ended: 0 if it has passed, 3 if an objective is
 missed, 4 if it is inconclusive, and 1 if it failed, was replaced, has the values of another request, or has not ended by then. With --out it also
-writes the report of this round before it exits, as loadstone suite report does, and waits for the change points that the gate asks for; they do not change the exit code.`
+writes the report of this round before it exits, as loadstone suite report does, and waits for the change points that the gate asks for; they do not
+change the exit code.`
 
 	suiteReportHelp = `Fetches the report of a round of a suite that has ended, and prints the path of junit.xml, which continuous integration shows as a list of tests: how the
 round has ended, what gate.changePoints asks, and the tests of each run's own report. A run that failed, or is not there any more, is an error in it. Beside it
@@ -95,11 +96,7 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 			if dir == "" {
 				return end
 			}
-			err = fetchRound(c, k, args[0], line.Round, dir)
-			if err != nil && end != nil {
-				return severalErrors{end, err}
-			}
-			return cmp.Or(end, err)
+			return withReport(end, fetchRound(c, k, args[0], line.Round, dir))
 		},
 	}
 	c.Flags().DurationVar(&patience, "wait", 0, "wait for the end of the round, for a `DURATION` at most, such as 2h")
@@ -122,6 +119,14 @@ func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
 	case v1alpha1.RoundFailed, v1alpha1.RoundReplaced, v1alpha1.RoundIncomplete:
 	}
 	return errors.New(text)
+}
+
+// withReport is how a round has ended, with its own exit code, and beside it why its report could not be fetched.
+func withReport(end, err error) error {
+	if end == nil || err == nil {
+		return cmp.Or(end, err)
+	}
+	return &statusError{status(end), fmt.Errorf("%w; %w", end, err)}
 }
 
 // suiteReportCommand fetches the report of a round.

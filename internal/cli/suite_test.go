@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -81,5 +83,34 @@ func TestARoundEndsTheCommandThatWaitsForIt(t *testing.T) {
 		if said := out.String() + text; got != want || strings.TrimSpace(said) != "round 3: "+strings.ToLower(string(outcome))+": small: p99 +23 %" {
 			t.Errorf("%s exits with %d and says %q", outcome, got, said)
 		}
+	}
+}
+
+// A pipeline that goes on at 4, or tells 3 from 1, does so whether or not the store answers.
+func TestTheExitCodeOfARoundStaysWithoutItsReport(t *testing.T) {
+	away := errors.New("the store is away")
+	for name, tc := range map[string]struct {
+		outcome v1alpha1.RoundOutcome
+		err     error
+		want    int
+	}{
+		"it is missed, and its report is here":         {v1alpha1.RoundMissed, nil, statusMissed},
+		"it is missed, and the store is away":          {v1alpha1.RoundMissed, away, statusMissed},
+		"it is inconclusive, and the store is away":    {v1alpha1.RoundInconclusive, away, statusInconclusive},
+		"it has failed, and what was asked is no good": {v1alpha1.RoundFailed, badInput(away), statusFailed},
+		"it has passed, and the store is away":         {v1alpha1.RoundPassed, away, statusFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := withReport(tellEnd(io.Discard, v1alpha1.SuiteRound{Round: 7, Outcome: tc.outcome}), tc.err)
+			if got := status(err); got != tc.want {
+				t.Errorf("it exits with %d, want %d", got, tc.want)
+			}
+			if tc.err != nil && !errors.Is(err, away) || tc.outcome != v1alpha1.RoundPassed && !strings.HasPrefix(err.Error(), "round 7: ") {
+				t.Errorf("it says %v", err)
+			}
+		})
+	}
+	if err := withReport(nil, nil); err != nil {
+		t.Errorf("what has passed ends with %v", err)
 	}
 }

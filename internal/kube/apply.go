@@ -54,9 +54,28 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 			return false, invalid(fmt.Errorf("BenchmarkRun %s/%s is there already and measures something else: --replace deletes it, or give yours another metadata.name", run.Namespace, run.Name))
 		default:
 			run.UID = there.UID
-			return true, nil
+			return true, a.resume(ctx, there, run.Spec.Suspend)
 		}
 	}
+}
+
+// resume lets a run go on that is suspended on the cluster, if the file says that it is not: applying the file would. Where the file does not say,
+// somebody else may have suspended it.
+func (a Applier) resume(ctx context.Context, there *v1alpha1.BenchmarkRun, asked *bool) error {
+	if there.Spec.Suspend == nil || !*there.Spec.Suspend || asked != nil && *asked {
+		return nil
+	}
+	name := fmt.Sprintf("benchmarkrun %s/%s", there.Namespace, there.Name)
+	if asked == nil {
+		a.Note(name + " is suspended, and the file does not say whether it should be: with spec.suspend: false in it this command resumes the run")
+		return nil
+	}
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"suspend": false}}`))
+	if err := a.Client.Patch(ctx, there, patch, client.FieldOwner(owner)); err != nil {
+		return fmt.Errorf("resuming BenchmarkRun %s/%s: %w", there.Namespace, there.Name, discover.Explain("", err))
+	}
+	a.Note(name + " resumed")
+	return nil
 }
 
 // remove deletes a run that stands in the way.

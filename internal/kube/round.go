@@ -173,9 +173,17 @@ func (r *RoundRequest) read(ctx context.Context) (*v1alpha1.BenchmarkSuite, []v1
 	return s, runs.Items, err
 }
 
-// answer is the number of the round that answers the request; 0 if it has not begun. A later request that took its place asks for the same, unless it
-// gives values.
+// answer is the number of the round that answers the request; 0 if it has not begun. The status remembers that of one with values when its runs are gone.
+// A later request that took its place asks for the same, unless it gives values.
 func (r *RoundRequest) answer(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) int32 {
+	if r.gives {
+		if s.Status.Current.Webhook == r.token {
+			return s.Status.Current.Round
+		}
+		if line := pick.First(s.Status.History, func(l *v1alpha1.SuiteRound) bool { return l.Webhook == r.token }); line != nil {
+			return line.Round
+		}
+	}
 	if round := suite.Answering(runs, r.token); round > 0 || r.gives {
 		return round
 	}

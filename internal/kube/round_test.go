@@ -278,6 +278,38 @@ func TestARequestGivesValues(t *testing.T) {
 	}
 }
 
+// The runs of a round may be deleted between two looks, and what it has come to stays.
+func TestTheStatusKnowsWhichRoundAnswersARequestWithValues(t *testing.T) {
+	const mine = "0b7e"
+	for name, tc := range map[string]struct {
+		status v1alpha1.BenchmarkSuiteStatus
+		round  int32
+		// ended is true if its outcome is known.
+		ended bool
+	}{
+		"it has ended, and its runs are gone": {
+			v1alpha1.BenchmarkSuiteStatus{LastHandledWebhook: mine, History: []v1alpha1.SuiteRound{{Round: 5}, {Round: 4, Webhook: mine, Outcome: v1alpha1.RoundMissed}}}, 4, true,
+		},
+		"it is in progress": {v1alpha1.BenchmarkSuiteStatus{LastHandledWebhook: mine, Current: v1alpha1.CurrentRound{Round: 4, Webhook: mine}}, 4, false},
+		"it was dropped":    {v1alpha1.BenchmarkSuiteStatus{LastHandledWebhook: mine, History: []v1alpha1.SuiteRound{{Round: 4, Webhook: "ffff"}}}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &played{t: t, suite: *checkout()}
+			p.suite.Status = tc.status
+			r := &RoundRequest{client: p.client(), key: client.ObjectKeyFromObject(&p.suite), uid: "0c9f", token: mine, gives: true, every: time.Millisecond}
+			if round := r.answer(&p.suite, nil); round != tc.round {
+				t.Errorf("round %d answers it, want %d", round, tc.round)
+			}
+			if !tc.ended {
+				return
+			}
+			if got, err := r.Await(t.Context(), 2*time.Minute, false); err != nil || got.Outcome != v1alpha1.RoundMissed {
+				t.Errorf("it ends as %+v, %v", got, err)
+			}
+		})
+	}
+}
+
 func TestValuesAreWrittenAsNameAndValue(t *testing.T) {
 	for text, fails := range map[string]string{
 		"image=shop:1 commit=a=b": "", "": "", "image": `"image" gives no parameter a value: write NAME=VALUE`, "=shop:1": `"=shop:1" gives no parameter a value`,

@@ -109,6 +109,9 @@ func comes(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus
 // hears reports whether a forge is to hear of a commit what a round says that has its inputs: unless the newest that it hears of that commit, from the
 // suite's own rounds, is a result of the same inputs. What a pipeline has measured for itself is no word of the suite.
 func hears(status *v1alpha1.BenchmarkSuiteStatus, by v1alpha1.SuiteRound, n v1alpha1.Notification, commit string) bool {
+	if beforeSink(status, by, n) {
+		return false
+	}
 	rounds := status.History
 	if !slices.ContainsFunc(rounds, func(r v1alpha1.SuiteRound) bool { return r.Round == by.Round }) { // It is in progress.
 		if commitOf(n, by) == commit {
@@ -124,4 +127,11 @@ func hears(status *v1alpha1.BenchmarkSuiteStatus, by v1alpha1.SuiteRound, n v1al
 		}
 	}
 	return commit != "" && newest.Round != by.Round && (newest.Inputs != by.Inputs || without(newest.Outcome))
+}
+
+// beforeSink reports whether a round ended before a sink was there and does not know what the sink's commit was then: it may have begun with any.
+func beforeSink(status *v1alpha1.BenchmarkSuiteStatus, by v1alpha1.SuiteRound, n v1alpha1.Notification) bool {
+	entry := pick.First(status.Notifications, func(e *v1alpha1.NotificationStatus) bool { return e.Name == n.Name })
+	knows := slices.ContainsFunc(slices.Concat(by.Noted, by.Parameters), func(v v1alpha1.ParameterValue) bool { return v.Name == ForgeOf(n).CommitParameter })
+	return entry != nil && !knows && by.CompletionTime.Before(entry.StartTime)
 }

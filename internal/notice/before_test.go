@@ -288,3 +288,63 @@ func TestACommitOfOneRepositoryIsToldToNoOther(t *testing.T) {
 	w.try("a 1 for c, b 1 for c", nil)
 	w.try("", nil)
 }
+
+// A round that does not know its commit may have begun with the one that comes.
+func TestANewRepositoryHearsOfNoOlderRoundThatDoesNotKnowItsCommit(t *testing.T) {
+	none := []v1alpha1.ParameterValue{{Name: "commit", Value: "none"}}
+	for name, tc := range map[string]struct {
+		noted []v1alpha1.ParameterValue
+		// there is true if the repository was there when the round ended.
+		there bool
+		want  string
+	}{
+		"it ended before, and nobody noted its commit":       {nil, false, ""},
+		"it ended before, and is known to have had none":     {none, false, "late 1 for c"},
+		"it ended afterwards, and nobody noted its commit":   {nil, true, "late 1 for c"},
+		"it ended afterwards, and is known to have had none": {none, true, "late 1 for c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newForge(t)
+			w.suite.Spec.Notifications = nil
+			w.remember()
+			arrives := func() {
+				w.now = w.now.Add(time.Minute)
+				w.suite.Spec.Notifications = []v1alpha1.Notification{forged("late")}
+				w.remember()
+			}
+			if tc.there {
+				arrives()
+			}
+			w.measures(1, "x", "a", v1alpha1.RoundPassed)
+			w.suite.Status.History[0].Noted = tc.noted
+			if !tc.there {
+				arrives()
+			}
+			w.comes("c", 1)
+			w.try(tc.want, nil)
+		})
+	}
+}
+
+// Who reads the change points, and who tells of them, may be on different nodes.
+func TestARoundIsToldOnceWhateverTheClocksOfNodesSay(t *testing.T) {
+	for name, tc := range map[string]struct{ reason, again string }{
+		"of change points that were known":         {"", ""},
+		"of those that a store did not give first": {v1alpha1.ReasonStoreUnavailable, "a 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newForge(t)
+			w.measures(1, "x", "a", v1alpha1.RoundPassed)
+			points := &w.suite.Status.History[0].ChangePoints
+			points.Reason, points.CompletionTime = tc.reason, &metav1.Time{Time: w.now.Add(5 * time.Minute)}
+			w.try("a 1", nil)
+			w.try("", nil)
+			w.now = w.now.Add(time.Minute)
+			if points = &w.suite.Status.History[0].ChangePoints; tc.reason != "" {
+				points.Reason, points.CompletionTime = "", &metav1.Time{Time: w.now}
+			}
+			w.try(tc.again, nil)
+			w.try("", nil)
+		})
+	}
+}

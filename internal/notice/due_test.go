@@ -232,6 +232,39 @@ func TestASinkThatFailsIsTriedLessAndLess(t *testing.T) {
 	}
 }
 
+// What a forge refuses may concern one commit or one pull request alone.
+func TestARoundThatIsRefusedForAnHourCostsNoOtherItsTry(t *testing.T) {
+	for name, tc := range map[string]struct {
+		second *Answer
+		want   string
+	}{
+		"the next is taken":        {&Answer{}, "2 Passed taken, 1 Passed given up"},
+		"the next is refused, too": {away, "2 Passed given up, 1 Passed given up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "a")
+			w.ends(1, v1alpha1.RoundPassed)
+			w.now = w.now.Add(time.Minute)
+			w.ends(2, v1alpha1.RoundPassed)
+			for range 50 {
+				if w.rounds("a") != "" {
+					break
+				}
+				w.try("a 1", down(away))
+				_, _, after := w.next()
+				w.now = w.now.Add(after)
+			}
+			if got := w.rounds("a"); got != "1 Passed given up" {
+				t.Errorf("without a try of the next, it is done with %s", got)
+			}
+			w.try("a 2", down(tc.second))
+			if got := w.rounds("a"); got != tc.want {
+				t.Errorf("it is done with %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestASinkMayAskToBeLeftAlone(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 5 * time.Second: 10 * time.Second, 90 * time.Second: 90 * time.Second, 18 * time.Hour: 15 * time.Minute} {
 		w := newWorld(t, "a")

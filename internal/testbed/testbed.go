@@ -8,9 +8,12 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,16 +28,37 @@ var (
 
 // Main runs the tests of a package and then ends the servers that they have started. It returns the exit code.
 func Main(m *testing.M) int {
+	stopWhenEnded()
 	code := m.Run()
 	tally.tell()
+	return max(code, stopAll())
+}
+
+// stopWhenEnded ends the servers when somebody ends the tests, as hack/test.sh does beside a stage that has failed: those of an API server are in
+// process groups of their own, and nobody else ends them.
+func stopWhenEnded() {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	go func() {
+		<-ended
+		signal.Ignore(syscall.SIGPIPE) // Who reads what the tests say may have ended before.
+		stopAll()
+		os.Exit(1)
+	}()
+}
+
+// stopAll ends all servers, and returns an exit code.
+func stopAll() int {
 	mu.Lock()
 	defer mu.Unlock()
-	for i := len(stops) - 1; i >= 0; i-- {
-		if err := stops[i](); err != nil {
+	code := 0
+	for _, stop := range slices.Backward(stops) {
+		if err := stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "testbed:", err)
-			code = max(code, 1)
+			code = 1
 		}
 	}
+	stops = nil
 	return code
 }
 

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -77,6 +79,38 @@ func TestAMissingProgramIsMissedLoudlyInCI(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// atEnd names, for a child of the test below, the file that its server leaves when it is stopped.
+const atEnd = "TESTBED_AT_END"
+
+// TestIsEnded is the child of the test below, and nothing by itself.
+func TestIsEnded(t *testing.T) {
+	file := os.Getenv(atEnd)
+	if file == "" {
+		return
+	}
+	onEnd(func() error { return os.WriteFile(file, nil, 0o600) })
+	stopWhenEnded()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Minute)
+	t.Error("it goes on")
+}
+
+// The servers of an API server are in process groups of their own: what ends a stage of the tests does not end them.
+func TestWhoEndsTheTestsEndsTheirServers(t *testing.T) {
+	stopped := filepath.Join(t.TempDir(), "stopped")
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestIsEnded$")
+	c.Env = []string{atEnd + "=" + stopped}
+	out, err := c.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("it ends with %v: %s", err, out)
+	}
+	if _, err := os.Stat(stopped); err != nil {
+		t.Errorf("its server is left: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -15,6 +16,8 @@ const (
 	waitAtMost = time.Second
 	// failedFor is how long what could not be read is not read again.
 	failedFor = 30 * time.Second
+	// gapsFor is how long what was read without some reports is not read again: a store that is restored has them then.
+	gapsFor = 5 * time.Minute
 )
 
 // readings are what pages show of reports, each of which is read once for the same reports.
@@ -22,6 +25,8 @@ type readings[T any] struct {
 	ctx context.Context
 	// told is called when something has been read.
 	told func()
+	// gaps reports whether reports are missing in what was read.
+	gaps func(T) bool
 
 	mu    sync.Mutex
 	known map[types.UID]*reading[T]
@@ -36,6 +41,8 @@ type reading[T any] struct {
 	value T
 	err   error
 	at    time.Time
+	// before is what was read of the same reports before, with gaps; it is shown while they are read again. Nil if nothing was.
+	before *T
 }
 
 // of is what is read for somebody of some reports. There is false if it is still being read.
@@ -47,6 +54,9 @@ func (r *readings[T]) of(ctx context.Context, somebody types.UID, reports string
 	case <-ctx.Done():
 	case <-time.After(waitAtMost):
 	}
+	if one.before != nil {
+		return *one.before, true, nil
+	}
 	return value, false, nil
 }
 
@@ -54,10 +64,15 @@ func (r *readings[T]) of(ctx context.Context, somebody types.UID, reports string
 func (r *readings[T]) begun(somebody types.UID, reports string, read func(context.Context) (T, error)) *reading[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if one := r.known[somebody]; one != nil && one.of == reports && !one.isOld() {
-		return one
+	old := r.known[somebody]
+	if old != nil && old.of == reports && !r.isOld(old) {
+		return old
 	}
 	one := &reading[T]{of: reports, done: make(chan struct{})}
+	if old != nil && old.of == reports && old.err == nil {
+		before := old.value // Of what was read before that nothing is kept.
+		one.before = &before
+	}
 	if r.known == nil {
 		r.known = map[types.UID]*reading[T]{}
 	}
@@ -73,12 +88,20 @@ func (r *readings[T]) begun(somebody types.UID, reports string, read func(contex
 	return one
 }
 
-// isOld reports whether something could not be read some time ago.
-func (r *reading[T]) isOld() bool {
+// isOld reports whether something could not be read some time ago, or not all of it.
+func (r *readings[T]) isOld(one *reading[T]) bool {
 	select {
-	case <-r.done:
-		return r.err != nil && time.Since(r.at) > failedFor
+	case <-one.done:
+		since := time.Since(one.at)
+		return one.err != nil && since > failedFor || one.err == nil && since > gapsFor && r.gaps(one.value)
 	default:
 		return false
 	}
+}
+
+// forget forgets what was read for all but some.
+func (r *readings[T]) forget(but func(types.UID) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.known, func(somebody types.UID, _ *reading[T]) bool { return !but(somebody) })
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -32,8 +33,18 @@ type reports struct {
 func newReports(ctx context.Context, from stored, turns chan struct{}, told func()) *reports {
 	return &reports{
 		stored: from, values: publish.NewReports[history.Values](turns, mostRemembered), seen: publish.NewReports[noise.Seen](turns, mostRemembered),
-		histories: readings[ui.Course]{ctx: ctx, told: told}, noises: readings[[]ui.AARun]{ctx: ctx, told: told},
+		histories: readings[ui.Course]{ctx: ctx, told: told, gaps: func(c ui.Course) bool { return len(c.History.Gaps) > 0 }},
+		noises: readings[[]ui.AARun]{ctx: ctx, told: told, gaps: func(runs []ui.AARun) bool {
+			return slices.ContainsFunc(runs, func(r ui.AARun) bool { return r.Nothing != "" })
+		}},
 	}
+}
+
+// forget forgets the histories of suites that are gone.
+func (r *reports) forget(there []v1alpha1.BenchmarkSuite) {
+	r.histories.forget(func(uid types.UID) bool {
+		return slices.ContainsFunc(there, func(s v1alpha1.BenchmarkSuite) bool { return s.UID == uid })
+	})
 }
 
 // history is the history of a suite, as far as it has been read. runs are the suite's.

@@ -229,6 +229,7 @@ func (s *site) suitePage(w http.ResponseWriter, q *http.Request) {
 		s.failed(w, "Suites", err)
 		return
 	}
+	s.reports.forget(suites)
 	suite := named(q, suites)
 	if suite == nil {
 		s.absent(w, q, "BenchmarkSuite", "suite")

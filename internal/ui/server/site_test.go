@@ -262,6 +262,54 @@ func TestWhatTakesLongToReadIsShownWhenItHasBeenRead(t *testing.T) {
 	}
 }
 
+func TestWhatWasReadGrowsOldIfItIsNotWhole(t *testing.T) {
+	for name, tc := range map[string]struct {
+		value string
+		err   error
+		age   time.Duration
+		old   bool
+	}{
+		"it is whole":                          {"whole", nil, time.Hour, false},
+		"it could not be read a moment ago":    {"", artifact.ErrUnreachable, 0, false},
+		"it could not be read some time ago":   {"", artifact.ErrUnreachable, failedFor + time.Second, true},
+		"reports were missing a moment ago":    {"gaps", nil, failedFor + time.Second, false},
+		"reports were missing minutes ago":     {"gaps", nil, gapsFor + time.Second, true},
+		"what could not be read lacks nothing": {"gaps", artifact.ErrUnreachable, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := readings[string]{ctx: t.Context(), told: func() {}, gaps: func(v string) bool { return v == "gaps" }}
+			one := &reading[string]{of: "reports", done: make(chan struct{}), value: tc.value, err: tc.err, at: time.Now().Add(-tc.age)}
+			close(one.done)
+			r.known = map[types.UID]*reading[string]{"somebody": one}
+			again := make(chan struct{})
+			defer close(again)
+			newer := r.begun("somebody", "reports", func(context.Context) (string, error) {
+				<-again
+				return "", nil
+			})
+			if (newer != one) != tc.old {
+				t.Errorf("it is read again: %v", newer != one)
+			}
+			if shown := newer.before != nil && *newer.before == "gaps"; shown != (tc.old && tc.err == nil) {
+				t.Errorf("meanwhile it is shown: %v", shown)
+			}
+		})
+	}
+}
+
+func TestTheHistoryOfASuiteThatIsGoneIsForgotten(t *testing.T) {
+	s := newTested(t, &files{})
+	get(s, "/suites/bench/checkout")
+	if n := len(s.reports.histories.known); n != 1 {
+		t.Fatalf("%d histories are known", n)
+	}
+	s.suites.replace(nil)
+	get(s, "/suites/bench/checkout")
+	if n := len(s.reports.histories.known); n != 0 {
+		t.Errorf("%d histories are known of no suite", n)
+	}
+}
+
 func TestTheNoiseOfAARunsIsShown(t *testing.T) {
 	f := &files{bodies: map[string]string{}}
 	s := newTested(t, f)
