@@ -64,8 +64,7 @@ zig_up() {
 # measure PREFIX,...: leads the runs that the figures of these names need, one after the other, prints the figures, and keeps the runs' records.
 measure() {
   local only=${1:-} run runs status failed=0
-  need_commands wrk:wrk ab:apache2-utils perf:linux-perf taskset:util-linux /usr/sbin/nginx:nginx-light
-  make -s -C workloads/nginx OUT="$PWD/bin/nginx-local" PORT=18081
+  need_commands wrk:wrk ab:apache2-utils perf:linux-perf taskset:util-linux
   runs=$(bin/bench-workloads runs "$only")
   mkdir -p "$RESULTS"
   for run in $runs; do
@@ -90,14 +89,14 @@ measure() {
   return $failed
 }
 
-# peers RUN: makes what a run wants of peers, beyond nginx's folder.
+# peers RUN: makes what a run wants of peers.
 peers() {
   case $1 in
     uvhttp-h2o)
       need_commands h2o:h2o
       make -s -C workloads/h2o OUT="$PWD/bin/h2o-local" PORT=18081
       ;;
-    nginx-debug)
+    uvhttp-nginx | uvhttp-latency | nginx-debug)
       need_commands gcc:gcc make:make /usr/include/pcre2.h:libpcre2-dev
       make -s -C workloads/nginx builds OUT="$PWD/bin/nginx-builds" PORT=18081
       ;;

@@ -43,7 +43,9 @@ func levels(name, run, over, than, load string, of quantity, connections []int32
 }
 
 var table = func() (all []comparison) {
-	for _, of := range [][]comparison{floors(), zco(), countedRows(), uvhttp(), ablation(), coro(), coroDepth(), ipc(), ipcLadder(), lzlog(), lzlogParts(), lzlogThreads()} {
+	for _, of := range [][]comparison{
+		floors(), zco(), countedRows(), uvhttp(), ablation(), coro(), coroDepth(), ipc(), ipcCases(), ipcLadder(), lzlog(), lzlogParts(), lzlogThreads(),
+	} {
 		all = append(all, of...)
 	}
 	return all
@@ -179,6 +181,14 @@ func ipc() []comparison {
 		ratio("ipc-cpu-go-to-c", prints("ipc", "go", "baseline", cpuTime), prints("ipc", "c", "baseline", cpuTime), figures.Aim{}),
 		ratio("ipc-wall-go-netpoll-to-c", prints("ipc", "go-netpoll", "baseline", wallTime), prints("ipc", "c", "baseline", wallTime), figures.Aim{}),
 	}
+}
+
+// ipcCases are what a message costs through the net package, in each case.
+func ipcCases() (all []comparison) {
+	for _, test := range []string{"baseline", "goroutine", "channel-0", "channel-1", "channel-4", "empty-goroutine", "pool", "select"} {
+		all = append(all, value("ipc-cases-"+test, prints("ipc-cases", "netpoll", test, wallTime), "ns", theMean, figures.Aim{}))
+	}
+	return all
 }
 
 // ipcLadder are the rungs of the ladder of transports, each against TCP and, where there is one, against its like in C: a request of 64 bytes and its
