@@ -66,7 +66,7 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	at := &metav1.Time{Time: now.Truncate(time.Second)}
 	if a.Reason == "" || a.Final {
 		entry.FailureTime, entry.NextTime, entry.Reason, entry.Message = nil, nil, "", ""
-		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, CommitTime: a.CommitTime, DeliveryTime: at}
+		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, FirstSeenTime: a.FirstSeenTime, DeliveryTime: at}
 		if a.Final {
 			r.DeliveryTime, r.Message = nil, pick.Clip(a.Message, maxText)
 		}
@@ -87,7 +87,7 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	entry.NextTime = &metav1.Time{Time: now.Add(pause).Truncate(time.Second)}
 	for _, t := range waiting(s, a.Sink, &entry, now) {
 		if now.Sub(t.at()) >= deadline && now.Sub(entry.FailureTime.Time) >= deadline {
-			entry = done(s, entry, v1alpha1.NotifiedRound{Round: t.Round, Outcome: t.Outcome, CommitTime: t.came})
+			entry = done(s, entry, v1alpha1.NotifiedRound{Round: t.Round, Outcome: t.Outcome, FirstSeenTime: t.came})
 		}
 	}
 	return entry
@@ -109,7 +109,7 @@ func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, r v1alp
 		return entry
 	}
 	told := func(old v1alpha1.NotifiedRound) bool {
-		return old.Round == r.Round && old.Outcome == r.Outcome && old.CommitTime.Equal(r.CommitTime)
+		return old.Round == r.Round && old.Outcome == r.Outcome && old.FirstSeenTime.Equal(r.FirstSeenTime)
 	}
 	entry.Rounds = append(slices.DeleteFunc(entry.Rounds, told), r) // A forge that is told again has what is newer.
 	slices.SortStableFunc(entry.Rounds, func(a, b v1alpha1.NotifiedRound) int { return cmp.Compare(b.Round, a.Round) })
@@ -161,7 +161,7 @@ func GivenUp(n v1alpha1.NotificationStatus) []string {
 	for _, r := range n.Rounds {
 		if r.DeliveryTime == nil {
 			text := fmt.Sprintf("round %d (%s)", r.Round, r.Outcome)
-			if r.CommitTime != nil {
+			if r.FirstSeenTime != nil {
 				text += " for a commit that came later"
 			}
 			if r.Message != "" {
