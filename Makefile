@@ -140,7 +140,7 @@ suite-kills: cluster-up ## Kill the operator at 50 random moments (LOADSTONE_SUI
 	@$(CLUSTER_ENV); hack/deploy.sh && LOADSTONE_SUITE_KILLS=$${LOADSTONE_SUITE_KILLS:-50} go test -count=1 -timeout 60m -v ./test/e2e -run TestAnOperatorThatIsKilledMeasuresEachRoundOnce
 
 .PHONY: bench
-bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short.
+bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short: an hour and a quarter, and nothing else running.
 	@hack/bench.sh
 
 .PHONY: bench-local
@@ -155,7 +155,14 @@ bench-suites: ## Only those of suites: a history of 1,000 rounds, and 500 suites
 .PHONY: bench-viewers
 bench-viewers: build ## Only what 50 open pages of loadstone ui cost beside an A/A run, on a cluster with Loadstone: five minutes, and nothing else running.
 	@go build -o bin/viewers ./hack/viewers
-	@$(CLUSTER_ENV); bin/viewers -report reports/default/aa/report.json bin/loadstone run config/samples/aa.yaml --cluster --replace || [ $$? -eq 4 ] # Undecided, as an A/A run mostly is.
+	@$(CLUSTER_ENV); { bin/viewers -report reports/default/aa/report.json bin/loadstone run config/samples/aa.yaml --cluster --replace 2>&1 || [ $$? -eq 4 ]; } | $(FIGURES) # Undecided, as an A/A run mostly is.
+
+.PHONY: bench-commits
+bench-commits: ## Only how long it takes from a commit, and from a request to the webhook, to the first request of their rounds, on the cluster: ten minutes.
+	@{ hack/cluster/build.sh source-controller kustomize-controller; hack/cluster/up.sh; } >&2
+	@$(MAKE) -s build >&2 # In a line of its own: make -n runs the lines that call make.
+	@hack/images.sh manager agent gohttp >&2
+	@$(CLUSTER_ENV); hack/deploy.sh >&2; go test -count=1 -timeout 60m -v ./test/e2e -run TestACommitIsMeasuredAndItsPullRequestIsTold | $(FIGURES)
 
 .PHONY: bench-rates
 bench-rates: build ## Only how load generators sustain imposed rates of 1,000 to 50,000/s: three minutes, k6, h2load, oha and vegeta in PATH, and nothing else running.

@@ -207,13 +207,13 @@ type History struct {
 	// passed is the number of passed rounds that stay. The last good one stays in any case. Defaults to 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:Maximum=500
 	Passed *int32 `json:"passed,omitempty"`
 
 	// failed is the number of other rounds that stay. Defaults to 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:Maximum=500
 	Failed *int32 `json:"failed,omitempty"`
 
 	// maxAgeDays is for how many days a round stays after its end, passed or not. If absent, its age is no matter.

@@ -26,12 +26,38 @@ func TestTheGateOfASuite(t *testing.T) {
 		"the fewest rounds":         {gate: "{changePoints: {withinRounds: 3}}"},
 		"the most rounds":           {gate: "{onInconclusive: Fail, changePoints: {withinRounds: 100}}"},
 		"fewer than can be found":   {gate: "{changePoints: {withinRounds: 2}}", want: "spec.gate.changePoints.withinRounds in body should be greater than or equal to 3"},
-		"more than are kept":        {gate: "{changePoints: {withinRounds: 101}}", want: "spec.gate.changePoints.withinRounds in body should be less than or equal to 100"},
+		"more than it may ask for":  {gate: "{changePoints: {withinRounds: 101}}", want: "spec.gate.changePoints.withinRounds in body should be less than or equal to 100"},
 		"change points of no bound": {gate: "{changePoints: {}}", want: "spec.gate.changePoints.withinRounds: Required value"},
 		"a gate of nothing":         {gate: "{}", want: "spec.gate in body should have at least 1 properties"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.NewReplacer("NAME", strings.ReplaceAll(name, " ", "-"), "GATE", tc.gate).Replace(minimalSuite)
+			err := create(t, c, parse(t, []byte(text)))
+			if tc.want != "" {
+				refused(t, err, tc.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A history that can be looked at as a whole has 1,000 rounds, which is what the figures of make bench-suites speak of.
+func TestTheHistoryOfASuite(t *testing.T) {
+	c := apiServer(t)
+	for name, tc := range map[string]struct {
+		history string
+		// want is a part of the refusal; empty if the history is accepted.
+		want string
+	}{
+		"a thousand rounds":      {history: "{passed: 500, failed: 500}"},
+		"none":                   {history: "{passed: 0, failed: 0}"},
+		"more that have passed":  {history: "{passed: 501}", want: "spec.history.passed in body should be less than or equal to 500"},
+		"more that have not":     {history: "{failed: 501}", want: "spec.history.failed in body should be less than or equal to 500"},
+		"fewer rounds than none": {history: "{failed: -1}", want: "spec.history.failed in body should be greater than or equal to 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.NewReplacer("NAME", strings.ReplaceAll(name, " ", "-"), "gate: GATE", "history: "+tc.history).Replace(minimalSuite)
 			err := create(t, c, parse(t, []byte(text)))
 			if tc.want != "" {
 				refused(t, err, tc.want)

@@ -123,9 +123,9 @@ type NotifiedRound struct {
 	// +optional
 	DeliveryTime *metav1.Time `json:"deliveryTime,omitempty"`
 
-	// commitTime is that of the commit of status.measuredBefore that was told of the round. Absent if it is the one with which the round began.
+	// firstSeenTime is that of the commit of status.measuredBefore that was told of the round. Absent if it is the one with which the round began.
 	// +optional
-	CommitTime *metav1.Time `json:"commitTime,omitempty"`
+	FirstSeenTime *metav1.Time `json:"firstSeenTime,omitempty"`
 
 	// message is why the round was given up at once, since no other try would end otherwise. Absent if it was not.
 	// +optional
@@ -151,9 +151,10 @@ type MeasuredBefore struct {
 	// +kubebuilder:validation:MaxItems=8
 	Noted []ParameterValue `json:"noted,omitempty"`
 
-	// commitTime is when the commit was first seen with these inputs. No two have the same.
+	// firstSeenTime is when the suite first saw the commit with these inputs, and not the date that Git knows of it. No two have the same: where two
+	// would, the later one is a second later.
 	// +required
-	CommitTime *metav1.Time `json:"commitTime,omitempty"`
+	FirstSeenTime *metav1.Time `json:"firstSeenTime,omitempty"`
 }
 
 // NotificationStatus is what a sink has been told.

@@ -1002,8 +1002,8 @@ func (in *MeasuredBefore) DeepCopyInto(out *MeasuredBefore) {
 		*out = make([]ParameterValue, len(*in))
 		copy(*out, *in)
 	}
-	if in.CommitTime != nil {
-		in, out := &in.CommitTime, &out.CommitTime
+	if in.FirstSeenTime != nil {
+		in, out := &in.FirstSeenTime, &out.FirstSeenTime
 		*out = (*in).DeepCopy()
 	}
 }
@@ -1129,8 +1129,8 @@ func (in *NotifiedRound) DeepCopyInto(out *NotifiedRound) {
 		in, out := &in.DeliveryTime, &out.DeliveryTime
 		*out = (*in).DeepCopy()
 	}
-	if in.CommitTime != nil {
-		in, out := &in.CommitTime, &out.CommitTime
+	if in.FirstSeenTime != nil {
+		in, out := &in.FirstSeenTime, &out.FirstSeenTime
 		*out = (*in).DeepCopy()
 	}
 }

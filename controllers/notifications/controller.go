@@ -110,7 +110,7 @@ func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due [
 	var all sync.WaitGroup
 	for i, d := range due {
 		event := suite.Told(s, runs.Items, d.Round)
-		event.Data.MeasuredBefore = d.CommitTime != nil
+		event.Data.MeasuredBefore = d.FirstSeenTime != nil
 		all.Go(func() {
 			if d.Sink.URL == "" {
 				answers[i], errs[i] = r.Forges.Tell(ctx, s, d, event)

@@ -222,7 +222,7 @@ func (h *hubbub) says(g *Forges) (notice.Answer, error) {
 	h.t.Helper()
 	e := notice.EventOf(h.suite, h.line, nil, []notice.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})
 	e.Data.MeasuredBefore = h.came != nil
-	return g.Tell(h.t.Context(), h.suite, notice.Due{Sink: h.sink, Round: h.line, CommitTime: h.came}, e)
+	return g.Tell(h.t.Context(), h.suite, notice.Due{Sink: h.sink, Round: h.line, FirstSeenTime: h.came}, e)
 }
 
 // wantAsked wants GitHub to have been asked for some things, and no others.

@@ -142,7 +142,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.parameters[0].Default = third
 	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(fixed, 10))
 	s = w.await("that GitHub and GitLab are told of the third", func(s *v1alpha1.BenchmarkSuite) bool {
-		later := func(r v1alpha1.NotifiedRound) bool { return r.Round == 1 && r.CommitTime != nil }
+		later := func(r v1alpha1.NotifiedRound) bool { return r.Round == 1 && r.FirstSeenTime != nil }
 		return slices.ContainsFunc(told(s, "forge").Rounds, later) && slices.ContainsFunc(told(s, "lab").Rounds, later)
 	})
 	w.stop()

@@ -26,7 +26,7 @@ import (
 const manySuites = "LOADSTONE_TEST_SUITES"
 
 const (
-	// manyMinutes is how many minutes are looked at, in each of which all suites have a scheduled time, and manyMegabytes what their operator may need.
+	// manyMinutes is how many minutes are looked at, in each of which all suites have a scheduled time, and manyMegabytes what their reconcilers may need.
 	manyMinutes, manyMegabytes = 3, 150
 )
 
@@ -68,7 +68,7 @@ func TestManySuitesMissNoMinute(t *testing.T) {
 	}
 	of := fmt.Sprintf("%d suites, each with a round in each of %d minutes", n, manyMinutes)
 	t.Log(figures.Of("suite-schedules-missed", float64(missed), "minutes", figures.AtMost(0), of).Line())
-	t.Log(figures.Of("suite-schedules-memory", float64(peak>>20), "MB", figures.AtMost(manyMegabytes), "the reconcilers of suites and the client of the test").Line())
+	t.Log(figures.Of("suite-reconcilers-memory", float64(peak>>20), "MB", figures.AtMost(manyMegabytes), "the reconcilers of suites and the client of the test, not the operator").Line())
 	t.Log(figures.Of("suite-schedules-late", late.Seconds(), "s", figures.Aim{}, "the latest round after its minute").Line())
 	if missed > 0 || len(list.Items) != n {
 		t.Errorf("%d minutes of %d suites were missed", missed, len(list.Items))

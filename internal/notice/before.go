@@ -50,7 +50,7 @@ func tellings(rounds []v1alpha1.SuiteRound, before []v1alpha1.MeasuredBefore) []
 		}
 		of := *r
 		of.Noted, of.Parameters = b.Noted, nil
-		all = append(all, telling{of, b.CommitTime})
+		all = append(all, telling{of, b.FirstSeenTime})
 	}
 	return all
 }
@@ -74,7 +74,7 @@ func Keep(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus,
 	})
 	if Known(before) && len(untold.Notifications) > 0 {
 		noted := Noted(untold, after.Inputs.Parameters, nil)
-		all := []v1alpha1.MeasuredBefore{{Round: by.Round, Noted: noted, CommitTime: comes(before, after, now)}}
+		all := []v1alpha1.MeasuredBefore{{Round: by.Round, Noted: noted, FirstSeenTime: comes(before, after, now)}}
 		for _, b := range after.MeasuredBefore {
 			if len(all) < maxBefore && (b.Round != by.Round || !slices.Equal(b.Noted, noted)) { // One that comes again is told once.
 				all = append(all, b)
@@ -94,8 +94,8 @@ func commitOf(n v1alpha1.Notification, r v1alpha1.SuiteRound) string {
 func comes(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus, now time.Time) *metav1.Time {
 	came := begins(after, now)
 	for _, b := range after.MeasuredBefore { // Of one whose round is in progress there is nothing to tell yet.
-		if !b.CommitTime.Before(came) {
-			came = &metav1.Time{Time: b.CommitTime.Add(time.Second)}
+		if !b.FirstSeenTime.Before(came) {
+			came = &metav1.Time{Time: b.FirstSeenTime.Add(time.Second)}
 		}
 	}
 	for _, n := range before.Status.Notifications {

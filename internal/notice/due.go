@@ -23,8 +23,9 @@ const (
 type Due struct {
 	Sink  v1alpha1.Notification
 	Round v1alpha1.SuiteRound
-	// CommitTime is when the commit came of which the sink is told, if it came when the round had its inputs; nil of the commit with which it began.
-	CommitTime *metav1.Time
+	// FirstSeenTime is when the suite first saw the commit of which the sink is told, if it came when the round had its inputs; nil of the commit with
+	// which it began.
+	FirstSeenTime *metav1.Time
 }
 
 // Next are the rounds that sinks of a suite are to be told of now, one a sink, and when to look again if nothing happens before; 0 for never. A round
@@ -111,7 +112,7 @@ func Forget(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatu
 
 // is reports whether a round with which a sink is done is that of a telling: one that was ended, and then gone on with, is another.
 func is(r v1alpha1.NotifiedRound, t telling) bool {
-	return r.Round == t.Round && r.Outcome == t.Outcome && r.CommitTime.Equal(t.came)
+	return r.Round == t.Round && r.Outcome == t.Outcome && r.FirstSeenTime.Equal(t.came)
 }
 
 // replaced reports whether a later telling stands where one would be told again: on its commit, or in its pull request.

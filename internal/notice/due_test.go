@@ -55,7 +55,7 @@ func (w *world) next() ([]Due, string, time.Duration) {
 	var texts []string
 	for _, d := range due {
 		text := fmt.Sprintf("%s %d", d.Sink.Name, d.Round.Round)
-		if d.CommitTime != nil {
+		if d.FirstSeenTime != nil {
 			text += " for " + value(d.Round, "commit")
 		}
 		texts = append(texts, text)
@@ -97,7 +97,7 @@ func (w *world) rounds(name string) string {
 		if r.DeliveryTime != nil {
 			how = "taken"
 		}
-		if r.CommitTime != nil {
+		if r.FirstSeenTime != nil {
 			how += " for a later commit"
 		}
 		texts = append(texts, fmt.Sprintf("%d %s %s", r.Round, r.Outcome, how))

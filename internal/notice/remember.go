@@ -66,7 +66,7 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	at := &metav1.Time{Time: now.Truncate(time.Second)}
 	if a.Reason == "" || a.Final {
 		entry.FailureTime, entry.NextTime, entry.Reason, entry.Message = nil, nil, "", ""
-		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, CommitTime: a.CommitTime, DeliveryTime: at}
+		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, FirstSeenTime: a.FirstSeenTime, DeliveryTime: at}
 		if c := a.Round.ChangePoints; c.Reason == "" && at.Before(c.CompletionTime) {
 			r.DeliveryTime = c.CompletionTime.DeepCopy() // Another's clock is ahead: what it knew of them was told.
 		}
@@ -88,7 +88,7 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	}
 	pause := max(min(max(now.Sub(entry.FailureTime.Time), shortestPause), longestPause), min(a.After, longest))
 	entry.NextTime = &metav1.Time{Time: now.Add(pause).Truncate(time.Second)}
-	tried := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, CommitTime: a.CommitTime}
+	tried := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, FirstSeenTime: a.FirstSeenTime}
 	for _, t := range waiting(s, a.Sink, &entry, now) { // What is wrong may be of the one that was tried alone: each has a try.
 		if is(tried, t) && now.Sub(t.at()) >= deadline && now.Sub(entry.FailureTime.Time) >= deadline {
 			entry = done(s, entry, tried)
@@ -113,7 +113,7 @@ func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, r v1alp
 		return entry
 	}
 	told := func(old v1alpha1.NotifiedRound) bool {
-		return old.Round == r.Round && old.Outcome == r.Outcome && old.CommitTime.Equal(r.CommitTime)
+		return old.Round == r.Round && old.Outcome == r.Outcome && old.FirstSeenTime.Equal(r.FirstSeenTime)
 	}
 	entry.Rounds = append(slices.DeleteFunc(entry.Rounds, told), r) // A forge that is told again has what is newer.
 	slices.SortStableFunc(entry.Rounds, func(a, b v1alpha1.NotifiedRound) int { return cmp.Compare(b.Round, a.Round) })
@@ -165,7 +165,7 @@ func GivenUp(n v1alpha1.NotificationStatus) []string {
 	for _, r := range n.Rounds {
 		if r.DeliveryTime == nil {
 			text := fmt.Sprintf("round %d (%s)", r.Round, r.Outcome)
-			if r.CommitTime != nil {
+			if r.FirstSeenTime != nil {
 				text += " for a commit that came later"
 			}
 			if r.Message != "" {

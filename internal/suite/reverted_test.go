@@ -41,7 +41,7 @@ func (w *world) hear() []notice.Due {
 		}
 		heard = append(heard, due[0])
 		e := Told(w.suite, w.runs, due[0].Round)
-		e.Data.MeasuredBefore = due[0].CommitTime != nil
+		e.Data.MeasuredBefore = due[0].FirstSeenTime != nil
 		status := notice.StatusOf(e, due[0].Sink, w.suite.Spec.Gate)
 		w.log = append(w.log, fmt.Sprintf("   GitHub: commit %.7s: %s: %s", commitOf(due[0]), status.State, status.Description))
 		w.suite.Status = notice.Remember(w.suite, []notice.Answer{{Due: due[0]}}, w.now)
@@ -192,7 +192,7 @@ func TestACommitHearsHowItsInputsStand(t *testing.T) {
 				w.apply(Decide(w.facts()), always)
 				for _, d := range w.hear() {
 					before := newest(heard[commitOf(d)])
-					if d.CommitTime != nil && before.Inputs == d.Round.Inputs && isResult(before.Outcome) {
+					if d.FirstSeenTime != nil && before.Inputs == d.Round.Inputs && isResult(before.Outcome) {
 						t.Fatalf("seed %d, step %d: a commit that has heard of round %d hears the same of round %d", seed, step, before.Round, d.Round.Round)
 					}
 					heard[commitOf(d)] = append(heard[commitOf(d)], d)

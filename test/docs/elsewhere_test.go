@@ -58,6 +58,7 @@ var elsewhere = map[string]runner{
 var byHand = map[string]string{
 	"make demo-cluster":    "is make cluster-up, build, images, deploy and loadstone run --cluster, each of which make test-cluster runs",
 	"make bench":           "measures on a cluster and a machine that must be quiet",
+	"make bench-commits":   "measures on a cluster that must be quiet; make test-cluster has its test",
 	"make bench-local":     "measures on a machine that must be quiet",
 	"make bench-rates":     "measures on a machine that must be quiet",
 	"make bench-record":    "measures for half an hour on a machine that must be quiet",

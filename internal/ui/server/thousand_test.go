@@ -22,7 +22,7 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// manyRounds is how many rounds the benchmarks below have.
+// manyRounds is how many rounds the benchmarks below have: as many as history keeps at most, passed ones and others.
 const manyRounds = 1000
 
 // thousand is a suite of many rounds, whose runs and reports are there. Two contenders are measured, and all they show changes twice.
