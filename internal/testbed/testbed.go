@@ -144,8 +144,8 @@ func Cluster(t *testing.T, root string) *rest.Config {
 		}
 		// As OpenShift does: whoever sets an owner reference that blocks its owner's deletion needs the right to the owner's finalizers.
 		env.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
+		onEnd(env.Stop) // Before, since who ends the tests may do so while it starts.
 		cluster.config, cluster.err = env.Start()
-		onEnd(env.Stop)
 	})
 	if cluster.err != nil {
 		t.Fatalf("starting an API server: %v", cluster.err)
