@@ -223,8 +223,30 @@ func (f *forgetful) between(to http.RoundTripper) http.RoundTripper {
 		}
 		p, err := to.RoundTrip(q)
 		if err == nil {
-			time.AfterFunc(2*time.Second, func() { _ = p.Body.Close() })
+			b := &endingBody{ReadCloser: p.Body}
+			p.Body = b
+			time.AfterFunc(2*time.Second, b.end)
 		}
 		return p, err
 	})
+}
+
+// endingBody is what a server answers that ends it in good order. Who watches begins anew at once then: an answer that breaks off passes for a fault, after
+// which it pauses for twice as long each time.
+type endingBody struct {
+	io.ReadCloser
+	over atomic.Bool
+}
+
+func (b *endingBody) end() {
+	b.over.Store(true)
+	_ = b.Close()
+}
+
+func (b *endingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && b.over.Load() {
+		err = io.EOF
+	}
+	return n, err
 }
