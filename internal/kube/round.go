@@ -116,9 +116,8 @@ func Values(texts []string) ([]v1alpha1.ParameterValue, error) {
 	return values, nil
 }
 
-// Await waits for the end of the round that answers the request, and for no longer than patience. If that is over, the round goes on. One with the values
-// of another request, as with Replace and Skip, is an error. Until it is, the
-// change points are waited for, too, that the gate asks for, if they are wanted.
+// Await waits for the end of the round that answers the request, and for no longer than patience: then the round goes on. With changePoints it also waits
+// until those are known that the gate asks for. A round that has the values of another request, as with Replace and Skip, is an error.
 func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, changePoints bool) (v1alpha1.SuiteRound, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
