@@ -22,7 +22,7 @@ LINT           := go tool -modfile=hack/lint/go.mod golangci-lint-kube-api-linte
 VULNERABILITIES := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Tests log figures as make bench prints them: these go to standard output, and all else to standard error.
 FIGURES := awk -F '\t' 'NF == 6 { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print; next } { print > "/dev/stderr" }'
-GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/loadstone/internal/version.Version=$(VERSION)"
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/loadstone/internal/base/util.Version=$(VERSION)"
 
 ##@ Use
 

@@ -15,11 +15,11 @@ import (
 	"sync"
 	"time"
 
-	"loadstone.dev/loadstone/internal/agents"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // clock is everybody's in a test: the operator's, the agents', the kubelet's. It runs, and can be put forward.

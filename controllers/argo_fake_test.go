@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/controllers/render"
 )
 
 // workflowCRD is as much of Argo's as a fake needs: any object, and no status subresource.
@@ -36,8 +36,8 @@ func workflowCRD() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// argo plays the steps of each workflow of a namespace in their order: it calls the endpoint until it is answered 200.
-type argo struct {
+// fakeArgo plays the steps of each workflow of a namespace in their order: it calls the endpoint until it is answered 200.
+type fakeArgo struct {
 	c         client.Client
 	namespace string
 	playing   sync.WaitGroup
@@ -49,7 +49,7 @@ type argo struct {
 	answers []string
 }
 
-func (a *argo) run(ctx context.Context) {
+func (a *fakeArgo) run(ctx context.Context) {
 	defer a.playing.Wait()
 	known := map[string]bool{}
 	for ctx.Err() == nil {
@@ -71,13 +71,13 @@ func (a *argo) run(ctx context.Context) {
 }
 
 // said are the endpoint's answers so far.
-func (a *argo) said() string {
+func (a *fakeArgo) said() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return strings.Join(a.answers, "\n")
 }
 
-func (a *argo) play(ctx context.Context, w *unstructured.Unstructured) {
+func (a *fakeArgo) play(ctx context.Context, w *unstructured.Unstructured) {
 	a.phase(ctx, w, "Running")
 	templates, _, _ := unstructured.NestedSlice(w.Object, "spec", "templates")
 	steps := templates[0].(map[string]any)["steps"].([]any)
@@ -101,7 +101,7 @@ func (a *argo) play(ctx context.Context, w *unstructured.Unstructured) {
 }
 
 // ask does a step's request once, with the header that its template takes from the run's Secret.
-func (a *argo) ask(ctx context.Context, url string, call map[string]any) (done bool) {
+func (a *fakeArgo) ask(ctx context.Context, url string, call map[string]any) (done bool) {
 	req, err := http.NewRequestWithContext(ctx, call["method"].(string), url, nil)
 	if err != nil {
 		return a.note(false, err.Error())
@@ -125,14 +125,14 @@ func (a *argo) ask(ctx context.Context, url string, call map[string]any) (done b
 	return a.note(resp.StatusCode == http.StatusOK, fmt.Sprintf("%d %s", resp.StatusCode, body))
 }
 
-func (a *argo) note(done bool, answer string) bool {
+func (a *fakeArgo) note(done bool, answer string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.answers = append(a.answers, strings.TrimSpace(answer))
 	return done
 }
 
-func (a *argo) phase(ctx context.Context, w *unstructured.Unstructured, phase string) {
+func (a *fakeArgo) phase(ctx context.Context, w *unstructured.Unstructured, phase string) {
 	patch := fmt.Appendf(nil, `{"status": {"phase": %q}}`, phase)
 	// A workflow that is gone has no phase.
 	_ = a.c.Patch(ctx, w.DeepCopy(), client.RawPatch("application/merge-patch+json", patch))

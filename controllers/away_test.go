@@ -19,12 +19,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/workflows"
 )
 
 // The trouble does not end with the run, which is deleted in the midst of it.
@@ -204,7 +204,7 @@ func TestArgoThatIsAwayForTenMinutesCostsNothing(t *testing.T) {
 		return meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared)
 	}
 	await(w, next, "its turn", prepared)
-	w.clock.Forward(workflows.Patience + 2*time.Second)
+	w.clock.Forward(argo.Patience + 2*time.Second)
 	w.poke(run)
 	await(w, run, "a word about Argo", saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonWorkflowEngineDown, ""))
 	// A quota keeps Argo from making its agent pod, which then is as silent as if it were away.

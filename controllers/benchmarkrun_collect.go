@@ -11,11 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/room"
-	"loadstone.dev/loadstone/internal/workflows"
+	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 )
 
 // collectEvery is the pause between two looks whether what was removed is gone.
@@ -35,15 +34,15 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 		return pass.Halt, nil // Nothing is left of it.
 	}
 	ended := s.run.Status.CompletionTime.Time
-	switch argo := ended.Add(workflows.Patience).Sub(s.now); {
+	switch left := ended.Add(argo.Patience).Sub(s.now); {
 	case s.workflow == nil:
-	case workflows.Ended(s.workflow) && s.now.Sub(ended) > tokensGo:
-	case workflows.Ended(s.workflow):
+	case argo.Ended(s.workflow) && s.now.Sub(ended) > tokensGo:
+	case argo.Ended(s.workflow):
 		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
 			return pass.Halt, err
 		}
-	case s.run.Status.Report.URI != "" && argo > 0:
-		return pass.Again(argo), nil // Argo takes the last answer and ends its workflow.
+	case s.run.Status.Report.URI != "" && left > 0:
+		return pass.Again(left), nil // Argo takes the last answer and ends its workflow.
 	default:
 		// Who sees no workflow any more looks for no token.
 		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
@@ -66,20 +65,20 @@ func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.Benc
 	case !done:
 		return pass.Again(collectEvery), nil // Nobody tells of a pod that goes.
 	}
-	return pass.Halt, room.LetGo(ctx, r.Client, run)
+	return pass.Halt, letGo(ctx, r.Client, run)
 }
 
 // cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left that is worth a wait.
 func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
-	left, stuck, err := room.Clear(ctx, r.Client, r.Live, run, r.Now())
+	left, stuck, err := clearNodes(ctx, r.Client, r.Live, run, r.Now())
 	if err := errors.Join(err, r.engine().RemoveAll(ctx, run)); err != nil || left > 0 {
 		return false, err
 	}
-	if err := errors.Join(r.engine().RemoveTokens(ctx, run), room.Release(ctx, r.Client, run, r.Network)); err != nil {
+	if err := errors.Join(r.engine().RemoveTokens(ctx, run), releaseRun(ctx, r.Client, run, r.Network)); err != nil {
 		return false, err
 	}
 	if len(stuck) > 0 {
-		r.Recorder.Event(run, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, pick.Clip(fmt.Sprintf(
+		r.Recorder.Event(run, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, util.Clip(fmt.Sprintf(
 			"the run is let go while pods of its trials are still being deleted, on a node that is not ready or for more than ten minutes: look at their node and their finalizers: %s", strings.Join(stuck, ", "),
 		), pass.MaxMessage))
 	}

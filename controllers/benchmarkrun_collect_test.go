@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 )
 
 // awaitLeft waits until what is left of all runs of a test is as wanted.

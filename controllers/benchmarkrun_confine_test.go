@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/controllers/render"
 )
 
 func TestARunIsConfinedBeforeItHasPods(t *testing.T) {

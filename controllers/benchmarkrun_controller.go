@@ -20,14 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/lookup"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/queue"
-	"loadstone.dev/loadstone/internal/room"
-	"loadstone.dev/loadstone/internal/tries"
-	"loadstone.dev/loadstone/internal/workflows"
+	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/lookup"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/cluster/queue"
 )
 
 // BenchmarkRunReconciler takes runs from a spec to a report.
@@ -54,7 +52,7 @@ type BenchmarkRunReconciler struct {
 	Now     func() time.Time
 
 	// tries are used by the one worker.
-	tries tries.Tries
+	tries Tries
 }
 
 // Reconcile does one pass over a run: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
@@ -80,7 +78,7 @@ func (r *BenchmarkRunReconciler) announce(before, after *v1alpha1.BenchmarkRun) 
 		if c.Status == "False" && c.Type != v1alpha1.ConditionConclusive {
 			kind = corev1.EventTypeWarning
 		}
-		r.Recorder.Event(after, kind, c.Reason, pick.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, kind, c.Reason, util.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
 	}
 }
 
@@ -95,7 +93,7 @@ func (r *BenchmarkRunReconciler) finalize(ctx context.Context, run *v1alpha1.Ben
 	if !done {
 		return ctrl.Result{RequeueAfter: 500 * time.Millisecond}, nil
 	}
-	return ctrl.Result{}, room.LetGo(ctx, r.Client, run)
+	return ctrl.Result{}, letGo(ctx, r.Client, run)
 }
 
 // observe reads all that the phases decide upon.
@@ -114,8 +112,8 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 }
 
 // engine is Argo, which takes the trials of a run in their order.
-func (r *BenchmarkRunReconciler) engine() workflows.Engine {
-	return workflows.Engine{
+func (r *BenchmarkRunReconciler) engine() argo.Engine {
+	return argo.Engine{
 		Client: r.Client, Live: r.Live, Key: r.Key, Namespace: r.Namespace,
 		Service: r.Service, ServiceAccount: r.WorkflowServiceAccount, InstanceID: r.InstanceID,
 	}
@@ -126,7 +124,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).
 		For(&v1alpha1.BenchmarkRun{}).
 		Owns(&v1alpha1.Trial{}).
-		Watches(workflows.New(), handler.EnqueueRequestsFromMapFunc(r.byUID)).
+		Watches(argo.New(), handler.EnqueueRequestsFromMapFunc(r.byUID)).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.queued), builder.WithPredicates(predicate.Funcs{UpdateFunc: movesQueue})).
 		WithOptions(pass.Workers(1)).
 		Complete(reconcile.AsReconciler(r.Client, r))

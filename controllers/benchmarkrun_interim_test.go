@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 // readStore is a store from which trials are read.

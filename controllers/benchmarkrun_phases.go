@@ -13,19 +13,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/publish"
-	"loadstone.dev/loadstone/internal/queue"
-	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/room"
-	"loadstone.dev/loadstone/internal/scripts"
-	"loadstone.dev/loadstone/internal/settings"
-	"loadstone.dev/loadstone/internal/tries"
-	"loadstone.dev/loadstone/internal/workflows"
+	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/cluster/queue"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // Deadlines of a run that are the cluster's own; package conduct has the others.
@@ -68,7 +65,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 		return s.refuse(err)
 	}
 	if !s.active() && !queue.Suspended(s.run) {
-		nodes, err := room.Nodes(ctx, r.Client)
+		nodes, err := readNodes(ctx, r.Client)
 		if err != nil {
 			return pass.Halt, err
 		}
@@ -149,15 +146,15 @@ func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, e
 // freeze stores the users' scripts and bodies as they are when the run starts. From then on nobody reads their ConfigMaps: the generators of every
 // trial get what was stored. Of the ConfigMaps that implementations name it notes the digests, if no version did without before.
 func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.Step, error) {
-	if scripts.Frozen(s.run) && (settings.Noted(s.run.Status.ConfigMaps, s.plan.Implementations) || len(s.trials) > 0) {
+	if inputs.Frozen(s.run) && (inputs.Noted(s.run.Status.ConfigMaps, s.plan.Implementations) || len(s.trials) > 0) {
 		return pass.GoOn, nil
 	}
-	digests, err := settings.Digests(ctx, r.Live, s.run.Namespace, s.plan.Implementations)
-	var texts scripts.Texts
+	digests, err := inputs.Digests(ctx, r.Live, s.run.Namespace, s.plan.Implementations)
+	var texts inputs.Texts
 	if err == nil {
-		texts, err = scripts.Read(ctx, r.Live, s.run)
+		texts, err = inputs.Read(ctx, r.Live, s.run)
 	}
-	if s.waiting = settings.Awaited(err, s.now.Sub(s.run.Status.StartTime.Time)); s.waiting != "" {
+	if s.waiting = inputs.Awaited(err, s.now.Sub(s.run.Status.StartTime.Time)); s.waiting != "" {
 		s.why = v1alpha1.ReasonObjectMissing
 		return pass.Again(time.Second), nil
 	} else if err != nil {
@@ -178,10 +175,10 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 	if next.Act != conduct.ActBegin {
 		return pass.GoOn, nil
 	}
-	if err := room.Confine(ctx, r.Client, s.run, r.Network); err != nil {
+	if err := confineRun(ctx, r.Client, s.run, r.Network); err != nil {
 		return pass.Halt, err
 	}
-	asked, err := scripts.Plan(ctx, r.Store, s.prefix(), s.run)
+	asked, err := inputs.Plan(ctx, r.Store, s.prefix(), s.run)
 	if err != nil {
 		return r.storeAway(s, err)
 	}
@@ -198,7 +195,7 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 		}
 	}
 	// The trials' own events come first; where a name is taken by somebody else's, the deadline does.
-	return pass.Again(workflows.AnswerPatience), nil
+	return pass.Again(argo.AnswerPatience), nil
 }
 
 // createWorkflow makes the workflow and the token that its steps show. One that was deleted is created again: the steps of
@@ -220,12 +217,12 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	if s.executed() {
 		return pass.GoOn, nil
 	}
-	phase, message := workflows.Phase(s.workflow)
+	phase, message := argo.Phase(s.workflow)
 	switch {
-	case workflows.Ended(s.workflow) && workflows.Stopped(s.workflow):
+	case argo.Ended(s.workflow) && argo.Stopped(s.workflow):
 		s.end = conduct.ShutDown(fmt.Sprintf("workflow %s was shut down (%s) before its trials had ended: %s", s.workflow.GetName(), phase, message))
 		return r.conclude(ctx, s)
-	case workflows.Ended(s.workflow):
+	case argo.Ended(s.workflow):
 		return r.replaceWorkflow(ctx, s, fmt.Sprintf("it ended (%s) before its trials did: %s", phase, message))
 	}
 	owed := facts.Release(s.trials, *s.plan)
@@ -240,13 +237,13 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
 	}
 	if s.why == v1alpha1.ReasonUnschedulable && facts.Impatient(s.run, s.absence, s.why, s.now) {
-		if s.end, err = room.GiveWay(ctx, r.Client, r.Live, s.run, facts.Trials(s.trials)); err != nil {
+		if s.end, err = giveWay(ctx, r.Client, r.Live, s.run, facts.Trials(s.trials)); err != nil {
 			return pass.Halt, err
 		} else if s.end != nil {
 			return r.conclude(ctx, s)
 		}
 	}
-	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, workflows.AnswerPatience)), nil
+	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, argo.AnswerPatience)), nil
 }
 
 // replaceWorkflow makes room for another workflow where one will not release its trials any more, such as after retries that an absence of the
@@ -254,7 +251,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope, because string) (pass.Step, error) {
 	s.why = v1alpha1.ReasonWorkflowFailed
 	s.waiting = fmt.Sprintf("another workflow takes the place of %s: %s", s.workflow.GetName(), because)
-	if left := workflows.AnswerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
+	if left := argo.AnswerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
 		return pass.Again(left), nil // One that fails at once is not made again at once.
 	}
 	if err := r.engine().Remove(ctx, s.workflow); err != nil {
@@ -273,7 +270,7 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		return pass.Halt, nil
 	}
 	// A refusal that somebody can mend is waited for like an absence: everything is measured, and nobody else is held up.
-	forGood := artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport) || errors.Is(err, tries.ErrTooMany)
+	forGood := artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport) || errors.Is(err, ErrTooMany)
 	if end := runFacts(s).NotReported(err, forGood); end != nil {
 		s.unreported(end)
 		return pass.Halt, nil

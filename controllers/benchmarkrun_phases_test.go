@@ -22,12 +22,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/lookup"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/queue"
-	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/workflows"
+	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/lookup"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/queue"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
@@ -46,7 +46,7 @@ func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := fake.NewClientBuilder().WithObjects(
-				agentPod("old", "quick-run-uid-", time.Minute, corev1.PodRunning), agentPod("new", "quick-run-uid-", workflows.AnswerPatience-time.Second, corev1.PodRunning),
+				agentPod("old", "quick-run-uid-", time.Minute, corev1.PodRunning), agentPod("new", "quick-run-uid-", argo.AnswerPatience-time.Second, corev1.PodRunning),
 				agentPod("failed", "quick-run-uid-", time.Second, corev1.PodFailed), agentPod("other", "other", time.Minute, corev1.PodFailed),
 			).Build()
 			s := runScopeOf(t, func(s *runScope) {
@@ -83,19 +83,19 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 		remade bool
 	}{
 		"one whose trial was deleted":    {phase: "Running", age: time.Hour, remade: true, gone: true},
-		"one that is new, and so was it": {phase: "Running", age: workflows.AnswerPatience - time.Second, remade: true},
+		"one that is new, and so was it": {phase: "Running", age: argo.AnswerPatience - time.Second, remade: true},
 		"one that was not picked up":     {age: time.Hour},
 		"one that waits":                 {phase: "Pending", age: time.Hour},
 		"one that goes on":               {phase: "Running", age: time.Hour},
 		"one without retries left":       {phase: "Failed", age: time.Hour, gone: true},
 		"one that broke":                 {phase: "Error", age: time.Hour, gone: true},
 		"one that thinks all is done":    {phase: "Succeeded", age: time.Hour, gone: true},
-		"one that failed at once":        {phase: "Failed", age: workflows.AnswerPatience - time.Second},
+		"one that failed at once":        {phase: "Failed", age: argo.AnswerPatience - time.Second},
 		"one that somebody stopped":      {phase: "Failed", shutdown: "Terminate", age: time.Hour, end: v1alpha1.ReasonWorkflowFailed},
 		"one that somebody will stop":    {phase: "Running", shutdown: "Stop", age: time.Hour},
 		"one that was stopped at once":   {phase: "Failed", shutdown: "Stop", end: v1alpha1.ReasonWorkflowFailed},
-		"one that failed a while ago":    {phase: "Failed", age: workflows.AnswerPatience, gone: true},
-		"one that is done a second late": {phase: "Succeeded", age: workflows.AnswerPatience + time.Second, gone: true},
+		"one that failed a while ago":    {phase: "Failed", age: argo.AnswerPatience, gone: true},
+		"one that is done a second late": {phase: "Succeeded", age: argo.AnswerPatience + time.Second, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &unstructured.Unstructured{Object: map[string]any{
@@ -117,7 +117,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			if err != nil || !next.Stop || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
-			if tc.end == "" && (next.After <= 0 || next.After > workflows.AnswerPatience) {
+			if tc.end == "" && (next.After <= 0 || next.After > argo.AnswerPatience) {
 				t.Errorf("the next look is after %s", next.After)
 			}
 			if gone := apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(w), w)); gone != tc.gone {

@@ -8,14 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/guard"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/scripts"
-	"loadstone.dev/loadstone/internal/settings"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 // runScope is what one pass over a run knows. The gatherer fills the first group; phases fill the second.
@@ -74,7 +73,7 @@ func (s *runScope) verdict() *conduct.Verdict {
 // that, the run's time is over one day.
 func (s *runScope) Hindered(err error) {
 	s.waiting = err.Error()
-	if errors.Is(err, guard.ErrPanic) && !s.ended() && (s.plan == nil || !s.active()) {
+	if errors.Is(err, util.ErrPanic) && !s.ended() && (s.plan == nil || !s.active()) {
 		s.end = conduct.NotLed(err)
 	}
 }
@@ -122,7 +121,7 @@ func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Execute
 // record is what the run's manifest says beside how the run was led.
 func (s *runScope) record(version string) conduct.RunRecord {
 	return conduct.RunRecord{
-		Run: facts.Run(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), ConfigMaps: settings.Record(s.run.Status.ConfigMaps),
-		Bodies: scripts.RecordBodies(s.run.Status.Bodies, s.prefix()), Ending: s.end, Operator: version,
+		Run: facts.Run(s.run), Spec: s.run.Spec, Scripts: inputs.Record(s.run.Status.Scripts, s.prefix()), ConfigMaps: inputs.RecordDigests(s.run.Status.ConfigMaps),
+		Bodies: inputs.RecordBodies(s.run.Status.Bodies, s.prefix()), Ending: s.end, Operator: version,
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/settings"
+	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // scripts makes the ConfigMap "mine".
@@ -107,7 +107,7 @@ func TestAScriptThatIsNotThereIsWaitedForAndRefusedBeforeAnythingStarts(t *testi
 			run := w.apply(name, tc.delta)
 			if tc.reason == v1alpha1.ReasonObjectMissing {
 				run = await(w, run, "a word of what is missing", waitsFor(tc.says))
-				w.clock.Forward(settings.Patience)
+				w.clock.Forward(inputs.Patience)
 			}
 			run = w.awaitEnd(run)
 			for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {

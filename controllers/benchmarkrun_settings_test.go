@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/settings"
+	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // filed gives the server files of the ConfigMap "mine".
@@ -33,7 +33,7 @@ func TestAConfigMapThatIsNamedIsThereBeforeAnythingStarts(t *testing.T) {
 	w := newWorld(t)
 	const says = `implementations[go].files[0] names the ConfigMap "mine", which namespace `
 	run := await(w, w.apply("missing", filed), "a word of what is missing", waitsFor(says))
-	w.clock.Forward(settings.Patience)
+	w.clock.Forward(inputs.Patience)
 	run = w.awaitEnd(run)
 	for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
 		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonObjectMissing, says)
@@ -49,7 +49,7 @@ func TestAConfigMapThatIsNamedIsThereBeforeAnythingStarts(t *testing.T) {
 	w.must(err)
 	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
 	w.must(err)
-	if diff := cmp.Diff(settings.Record(run.Status.ConfigMaps), d.Manifest.ConfigMaps); diff != "" || len(d.Manifest.ConfigMaps) != 1 {
+	if diff := cmp.Diff(inputs.RecordDigests(run.Status.ConfigMaps), d.Manifest.ConfigMaps); diff != "" || len(d.Manifest.ConfigMaps) != 1 {
 		t.Errorf("ConfigMaps in the run's manifest (-status +manifest):\n%s", diff)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/queue"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/cluster/queue"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 func (s *runScope) prefix() string {
@@ -48,7 +48,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	}
 	if s.reported != nil {
 		st.Report = v1alpha1.ReportRef{URI: s.reported.uri, SHA256: s.reported.html.SHA256, ManifestSHA256: s.reported.manifest.SHA256}
-		st.Verdict = pick.Clip(s.reported.Text, 512)
+		st.Verdict = util.Clip(s.reported.Text, 512)
 	}
 	if s.reported != nil || s.end != nil {
 		st.CompletionTime = &metav1.Time{Time: s.now}

@@ -11,12 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/test/gitops"
 )
 

@@ -19,10 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"loadstone.dev/loadstone/internal/agents"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/lease"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/controllers/agents"
+	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // Times of the leases of tests: short, and yet long enough for operators on a busy machine. One that loses its lease by that is replaced.
@@ -35,7 +35,7 @@ const (
 // candidate is an operator that stands for election, with real requests to the API server and the store, all of them through its gate.
 type candidate struct {
 	gate   *gate
-	fence  *lease.Fence
+	fence  *leader.Fence
 	addr   string
 	cancel func()
 	ended  chan error
@@ -44,7 +44,7 @@ type candidate struct {
 func newCandidate(w *world, addr string, ends *leaderEnds, end func(*candidate)) *candidate {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	fence := lease.NewFence(electionLease, w.clock.Now)
+	fence := leader.NewFence(electionLease, w.clock.Now)
 	c := &candidate{fence: fence, addr: addr, cancel: cancel, ended: make(chan error, 1)}
 	c.gate = &gate{due: func(what string) {
 		if fence.Check() == nil && ends.take(c, what) {
@@ -248,7 +248,7 @@ func (g *gate) before(next http.RoundTripper) http.RoundTripper {
 			return nil, err
 		}
 		resp, err := next.RoundTrip(q)
-		if errors.Is(err, lease.ErrLost) {
+		if errors.Is(err, leader.ErrLost) {
 			g.refuse()
 		}
 		return resp, err

@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/kind/microbenchmark"
-	"loadstone.dev/loadstone/internal/kind/sweep"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind/microbenchmark"
+	"loadstone.dev/loadstone/internal/trial/kind/sweep"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // Images that behave in a way of their own. Every other image is that of a good server.

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/controllers/pass"
 )
 
 // lintEvery holds every status that the operator writes against what all statuses promise. What a trial has reached once

@@ -8,8 +8,8 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"loadstone.dev/loadstone/internal/kind/kindtest"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
 )
 
 func TestMain(m *testing.M) {

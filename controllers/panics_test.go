@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/guard"
-	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/base/util"
 )
 
 // panics is a phase in which the operator fails.
@@ -41,7 +41,7 @@ func TestARunAtWhichTheOperatorFailsHoldsUpNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runScopeOf(t, tc.change)
-			if err := driven(t, s.run, s); !errors.Is(err, guard.ErrPanic) {
+			if err := driven(t, s.run, s); !errors.Is(err, util.ErrPanic) {
 				t.Errorf("the pass ends with %v", err)
 			}
 			if (s.end != nil) != tc.ends {
@@ -57,7 +57,7 @@ func TestARunAtWhichTheOperatorFailsHoldsUpNoOther(t *testing.T) {
 func TestATrialAtWhichTheOperatorFailsLetsItsPodsGo(t *testing.T) {
 	s := scopeOf(later(0))
 	s.trial.Status.Attempt, s.attempt, s.trial.Status.Failures = 3, 3, []string{"one", "two"}
-	if err := driven(t, s.trial, s); !errors.Is(err, guard.ErrPanic) {
+	if err := driven(t, s.trial, s); !errors.Is(err, util.ErrPanic) {
 		t.Errorf("the pass ends with %v", err)
 	}
 	if got := describe(s.fault); !strings.HasPrefix(got, "OperatorFailed transient: ") || !strings.Contains(got, "index out of range") {

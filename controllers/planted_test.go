@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/kind/kindtest"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
 )
 
 // admitPlanted lets the API server admit what asks for the kinds of kindtest, as it would if package v1alpha1 named them: trials of their types,

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/lookup"
+	"loadstone.dev/loadstone/controllers/lookup"
 )
 
 // indexer gives a client of tests the indexes of the operator's cache.

@@ -17,13 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/steps"
-	"loadstone.dev/loadstone/internal/workflows"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // condition fails the test unless a condition is as wanted and its message holds every part.
@@ -66,7 +65,7 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	workflow.SetGroupVersionKind(render.WorkflowKind)
 	workflow.SetNamespace(w.system)
 	workflow.SetName(render.WorkflowName(run.Name, string(run.UID), plan.Part{}))
-	await(w, workflow, "the workflow's end", workflows.Ended)
+	await(w, workflow, "the workflow's end", argo.Ended)
 	released := 0
 	for _, answer := range strings.Split(w.argo.said(), "\n") {
 		switch {
@@ -509,7 +508,7 @@ func TestArgoThatNeverComesIsNamed(t *testing.T) {
 	await(w, w.trial("alone-000-go"), "readiness", func(t *v1alpha1.Trial) bool {
 		return meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared)
 	})
-	w.clock.Forward(workflows.Patience + 2*time.Second)
+	w.clock.Forward(argo.Patience + 2*time.Second)
 	w.poke(run)
 	await(w, run, "a word about Argo", func(r *v1alpha1.BenchmarkRun) bool {
 		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
@@ -525,14 +524,14 @@ func TestTheEndpointRefusesWhoHasNoToken(t *testing.T) {
 	w := newWorld(t)
 	run := w.apply("guarded", long)
 	w.awaitMeasuring("guarded-000-go", 1)
-	token := steps.Token(w.key, string(run.UID))
+	token := argo.Token(w.key, string(run.UID))
 	for name, tc := range map[string]struct {
 		method, trial, token string
 		want                 int
 	}{
 		"no token":                {http.MethodPost, "guarded-000-go", "", http.StatusForbidden},
 		"a wrong token":           {http.MethodPost, "guarded-000-go", token[1:], http.StatusForbidden},
-		"another run's token":     {http.MethodPost, "guarded-000-go", steps.Token(w.key, "other"), http.StatusForbidden},
+		"another run's token":     {http.MethodPost, "guarded-000-go", argo.Token(w.key, "other"), http.StatusForbidden},
 		"a trial that is not":     {http.MethodPost, "guarded-001-go", token, http.StatusNotFound},
 		"another way of asking":   {http.MethodGet, "guarded-000-go", token, http.StatusMethodNotAllowed},
 		"a way out of the folder": {http.MethodPost, "..%2F..%2Fx", token, http.StatusNotFound},

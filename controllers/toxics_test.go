@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 

@@ -15,13 +15,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/agents"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/lookup"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/controllers/agents"
+	"loadstone.dev/loadstone/controllers/lookup"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/room"
+	"loadstone.dev/loadstone/internal/run/publish"
 )
 
 // Store is what the controllers need of the object store.
@@ -61,7 +60,7 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 		return ctrl.Result{}, nil // Its pods are its dependents and go with it.
 	}
 	if t.Status.CompletionTime != nil {
-		return ctrl.Result{}, room.Tidy(ctx, r.Client, t.UID) // Thousands have ended, and an operator that starts looks at each.
+		return ctrl.Result{}, tidyPods(ctx, r.Client, t.UID) // Thousands have ended, and an operator that starts looks at each.
 	}
 	s, err := r.observe(ctx, t)
 	if err != nil {
@@ -86,14 +85,14 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 		return nil, err
 	}
 	s.siblings = facts.Trials(trials)
-	pods, err := room.Measured(ctx, r.Client)
+	pods, err := measuredPods(ctx, r.Client)
 	if err != nil {
 		return nil, err
 	}
-	if s.nodes, err = room.Nodes(ctx, r.Client); err != nil {
+	if s.nodes, err = readNodes(ctx, r.Client); err != nil {
 		return nil, err
 	}
-	owners, err := room.Owners(ctx, r.Client, pods)
+	owners, err := ownersOf(ctx, r.Client, pods)
 	if err != nil {
 		return nil, err
 	}

@@ -10,13 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/agents"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/recheck"
-	"loadstone.dev/loadstone/internal/scripts"
+	"loadstone.dev/loadstone/controllers/agents"
+	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
@@ -92,7 +91,7 @@ func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (_ pass.St
 		next, k, s.fault = attemptFacts(s).Prepare(facts.Trial(s.trial), seen(s.servers()), seen(s.generators()))
 		switch {
 		case s.fault != nil:
-			s.fault, err = recheck.Failure(ctx, r.Live, podFacts(s), s.fault)
+			s.fault, err = recheck(ctx, r.Live, podFacts(s), s.fault)
 			return pass.Halt, err
 		case next == conduct.AwaitServer:
 			s.waiting = fmt.Sprintf("implementations[%s] is not ready yet", s.work().Servers()[k].Name)
@@ -124,7 +123,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (
 // loadScripts reads what the run has frozen, once a pass.
 func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err error) {
 	if len(s.scripts) != len(s.run.Status.Scripts) {
-		s.scripts, err = scripts.Load(ctx, r.Store, s.runPrefix(), s.run.Status.Scripts)
+		s.scripts, err = inputs.Load(ctx, r.Store, s.runPrefix(), s.run.Status.Scripts)
 	}
 	return err
 }

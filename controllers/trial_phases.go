@@ -12,19 +12,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/kind/kinds"
-	"loadstone.dev/loadstone/internal/mounts"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/pods"
-	"loadstone.dev/loadstone/internal/publish"
-	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/room"
-	"loadstone.dev/loadstone/internal/settings"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/pods"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // Deadlines of a trial that are the cluster's own; packages conduct and pods have the others.
@@ -73,7 +71,7 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.St
 		return pass.GoOn, nil
 	}
 	s.waiting = fmt.Sprintf("waiting for the pods of trial %s/%s to release their CPUs", s.others[0].Namespace, s.others[0].Labels[v1alpha1.LabelTrial])
-	return pass.Again(retryPods), room.Delete(ctx, r.Client, s.stalePods())
+	return pass.Again(retryPods), deletePods(ctx, r.Client, s.stalePods())
 }
 
 // awaitStore waits for a store that is away or takes nothing before anything is started of which nothing could be stored. A store that is full, or whose
@@ -109,7 +107,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.S
 	if err != nil {
 		return pass.Halt, err
 	}
-	if s.fault, err = settings.Changed(ctx, r.Live, s.run, s.work().Servers()); s.fault != nil || err != nil {
+	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.work().Servers()); s.fault != nil || err != nil {
 		return pass.Halt, err
 	}
 	opts := render.PodOptions{
@@ -138,7 +136,7 @@ func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev
 	case apierrors.IsAlreadyExists(err):
 		// The cache has not seen it yet, or it is another's, such as one of an earlier trial of this name that does not go. An event tells of ours.
 		s.waiting = fmt.Sprintf("a pod named %s exists already", pod.Name)
-		taken, err := room.Taken(ctx, r.Live, pod)
+		taken, err := takenName(ctx, r.Live, pod)
 		s.fault = attemptFacts(s).NameTaken("pod "+pod.Name, taken)
 		return pass.Again(retryPods), err
 	case pass.OverQuota(err):
@@ -170,7 +168,7 @@ func (s *trialScope) renew(p *corev1.Pod) (pass.Step, error) {
 // examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
 func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.Step, error) {
 	var err error
-	if s.unmounted, err = mounts.Failed(ctx, r.Live, podFacts(s).AwaitFiles()); err != nil {
+	if s.unmounted, err = failedMounts(ctx, r.Live, podFacts(s).AwaitFiles()); err != nil {
 		return pass.Halt, err
 	}
 	seen := podFacts(s)

@@ -20,15 +20,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/agents"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kind/sweep"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/controllers/agents"
+	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/trial/kind/sweep"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // silence are agents that do not answer.

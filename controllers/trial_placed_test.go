@@ -11,12 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/pods"
+	"loadstone.dev/loadstone/controllers/pods"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // own is the node of a member of a trial, in whichever attempt: a machine that is busy may cost a trial one.
@@ -128,8 +128,11 @@ func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
 	})
 	// What happens from here on is no matter of waiting: the API server's clock, which says when a pod has found its node, was not put forward.
 	for _, trial := range w.trials(run) {
-		if len(trial.Status.Failures) > 0 {
-			t.Errorf("trial %s did not wait: %s", trial.Name, trial.Status.Failures)
+		// A slow machine may miss the start of an attempt, which is then repeated. Waiting for a node costs no attempt.
+		for _, failure := range trial.Status.Failures {
+			if !strings.Contains(failure, "did not receive its start in time") {
+				t.Errorf("trial %s did not wait: %s", trial.Name, failure)
+			}
 		}
 	}
 	w.kubelet.comeBack(node)

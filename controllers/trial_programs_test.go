@@ -10,12 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/agents"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/controllers/agents"
+	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // ofProgram makes a trial one of a program that may take a minute.

@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/guard"
-	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/pods"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/controllers/pods"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // trialScope is what one pass over a trial knows. The gatherer fills the first group; phases fill the second.
@@ -58,7 +58,7 @@ type trialScope struct {
 // Hindered implements pass.Scope. An operator that fails at a trial would do so at each pass, while the trial's pods hold their CPUs.
 func (s *trialScope) Hindered(err error) {
 	s.waiting = err.Error()
-	if errors.Is(err, guard.ErrPanic) && !s.ended() {
+	if errors.Is(err, util.ErrPanic) && !s.ended() {
 		s.fault = conduct.OperatorFailed(err)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/settings"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // store gives each agent signed addresses for its files, and waits until all are written.
@@ -99,7 +99,7 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, err
 // writeManifest verifies every object and writes the manifest, last: with it the trial has happened.
 func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ pass.Step, err error) {
 	// A kubelet renews the files of a server while it is measured: what it was given has to be the same before and after.
-	if s.fault, err = settings.Changed(ctx, r.Live, s.run, s.work().Servers()); s.fault != nil || err != nil {
+	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.work().Servers()); s.fault != nil || err != nil {
 		return pass.Halt, err
 	}
 	m := s.newManifest(r.Version)

@@ -31,14 +31,14 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/kind/kinds"
-	"loadstone.dev/loadstone/internal/lookup"
-	"loadstone.dev/loadstone/internal/namespaces"
-	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/steps"
+	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/lookup"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/namespaces"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // lookEvery is how often tests, kubelets and Argo look at what has come about. A look costs milliseconds of the CPUs that all share.
@@ -59,7 +59,7 @@ type world struct {
 	clock             *clock
 	agents            *fakeAgents
 	kubelet           *kubelet
-	argo              *argo
+	argo              *fakeArgo
 	store             artifact.Config
 	key               ed25519.PrivateKey
 	addr              string
@@ -105,7 +105,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	w.must(err)
 	w.agents = &fakeAgents{clock: w.clock, byIP: map[string]*fakeAgent{}}
 	w.kubelet = &kubelet{c: w.c, namespace: w.namespace, agents: w.agents, clock: w.clock, seen: map[string]bool{}, gone: map[string]bool{}}
-	w.argo = &argo{c: w.c, namespace: w.system}
+	w.argo = &fakeArgo{c: w.c, namespace: w.system}
 	for _, d := range deltas {
 		d(w)
 	}
@@ -124,7 +124,7 @@ func (w *world) install() {
 	w.operator = testbed.Install(w.t, w.config, "..", w.system, w.values...)
 	c, err := client.New(w.operator.Config, client.Options{Scheme: w.scheme})
 	w.must(err)
-	w.key, err = steps.SigningKey(w.t.Context(), c, w.system)
+	w.key, err = argo.SigningKey(w.t.Context(), c, w.system)
 	w.must(err)
 }
 
@@ -274,7 +274,7 @@ func (w *world) keep() {
 // register gives a manager the endpoint, at an address, and the reconcilers of an operator with its ways to the world.
 func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, addr string) {
 	w.t.Helper()
-	endpoint := &steps.Endpoint{Client: operator.client, Key: w.key, Addr: addr}
+	endpoint := &argo.Endpoint{Client: operator.client, Key: w.key, Addr: addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
 	w.must(lookup.Index(ctx, m.GetFieldIndexer()))
 	live := w.led().Reader(m.GetAPIReader())

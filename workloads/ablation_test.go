@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/binary"
+	"loadstone.dev/loadstone/internal/agent/binary"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/workloads/conformance"
 )

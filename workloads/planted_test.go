@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
-	"loadstone.dev/loadstone/internal/profiler/strace"
 	"loadstone.dev/loadstone/workloads/conformance"
 )
 
@@ -125,7 +125,7 @@ func TestPlantedFaultsAreFoundWhereTheyAre(t *testing.T) {
 	t.Run("strace finds the system call", func(t *testing.T) {
 		for variant, want := range map[string]int64{"clean": 0, "syscall": asked} {
 			// With -D, the server is the process that the test has started.
-			r := profiled(t, dir, variant, strace.Parse, "strace", "-D", "-f", "-c", "-o", filepath.Join(dir, "out"))
+			r := profiled(t, dir, variant, profiler.ParseSystemCalls, "strace", "-D", "-f", "-c", "-o", filepath.Join(dir, "out"))
 			var got int64
 			for _, c := range r.Calls {
 				if c.Name == "getppid" {

@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 // schema is what a CRD says of one field.

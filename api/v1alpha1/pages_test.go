@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"loadstone.dev/loadstone/internal/reason"
+	"loadstone.dev/loadstone/internal/record/reason"
 )
 
 // pages are the kinds' pages in docs/, by the plural of the kind.

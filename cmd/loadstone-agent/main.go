@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/agent/observe"
 	"loadstone.dev/loadstone/internal/agent/role"
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/launch"
-	"loadstone.dev/loadstone/internal/observe"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/profiler"
-	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/version"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 const usage = `usage: loadstone-agent generate [--dir DIR]
@@ -78,7 +78,7 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		}
 		return bring(args[1:])
 	case "version":
-		_, err := fmt.Fprintln(stdout, version.Version)
+		_, err := fmt.Fprintln(stdout, util.Version)
 		return err
 	}
 	own, err := role.Parse(args)

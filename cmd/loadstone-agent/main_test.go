@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func TestRunRefuses(t *testing.T) {

@@ -22,9 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/lease"
-	"loadstone.dev/loadstone/internal/namespaces"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/namespaces"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -87,7 +87,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			o := options{namespace: system, probes: "0", metrics: "0", led: all}
 			_, err = o.leaveOut(t.Context(), errandClient, time.Millisecond)
 			must(err)
-			m, _, err := newManager(o, lease.NewFence(leaseDuration, time.Now))
+			m, _, err := newManager(o, leader.NewFence(leaseDuration, time.Now))
 			must(err)
 			if tc.locked != "" {
 				all = o.led // What is there and may not be read fails a list of all.

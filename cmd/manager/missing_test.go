@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/namespaces"
+	"loadstone.dev/loadstone/internal/cluster/namespaces"
 )
 
 // An operator goes on without a namespace that is not there, says which, and starts anew when it is there.

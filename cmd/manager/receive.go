@@ -11,7 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"loadstone.dev/loadstone/internal/receiver"
+	"loadstone.dev/loadstone/controllers/receiver"
 )
 
 // receive takes requests to the webhooks of suites. It is a process of its own, since it reads keys that the operator may not, and is reached from

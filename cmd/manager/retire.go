@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/namespaces"
+	"loadstone.dev/loadstone/internal/cluster/namespaces"
 )
 
 // errStillThere says that runs are left which only the operator can end.

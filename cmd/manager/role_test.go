@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 func TestAStoreIsOpenedByAKeyOrByARole(t *testing.T) {

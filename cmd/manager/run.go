@@ -35,19 +35,18 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers"
+	"loadstone.dev/loadstone/controllers/agents"
+	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/controllers/lookup"
 	"loadstone.dev/loadstone/controllers/notifications"
+	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/controllers/suites"
-	"loadstone.dev/loadstone/internal/agents"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/authority"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/lease"
-	"loadstone.dev/loadstone/internal/lookup"
-	"loadstone.dev/loadstone/internal/monitoring"
-	"loadstone.dev/loadstone/internal/namespaces"
-	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/steps"
-	"loadstone.dev/loadstone/internal/version"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cluster/namespaces"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/authority"
+	"loadstone.dev/loadstone/internal/store/download"
 )
 
 // options are the operator's settings; the chart writes them.
@@ -165,7 +164,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	fence := lease.NewFence(leaseDuration, time.Now)
+	fence := leader.NewFence(leaseDuration, time.Now)
 	m, config, err := newManager(o, fence)
 	if err != nil {
 		return err
@@ -181,14 +180,14 @@ func run(ctx context.Context, args []string) error {
 	if err := storeKey(ctx, direct, &o); err != nil {
 		return err
 	}
-	key, err := steps.SigningKey(ctx, direct, o.namespace)
+	key, err := argo.SigningKey(ctx, direct, o.namespace)
 	if err != nil {
 		return err
 	}
 	if err := lookup.Index(ctx, m.GetFieldIndexer()); err != nil {
 		return err
 	}
-	endpoint := &steps.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
+	endpoint := &argo.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
 	if err := endpoint.SetupWithManager(ctx, m); err != nil {
 		return err
 	}
@@ -209,11 +208,11 @@ func run(ctx context.Context, args []string) error {
 }
 
 // monitor tells Prometheus of a manager's runs and, through what it returns, of the store.
-func monitor(m ctrl.Manager) (*monitoring.Store, error) {
-	if err := metrics.Registry.Register(monitoring.NewRuns(m.GetClient())); err != nil {
+func monitor(m ctrl.Manager) (*Store, error) {
+	if err := metrics.Registry.Register(NewRuns(m.GetClient())); err != nil {
 		return nil, fmt.Errorf("registering the metrics of runs: %w", err)
 	}
-	told, err := monitoring.NewStore(metrics.Registry, time.Now)
+	told, err := NewStore(metrics.Registry, time.Now)
 	if err != nil {
 		return nil, fmt.Errorf("registering the metrics of the store: %w", err)
 	}
@@ -222,26 +221,26 @@ func monitor(m ctrl.Manager) (*monitoring.Store, error) {
 
 // handOut gives a manager the server of those who read what is stored of runs. It only reads, and asks nobody's leave to act: so its reviews
 // and its store are not behind the fence.
-func handOut(m ctrl.Manager, reviews client.Client, o options, told *monitoring.Store) error {
+func handOut(m ctrl.Manager, reviews client.Client, o options, told *Store) error {
 	shelf, err := artifact.OpenBehind(o.store, told.Count)
 	if err != nil {
 		return err
 	}
-	if err := m.Add(&handout.Server{Runs: m.GetClient(), Leads: o.led.Has, Reviews: reviews, Shelf: shelf, Addr: o.handout}); err != nil {
+	if err := m.Add(&download.Server{Runs: m.GetClient(), Leads: o.led.Has, Reviews: reviews, Shelf: shelf, Addr: o.handout}); err != nil {
 		return fmt.Errorf("registering the handout: %w", err)
 	}
 	return nil
 }
 
 // register gives a manager the reconcilers of trials, runs, suites and their notifications.
-func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fence, told *monitoring.Store) error {
+func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.Fence, told *Store) error {
 	store, err := artifact.OpenBehind(o.store, func(way http.RoundTripper) http.RoundTripper { return fence.Guard(told.Count(way)) })
 	if err != nil {
 		return err
 	}
 	live := o.led.Reader(m.GetAPIReader())
 	trials := &controllers.TrialReconciler{
-		Client: m.GetClient(), Live: live, Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: version.Version, Now: time.Now,
+		Client: m.GetClient(), Live: live, Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: util.Version, Now: time.Now,
 		Agents: agents.New(key, fence.Guard(&http.Transport{IdleConnTimeout: 10 * time.Second})),
 	}
 	if err := trials.SetupWithManager(m); err != nil {
@@ -250,7 +249,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: m.GetClient(), Live: live, Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: key,
 		Namespace: o.namespace, Service: o.service, WorkflowServiceAccount: o.serviceAccount, InstanceID: o.instanceID,
-		Network: o.network, Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: version.Version, Now: time.Now,
+		Network: o.network, Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: util.Version, Now: time.Now,
 	}
 	if err := runs.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering runs: %w", err)
@@ -282,7 +281,7 @@ const (
 )
 
 // newManager makes the operator's manager. What it writes goes through the fence; the configuration is one that does not.
-func newManager(o options, fence *lease.Fence) (ctrl.Manager, *rest.Config, error) {
+func newManager(o options, fence *leader.Fence) (ctrl.Manager, *rest.Config, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -353,7 +352,7 @@ func memory(o options) (cache.Options, error) {
 }
 
 // lock is the lease for which this operator stands.
-func lock(config *rest.Config, namespace string, fence *lease.Fence) (resourcelock.Interface, error) {
+func lock(config *rest.Config, namespace string, fence *leader.Fence) (resourcelock.Interface, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("finding a name for this operator: %w", err)

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/namespaces"
+	"loadstone.dev/loadstone/internal/cluster/namespaces"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // needed are the arguments without which nothing starts.

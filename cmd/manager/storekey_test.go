@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 func TestTheStoresKeyIsDrawnOnce(t *testing.T) {

@@ -22,10 +22,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/suite"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 const (
@@ -45,7 +45,7 @@ type Reconciler struct {
 	Live     client.Reader
 	Recorder record.EventRecorder
 	// Post posts an event to a sink. Its answer has a reason and a message if the sink has not taken it. An error says nothing of the sink.
-	Post func(ctx context.Context, address string, event []byte) (notice.Answer, error)
+	Post func(ctx context.Context, address string, event []byte) (notify.Answer, error)
 	// Forges tells those that are repositories of a forge.
 	Forges *Forges
 	Now    func() time.Time
@@ -57,14 +57,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, cached *v1alpha1.BenchmarkSu
 		return ctrl.Result{}, nil
 	}
 	due, after := r.next(cached)
-	if len(due) == 0 && notice.Known(cached) {
+	if len(due) == 0 && notify.Known(cached) {
 		return ctrl.Result{RequeueAfter: after}, nil
 	}
 	s, err := r.live(ctx, cached)
 	if err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if due, after = r.next(s); len(due) == 0 && notice.Known(s) {
+	if due, after = r.next(s); len(due) == 0 && notify.Known(s) {
 		return ctrl.Result{RequeueAfter: after}, nil // The cache did not know yet.
 	}
 	answers, err := r.tell(ctx, s, due)
@@ -83,9 +83,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, cached *v1alpha1.BenchmarkSu
 }
 
 // next are the rounds that sinks are to be told of now, and when to look again.
-func (r *Reconciler) next(s *v1alpha1.BenchmarkSuite) ([]notice.Due, time.Duration) {
+func (r *Reconciler) next(s *v1alpha1.BenchmarkSuite) ([]notify.Due, time.Duration) {
 	now := r.Now()
-	return notice.Next(s, now, func(line v1alpha1.SuiteRound) time.Duration { return suite.Held(s, line, now) })
+	return notify.Next(s, now, func(line v1alpha1.SuiteRound) time.Duration { return suite.Held(s, line, now) })
 }
 
 // live is the suite as the API server has it.
@@ -98,7 +98,7 @@ func (r *Reconciler) live(ctx context.Context, of *v1alpha1.BenchmarkSuite) (*v1
 }
 
 // tell posts to all sinks at the same time.
-func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due []notice.Due) ([]notice.Answer, error) {
+func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due []notify.Due) ([]notify.Answer, error) {
 	if len(due) == 0 {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due [
 	if err := r.List(ctx, &runs, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
 		return nil, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
-	answers, errs := make([]notice.Answer, len(due)), make([]error, len(due))
+	answers, errs := make([]notify.Answer, len(due)), make([]error, len(due))
 	var all sync.WaitGroup
 	for i, d := range due {
 		event := suite.Told(s, runs.Items, d.Round)
@@ -126,7 +126,7 @@ func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due [
 }
 
 // remember writes down what became of some tries, and returns the suite with it. Whatever others write meanwhile, no try is made again for it.
-func (r *Reconciler) remember(ctx context.Context, s *v1alpha1.BenchmarkSuite, answers []notice.Answer) (*v1alpha1.BenchmarkSuite, error) {
+func (r *Reconciler) remember(ctx context.Context, s *v1alpha1.BenchmarkSuite, answers []notify.Answer) (*v1alpha1.BenchmarkSuite, error) {
 	before := s
 	after := s.DeepCopy()
 	err := retry.RetryOnConflict(conflicts, func() error {
@@ -138,7 +138,7 @@ func (r *Reconciler) remember(ctx context.Context, s *v1alpha1.BenchmarkSuite, a
 		if now.UID != s.UID {
 			return nil // Another suite of that name has nothing to do with the tries.
 		}
-		after.Status = notice.Remember(now, answers, r.Now())
+		after.Status = notify.Remember(now, answers, r.Now())
 		if equality.Semantic.DeepEqual(before.Status, after.Status) {
 			return nil
 		}
@@ -164,11 +164,11 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 	lost := slices.ContainsFunc(givenUp(after), func(round string) bool { return !slices.Contains(known, round) })
 	switch {
 	case lost && !failing:
-		r.Recorder.Event(after, corev1.EventTypeWarning, v1alpha1.ReasonSinkRefused, pick.Clip("Notified: "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, corev1.EventTypeWarning, v1alpha1.ReasonSinkRefused, util.Clip("Notified: "+c.Message, pass.MaxMessage))
 	case failing && (changed || lost):
-		r.Recorder.Event(after, corev1.EventTypeWarning, c.Reason, pick.Clip("Notified is False: "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, corev1.EventTypeWarning, c.Reason, util.Clip("Notified is False: "+c.Message, pass.MaxMessage))
 	case changed && old != nil:
-		r.Recorder.Event(after, corev1.EventTypeNormal, c.Reason, pick.Clip("Notified is True: "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, corev1.EventTypeNormal, c.Reason, util.Clip("Notified is True: "+c.Message, pass.MaxMessage))
 	}
 }
 
@@ -176,7 +176,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 func givenUp(s *v1alpha1.BenchmarkSuite) []string {
 	var lost []string
 	for _, n := range s.Status.Notifications {
-		for _, round := range notice.GivenUp(n) {
+		for _, round := range notify.GivenUp(n) {
 			lost = append(lost, n.Name+" "+round)
 		}
 	}

@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/lease"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/controllers/leader"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 const (
@@ -57,23 +57,23 @@ type Forges struct {
 }
 
 // failure is why a forge was not told.
-type failure struct{ notice.Answer }
+type failure struct{ notify.Answer }
 
 // Error implements error.
 func (f failure) Error() string { return f.Message }
 
 func fails(reason, format string, args ...any) error {
-	return failure{notice.Answer{Reason: reason, Message: fmt.Sprintf(format, args...)}}
+	return failure{notify.Answer{Reason: reason, Message: fmt.Sprintf(format, args...)}}
 }
 
 // final is a failure that would be the same at any other try, and says nothing of other rounds.
 func final(format string, args ...any) error {
-	return failure{notice.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: fmt.Sprintf(format, args...), Final: true}}
+	return failure{notify.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: fmt.Sprintf(format, args...), Final: true}}
 }
 
 // Tell tells a repository of a round: 1 the status of its commit, 2 the comment in its pull request. Said again, it replaces what was said. An error is
 // lease.ErrLost, which says nothing of the forge.
-func (g *Forges) Tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notice.Due, e notice.Event) (notice.Answer, error) {
+func (g *Forges) Tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify.Due, e notify.Event) (notify.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, wholePatience)
 	defer cancel()
 	err := g.tell(ctx, s, due, e)
@@ -81,12 +81,12 @@ func (g *Forges) Tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notic
 	if errors.As(err, &f) {
 		return f.Answer, nil
 	}
-	return notice.Answer{}, err
+	return notify.Answer{}, err
 }
 
-func (g *Forges) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notice.Due, e notice.Event) error {
-	to := notice.ForgeOf(due.Sink)
-	at := notice.PlaceOf(to, due.Round)
+func (g *Forges) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify.Due, e notify.Event) error {
+	to := notify.ForgeOf(due.Sink)
+	at := notify.PlaceOf(to, due.Round)
 	if wrong := at.CommitFault(to); wrong != "" {
 		return final("%s", wrong)
 	}
@@ -106,8 +106,8 @@ func (g *Forges) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notic
 }
 
 // say sets the status of the commit, and then the comment.
-func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notice.Due, e notice.Event, h *hub) error {
-	account, err := h.setStatus(ctx, notice.StatusOf(e, due.Sink, s.Spec.Gate))
+func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify.Due, e notify.Event, h *hub) error {
+	account, err := h.setStatus(ctx, notify.StatusOf(e, due.Sink, s.Spec.Gate))
 	if err != nil || h.at.Pull == "" {
 		return err
 	}
@@ -121,12 +121,12 @@ func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notice
 	if err != nil {
 		return err
 	}
-	marker := notice.Marker(s, due.Sink.Name, h.at)
-	return h.comment(ctx, account, marker, marker+"\n"+notice.CommentOf(e, h.at, s.Spec.Gate, h.to.Link, reports))
+	marker := notify.Marker(s, due.Sink.Name, h.at)
+	return h.comment(ctx, account, marker, marker+"\n"+notify.CommentOf(e, h.at, s.Spec.Gate, h.to.Link, reports))
 }
 
 // token is the one that a Secret of a namespace holds, if the namespace lets the operator read it.
-func (g *Forges) token(ctx context.Context, namespace string, to notice.Forge) (string, error) {
+func (g *Forges) token(ctx context.Context, namespace string, to notify.Forge) (string, error) {
 	ref := to.SecretRef
 	ctx, cancel := context.WithTimeout(ctx, secretPatience)
 	defer cancel()
@@ -160,21 +160,21 @@ func trouble(err error) string {
 }
 
 // reports are those of the runs of a round.
-func (g *Forges) reports(ctx context.Context, e notice.Event) ([]notice.Printed, error) {
-	var all []notice.Printed
+func (g *Forges) reports(ctx context.Context, e notify.Event) ([]notify.Printed, error) {
+	var all []notify.Printed
 	for _, r := range e.Data.Runs {
 		if r.Report == "" {
-			all = append(all, notice.Printed{Why: "It has no report."})
+			all = append(all, notify.Printed{Why: "It has no report."})
 			continue
 		}
-		text, err := g.Reports.Get(ctx, path.Join(path.Dir(notice.KeyOf(r.Report)), report.MarkdownFile), "")
+		text, err := g.Reports.Get(ctx, path.Join(path.Dir(notify.KeyOf(r.Report)), report.MarkdownFile), "")
 		switch {
 		case artifact.Unreadable(err):
-			all = append(all, notice.Printed{Why: "Its report cannot be read from the object store any more."})
+			all = append(all, notify.Printed{Why: "Its report cannot be read from the object store any more."})
 		case err != nil:
 			return nil, fails(v1alpha1.ReasonStoreUnavailable, "has the status of the commit and no comment: the object store does not give the report of %s", r.Name)
 		default:
-			all = append(all, notice.Printed{Text: string(text)})
+			all = append(all, notify.Printed{Text: string(text)})
 		}
 	}
 	return all, nil
@@ -187,7 +187,7 @@ type dialect interface {
 	// header has the fields of each request, with the token.
 	header(token string) map[string]string
 	// status is a commit's, as the forge takes it.
-	status(of notice.CommitStatus) any
+	status(of notify.CommitStatus) any
 	// comments is where those of a pull request are made, and list where a page of them is, the oldest first.
 	comments(pull string) string
 	list(pull string, page int) string
@@ -203,8 +203,8 @@ type dialect interface {
 }
 
 // dialectOf is how a forge is spoken to.
-func dialectOf(to notice.Forge) dialect {
-	if to.Kind == notice.GitLab {
+func dialectOf(to notify.Forge) dialect {
+	if to.Kind == notify.GitLab {
 		return gitLab{}
 	}
 	return gitHub{}
@@ -216,8 +216,8 @@ type hub struct {
 	dialect
 	// repository is its address in the API.
 	repository, token string
-	to                notice.Forge
-	at                notice.Place
+	to                notify.Forge
+	at                notify.Place
 	now               func() time.Time
 }
 
@@ -250,8 +250,8 @@ func (h *hub) ask(ctx context.Context, method, address string, why func(*hub, re
 		q.Header.Set(name, value)
 	}
 	answer, err := h.client.Do(q)
-	if errors.Is(err, lease.ErrLost) {
-		return nil, lease.ErrLost
+	if errors.Is(err, leader.ErrLost) {
+		return nil, leader.ErrLost
 	}
 	if err != nil {
 		return nil, fails(v1alpha1.ReasonSinkUnavailable, "does not answer: %s", cause(err))
@@ -265,7 +265,7 @@ func (h *hub) ask(ctx context.Context, method, address string, why func(*hub, re
 
 // setStatus sets the status of the commit, and returns the id of the account whose token it was set with; 0 if the answer does not name it. It is the same
 // for the token of a person and of an app, whose comments have it for their author.
-func (h *hub) setStatus(ctx context.Context, status notice.CommitStatus) (int64, error) {
+func (h *hub) setStatus(ctx context.Context, status notify.CommitStatus) (int64, error) {
 	answer, err := h.ask(ctx, http.MethodPost, h.repository+"/statuses/"+h.at.Commit, h.statusRefused, h.status(status))
 	if errors.Is(err, errSame) {
 		return h.unchanged(ctx, status)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // gitHub is how GitHub is spoken to.
@@ -19,7 +19,7 @@ func (gitHub) header(token string) map[string]string {
 	return map[string]string{"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", "Authorization": "Bearer " + token}
 }
 
-func (gitHub) status(of notice.CommitStatus) any { return of }
+func (gitHub) status(of notify.CommitStatus) any { return of }
 
 func (gitHub) comments(pull string) string { return "/issues/" + pull + "/comments" }
 

@@ -22,9 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/lease"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 const (
@@ -43,7 +43,7 @@ type hubbub struct {
 	first func(w http.ResponseWriter, q *http.Request) bool
 	// asked are the requests that came, such as "POST /statuses/abc", and statuses what commits were given.
 	asked    []string
-	statuses []notice.CommitStatus
+	statuses []notify.CommitStatus
 	// comments are those of pull request 7, the oldest first.
 	comments []comment
 	// nobody is true of a GitHub that does not say whose the token is.
@@ -128,7 +128,7 @@ func (h *hubbub) playsGitHub(w http.ResponseWriter, q *http.Request, path string
 		h.t.Errorf("the header is %v", q.Header)
 	}
 	var sent struct {
-		notice.CommitStatus
+		notify.CommitStatus
 		Body string `json:"body"`
 	}
 	if q.Method != http.MethodGet {
@@ -187,7 +187,7 @@ func (h *hubbub) list(w http.ResponseWriter, q *http.Request) {
 }
 
 // tell tells GitHub of the round.
-func (h *hubbub) tell() notice.Answer {
+func (h *hubbub) tell() notify.Answer {
 	h.t.Helper()
 	a, err := h.tells(h.way)
 	if err != nil {
@@ -199,7 +199,7 @@ func (h *hubbub) tell() notice.Answer {
 	return a
 }
 
-func (h *hubbub) tells(way http.RoundTripper) (notice.Answer, error) {
+func (h *hubbub) tells(way http.RoundTripper) (notify.Answer, error) {
 	h.t.Helper()
 	return h.says(h.forges(way))
 }
@@ -218,11 +218,11 @@ func (h *hubbub) forges(way http.RoundTripper) *Forges {
 }
 
 // says tells GitHub of the round by somebody.
-func (h *hubbub) says(g *Forges) (notice.Answer, error) {
+func (h *hubbub) says(g *Forges) (notify.Answer, error) {
 	h.t.Helper()
-	e := notice.EventOf(h.suite, h.line, nil, []notice.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})
+	e := notify.EventOf(h.suite, h.line, nil, []notify.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})
 	e.Data.MeasuredBefore = h.came != nil
-	return g.Tell(h.t.Context(), h.suite, notice.Due{Sink: h.sink, Round: h.line, FirstSeenTime: h.came}, e)
+	return g.Tell(h.t.Context(), h.suite, notify.Due{Sink: h.sink, Round: h.line, FirstSeenTime: h.came}, e)
 }
 
 // wantAsked wants GitHub to have been asked for some things, and no others.
@@ -247,7 +247,7 @@ func TestACommitHasItsStatusAndAPullRequestOneComment(t *testing.T) {
 		t.Fatalf("the answer is %+v", a)
 	}
 	h.wantAsked(setsStatus, listsFirst, comments)
-	want := notice.CommitStatus{State: "failure", Description: "missed: small: throughput 0.81, at least 0.95 wanted", Context: "loadstone/perf/checkout/forge", Target: "https://bench.example/"}
+	want := notify.CommitStatus{State: "failure", Description: "missed: small: throughput 0.81, at least 0.95 wanted", Context: "loadstone/perf/checkout/forge", Target: "https://bench.example/"}
 	if len(h.statuses) != 1 || h.statuses[0] != want {
 		t.Errorf("the statuses are %+v", h.statuses)
 	}
@@ -326,7 +326,7 @@ func TestTheCommentIsFoundOnAnyPage(t *testing.T) {
 // Who may comment can copy what marks the suite's comment, and may not have the suite's words put under his name, where he could change them.
 func TestACommentOfAnotherAccountIsLeftAlone(t *testing.T) {
 	h := newHubbub(t)
-	copied := notice.Marker(h.suite, h.sink.Name, notice.Place{Repository: "shop/checkout", Pull: "7"}) + "\n**Success.**"
+	copied := notify.Marker(h.suite, h.sink.Name, notify.Place{Repository: "shop/checkout", Pull: "7"}) + "\n**Success.**"
 	h.comments = []comment{{1, copied, author{another}}, {2, copied, author{}}}
 	if a := h.tell(); a.Reason != "" {
 		t.Fatalf("the answer is %+v", a)
@@ -542,7 +542,7 @@ func TestWhatGitHubRefuses(t *testing.T) {
 		},
 		"a comment that was deleted meanwhile": {
 			func(h *hubbub) {
-				h.comments = []comment{{9, notice.Marker(h.suite, h.sink.Name, notice.Place{Repository: "shop/checkout", Pull: "7"}) + "\n", author{ours}}}
+				h.comments = []comment{{9, notify.Marker(h.suite, h.sink.Name, notify.Place{Repository: "shop/checkout", Pull: "7"}) + "\n", author{ours}}}
 				fallsOn(patched, http.StatusNotFound)(h)
 			},
 			v1alpha1.ReasonSinkRefused,
@@ -654,8 +654,8 @@ func TestTheTokenStaysWithGitHub(t *testing.T) {
 	if a, err := h.tells(unguarded()); err != nil || a.Message != "does not answer: its certificate is not trusted, or is not that of its host" {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}
-	fence := lease.NewFence(time.Minute, func() time.Time { return noon })
-	if _, err := h.tells(fence.Guard(h.way)); !errors.Is(err, lease.ErrLost) {
+	fence := leader.NewFence(time.Minute, func() time.Time { return noon })
+	if _, err := h.tells(fence.Guard(h.way)); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("an operator that does not lead gets %v", err)
 	}
 	if a, err := h.tells(Way()); err != nil || !strings.Contains(a.Message, "its host has an address of the operator's own machine") {
@@ -675,7 +675,7 @@ func TestAGitHubThatIsSlowIsNotWaitedFor(t *testing.T) {
 		return true
 	}
 	g := &Forges{Live: fake.NewClientBuilder().WithObjects(&h.secret).Build(), Reports: h, Way: h.way, Now: time.Now}
-	a, err := g.Tell(ctx, h.suite, notice.Due{Sink: h.sink, Round: h.line}, notice.EventOf(h.suite, h.line, nil, nil))
+	a, err := g.Tell(ctx, h.suite, notify.Due{Sink: h.sink, Round: h.line}, notify.EventOf(h.suite, h.line, nil, nil))
 	if err != nil || a.Reason != v1alpha1.ReasonSinkUnavailable || !strings.HasPrefix(a.Message, "does not answer: ") {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}

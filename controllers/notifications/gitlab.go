@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // gitLab is how GitLab is spoken to.
@@ -25,7 +25,7 @@ func (gitLab) header(token string) map[string]string {
 	return map[string]string{"Accept": "application/json", "PRIVATE-TOKEN": token}
 }
 
-func (gitLab) status(of notice.CommitStatus) any {
+func (gitLab) status(of notify.CommitStatus) any {
 	return struct {
 		State       string `json:"state"`
 		Name        string `json:"name"`
@@ -97,7 +97,7 @@ func outOfScope(r refused) bool { return strings.Contains(r.says, "insufficient_
 
 // unchanged is the id of the account whose token it is, if the newest of its statuses with a name is what it was to be: GitLab refuses to set anew what is
 // pending or running.
-func (h *hub) unchanged(ctx context.Context, status notice.CommitStatus) (int64, error) {
+func (h *hub) unchanged(ctx context.Context, status notify.CommitStatus) (int64, error) {
 	var me author
 	if err := h.read(ctx, h.at.API+"/user", &me); err != nil {
 		return 0, err

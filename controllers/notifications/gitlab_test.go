@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // lab is a server that behaves as the API of GitLab does by its documentation, as far as it is asked, and the suite that tells it.
@@ -371,7 +371,7 @@ func TestWhatGitLabRefuses(t *testing.T) {
 		},
 		"a note that was deleted meanwhile": {
 			func(l *lab) {
-				l.comments = []comment{{9, notice.Marker(l.suite, l.sink.Name, notice.Place{Repository: "shop/web/checkout", Pull: "7"}) + "\n", author{ours}}}
+				l.comments = []comment{{9, notify.Marker(l.suite, l.sink.Name, notify.Place{Repository: "shop/web/checkout", Pull: "7"}) + "\n", author{ours}}}
 				answers("PUT /merge_requests/7/notes/9", http.StatusNotFound, `{"message": "404 Not found"}`)(l)
 			},
 			"answers 404 Not Found to the comment, which was there a moment before", 0, false, 3,

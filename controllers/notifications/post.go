@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/lease"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 const (
@@ -45,7 +45,7 @@ func reachable(address string) error {
 	if err != nil {
 		return fmt.Errorf("reading an address: %w", err)
 	}
-	if !notice.Reachable(to.Addr()) {
+	if !notify.Reachable(to.Addr()) {
 		return errOwn
 	}
 	return nil
@@ -53,36 +53,36 @@ func reachable(address string) error {
 
 // Poster posts events. What a sink answers is not shown, but for its status: the operator reaches what others do not. No redirect is followed,
 // since it would lead the operator elsewhere than the suite says. An error is lease.ErrLost, which says nothing of the sink.
-func Poster(way http.RoundTripper) func(ctx context.Context, address string, event []byte) (notice.Answer, error) {
+func Poster(way http.RoundTripper) func(ctx context.Context, address string, event []byte) (notify.Answer, error) {
 	c := &http.Client{Transport: way, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return func(ctx context.Context, address string, event []byte) (notice.Answer, error) {
+	return func(ctx context.Context, address string, event []byte) (notify.Answer, error) {
 		q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(event))
 		if err != nil {
 			//nolint:nilerr // The error quotes the address, which may hold a token.
-			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "cannot be asked: its url is no address"}, nil
+			return notify.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "cannot be asked: its url is no address"}, nil
 		}
-		q.Header.Set("Content-Type", notice.ContentType)
+		q.Header.Set("Content-Type", notify.ContentType)
 		q.Header.Set("User-Agent", "loadstone")
 		answer, err := c.Do(q)
-		if errors.Is(err, lease.ErrLost) {
-			return notice.Answer{}, lease.ErrLost
+		if errors.Is(err, leader.ErrLost) {
+			return notify.Answer{}, leader.ErrLost
 		}
 		if err != nil {
-			return notice.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "does not answer: " + cause(err)}, nil
+			return notify.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "does not answer: " + cause(err)}, nil
 		}
 		_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer)) // Its status has said it all.
 		_ = answer.Body.Close()
 		if answer.StatusCode/100 == 2 {
-			return notice.Answer{}, nil
+			return notify.Answer{}, nil
 		}
 		return refusal(answer), nil
 	}
 }
 
 // refusal is what a sink says that has not taken an event.
-func refusal(answer *http.Response) notice.Answer {
+func refusal(answer *http.Response) notify.Answer {
 	says := strings.TrimSpace(fmt.Sprintf("answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
-	a := notice.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: says}
+	a := notify.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: says}
 	if answer.StatusCode/100 == 3 {
 		a.Message += ", and no redirect is followed: name the address to which it leads"
 	}

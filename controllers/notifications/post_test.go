@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/lease"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // sink is a server, and its address with a token in it that nobody is to be shown.
@@ -120,7 +120,7 @@ func says(text string) http.HandlerFunc {
 }
 
 // posted is the answer of a sink that is asked.
-func posted(t *testing.T, post func(context.Context, string, []byte) (notice.Answer, error), address string, event []byte) notice.Answer {
+func posted(t *testing.T, post func(context.Context, string, []byte) (notify.Answer, error), address string, event []byte) notify.Answer {
 	t.Helper()
 	a, err := post(t.Context(), address, event)
 	if err != nil {
@@ -238,11 +238,11 @@ func TestATryWithoutTheLeaseIsNoFailureOfItsSink(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s).Build()
-	fence := lease.NewFence(time.Minute, func() time.Time { return noon })
+	fence := leader.NewFence(time.Minute, func() time.Time { return noon })
 	r := &Reconciler{
 		Client: c, Live: c, Recorder: record.NewFakeRecorder(1), Post: Poster(fence.Guard(unguarded())), Now: func() time.Time { return noon.Add(time.Second) },
 	}
-	if _, err := r.Reconcile(t.Context(), s); !errors.Is(err, lease.ErrLost) {
+	if _, err := r.Reconcile(t.Context(), s); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("the pass ends with %v", err)
 	}
 	var after v1alpha1.BenchmarkSuite

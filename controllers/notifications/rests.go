@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // longestRest bounds for how long all sinks of a token leave a forge alone that one of them was asked to: it lets in within an hour.
@@ -17,7 +17,7 @@ const longestRest = time.Hour
 // allowance is what a forge counts as one: a token at an API, whatever is told with it. It shows no token.
 type allowance [sha256.Size]byte
 
-func allowanceOf(at notice.Place, token string) allowance {
+func allowanceOf(at notify.Place, token string) allowance {
 	return sha256.Sum256([]byte(at.API + "\n" + token))
 }
 
@@ -29,14 +29,14 @@ type rests struct {
 }
 
 // refuses is the answer to who asks before a forge may be asked again; nil if it may.
-func (r *rests) refuses(a allowance, to notice.Forge, now time.Time) error {
+func (r *rests) refuses(a allowance, to notify.Forge, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.until[a].Sub(now)
 	if left <= 0 {
 		return nil
 	}
-	return failure{notice.Answer{
+	return failure{notify.Answer{
 		Reason: v1alpha1.ReasonSinkRefused, After: left + time.Second, // The suite's status knows no parts of a second.
 		Message: "is left alone for as long as it wants: it has said so to another notification with the token of " + to.Kind + ".secretRef",
 	}}

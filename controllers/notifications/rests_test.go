@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // GitHub counts what is asked with a token, whoever asks: a sink that asks while another was told to wait makes all wait longer.
@@ -17,7 +17,7 @@ func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
 	now := noon
 	g := h.forges(h.way)
 	g.Now = func() time.Time { return now }
-	tell := func(what string, want notice.Answer, asked ...string) {
+	tell := func(what string, want notify.Answer, asked ...string) {
 		t.Helper()
 		a, err := h.says(g)
 		if err != nil || a.Reason != want.Reason || a.Message != want.Message || a.After != want.After {
@@ -25,20 +25,20 @@ func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
 		}
 		h.wantAsked(asked...)
 	}
-	tell("at first", notice.Answer{
+	tell("at first", notify.Answer{
 		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 429 Too Many Requests: it was asked too often, and is left alone for as long as it wants", After: 91 * time.Second,
 	}, setsStatus)
 	h.first = nil
 	now = noon.Add(time.Minute)
 	h.sink.Name = "another"
-	tell("of another notification", notice.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: alone, After: 32 * time.Second})
+	tell("of another notification", notify.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: alone, After: 32 * time.Second})
 	h.secret.Data["token"] = []byte("ghs_other")
 	g.Live = h.forges(h.way).Live
-	tell("with another token", notice.Answer{
+	tell("with another token", notify.Answer{
 		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 401 Unauthorized: it knows the token of gitHub.secretRef no more; put another into the Secret checkout-github",
 	}, setsStatus)
 	h.secret.Data["token"] = []byte(token)
 	g.Live = h.forges(h.way).Live
 	now = noon.Add(91 * time.Second)
-	tell("when it has waited", notice.Answer{}, setsStatus, listsFirst, comments)
+	tell("when it has waited", notify.Answer{}, setsStatus, listsFirst, comments)
 }

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 	"loadstone.dev/loadstone/test/gitops"
 )
 

@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/run/publish"
 	"loadstone.dev/loadstone/internal/suite"
 )
 
@@ -69,7 +69,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 		if c.Status == metav1.ConditionFalse {
 			level = corev1.EventTypeWarning
 		}
-		r.Recorder.Event(after, level, c.Reason, pick.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, level, c.Reason, util.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 // deniesTheWebhook denies runs that answer the webhook, and takes them when nothing is to be created, as a quota does that is filled in between.

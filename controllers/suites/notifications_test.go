@@ -24,7 +24,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/notifications"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // teller tells sinks, which are on this machine, as the operator does, which refuses to.
@@ -59,7 +59,7 @@ func (d dyingWriter) Patch(ctx context.Context, o client.Object, p client.Patch,
 // sink takes events, and answers each as it is told to.
 type sink struct {
 	mu  sync.Mutex
-	got []notice.Event
+	got []notify.Event
 }
 
 // sink gives the suite of the test a sink.
@@ -67,7 +67,7 @@ func (w *world) sink(name string, answer http.HandlerFunc) *sink {
 	w.t.Helper()
 	s := &sink{}
 	server := httptest.NewServer(http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) {
-		var e notice.Event
+		var e notify.Event
 		body, err := io.ReadAll(q.Body)
 		if err == nil {
 			err = json.Unmarshal(body, &e)

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/suite"
+	"loadstone.dev/loadstone/internal/suite/rounds"
 )
 
 // scope is what one pass over a suite knows.
@@ -133,7 +133,7 @@ func (r *Reconciler) read(ctx context.Context, s *scope) (pass.Step, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, suite.StoreDeadline)
 	defer cancel()
-	h, err := publish.History(ctx, r.Reports, s.facts.Suite.Name, asked.Measured)
+	h, err := rounds.History(ctx, r.Reports, s.facts.Suite.Name, asked.Measured)
 	s.facts.Reading, s.facts.Now = &suite.Reading{Round: asked.Round, History: h, Away: away(err)}, r.Now() // Reading takes its time.
 	s.decision = suite.Decide(s.facts)
 	return pass.GoOn, nil

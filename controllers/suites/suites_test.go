@@ -38,7 +38,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/run/publish"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 

@@ -24,9 +24,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/receiver"
+	"loadstone.dev/loadstone/controllers/receiver"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/webhook"
 )
 
 // account is the account of the webhook.

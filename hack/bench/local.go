@@ -16,10 +16,10 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/hack/bench/rates"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/cases"
-	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/inference"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
 // here measures loadstone run on this machine, with the programs that "make build" has left in a folder.

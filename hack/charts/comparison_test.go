@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
 func TestTheRunOfHelmTestIsOne(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 )
 
 // measurement are runs of one Loadstone on one machine of which each began within an hour of the end of the one before.

@@ -8,8 +8,8 @@ import (
 	"io"
 	"time"
 
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // results are what is kept of a run, or why there is nothing. Figures are made of nothing else, so that those of a run and of its record are the same.

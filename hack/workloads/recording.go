@@ -10,10 +10,10 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/histogram"
-	"loadstone.dev/loadstone/internal/measured"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
 // keep takes of a run what is kept of it. Loadstone decides what counts.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // recordEnd is how the name of a record's file ends, after that of its run.

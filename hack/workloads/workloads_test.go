@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/runfile"
-	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/workloads/ipc/ladder"
 )
 

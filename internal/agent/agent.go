@@ -6,14 +6,14 @@ import (
 	"sync"
 	"time"
 
-	"loadstone.dev/loadstone/internal/collect"
-	"loadstone.dev/loadstone/internal/generate"
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/observe"
-	"loadstone.dev/loadstone/internal/profile"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/collect"
+	"loadstone.dev/loadstone/internal/agent/generate"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/agent/observe"
+	"loadstone.dev/loadstone/internal/agent/profile"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // Worker is what differs between a generator, an observer, a collector and a monitor.

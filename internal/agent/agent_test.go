@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/observe"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/agent/observe"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func TestObserverSeesThePort(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {

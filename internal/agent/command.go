@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"loadstone.dev/loadstone/internal/generate"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/generate"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // refusal is a command that is not done, with the HTTP status that says of which kind it is.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func TestOrdersThatAreRefused(t *testing.T) {

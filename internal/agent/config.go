@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"strconv"
 
-	"loadstone.dev/loadstone/internal/generate"
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/launch"
-	"loadstone.dev/loadstone/internal/launched"
-	"loadstone.dev/loadstone/internal/observe"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/generate"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/agent/observe"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // Config is what an agent is told when it starts.
@@ -70,12 +69,12 @@ func (c Config) Observer(port int) (observe.Config, error) {
 }
 
 // Launched is what of it a collector or a monitor needs of the program beside whose parent it works. The error says that the agent is neither.
-func (c Config) Launched(x launch.Exchange) (launched.Config, error) {
+func (c Config) Launched(x launch.Exchange) (launch.Config, error) {
 	index, err := record.ServerIndex(c.Member)
 	if err != nil {
-		return launched.Config{}, fmt.Errorf("reading %s: %w", protocol.EnvMember, err)
+		return launch.Config{}, fmt.Errorf("reading %s: %w", protocol.EnvMember, err)
 	}
-	return launched.Config{Server: index, Node: c.Node, Dir: c.Dir, FindParent: c.Sandbox.FindServer, Exchange: x}, nil
+	return launch.Config{Server: index, Node: c.Node, Dir: c.Dir, FindParent: c.Sandbox.FindServer, Exchange: x}, nil
 }
 
 // ConfigFromEnv reads from environment variables what an agent is told of its trial; folder and sandbox are the caller's.

@@ -5,9 +5,9 @@ import (
 	"encoding/base64"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/observe"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/observe"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func TestAnAgentIsTheMemberThatItsEnvironmentNames(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // keep writes a worker's record beside its other files and describes them all.

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/generate"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/generate"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 const (

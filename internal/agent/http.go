@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 const (

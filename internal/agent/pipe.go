@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // Answer is what an agent behind a pipe answers to a command.

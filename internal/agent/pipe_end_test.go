@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/observe"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/observe"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // watching is an agent that observes a server on a port where nobody listens.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/observe"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/observe"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func TestAnAgentAnswersThroughAPipe(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"loadstone.dev/loadstone/internal/authority"
-	"loadstone.dev/loadstone/internal/httpcheck"
-	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/timing"
+	"loadstone.dev/loadstone/internal/agent/httpcheck"
+	"loadstone.dev/loadstone/internal/base/timing"
+	"loadstone.dev/loadstone/internal/store/authority"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 const (

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/agents"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func TestAnAgentTrustsTheAuthoritiesThatItIsTold(t *testing.T) {

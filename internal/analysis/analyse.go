@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/internal/builds"
-	"loadstone.dev/loadstone/internal/capacity"
-	"loadstone.dev/loadstone/internal/environment"
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/objectives"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/builds"
+	"loadstone.dev/loadstone/internal/analysis/capacity"
+	"loadstone.dev/loadstone/internal/analysis/environment"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/scaling"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/scaling"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // Analyse makes the table of a run. It fails only on records that contradict each other or cannot be read; whatever a run lacks

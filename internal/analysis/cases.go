@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // Case is one metric of one case of an implementation, over all its processes that count.
@@ -140,7 +140,7 @@ func gapsOf(printed []program, p planned.Run) []CaseGap {
 		}
 	}
 	var out []CaseGap
-	for _, name := range pick.Distinct(names) {
+	for _, name := range util.Distinct(names) {
 		for _, i := range p.Implementations {
 			at := verdict.Place{Implementation: i.Name, Case: name}
 			if missing := processes[i.Name] - whole[at]; missing > 0 {

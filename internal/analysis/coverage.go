@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/internal/capacity"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/planned"
-	"loadstone.dev/loadstone/internal/reason"
+	"loadstone.dev/loadstone/internal/analysis/capacity"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/record/reason"
 )
 
 // Coverage is what was planned against what was measured.
@@ -182,13 +182,13 @@ func asInt(b bool) int {
 
 // missing returns why an implementation has no trial in a block; nil if it has one.
 func missing(data record.RunData, block int32, implementation string) *MissingTrial {
-	if pick.First(data.Trials, func(t *record.TrialData) bool {
+	if util.First(data.Trials, func(t *record.TrialData) bool {
 		return t.Manifest.Block == block && t.Manifest.Servers[0] == implementation
 	}) != nil {
 		return nil
 	}
 	m := MissingTrial{Block: block, Implementation: implementation, Reason: ReasonNotStarted}
-	e := pick.First(data.Manifest.Trials, func(e *record.TrialEntry) bool { return e.Block == block && e.Servers[0] == implementation })
+	e := util.First(data.Manifest.Trials, func(e *record.TrialEntry) bool { return e.Block == block && e.Servers[0] == implementation })
 	if e == nil {
 		return &m
 	}

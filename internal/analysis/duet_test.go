@@ -10,12 +10,12 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/environment"
-	"loadstone.dev/loadstone/internal/measured"
+	"loadstone.dev/loadstone/internal/analysis/environment"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // twins are two servers on a machine that drifts, the second with more CPU time per request.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // standStill makes a server's series stand still for the first intervals of every so many.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // courses are recorded courses of good cells.

@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/objectives"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // Headline is the outcome of a run in a few lines, still to be put into words.

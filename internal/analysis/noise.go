@@ -4,11 +4,11 @@ import (
 	"math"
 	"slices"
 
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // NoiseBlocks is the number of blocks for which the noise floor is said: those of a run that does not say how many.
@@ -94,7 +94,7 @@ func (t Table) FloorOf(m verdict.Metric) *record.Noise {
 	if t.NoiseFloor == nil {
 		return nil
 	}
-	return pick.First(t.NoiseFloor.Entries, func(n *record.Noise) bool { return n.Point == nil && n.Metric == string(m) })
+	return util.First(t.NoiseFloor.Entries, func(n *record.Noise) bool { return n.Point == nil && n.Metric == string(m) })
 }
 
 // Calibrates reports whether the run is an A/A run that has found the noise floor of its machine.

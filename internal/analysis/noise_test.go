@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/environment"
+	"loadstone.dev/loadstone/internal/analysis/environment"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // sameTwice is an A/A run of two levels.

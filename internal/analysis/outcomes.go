@@ -3,9 +3,9 @@ package analysis
 import (
 	"math"
 
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/base/util"
 )
 
 // caseOutcomes counts how the cases of each contender came out.
@@ -16,7 +16,7 @@ func (t Table) caseOutcomes() []CaseOutcome {
 		if !r.Decides {
 			continue
 		}
-		own := pick.First(out, func(o *CaseOutcome) bool { return o.Implementation == r.Implementation })
+		own := util.First(out, func(o *CaseOutcome) bool { return o.Implementation == r.Implementation })
 		if own == nil {
 			out = append(out, CaseOutcome{Implementation: r.Implementation, Baseline: r.Baseline})
 			own = &out[len(out)-1]

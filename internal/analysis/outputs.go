@@ -1,9 +1,9 @@
 package analysis
 
 import (
-	"loadstone.dev/loadstone/internal/cases"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
 // UnreadOutput is what could not be read of what an implementation printed, and belongs to no case.

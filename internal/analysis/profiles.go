@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/profiler"
-	"loadstone.dev/loadstone/internal/profiler/flame"
+	"loadstone.dev/loadstone/internal/profiler/callgrind"
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // Profile is what a profiler has found of the implementations of a run.
@@ -58,7 +58,7 @@ type Profiled struct {
 	// Result is that of the launch that tells most: the one with the gravest finding, or the last.
 	Result *profiler.Result `json:"result,omitempty"`
 	// Flame are the stacks of the last launch; nil of a profiler that knows no calls.
-	Flame *flame.Graph `json:"flame,omitempty"`
+	Flame *callgrind.Graph `json:"flame,omitempty"`
 }
 
 // Counter is what a request costs of an event that the CPU or the kernel counts.

@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
-	"loadstone.dev/loadstone/internal/profiler/strace"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
@@ -27,7 +26,7 @@ func launch(tool profiler.Tool, requests, each int64) record.Launch {
 	// The request that finds out whether the server answers is among those that it has answered.
 	l.Result = profiler.Result{Run: profiler.Run{Tool: tool, Requests: requests + 1}}
 	if cost := startCost + (requests+1)*each; tool == profiler.Strace {
-		l.Calls = &strace.Result{Total: strace.Call{Count: cost}}
+		l.Calls = &profiler.SystemCalls{Total: profiler.Call{Count: cost}}
 	} else {
 		l.Costs = &profiler.Costs{Events: []string{"Ir"}, Total: callgrind.Cost{cost}}
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // rowsOf are the values of all trials that are compared as they are. Those of a process that is void are void.

@@ -1,6 +1,6 @@
 package analysis
 
-import "loadstone.dev/loadstone/internal/verdict"
+import "loadstone.dev/loadstone/internal/analysis/verdict"
 
 // NarrowerThan reports whether every comparison is known well enough: each overall interval that decides is at most as wide as a share
 // of its ratio, and of enough blocks for a verdict. What the ratios are does not matter.

@@ -3,7 +3,7 @@ package analysis
 import (
 	"testing"
 
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
 func TestOnlyTheWidthOfIntervalsDecidesWhetherToStop(t *testing.T) {

@@ -3,15 +3,15 @@ package analysis
 import (
 	"time"
 
-	"loadstone.dev/loadstone/internal/builds"
-	"loadstone.dev/loadstone/internal/capacity"
-	"loadstone.dev/loadstone/internal/environment"
-	"loadstone.dev/loadstone/internal/objectives"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/builds"
+	"loadstone.dev/loadstone/internal/analysis/capacity"
+	"loadstone.dev/loadstone/internal/analysis/environment"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/scaling"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/scaling"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Table is the whole outcome of a run: all formats of the report are printed from it and from nothing else.

@@ -7,8 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadstone.dev/loadstone/internal/lint"
-	"loadstone.dev/loadstone/internal/printout"
+	"loadstone.dev/loadstone/internal/cli/lint"
 )
 
 const analyzeHelp = `Reads what wrk, ab and k6 printed, from anywhere and without a cluster, and reports what in it is not credible. A file may hold several runs
@@ -34,7 +33,7 @@ func analyzeCommand() *cobra.Command {
 
 // analyze judges the samples of files, or of in where a name is "-".
 func analyze(out io.Writer, in io.Reader, files []string, asJSON bool) error {
-	var samples []printout.Sample
+	var samples []lint.Sample
 	for _, name := range files {
 		found, err := readSamples(in, name)
 		if err != nil {
@@ -52,19 +51,19 @@ func analyze(out io.Writer, in io.Reader, files []string, asJSON bool) error {
 	return nil
 }
 
-func readSamples(in io.Reader, name string) ([]printout.Sample, error) {
+func readSamples(in io.Reader, name string) ([]lint.Sample, error) {
 	if name == "-" {
 		text, err := io.ReadAll(in)
 		if err != nil {
 			return nil, fmt.Errorf("reading standard input: %w", err)
 		}
-		return printout.Parse("stdin", text)
+		return lint.Parse("stdin", text)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading a raw output: %w", err)
 	}
-	return printout.Parse(name, text)
+	return lint.Parse(name, text)
 }
 
 func printAnalysis(out io.Writer, r lint.Report, asJSON bool) error {

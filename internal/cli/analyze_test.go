@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/lint"
+	"loadstone.dev/loadstone/internal/cli/lint"
 )
 
 var update = flag.Bool("update", false, "write what is compared: the real output into docs/analyse.md, the structure of a run into test/structure")

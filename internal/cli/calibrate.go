@@ -11,10 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/calibrate"
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/cli/screen"
+	"loadstone.dev/loadstone/internal/client/kube"
 )
 
 const calibrateHelp = `Measures one server under two names, waits for the end, and prints the difference that the machine shows between a server and itself: its noise
@@ -30,7 +29,7 @@ config/samples/aa.yaml, or by --image and its COMMAND. The noise floor lies in t
 
 // calibration is the A/A run that was asked for.
 type calibration struct {
-	server calibrate.Server
+	server Server
 	out    string
 	remote clusterRun
 }
@@ -81,7 +80,7 @@ func (a calibration) here(ctx context.Context, out io.Writer) error {
 	told := screen.NewTeller(out, false)
 	o := runOptions(asked, "", a.out, told)
 	o.Images = a.server.Image != ""
-	found, err := calibrate.Here(ctx, o)
+	found, err := Here(ctx, o)
 	told.Clear()
 	if err != nil {
 		return err
@@ -110,7 +109,7 @@ func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
 	if _, err := (kube.Applier{Client: c, Replace: a.remote.replace, Note: told.Note}).Apply(ctx, r); err != nil {
 		return err
 	}
-	found, err := calibrate.Follow(ctx, k, c, r, told.Tell)
+	found, err := Follow(ctx, k, c, r, told.Tell)
 	told.Clear()
 	if errors.Is(err, kube.ErrLeft) {
 		return a.remote.interrupted(ctx, c, client.ObjectKeyFromObject(r))
@@ -122,7 +121,7 @@ func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
 }
 
 // printFound prints what a calibration has found. One that has found no noise floor ends the command as its run has ended.
-func printFound(out io.Writer, f calibrate.Found) error {
+func printFound(out io.Writer, f Found) error {
 	lines := f.Line
 	if f.Ending.Report != "" {
 		lines += "\nreport: " + f.Ending.Report

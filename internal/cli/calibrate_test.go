@@ -13,11 +13,10 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/config/samples"
-	"loadstone.dev/loadstone/internal/calibrate"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/helper"
-	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/local/helper"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -91,17 +90,17 @@ func TestACalibrationEndsAsWhatItHasFound(t *testing.T) {
 		return e
 	}
 	for name, tc := range map[string]struct {
-		found  calibrate.Found
+		found  Found
 		code   int
 		prints string
 	}{
-		"a noise floor here":             {calibrate.Found{Ending: ending("page", conduct.Succeeded, false), Line: "noise floor", Floor: true}, 0, "noise floor\nreport: page\n"},
-		"a noise floor of a cluster":     {calibrate.Found{Ending: ending("", conduct.Succeeded, false), Line: "noise floor", Floor: true}, 0, "noise floor\n"},
-		"none":                           {calibrate.Found{Ending: ending("page", conduct.Succeeded, false), Line: "none"}, statusInconclusive, "none\nreport: page\n"},
-		"none, since the run has failed": {calibrate.Found{Ending: ending("page", conduct.Failed, false), Line: "none"}, statusFailed, "none\nreport: page\n"},
-		"no report":                      {calibrate.Found{Ending: ending("", conduct.Failed, false)}, statusFailed, ""},
-		"interrupted before a block":     {calibrate.Found{Ending: ending("", conduct.Failed, true)}, statusInterrupted, ""},
-		"interrupted with a floor":       {calibrate.Found{Ending: ending("page", conduct.Succeeded, true), Line: "noise floor", Floor: true}, statusInterrupted, "noise floor\nreport: page\n"},
+		"a noise floor here":             {Found{Ending: ending("page", conduct.Succeeded, false), Line: "noise floor", Floor: true}, 0, "noise floor\nreport: page\n"},
+		"a noise floor of a cluster":     {Found{Ending: ending("", conduct.Succeeded, false), Line: "noise floor", Floor: true}, 0, "noise floor\n"},
+		"none":                           {Found{Ending: ending("page", conduct.Succeeded, false), Line: "none"}, statusInconclusive, "none\nreport: page\n"},
+		"none, since the run has failed": {Found{Ending: ending("page", conduct.Failed, false), Line: "none"}, statusFailed, "none\nreport: page\n"},
+		"no report":                      {Found{Ending: ending("", conduct.Failed, false)}, statusFailed, ""},
+		"interrupted before a block":     {Found{Ending: ending("", conduct.Failed, true)}, statusInterrupted, ""},
+		"interrupted with a floor":       {Found{Ending: ending("page", conduct.Succeeded, true), Line: "noise floor", Floor: true}, statusInterrupted, "noise floor\nreport: page\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

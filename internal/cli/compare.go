@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/compare"
-	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/analysis/compare"
+	"loadstone.dev/loadstone/internal/cli/screen"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/local/folders"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/results"
-	"loadstone.dev/loadstone/internal/screen"
 )
 
 const compareHelp = `Compares a run with earlier ones, manifest against manifest: levels under load, and cases of programs that measure
@@ -100,14 +100,14 @@ func (l *loader) close() {
 // load reads a run by its folder, its manifest or its name.
 func (l *loader) load(ctx context.Context, name string) (record.RunData, error) {
 	dir := strings.TrimSuffix(name, string(filepath.Separator)+"manifest.json")
-	if results.Holds(dir) {
-		data, err := results.Load(ctx, dir)
-		if errors.Is(err, results.ErrNone) {
+	if folders.Holds(dir) {
+		data, err := folders.Load(ctx, dir)
+		if errors.Is(err, folders.ErrNone) {
 			err = badInput(err)
 		}
 		return data, err
 	}
-	if err := results.Check(name, strings.ContainsRune(name, filepath.Separator) && strings.Count(name, "/") != 1); err != nil {
+	if err := folders.Check(name, strings.ContainsRune(name, filepath.Separator) && strings.Count(name, "/") != 1); err != nil {
 		return record.RunData{}, badInput(err)
 	}
 	if l.in == nil {

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/compare"
-	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/analysis/compare"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/screen"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // checkCommandsOnResults uses the results of a run of two blocks on this machine in every command that reads them.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/client/kube"
 )
 
 // completeWithin bounds how long a shell waits for the names of runs.

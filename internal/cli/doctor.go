@@ -7,9 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadstone.dev/loadstone/internal/doctor"
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/survey"
+	"loadstone.dev/loadstone/internal/cli/doctor"
+	"loadstone.dev/loadstone/internal/client/kube"
 )
 
 const doctorHelp = `Looks at this machine, or with --cluster, --context, --namespace, --server or --kubeconfig at a cluster, and says what it lacks for a truthful
@@ -29,12 +28,12 @@ func doctorCommand(k *kube.Flags, plugin bool) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			if onCluster || !c.Flags().Changed("cluster") && k.Named(c.Flags()) {
 				return diagnose(c.Context(), c.OutOrStdout(), output, func(ctx context.Context) ([]doctor.Finding, error) {
-					seen, err := survey.Cluster(ctx, k)
+					seen, err := doctor.ReadCluster(ctx, k)
 					return doctor.OfCluster(seen), err
 				})
 			}
 			return diagnose(c.Context(), c.OutOrStdout(), output, func(ctx context.Context) ([]doctor.Finding, error) {
-				seen, err := survey.Machine(ctx)
+				seen, err := doctor.ReadMachine(ctx)
 				return doctor.OfMachine(seen), err
 			})
 		},

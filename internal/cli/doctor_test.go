@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/doctor"
+	"loadstone.dev/loadstone/internal/cli/doctor"
 )
 
 func TestDoctorLooksAtThisMachine(t *testing.T) {

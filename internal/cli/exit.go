@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/cli/runfile"
+	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/local"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 // The exit codes of every command. Code 0 is success, and codes has what each means.

@@ -11,11 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"loadstone.dev/loadstone/internal/draft"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/runfile"
-	"loadstone.dev/loadstone/internal/screen"
-	"loadstone.dev/loadstone/internal/validate"
+	"loadstone.dev/loadstone/internal/cli/runfile"
+	"loadstone.dev/loadstone/internal/cli/screen"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 const initHelp = `Writes a BenchmarkRun with comments, ready to be run. Each argument names an implementation and the command that starts it, word by word and
@@ -24,7 +22,7 @@ them, three questions are asked.`
 
 // initCommand writes the file of a new run.
 func initCommand() *cobra.Command {
-	var d draft.Draft
+	var d runfile.Draft
 	var out string
 	c := &cobra.Command{
 		Use:   "init [NAME=COMMAND]...",
@@ -57,7 +55,7 @@ func initCommand() *cobra.Command {
 	return c
 }
 
-func bindDraft(d *draft.Draft, f *pflag.FlagSet) {
+func bindDraft(d *runfile.Draft, f *pflag.FlagSet) {
 	f.StringVar(&d.Name, "name", "quick", "the `NAME` of the run")
 	f.StringToStringVar(&d.Images, "image", nil, "the image of an implementation, as `NAME=IMAGE`; may be given for each")
 	f.Int32Var(&d.Port, "port", 8080, "the `PORT` on which every server listens")
@@ -69,7 +67,7 @@ func bindDraft(d *draft.Draft, f *pflag.FlagSet) {
 }
 
 // draftText is the file of a draft. One that no machine and no cluster would take is an error of the flags.
-func draftText(ctx context.Context, d *draft.Draft, args []string) (string, error) {
+func draftText(ctx context.Context, d *runfile.Draft, args []string) (string, error) {
 	if len(d.Implementations) == 0 {
 		if err := d.Add(args); err != nil {
 			return "", badInput(err)
@@ -81,7 +79,7 @@ func draftText(ctx context.Context, d *draft.Draft, args []string) (string, erro
 	}
 	file, err := runfile.Parse(ctx, []byte(text))
 	if err == nil {
-		_, err = validate.Run(file)
+		_, err = runfile.ValidateRun(file)
 	}
 	if wrong := (*runfile.Invalid)(nil); errors.As(err, &wrong) {
 		return "", badInput(errors.New(wrong.Problems[0].Message))

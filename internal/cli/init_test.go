@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
 func TestInitWritesARunThatIsValid(t *testing.T) {

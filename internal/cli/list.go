@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/discover"
-	"loadstone.dev/loadstone/internal/follow"
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/results"
-	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/cli/screen"
+	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/local/folders"
 )
 
 const listHelp = `Lists the runs of a namespace of the cluster, the newest first: how far each is, how long it still takes, and its verdict. With --here it lists the
@@ -95,7 +95,7 @@ func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]screen.
 
 // listFolder lists the runs whose results lie below a folder.
 func listFolder(folder string) ([]screen.Run, error) {
-	runs, err := results.List(folder)
+	runs, err := folders.List(folder)
 	out := []screen.Run{}
 	for _, r := range runs {
 		one := screen.Run{Name: r.Name, State: "Interrupted", Created: r.Begun, Folder: r.Folder, Verdict: r.Verdict}

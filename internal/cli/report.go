@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/results"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/local/folders"
 )
 
 const fetchDeadline = 2 * time.Minute
@@ -54,10 +54,10 @@ func reportCommand(k *kube.Flags) *cobra.Command {
 
 // findReport is the path of the page of a run, by the folder of its results or by its name on the cluster.
 func findReport(ctx context.Context, k *kube.Flags, name, dir string, again bool) (string, error) {
-	if results.Holds(name) {
-		return results.Report(ctx, name, again)
+	if folders.Holds(name) {
+		return folders.Report(ctx, name, again)
 	}
-	if err := results.Check(name, strings.ContainsRune(name, filepath.Separator)); err != nil {
+	if err := folders.Check(name, strings.ContainsRune(name, filepath.Separator)); err != nil {
 		return "", badInput(err)
 	}
 	namespace, err := k.Namespace()

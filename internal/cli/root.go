@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadstone.dev/loadstone/internal/helper"
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cli/runfile"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/local/helper"
 	"loadstone.dev/loadstone/internal/ui/server"
-	"loadstone.dev/loadstone/internal/version"
 )
 
 const rootHelp = `Loadstone compares implementations under load and says which is better, at what load, by how much, and how sure it is.
@@ -75,7 +75,7 @@ func New(name string) *cobra.Command {
 	k := &kube.Flags{}
 	root := &cobra.Command{
 		Use:     "loadstone",
-		Version: version.Version,
+		Version: util.Version,
 		Short:   "Compare implementations under load",
 		Long:    rootHelp + "\n\nExit codes of every command:\n\n" + codesText(),
 		Args:    noSuchCommand,

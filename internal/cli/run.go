@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cli/runfile"
+	"loadstone.dev/loadstone/internal/cli/screen"
+	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/local"
-	"loadstone.dev/loadstone/internal/progress"
-	"loadstone.dev/loadstone/internal/runfile"
-	"loadstone.dev/loadstone/internal/runfolder"
-	"loadstone.dev/loadstone/internal/screen"
-	"loadstone.dev/loadstone/internal/version"
+	"loadstone.dev/loadstone/internal/local/folders"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/progress"
 )
 
 const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
@@ -171,9 +171,9 @@ func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, err
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, told screen.Teller) local.Options {
 	if out == "" {
-		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(runfolder.FolderTime))
+		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(folders.FolderTime))
 	}
-	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: told.Tell}
+	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: util.Version, Tell: told.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
 		o.Folder = whole
 	}
@@ -189,7 +189,7 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 	if !resume || named != "" {
 		return nil
 	}
-	newest, err := runfolder.Newest(resultsFolder, o.Run.Name)
+	newest, err := folders.Newest(resultsFolder, o.Run.Name)
 	if newest != "" {
 		o.Out = newest
 	}

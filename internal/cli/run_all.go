@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/progress"
-	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/cli/screen"
+	"loadstone.dev/loadstone/internal/run/progress"
 )
 
 // readyRun is the run of a file that was checked, with all that it needs to begin.

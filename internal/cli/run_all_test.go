@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/cli/screen"
 )
 
 // Each file is the name of its run: one that is "bad" cannot be made ready, and the others end with the errors that a case gives them.

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/follow"
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/cli/screen"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 // deleteDeadline bounds how long an interrupted command waits for the end of the run that it deletes.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/cli/screen"
 )
 
 func TestFlagsOfARunStandAnywhere(t *testing.T) {

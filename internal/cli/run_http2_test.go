@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // inHTTP2 is the file of a run of two servers that speak TLS and a load that asks in HTTP/2, with settings of the second server.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 const (

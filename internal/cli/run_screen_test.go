@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/progress"
 )
 
 func TestEachEndingHasAStatus(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/publish"
-	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/cli/runfile"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/test/structure"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/screen/screentest"
+	"loadstone.dev/loadstone/internal/cli/screen/screentest"
 )
 
 // oneLevel shortens the comparison of tests to a cell a trial.

@@ -20,11 +20,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loadstone.dev/loadstone/internal/helper"
-	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/local/helper"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // asProgram makes the test's own program be loadstone.

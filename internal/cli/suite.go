@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/rounds"
-	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/cli/screen"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/suite/rounds"
 )
 
 const (

@@ -19,10 +19,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/junit"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/report/junit"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 // suite makes a suite of one run that nobody measures but the test.

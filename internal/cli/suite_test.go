@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/screen"
+	"loadstone.dev/loadstone/internal/cli/screen"
 )
 
 func TestARoundIsAskedFor(t *testing.T) {

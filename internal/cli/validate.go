@@ -9,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadstone.dev/loadstone/internal/runfile"
-	"loadstone.dev/loadstone/internal/validate"
+	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
 const validateHelp = `Holds each file, of a BenchmarkRun or a BenchmarkSuite, against the schema and the rules of its kind, and then plans it, as a cluster would, without
@@ -35,7 +34,7 @@ func validateCommand() *cobra.Command {
 }
 
 func validateAll(ctx context.Context, out io.Writer, in io.Reader, files []string, output outputFormat) error {
-	var all []validate.Result
+	var all []runfile.Result
 	bad := 0
 	for _, file := range files {
 		one, err := validateFile(ctx, in, file)
@@ -73,13 +72,13 @@ func notValid(bad, all int) error {
 }
 
 // validateFile checks one file, or in if it is called "-".
-func validateFile(ctx context.Context, in io.Reader, path string) (validate.Result, error) {
+func validateFile(ctx context.Context, in io.Reader, path string) (runfile.Result, error) {
 	name, text, err := readFile(in, path)
-	var r validate.Result
+	var r runfile.Result
 	if err == nil {
-		r, err = validate.File(ctx, name, text, time.Now())
+		r, err = runfile.Validate(ctx, name, text, time.Now())
 	} else {
-		r, err = validate.Refused(name, err)
+		r, err = runfile.RefusedFile(name, err)
 	}
 	if err != nil {
 		return r, badInput(err)

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/validate"
+	"loadstone.dev/loadstone/internal/cli/runfile"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 const sound = `apiVersion: loadstone.dev/v1alpha1
@@ -94,8 +94,8 @@ func TestValidateChecksAndCountsProfiles(t *testing.T) {
 	if err != nil || !strings.Contains(out, ": valid: 14 trials of 1 cell, and 2 that follow the blocks, about ") {
 		t.Errorf("it prints %q, %v", out, err)
 	}
-	var with, without []validate.Result
-	for part, into := range map[string]*[]validate.Result{profiles: &with, "": &without} {
+	var with, without []runfile.Result
+	for part, into := range map[string]*[]runfile.Result{profiles: &with, "": &without} {
 		out, err := execute(t, "validate", "--output", "json", forBoth(t, part))
 		if err = errors.Join(err, json.Unmarshal([]byte(out), into)); err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestValidateLooksAtEveryFile(t *testing.T) {
 	if err == nil || status(err) != statusBadInput || err.Error() != "1 of 2 files is not valid" {
 		t.Errorf("it ends with %v", err)
 	}
-	var found []validate.Result
+	var found []runfile.Result
 	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		t.Fatal(err)
 	}

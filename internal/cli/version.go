@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadstone.dev/loadstone/internal/version"
+	"loadstone.dev/loadstone/internal/base/util"
 )
 
 // versionCommand prints which version this is.
@@ -16,7 +16,7 @@ func versionCommand() *cobra.Command {
 		Short: "Print the version of this program",
 		Args:  exactly(0, "version takes no argument"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "loadstone %s %s %s/%s\n", version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "loadstone %s %s %s/%s\n", util.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/helper"
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/progress"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/local/helper"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/progress"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // pollEvery is how often agents are asked while a trial is prepared and after its last cell; nothing tells of their progress.

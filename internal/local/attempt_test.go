@@ -14,14 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/helper"
-	"loadstone.dev/loadstone/internal/helper/helpertest"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/helper/helpertest"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/seats"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // noon is when attempts of tests are told to start.
@@ -55,7 +54,7 @@ func led(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	object.Name = "quick"
 	r := &Run{
 		options: Options{Run: object, Version: "v0.0.0-test"}, uid: "0123456789", node: "here", folder: folder, prefix: "results",
-		seats: seats.Seats{Server: []int{3}, Generators: [][]int{{2}}, Rest: []int{0, 1}, Owned: true},
+		seats: Seats{Server: []int{3}, Generators: [][]int{{2}}, Rest: []int{0, 1}, Owned: true},
 		facts: conduct.Run{Name: "quick", Plan: p, Started: noon.Add(-time.Minute)},
 	}
 	r.beginTrials(p.Trials)

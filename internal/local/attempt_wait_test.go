@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/helper/helpertest"
-	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/launch"
-	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/progress"
+	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
 func TestProgressIsToldUntilSomethingEndsTheWait(t *testing.T) {

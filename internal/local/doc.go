@@ -1,13 +1,11 @@
-// Package local leads a run on this machine: the second backend of package conduct. Where the cluster's backend has pods, it has processes,
-// and a folder in the place of the object store. Plan, agents, records, validity and report are the same.
+// Package local is the second backend of package conduct: it runs a benchmark on this machine. Where the operator creates pods, it
+// starts processes on their CPUs. Where the operator uses the object store, it uses a folder. Plan, agents, records and report are the same.
 //
-// Each process of a member is a child of this program: an agent, an implementation below its keeper (package helper).
+// Each process of a member is a child of this program; see package helper. A file in the folder of the run records the progress, so
+// that another process can resume a killed run; see package folders and Run.restore.
 //
-// How far a run is stands in a file of its folder, so that another process can go on with a run whose process was killed: see package
-// runfolder and Run.restore.
-//
-// What a member owns here is its CPUs. They are chosen once a run, set before the process begins, read back by the agents in every cell,
-// and given to no other process of the run. Other programs of the machine are not kept off them: what they use is measured in every cell
-// and judged as on a cluster. Where the machine permits it, a server and a generator have a cgroup, too (package cgroup), and a server a limit
-// of memory. Processes share the network namespace and the page cache. The run's manifest says in its notes what was shared.
+// A member owns its CPUs. They are chosen once per run, set before the process starts, and read back by the agents in every cell. Other
+// programs can still use these CPUs: their use is measured and judged in every cell, as on a cluster. Where the machine allows it, a
+// server and a generator have a cgroup (package cgroup), and a server a memory limit. Processes share the network namespace and the
+// page cache. The notes of the run's manifest say what was shared.
 package local

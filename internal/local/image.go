@@ -12,17 +12,16 @@ import (
 	"strings"
 	"syscall"
 
-	"loadstone.dev/loadstone/internal/helper"
-	"loadstone.dev/loadstone/internal/image"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/image"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/rootfs"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 // imaged is an implementation that runs in its image.
 type imaged struct {
 	digest string
-	root   rootfs.Root
+	root   image.Root
 }
 
 // inImage reports whether an implementation runs in its image: where that is a file of this machine, where there is no command, or where the user wants
@@ -36,7 +35,7 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 	if err := namespacesPermitted(ctx); err != nil {
 		return fmt.Errorf("implementations[%s].image: this machine permits no mount namespace (%w): run loadstone as root, or give implementations[].command, which is started without its image", i.Name, err)
 	}
-	if c := i.Container; (c.User != nil || c.Group != nil) && (r.launched(i.Name) || !rootfs.ChangesUser()) {
+	if c := i.Container; (c.User != nil || c.Group != nil) && (r.launched(i.Name) || !image.ChangesUser()) {
 		return fmt.Errorf("implementations[%s].user and group cannot be given on this machine: a program that measures itself runs as root there, and who is not root has no other user: remove them", i.Name)
 	}
 	if err := checkScratch(i); err != nil {
@@ -65,14 +64,14 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 		if group := i.Container.Group; group != nil {
 			process.GID = int(*group)
 		}
-		if r.launched(i.Name) || !rootfs.ChangesUser() {
+		if r.launched(i.Name) || !image.ChangesUser() {
 			// Its parent writes what it reads, or there is no other user in its namespace.
 			process.UID, process.GID = 0, 0
 		}
 		if r.images == nil {
 			r.images = map[string]imaged{}
 		}
-		r.images[i.Name] = imaged{digest: opened.Digest, root: rootfs.Root{Dir: dir, Process: process}}
+		r.images[i.Name] = imaged{digest: opened.Digest, root: image.Root{Dir: dir, Process: process}}
 		return nil
 	})
 	if err != nil {
@@ -131,7 +130,7 @@ func namespacesPermitted(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, self, helper.ContainCommand)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	rootfs.SetNamespaces(cmd.SysProcAttr)
+	image.SetNamespaces(cmd.SysProcAttr)
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return errors.Join(err, quoted(said))
 	}
@@ -147,7 +146,7 @@ func quoted(said []byte) error {
 }
 
 // containArgs are the arguments with which this program becomes the program of an image, or, of one that is launched, its parent.
-func containArgs(root rootfs.Root) ([]string, error) {
+func containArgs(root image.Root) ([]string, error) {
 	text, err := json.Marshal(root)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a root file system: %w", err)
@@ -169,7 +168,7 @@ func (r *Run) imageNotes() []string {
 		}
 		user := fmt.Sprintf("as user %d and group %d", own.root.Process.UID, own.root.Process.GID)
 		switch {
-		case !rootfs.ChangesUser():
+		case !image.ChangesUser():
 			user = "as the user who started the run"
 		case r.launched(i.Name):
 			user = "as root, whatever its image says, since its parent writes what it reads"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"loadstone.dev/loadstone/internal/cgroup"
-	"loadstone.dev/loadstone/internal/helper"
+	"loadstone.dev/loadstone/internal/agent/cgroup"
+	"loadstone.dev/loadstone/internal/local/helper"
 )
 
 // openCgroups makes a cgroup for the run where this machine permits it.

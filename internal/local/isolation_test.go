@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/cgroup"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/helper/helpertest"
-	"loadstone.dev/loadstone/internal/seats"
+	"loadstone.dev/loadstone/internal/agent/cgroup"
+	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
 func TestTheReportSaysWhatProcessesShare(t *testing.T) {
@@ -46,10 +45,10 @@ func TestAMachineWithOneCPUIsToldWhatThatCosts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := led(t, quick())
-			n := seats.NeedsOf(r.facts.Trials[0].Work)
-			own, enough := seats.Take(tc.cores, n)
+			n := NeedsOf(r.facts.Trials[0].Work)
+			own, enough := Take(tc.cores, n)
 			if !enough {
-				own = seats.Share(tc.cores, n)
+				own = Share(tc.cores, n)
 			}
 			r.seats = own
 			if got := strings.Contains(strings.Join(r.notes(), "\n"), "this machine has one CPU for servers and load generators"); got != tc.want {

@@ -9,11 +9,11 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/helper/helpertest"
-	"loadstone.dev/loadstone/internal/kind/kindtest"
-	"loadstone.dev/loadstone/internal/progress"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/progress"
+	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
 )
 
 // Nothing but its own folder knows the kind: it is planned, its programs are started by an agent that is not its own, what they print is stored and

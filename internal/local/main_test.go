@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/helper"
+	"loadstone.dev/loadstone/internal/local/helper"
 )
 
 // TestMain makes the test's own program be the parts that a run starts, since a run starts its own program again.

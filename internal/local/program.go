@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
 // findProgram returns the path of an implementation's program: a name without a slash is looked up in PATH, any other one is relative to

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/helper/helpertest"
-	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/local/helper/helpertest"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
 func TestAProgramIsFoundFromTheFolderOfItsRun(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // quietEnough is how long before a measured time nothing may be read any more by a process that shares its CPUs with a generator.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/helper/helpertest"
-	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/local/helper/helpertest"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/run/progress"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // printed is what wrk prints of a good cell.

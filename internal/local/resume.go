@@ -13,37 +13,37 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kind/kinds"
-	"loadstone.dev/loadstone/internal/kind/sweep"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/local/folders"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/runfolder"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
 // remember stores how far the run is.
 func (r *Run) remember() error {
-	s := runfolder.State{
+	s := folders.State{
 		Name: r.facts.Name, UID: r.uid, Spec: r.spec, Plan: r.facts.Plan.Hash(), Operator: r.options.Version, Seats: r.seats.Sentence(),
 		Started: r.started, LedNanos: time.Since(r.facts.Started).Nanoseconds(), Interim: r.facts.Interim, Scan: r.facts.Scan, Tries: r.tries, Resumed: r.resumed, Reported: r.reported,
 	}
 	for _, t := range r.facts.Trials {
-		s.Trials = append(s.Trials, runfolder.Trial{
+		s.Trials = append(s.Trials, folders.Trial{
 			Name: t.Name, Started: t.Started, Ended: t.Ended, Stored: t.Stored, Reason: t.Reason, Message: t.Message, Nodes: t.Nodes,
 		})
 	}
-	return runfolder.Write(r.folder.URI(r.prefix), s)
+	return folders.Write(r.folder.URI(r.prefix), s)
 }
 
 // triesOf are the attempts at a trial of the run.
-func (r *Run) triesOf(trial string) *runfolder.Tries {
+func (r *Run) triesOf(trial string) *folders.Tries {
 	own, ok := r.tries[trial]
 	if !ok {
 		if r.tries == nil {
-			r.tries = map[string]*runfolder.Tries{}
+			r.tries = map[string]*folders.Tries{}
 		}
-		own = &runfolder.Tries{}
+		own = &folders.Tries{}
 		r.tries[trial] = own
 	}
 	return own
@@ -67,14 +67,14 @@ func (r *Run) recall(context.Context) (err error) {
 	if err := r.claimFolder(dir); err != nil {
 		return err
 	}
-	if r.recalled, err = runfolder.Read(dir); err != nil {
+	if r.recalled, err = folders.Read(dir); err != nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
 	if r.recalled == nil {
 		return nil
 	}
 	r.uid = r.recalled.UID
-	return refuse(v1alpha1.ReasonInvalidSpec, errors.Join(r.sameQuestion(dir), runfolder.RemoveTemporary(dir)))
+	return refuse(v1alpha1.ReasonInvalidSpec, errors.Join(r.sameQuestion(dir), folders.RemoveTemporary(dir)))
 }
 
 // claimFolder claims the folder of the run, and waits for what an earlier process has left there.
@@ -82,12 +82,12 @@ func (r *Run) claimFolder(dir string) error {
 	if r.claim != nil {
 		return nil
 	}
-	own, err := runfolder.ClaimRun(dir)
+	own, err := folders.ClaimRun(dir)
 	if err == nil && own == nil {
 		err = fmt.Errorf("another loadstone run is at work in the folder %s: wait for its end, or choose another folder with --out", dir)
 	}
 	if err == nil {
-		err = own.ClaimProcesses(runfolder.Work(dir))
+		err = own.ClaimProcesses(folders.Work(dir))
 	}
 	if err != nil {
 		own.End()
@@ -152,11 +152,11 @@ func (r *Run) sameScripts(ctx context.Context) error {
 }
 
 // takeOver takes the trials of complete blocks over as they ended. Of the others it keeps what was tried.
-func (r *Run) takeOver(before []runfolder.Trial) {
+func (r *Run) takeOver(before []folders.Trial) {
 	var all conduct.Trials
 	for _, line := range r.begunLines(before) {
 		t := conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)}
-		was := before[slices.IndexFunc(before, func(s runfolder.Trial) bool { return s.Name == line.Name })]
+		was := before[slices.IndexFunc(before, func(s folders.Trial) bool { return s.Name == line.Name })]
 		t.Started, t.Ended, t.Stored, t.Reason, t.Message, t.Nodes = was.Started, was.Ended, was.Stored, was.Reason, was.Message, was.Nodes
 		all = append(all, t)
 	}
@@ -170,12 +170,12 @@ func (r *Run) takeOver(before []runfolder.Trial) {
 		return true
 	})
 	if !r.reported {
-		r.resumed = append(r.resumed, runfolder.Resumption{At: time.Now(), Complete: last})
+		r.resumed = append(r.resumed, folders.Resumption{At: time.Now(), Complete: last})
 	}
 }
 
 // begunLines are the lines of the plan, those of repeat blocks and those that follow included, that were begun.
-func (r *Run) begunLines(before []runfolder.Trial) []record.PlannedTrial {
+func (r *Run) begunLines(before []folders.Trial) []record.PlannedTrial {
 	begun := make(map[string]bool, len(before))
 	for _, t := range before {
 		begun[t.Name] = true

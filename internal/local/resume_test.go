@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/local/folders"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/runfolder"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // ledSpec is a run of a spec as led makes it, which knows what it was asked.
@@ -41,7 +41,7 @@ func goesOn(t *testing.T, before *Run) *Run {
 	next.facts.Trials, next.started = nil, time.Time{}
 	next.folder = before.folder
 	var err error
-	if next.recalled, err = runfolder.Read(before.folder.URI(before.prefix)); err != nil {
+	if next.recalled, err = folders.Read(before.folder.URI(before.prefix)); err != nil {
 		t.Fatal(err)
 	}
 	if err := next.restore(t.Context()); err != nil {
@@ -116,7 +116,7 @@ func TestAnAttemptThatWasKilledIsNotedOnce(t *testing.T) {
 	own.Begun, own.Failures = 2, []string{"attempt 1: PodLost: the port was taken"}
 	// It is resumed twice, and nothing is begun in between.
 	next := goesOn(t, goesOn(t, before))
-	want := runfolder.Tries{Begun: 2, Failures: []string{"attempt 1: PodLost: the port was taken", "attempt 2: loadstone run ended before block 1 was complete"}}
+	want := folders.Tries{Begun: 2, Failures: []string{"attempt 1: PodLost: the port was taken", "attempt 2: loadstone run ended before block 1 was complete"}}
 	if diff := cmp.Diff(want, *next.triesOf(before.facts.Trials[1].Name)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -158,7 +158,7 @@ func TestAResumedRunKeepsWhatFollowsItsBlocksTrialByTrial(t *testing.T) {
 	if err := before.remember(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := runfolder.Read(before.folder.URI("results"))
+	s, err := folders.Read(before.folder.URI("results"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestWhatHasChangedIsNotResumed(t *testing.T) {
 				t.Fatal(err)
 			}
 			var err error
-			if before.recalled, err = runfolder.Read(before.folder.URI("results")); err != nil {
+			if before.recalled, err = folders.Read(before.folder.URI("results")); err != nil {
 				t.Fatal(err)
 			}
 			tc.change(before)

@@ -17,21 +17,20 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agent/cgroup"
+	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/cgroup"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/cpuset"
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/kind/kinds"
-	"loadstone.dev/loadstone/internal/kind/sweep"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/progress"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/local/folders"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/runfolder"
-	"loadstone.dev/loadstone/internal/seats"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/run/progress"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+	"loadstone.dev/loadstone/internal/trial/kind/sweep"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // Options are what a run is led with.
@@ -63,7 +62,7 @@ type Run struct {
 	folder  *artifact.Folder
 	// prefix is where the run lies in the folder, and work where processes have their files while they run.
 	prefix, work string
-	seats        seats.Seats
+	seats        Seats
 	// scripts are the users', as they were when the run was made, and frozen where they lie.
 	scripts []protocol.Script
 	frozen  []record.FrozenScript
@@ -74,16 +73,16 @@ type Run struct {
 	// others went on. reported is true once the whole run is reported.
 	started  time.Time
 	led      time.Duration
-	resumed  []runfolder.Resumption
+	resumed  []folders.Resumption
 	reported bool
 	// scanned is what the last scan has read, and troubles says which blocks were disturbed, and by what, as far as it was scanned for.
 	scanned  analysis.Table
 	troubles string
 	// tries are the attempts at trials, by the trial's name.
-	tries map[string]*runfolder.Tries
+	tries map[string]*folders.Tries
 	// recalled is what an earlier process has left of the run, if it is resumed; nil if there is nothing.
-	recalled *runfolder.State
-	claim    *runfolder.Claim
+	recalled *folders.State
+	claim    *folders.Claim
 	// images are the implementations that run in their images, by name.
 	images map[string]imaged
 	// cgroups is the run's cgroup; nil if this machine permits none, and shared says why.
@@ -193,22 +192,22 @@ func (r *Run) checkDuetPorts() error {
 
 // chooseSeats chooses the CPUs of the run's members.
 func (r *Run) chooseSeats(context.Context) error {
-	allowed := cpuset.Parse(kernel.OwnCPUsAllowed())
+	allowed := util.ParseCPUs(kernel.OwnCPUsAllowed())
 	if len(allowed) == 0 {
 		return fmt.Errorf("reading the CPUs of this machine: the kernel lists %q", kernel.OwnCPUsAllowed())
 	}
 	cores := kernel.Cores(os.DirFS("/"), allowed)
-	var n seats.Needs
+	var n Needs
 	for _, line := range r.facts.Plan.Trials[:min(len(r.facts.Plan.Trials), len(r.facts.Plan.Implementations))] {
-		n = n.Most(seats.NeedsOf(kinds.Planned(r.facts.Plan.Plan, line)))
+		n = n.Most(NeedsOf(kinds.Planned(r.facts.Plan.Plan, line)))
 	}
-	own, enough := seats.Take(cores, n)
+	own, enough := Take(cores, n)
 	if !enough && r.facts.Plan.Placement.Pinning == record.Required {
 		have := len(slices.Concat(cores...))
 		return refuse(v1alpha1.ReasonNotEnoughCPUs, fmt.Errorf("servers and generators of this run need at least %d CPUs, and Loadstone may use %d of this machine: lower spec.implementations[].cpus and spec.loads[].generators, or set spec.placement.pinning to Preferred, which lets them share CPUs and marks every cell: throughput is then that of both together, latencies hold the time in which the other had the CPU, and differences look smaller than they are", max(n.All(), 2), have))
 	}
 	if !enough {
-		own = seats.Share(cores, n)
+		own = Share(cores, n)
 	}
 	r.seats = own
 	return nil
@@ -236,7 +235,7 @@ func (r *Run) openFolder(context.Context) error {
 	if r.folder, err = artifact.OpenFolder(filepath.Dir(whole)); err != nil {
 		return &FolderError{err}
 	}
-	r.work = runfolder.Work(whole)
+	r.work = folders.Work(whole)
 	if _, err := os.Stat(filepath.Join(whole, "plan.json")); err == nil && r.recalled == nil {
 		return &FolderError{fmt.Errorf("%s holds another run already: choose another one with --out, or go on with it by --resume", whole)}
 	}

@@ -13,14 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/helper/helpertest"
-	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/local/folders"
+	"loadstone.dev/loadstone/internal/local/helper/helpertest"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/runfolder"
-	"loadstone.dev/loadstone/internal/seats"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/run/progress"
+	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
 func TestABlockIsCompleteWhenItsTrialsHaveEnded(t *testing.T) {
@@ -332,7 +331,7 @@ func TestTheCPUsOfATrialFollowFromItsWork(t *testing.T) {
 		"servers that share one":         {led(t, duet()).facts.Trials[0].Work, 2},
 		"a program that measures itself": {led(t, programs()).facts.Trials[0].Work, 1},
 	} {
-		if n := seats.NeedsOf(tc.work); n.All() != tc.want {
+		if n := NeedsOf(tc.work); n.All() != tc.want {
 			t.Errorf("%s: it needs %+v, want %d", name, n, tc.want)
 		}
 	}
@@ -340,11 +339,11 @@ func TestTheCPUsOfATrialFollowFromItsWork(t *testing.T) {
 
 func TestARunIsLedByOneProcess(t *testing.T) {
 	dir := t.TempDir()
-	first, err := runfolder.ClaimRun(dir)
+	first, err := folders.ClaimRun(dir)
 	if err != nil || first == nil {
 		t.Fatalf("it is claimed as %v, %v", first, err)
 	}
-	if second, err := runfolder.ClaimRun(dir); second != nil || err != nil {
+	if second, err := folders.ClaimRun(dir); second != nil || err != nil {
 		t.Errorf("a second process claims it as %v, %v", second, err)
 	}
 	r := &Run{options: Options{Out: dir}}
@@ -357,7 +356,7 @@ func TestARunIsLedByOneProcess(t *testing.T) {
 		t.Errorf("a run that has ended is still claimed: %v", err)
 	}
 	r.claim.End()
-	if _, err := os.Stat(runfolder.Work(dir)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(folders.Work(dir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder of its processes is left: %v", err)
 	}
 }

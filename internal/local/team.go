@@ -12,14 +12,13 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
-	"loadstone.dev/loadstone/internal/cgroup"
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/helper"
-	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/launch"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/agent/cgroup"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/local/helper"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/seats"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // maxLastWords bounds what is quoted of a process that has ended.
@@ -227,7 +226,7 @@ type place struct {
 
 // serving are the CPUs of a process that is measured: as many of the servers' as it owns, and one if it owns a part of one.
 func (p place) serving(own kind.Process) []int {
-	return p.cpus[:max(min(seats.Whole(own.MilliCPU), len(p.cpus)), 1)]
+	return p.cpus[:max(min(Whole(own.MilliCPU), len(p.cpus)), 1)]
 }
 
 // newMember makes the folder of a member of an attempt.

@@ -11,9 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 	"loadstone.dev/loadstone/internal/profiler/massif"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
-	"loadstone.dev/loadstone/internal/profiler/messages"
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
-	"loadstone.dev/loadstone/internal/profiler/strace"
 )
 
 const (
@@ -26,7 +24,7 @@ const (
 // Read reads what a tool left in its output folder. A file that cannot be read to its end is named among the unread, and what it holds is kept.
 func Read(folder fs.FS, run Run) Result {
 	r := reader{folder: folder, result: Result{Run: run, Limits: Limits(run.Tool)}}
-	r.result.Messages = all(&r, OutputLog, messages.Parse)
+	r.result.Messages = all(&r, OutputLog, ParseMessages)
 	switch run.Tool {
 	case Memcheck:
 		r.memory()
@@ -37,7 +35,7 @@ func Read(folder fs.FS, run Run) Result {
 	case Cachegrind:
 		r.costs(OutputCachegrind)
 	case Strace:
-		if tables := all(&r, OutputStrace, strace.Parse); len(tables) > 0 {
+		if tables := all(&r, OutputStrace, ParseSystemCalls); len(tables) > 0 {
 			r.result.Calls = &tables[0]
 		}
 	case PerfStat:
@@ -120,8 +118,8 @@ func (r *reader) memory() {
 }
 
 // worst is the gravest of what valgrind said of each process.
-func (r Result) worst() messages.Messages {
-	var worst messages.Messages
+func (r Result) worst() Messages {
+	var worst Messages
 	for _, m := range r.Messages {
 		worst = worst.Graver(m)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
-	"loadstone.dev/loadstone/internal/profiler/strace"
 )
 
 // folder is one of outputs, by their names, of recorded files.
@@ -156,7 +155,7 @@ func TestTheCostOfARequestIsTheDifferenceOfTwoRuns(t *testing.T) {
 		"the same number of requests": {counted(500, 100), counted(500, 200), math.NaN()},
 		"fewer instructions":          {counted(500, 300), counted(2500, 200), math.NaN()},
 		"a run that was not counted":  {counted(500, 0), counted(2500, 200), math.NaN()},
-		"two tools":                   {profiler.Result{Calls: &strace.Result{Total: strace.Call{Count: 9}}}, counted(2500, 200), math.NaN()},
+		"two tools":                   {profiler.Result{Calls: &profiler.SystemCalls{Total: profiler.Call{Count: 9}}}, counted(2500, 200), math.NaN()},
 		"nothing":                     {profiler.Result{}, profiler.Result{}, math.NaN()},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,8 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
 	"loadstone.dev/loadstone/internal/profiler/massif"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
-	"loadstone.dev/loadstone/internal/profiler/messages"
-	"loadstone.dev/loadstone/internal/profiler/strace"
 )
 
 // image is the root of a file system with no shell and no /tmp, as an image has it: a program, the toolbox, and a folder for outputs.
@@ -107,7 +105,7 @@ func judged(t *testing.T, i image, program profiler.Program) (profiler.Verdicts,
 	code := i.profiled(t, profiler.Memcheck)
 	r := output(t, i, profiler.OutputXML, memcheck.Parse)
 	return profiler.Judge(profiler.Evidence{
-		Result: r, Heap: output(t, i, profiler.OutputHeap, memcheck.ParseHeap), Messages: output(t, i, profiler.OutputLog, messages.Parse),
+		Result: r, Heap: output(t, i, profiler.OutputHeap, memcheck.ParseHeap), Messages: output(t, i, profiler.OutputLog, profiler.ParseMessages),
 		Exit: profiler.Exit{Code: code}, Requests: 100, Program: program,
 	}), r
 }
@@ -169,8 +167,8 @@ func TestTheToolboxWorksInImagesWithoutAnything(t *testing.T) {
 	t.Run("strace finds the system call", func(t *testing.T) {
 		for _, i := range []image{planted, static} {
 			i.profiled(t, profiler.Strace)
-			r := output(t, i, profiler.OutputStrace, strace.Parse)
-			if !slices.ContainsFunc(r.Calls, func(c strace.Call) bool { return c.Name == "getppid" && c.Count == 100 }) {
+			r := output(t, i, profiler.OutputStrace, profiler.ParseSystemCalls)
+			if !slices.ContainsFunc(r.Calls, func(c profiler.Call) bool { return c.Name == "getppid" && c.Count == 100 }) {
 				t.Errorf("calls %+v", r.Calls)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/profiler"
-	"loadstone.dev/loadstone/internal/profiler/messages"
 )
 
 func TestOnlyAToolThatCouldFindNothingIsBlind(t *testing.T) {
@@ -49,17 +48,17 @@ func TestWhatTakesTheirPlaceSeesWhatTheyDoNot(t *testing.T) {
 }
 
 func TestAToolThatCrashedHasAnotherInItsPlace(t *testing.T) {
-	crash := []messages.Messages{{}, {Crash: "Assertion 'x' failed"}}
+	crash := []profiler.Messages{{}, {Crash: "Assertion 'x' failed"}}
 	for name, tc := range map[string]struct {
 		tool     profiler.Tool
-		messages []messages.Messages
+		messages []profiler.Messages
 		want     profiler.Tool
 	}{
 		"callgrind crashed":                    {profiler.Callgrind, crash, profiler.Cachegrind},
 		"massif crashed":                       {profiler.Massif, crash, profiler.MassifHeap},
-		"callgrind did not crash":              {profiler.Callgrind, []messages.Messages{{Tool: "Callgrind"}}, ""},
+		"callgrind did not crash":              {profiler.Callgrind, []profiler.Messages{{Tool: "Callgrind"}}, ""},
 		"callgrind said nothing":               {profiler.Callgrind, nil, ""},
-		"callgrind met an unknown instruction": {profiler.Callgrind, []messages.Messages{{UnknownInstruction: "0x10"}}, ""},
+		"callgrind met an unknown instruction": {profiler.Callgrind, []profiler.Messages{{UnknownInstruction: "0x10"}}, ""},
 		"memcheck crashed, and has no other":   {profiler.Memcheck, crash, ""},
 		"what was used instead crashed, too":   {profiler.Cachegrind, crash, ""},
 	} {

@@ -4,9 +4,7 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
 	"loadstone.dev/loadstone/internal/profiler/massif"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
-	"loadstone.dev/loadstone/internal/profiler/messages"
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
-	"loadstone.dev/loadstone/internal/profiler/strace"
 )
 
 // Run is what is known of a run of a program under a tool beside what the tool wrote.
@@ -24,13 +22,13 @@ type Run struct {
 type Result struct {
 	Run
 	// Processes is the number of processes that the tool wrote files of.
-	Processes int                 `json:"processes"`
-	Memcheck  *Memory             `json:"memcheck,omitempty"`
-	Massif    *massif.Result      `json:"massif,omitempty"`
-	Costs     *Costs              `json:"costs,omitempty"`
-	Calls     *strace.Result      `json:"calls,omitempty"`
-	Counters  []perfstat.Counter  `json:"counters,omitempty"`
-	Messages  []messages.Messages `json:"messages,omitempty"`
+	Processes int                `json:"processes"`
+	Memcheck  *Memory            `json:"memcheck,omitempty"`
+	Massif    *massif.Result     `json:"massif,omitempty"`
+	Costs     *Costs             `json:"costs,omitempty"`
+	Calls     *SystemCalls       `json:"calls,omitempty"`
+	Counters  []perfstat.Counter `json:"counters,omitempty"`
+	Messages  []Messages         `json:"messages,omitempty"`
 	// Limits are what the tool cannot see, and Unread the files that are missing, or that it did not write to their end.
 	Limits []Remark `json:"limits,omitempty"`
 	Unread []Unread `json:"unread,omitempty"`

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
-	"loadstone.dev/loadstone/internal/profiler/messages"
 )
 
 // Answer is what memcheck's findings come to.
@@ -33,7 +32,7 @@ type Verdicts struct {
 type Evidence struct {
 	Result   memcheck.Result
 	Heap     memcheck.Heap
-	Messages messages.Messages
+	Messages Messages
 	// Exit is how the program's process ended.
 	Exit Exit
 	// Requests is the number of requests that were answered rightly while the program ran under memcheck.
@@ -114,7 +113,7 @@ func (e Evidence) ran() []Remark { return trouble(e.Messages) }
 func (r Result) Trouble() []Remark { return trouble(r.worst()) }
 
 // trouble says what valgrind's messages tell of a program that did not run as it does otherwise.
-func trouble(m messages.Messages) []Remark {
+func trouble(m Messages) []Remark {
 	switch {
 	case m.MissingSymbols != "":
 		return []Remark{remark(MissingSymbols, "memcheck did not start the program: the loader %s has no symbols. Debian's package libc6-dbg, "+

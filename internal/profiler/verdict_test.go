@@ -7,7 +7,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
-	"loadstone.dev/loadstone/internal/profiler/messages"
 )
 
 // quiet is a program that ended well under load, and in which nothing was found.
@@ -53,7 +52,7 @@ func TestWhatMemchecksFindingsComeTo(t *testing.T) {
 		}, profiler.Found, profiler.Clean, ""},
 		"io_uring and no error": {func(e *profiler.Evidence) { e.Program.IOUring = true }, profiler.Clean, profiler.Clean, ""},
 		"stacks that are switched": {func(e *profiler.Evidence) {
-			e.Messages, e.Result.Errors = messages.Messages{StackSwitches: 3, MaxStackFrame: 9}, uninit
+			e.Messages, e.Result.Errors = profiler.Messages{StackSwitches: 3, MaxStackFrame: 9}, uninit
 		}, profiler.Inconclusive, profiler.Clean, profiler.StackSwitches},
 		"an unknown instruction":        {func(e *profiler.Evidence) { e.Messages.UnknownInstruction = "0x10" }, profiler.Inconclusive, profiler.Inconclusive, profiler.UnknownInstruction},
 		"a loader without symbols":      {func(e *profiler.Evidence) { e.Messages.MissingSymbols = "ld.so" }, profiler.Inconclusive, profiler.Inconclusive, profiler.MissingSymbols},

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/profiler"
-	"loadstone.dev/loadstone/internal/profiler/flame"
+	"loadstone.dev/loadstone/internal/profiler/callgrind"
 )
 
 // Profile is a profiler under which implementations are run when all blocks have been measured.
@@ -42,7 +42,7 @@ type Profiled struct {
 	// Launches are those of the program under the profiler, one after the other.
 	Launches []Launch `json:"launches"`
 	// Flame are the stacks of the last launch; nil of a profiler that knows no calls.
-	Flame *flame.Graph `json:"flame,omitempty"`
+	Flame *callgrind.Graph `json:"flame,omitempty"`
 	// Cut says why launches are missing; empty if none is.
 	Cut string `json:"cut,omitempty"`
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/environment"
+	"loadstone.dev/loadstone/internal/analysis/environment"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 )

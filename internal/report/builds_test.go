@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/builds"
+	"loadstone.dev/loadstone/internal/analysis/builds"
 )
 
 func TestAFirstAnswerSaysOfWhichTrialsItIs(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/analysis/capacity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/search"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/trial/search"
 )
 
 // searched is a run of which the only load is a search, with steps of every worth.

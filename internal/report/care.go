@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/builds"
+	"loadstone.dev/loadstone/internal/analysis/builds"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // care holds the caveats of a run.

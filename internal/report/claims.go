@@ -1,7 +1,7 @@
 package report
 
 import (
-	"loadstone.dev/loadstone/internal/builds"
+	"loadstone.dev/loadstone/internal/analysis/builds"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/environment"
+	"loadstone.dev/loadstone/internal/analysis/environment"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/report"
 )
 

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/analysis/scaling"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/scaling"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 func TestTheNoiseFloorStandsBesideEveryGate(t *testing.T) {

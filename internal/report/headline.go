@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/view"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // headline is the outcome in a sentence or two: of the objectives, and of each contender. It begins with

@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/junit"
-	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/junit"
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/report/view"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // JUnit prints the outcome as tests. Where the run has objectives they are the tests, and one that is not met has failed, whether it is missed or

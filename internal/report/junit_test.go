@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/junit"
-	"loadstone.dev/loadstone/internal/objectives"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/report/junit"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // bounded is a run with one objective.

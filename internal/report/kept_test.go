@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // The records of testdata/records-v2.zip were stored by `loadstone run` at version a11ec9a, and are kept as they are: a sweep of two servers with a

@@ -5,12 +5,11 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/report/markdown"
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/report/table"
 	"loadstone.dev/loadstone/internal/report/view"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 const (
@@ -44,24 +43,24 @@ func Markdown(t analysis.Table) ([]byte, error) {
 	v, c := run{view.New(t, phrase.English)}, &comment{}
 	entries := v.headline()
 	for _, e := range entries[:min(len(entries), rowsInComment)] {
-		c.add(markdown.Bold(e.Title) + " " + markdown.Escape(strings.Join(e.Lines, " ")))
+		c.add(table.Bold(e.Title) + " " + table.Escape(strings.Join(e.Lines, " ")))
 	}
 	c.add(v.more("comment.sentences", len(entries)-rowsInComment))
 	about := []string{v.Say("title", t.Run.Name), v.Say("run.when", format.Instant(t.Run.Started), format.Instant(t.Run.Ended))}
 	for _, b := range v.badges() {
 		about = append(about, b.Text)
 	}
-	c.add(markdown.Escape(strings.Join(about, " · ")))
+	c.add(table.Escape(strings.Join(about, " · ")))
 	if len(t.Objectives) > 0 {
 		e := v.objectiveTables("")
-		c.add("### " + v.Say("objectives.title") + "\n\n" + markdown.Escape(e.Leads[0]))
+		c.add("### " + v.Say("objectives.title") + "\n\n" + table.Escape(e.Leads[0]))
 		c.add(v.tabled(e.Table))
 		c.add(v.captioned(e.FoldedTitle, e.Folded))
 	}
 	if compared := v.deciding(); len(compared.Bodies[0].Rows) > 0 {
-		c.add("### " + markdown.Escape(v.Say("forest.title", t.Run.Baseline)))
+		c.add("### " + table.Escape(v.Say("forest.title", t.Run.Baseline)))
 		if len(t.Objectives) == 0 {
-			c.add(markdown.Escape(v.NoiseFloor(t))) // Objectives have it beside their counts.
+			c.add(table.Escape(v.NoiseFloor(t))) // Objectives have it beside their counts.
 		}
 		c.add(v.tabled(compared))
 	}
@@ -70,16 +69,16 @@ func Markdown(t analysis.Table) ([]byte, error) {
 	if c.cut {
 		end = v.Say("comment.long") + " " + end
 	}
-	return []byte(strings.Join(append(c.parts, markdown.Escape(end)), "\n\n") + "\n"), nil
+	return []byte(strings.Join(append(c.parts, table.Escape(end)), "\n\n") + "\n"), nil
 }
 
 // warn adds the caveats.
 func (v run) warn(c *comment) {
 	care := v.caveats()
-	c.add("### " + v.Say("care.title") + "\n\n" + markdown.Escape(care.None))
+	c.add("### " + v.Say("care.title") + "\n\n" + table.Escape(care.None))
 	var gaps []string
 	for _, g := range v.Gaps(v.Table.Headline()) {
-		gaps = append(gaps, "- "+markdown.Escape(g))
+		gaps = append(gaps, "- "+table.Escape(g))
 	}
 	if more := len(gaps) - rowsInComment; more > 0 {
 		gaps = append(gaps[:rowsInComment], "- "+v.more("comment.sentences", more))
@@ -95,12 +94,12 @@ func (v run) captioned(title string, t table.Table) string {
 	if len(t.Bodies) == 0 {
 		return ""
 	}
-	return markdown.Bold(title) + "\n\n" + v.tabled(t)
+	return table.Bold(title) + "\n\n" + v.tabled(t)
 }
 
 // tabled prints the first rows of a table, and says how many there are beyond.
 func (v run) tabled(t table.Table) string {
-	text, left := markdown.Table(t, rowsInComment)
+	text, left := table.Markdown(t, rowsInComment)
 	return strings.TrimSpace(text + "\n" + v.more("comment.rows", left))
 }
 
@@ -109,7 +108,7 @@ func (v run) more(key string, n int) string {
 	if n <= 0 {
 		return ""
 	}
-	return markdown.Escape(v.Count(key, n, pageFile))
+	return table.Escape(v.Count(key, n, pageFile))
 }
 
 // deciding holds what decides at each place of each comparison: levels, searches, and cases.

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
-	"loadstone.dev/loadstone/internal/profiler/flame"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
@@ -49,7 +48,7 @@ func repeated(tool profiler.Tool, files map[string]string, each ...int64) *recor
 		p.Launches = append(p.Launches, fewer, more)
 	}
 	if last := p.Launches[len(p.Launches)-1]; tool == profiler.Callgrind {
-		graph := flame.OfCalls(last.Profiles[0], 0)
+		graph := callgrind.OfCalls(last.Profiles[0], 0)
 		p.Flame = &graph
 	}
 	return p

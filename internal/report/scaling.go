@@ -1,10 +1,10 @@
 package report
 
 import (
+	"loadstone.dev/loadstone/internal/analysis/scaling"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/scaling"
 )
 
 // scaling is the section on where throughputs end to rise; it has no data if no load has several levels.

@@ -8,7 +8,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/levels"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/profiles"
-	"loadstone.dev/loadstone/internal/report/searches"
 	"loadstone.dev/loadstone/internal/report/view"
 )
 
@@ -31,7 +30,7 @@ var Sections = []func(*view.View) page.Section{
 	comparisons.Effects,
 	cases.Compared,
 	cases.Values,
-	searches.Capacity,
+	comparisons.Capacity,
 	levels.Levels,
 	levels.Latency,
 	levels.OverTime,

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/history"
-	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/suite/history"
 )
 
 const (
@@ -85,9 +85,9 @@ func (d *decision) lookBack() {
 		c.StartTime = &now
 	}
 	if away := d.Reading.Away; away != nil {
-		c.Reason, c.Message = away.Reason, pick.Clip(away.Message, maxMessage)
+		c.Reason, c.Message = away.Reason, util.Clip(away.Message, maxMessage)
 	} else {
-		c.Worse, c.Message = worseOf(d.Reading.History), pick.Clip(remarks(d.Reading.History), maxMessage)
+		c.Worse, c.Message = worseOf(d.Reading.History), util.Clip(remarks(d.Reading.History), maxMessage)
 	}
 	if d.Reading.Away == nil || d.Now.Sub(c.StartTime.Time) >= StoreDeadline {
 		c.CompletionTime = &now
@@ -99,7 +99,7 @@ func (d *decision) lookBack() {
 func worseOf(h history.History) []v1alpha1.WorseValue {
 	var all []v1alpha1.WorseValue
 	for _, l := range h.Losses() {
-		all = append(all, v1alpha1.WorseValue{Round: l.Round, Rounds: int32(l.Rounds), Message: pick.Clip(l.Text, maxMessage)})
+		all = append(all, v1alpha1.WorseValue{Round: l.Round, Rounds: int32(l.Rounds), Message: util.Clip(l.Text, maxMessage)})
 	}
 	slices.SortStableFunc(all, func(a, b v1alpha1.WorseValue) int { return cmp.Compare(a.Rounds, b.Rounds) })
 	return all[:min(len(all), maxWorse)]

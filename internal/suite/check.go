@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/suite/notify"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 // Fault is something in a suite's spec that keeps its rounds from starting.
@@ -59,7 +59,7 @@ func Check(s *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, now time
 	if _, problem := timetableAt(s.Spec.Triggers.Schedules, now, now); problem != nil {
 		faults = append(faults, Fault{-1, problem.Message})
 	}
-	for _, err := range []error{webhook.Check(s.Spec), notice.Check(s.Spec)} {
+	for _, err := range []error{webhook.Check(s.Spec), notify.Check(s.Spec)} {
 		if err != nil {
 			faults = append(faults, Fault{-1, err.Error()})
 		}

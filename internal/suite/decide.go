@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/suite/notify"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 const (
@@ -143,7 +143,7 @@ func Decide(f Facts) Decision {
 func (d *decision) readInputs() {
 	d.in, d.problem = inputsOf(d.Suite, nil, d.Images)
 	d.problem = cmp.Or(d.problem, d.Refused)
-	for _, err := range []error{webhook.Check(d.Suite.Spec), notice.Check(d.Suite.Spec)} {
+	for _, err := range []error{webhook.Check(d.Suite.Spec), notify.Check(d.Suite.Spec)} {
 		if err != nil && d.problem == nil {
 			d.problem = invalid("%v", err)
 		}
@@ -178,7 +178,7 @@ func (d *decision) readTimes() {
 // readRequests finds out which requests no round has answered.
 func (d *decision) readRequests() {
 	ask := func(annotation string, handled *string, answered func(*round) string) string {
-		token := pick.Clip(d.Suite.Annotations[annotation], maxToken)
+		token := util.Clip(d.Suite.Annotations[annotation], maxToken)
 		if token == "" || token == *handled {
 			return ""
 		}
@@ -317,7 +317,7 @@ func (d *decision) begin(record roundRecord, in inputs) {
 		}
 		number = max(number, r.number+1)
 	}
-	record.Against, record.Noted = in.against(d.good), notice.Noted(d.Suite.Spec, in.parameters, record.Parameters)
+	record.Against, record.Noted = in.against(d.good), notify.Noted(d.Suite.Spec, in.parameters, record.Parameters)
 	d.open = &round{roundRecord: record, number: number}
 	d.rounds = append([]*round{d.open}, d.rounds...)
 	d.create(d.open, in)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // maxGood is how many good rounds the status remembers: as many as an objective may ask for.
@@ -46,7 +46,7 @@ func (r *round) places() []v1alpha1.GoodRun {
 }
 
 // pageOf is the key of the page of a run's report in the object store; empty if there is none.
-func pageOf(run *v1alpha1.BenchmarkRun) string { return notice.KeyOf(run.Status.Report.URI) }
+func pageOf(run *v1alpha1.BenchmarkRun) string { return notify.KeyOf(run.Status.Report.URI) }
 
 // prefixOf is where a run lies in the object store: beside its report. It is empty if there is none.
 func prefixOf(run *v1alpha1.BenchmarkRun) string {

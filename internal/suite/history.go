@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/suite/notify"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 const (
@@ -63,7 +63,7 @@ func (d *decision) settle() {
 		d.Status.GoodRounds = slices.DeleteFunc(d.good, func(g v1alpha1.GoodRound) bool { return g.Round == d.open.number })
 		d.Status.Current = d.open.current()
 	}
-	notice.Keep(d.Suite, &d.Status, d.shared(), d.Now)
+	notify.Keep(d.Suite, &d.Status, d.shared(), d.Now)
 }
 
 // remembered are the rounds that the status remembers: the newest, the one that the suite is judged by, whose change points are read once, and the one

@@ -13,7 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 // Resolution is what a registry said of an image: its digest, or why there is none.

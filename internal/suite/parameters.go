@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/base/util"
 )
 
 // placeholder is a parameter in a text. A second dollar sign before it makes it a text of its own.
@@ -31,7 +31,7 @@ func parameterValues(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.Paramete
 			return nil, invalid("parameters[%s].pattern is no regular expression: %v", p.Name, err)
 		}
 		value, field := p.Default, fmt.Sprintf("parameters[%s].default", p.Name)
-		if g := pick.First(given, func(g *v1alpha1.ParameterValue) bool { return g.Name == p.Name }); g != nil {
+		if g := util.First(given, func(g *v1alpha1.ParameterValue) bool { return g.Name == p.Name }); g != nil {
 			value, field = g.Value, fmt.Sprintf("the value that the request gives to parameters[%s]", p.Name)
 		}
 		if !matcher.MatchString(value) {

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/suite/notify"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 // forged gives the suite a webhook by which pull requests give their images and their numbers.
@@ -86,7 +86,7 @@ func TestAPullRequestJudgesNoSuite(t *testing.T) {
 		t.Errorf("Ready says %q, want %q", ready.Message, want)
 	}
 	e := w.told()
-	if e.Data.PullRequest != "7" || *e.Data.Gate != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: "the round is that of a pull request, and no suite is judged by one"}) {
+	if e.Data.PullRequest != "7" || *e.Data.Gate != (notify.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: "the round is that of a pull request, and no suite is judged by one"}) {
 		t.Errorf("it is told with %+v, the gate %+v", e.Data, e.Data.Gate)
 	}
 	w.step("the main branch comes", pull("b", "none", "shop/checkout:8"))

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/suite/notify"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 // call is a request with values, to the webhook or by hand, that no round has answered, and what it asks to be measured.
@@ -44,7 +44,7 @@ func (f Facts) answering(c *call, other roundRecord) roundRecord {
 	record := f.change(c.in)
 	record.Trigger, record.Webhook, record.Parameters = c.Trigger(), c.ID, c.Parameters
 	record.Scheduled, record.Requested, record.Reconcile = other.Scheduled, other.Requested, other.Reconcile
-	record.PullRequest = notice.PullRequest(f.Suite.Spec, c.Parameters)
+	record.PullRequest = notify.PullRequest(f.Suite.Spec, c.Parameters)
 	record.ID = roundID(f.Suite, record)
 	return record
 }
@@ -72,7 +72,7 @@ func (d *decision) readCall() {
 // skips reports whether the request is dropped whatever else waits: that of a pull request, with Skip, if any round is in progress.
 func (d *decision) skips() bool {
 	can := d.call.problem == nil && d.callable() && d.Suite.Spec.Concurrency == v1alpha1.ConcurrencySkip
-	return can && d.open != nil && notice.PullRequest(d.Suite.Spec, d.call.Parameters) != ""
+	return can && d.open != nil && notify.PullRequest(d.Suite.Spec, d.call.Parameters) != ""
 }
 
 // callable reports whether a round could begin that answers a request: what is wrong with the suite's own images is no matter of one that gives

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 // hooked gives the suite a webhook that picks its image.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/suite/notify"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 // knows lets the spec name its commit, of which a digit is given, and a repository that is told of it.
@@ -24,27 +24,27 @@ func knows(digit string) func(*v1alpha1.BenchmarkSuiteSpec) {
 }
 
 // commitOf is the commit of which a repository is told.
-func commitOf(d notice.Due) string {
+func commitOf(d notify.Due) string {
 	i := slices.IndexFunc(d.Round.Noted, func(v v1alpha1.ParameterValue) bool { return v.Name == "commit" })
 	return d.Round.Noted[i].Value
 }
 
 // hear tells the repository all that there is to tell, logs it and returns it.
-func (w *world) hear() []notice.Due {
+func (w *world) hear() []notify.Due {
 	w.t.Helper()
-	var heard []notice.Due
-	w.suite.Status = notice.Remember(w.suite, nil, w.now)
+	var heard []notify.Due
+	w.suite.Status = notify.Remember(w.suite, nil, w.now)
 	for {
-		due, _ := notice.Next(w.suite, w.now, func(line v1alpha1.SuiteRound) time.Duration { return Held(w.suite, line, w.now) })
+		due, _ := notify.Next(w.suite, w.now, func(line v1alpha1.SuiteRound) time.Duration { return Held(w.suite, line, w.now) })
 		if len(due) == 0 {
 			return heard
 		}
 		heard = append(heard, due[0])
 		e := Told(w.suite, w.runs, due[0].Round)
 		e.Data.MeasuredBefore = due[0].FirstSeenTime != nil
-		status := notice.StatusOf(e, due[0].Sink, w.suite.Spec.Gate)
+		status := notify.StatusOf(e, due[0].Sink, w.suite.Spec.Gate)
 		w.log = append(w.log, fmt.Sprintf("   GitHub: commit %.7s: %s: %s", commitOf(due[0]), status.State, status.Description))
-		w.suite.Status = notice.Remember(w.suite, []notice.Answer{{Due: due[0]}}, w.now)
+		w.suite.Status = notify.Remember(w.suite, []notify.Answer{{Due: due[0]}}, w.now)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestACommitHearsHowItsInputsStand(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		w := newWorld(t, commit(hooked), has("shop/checkout:1"), has("shop/checkout:2"), commit(knows("0")))
 		w.suite.Spec.Concurrency = []v1alpha1.Concurrency{"", v1alpha1.ConcurrencyReplace, v1alpha1.ConcurrencySkip}[seed%3]
-		heard := map[string][]notice.Due{}
+		heard := map[string][]notify.Due{}
 		for step := range 60 {
 			if random.IntN(3) == 0 {
 				commit(knows(fmt.Sprint(random.IntN(5))))(w)
@@ -211,7 +211,7 @@ func TestACommitHearsHowItsInputsStand(t *testing.T) {
 }
 
 // newest is the newest that was heard. No request gives a commit here: all of it is of the suite's own.
-func newest(heard []notice.Due) v1alpha1.SuiteRound {
+func newest(heard []notify.Due) v1alpha1.SuiteRound {
 	if len(heard) == 0 {
 		return v1alpha1.SuiteRound{}
 	}

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/queue"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cluster/queue"
 )
 
 // roundRecord is what each run knows of its round, so that nothing else needs to.
@@ -71,7 +71,7 @@ func roundsOf(runs []v1alpha1.BenchmarkRun) []*round {
 		if err != nil || json.Unmarshal([]byte(runs[i].Annotations[v1alpha1.AnnotationRound]), &record) != nil {
 			continue
 		}
-		r := pick.First(rounds, func(r **round) bool { return (*r).ID == record.ID })
+		r := util.First(rounds, func(r **round) bool { return (*r).ID == record.ID })
 		if r == nil {
 			rounds = append(rounds, &round{roundRecord: record, number: int32(number)})
 			r = &rounds[len(rounds)-1]
@@ -123,7 +123,7 @@ func (r *round) over() *metav1.Time {
 func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 	line := v1alpha1.SuiteRound{
 		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, PullRequest: r.PullRequest, Webhook: r.Webhook, Noted: r.Noted, Inputs: r.Inputs,
-		Outcome: e.outcome, Reason: e.reason, Message: pick.Clip(e.message, maxMessage), StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
+		Outcome: e.outcome, Reason: e.reason, Message: util.Clip(e.message, maxMessage), StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
 	}
 	if line.CompletionTime == nil {
 		line.CompletionTime = &metav1.Time{Time: now}

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/webhook"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
 // maxCondition bounds the messages of conditions.
@@ -46,7 +46,7 @@ func (d *decision) conditions() {
 // set states a condition; its transition time moves only when its status does.
 func (d *decision) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: pick.Clip(message, maxCondition),
+		Type: kind, Status: status, Reason: reason, Message: util.Clip(message, maxCondition),
 		ObservedGeneration: d.Suite.Generation, LastTransitionTime: metav1.Time{Time: d.Now},
 	})
 }

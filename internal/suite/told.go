@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 const (
@@ -39,24 +39,24 @@ func toldBy(s *v1alpha1.BenchmarkSuite) *decision {
 }
 
 // Told is the event of a round that has ended, by the runs that the suite has.
-func Told(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, line v1alpha1.SuiteRound) notice.Event {
-	var told []notice.Run
+func Told(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, line v1alpha1.SuiteRound) notify.Event {
+	var told []notify.Run
 	for _, r := range roundsOf(runs) {
 		if r.number != line.Round {
 			continue
 		}
 		for _, run := range r.runs {
-			told = append(told, notice.Run{
+			told = append(told, notify.Run{
 				Name: run.record.Run, BenchmarkRun: run.object.Name, Verdict: run.object.Status.Verdict, Report: run.object.Status.Report.URI,
 			})
 		}
 	}
-	return notice.EventOf(s, line, gateOf(s, line), told)
+	return notify.EventOf(s, line, gateOf(s, line), told)
 }
 
 // gateOf is the condition Ready of a suite that is judged by a round, and Unknown of one that is not; nil of a round that judges no suite, since it
 // says nothing. A newer spec may have other inputs, and another gate.
-func gateOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound) *notice.Gate {
+func gateOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound) *notify.Gate {
 	if !isResult(line.Outcome) {
 		return nil
 	}
@@ -70,9 +70,9 @@ func gateOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound) *notice.Gate {
 	case judged == nil || judged.Round != line.Round:
 		return unknown("the suite is not judged by this round")
 	}
-	return &notice.Gate{Ready: ready.Status, Reason: ready.Reason, Message: ready.Message}
+	return &notify.Gate{Ready: ready.Status, Reason: ready.Reason, Message: ready.Message}
 }
 
-func unknown(why string) *notice.Gate {
-	return &notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: why}
+func unknown(why string) *notify.Gate {
+	return &notify.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: why}
 }

@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/notice"
+	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 // told is the event of the newest round of the history.
-func (w *world) told() notice.Event { return Told(w.suite, w.runs, w.suite.Status.History[0]) }
+func (w *world) told() notify.Event { return Told(w.suite, w.runs, w.suite.Status.History[0]) }
 
 func TestAnEventSaysOfItsRoundWhatTheSuiteSays(t *testing.T) {
 	w := newWorld(t)
@@ -100,18 +100,18 @@ func TestARoundByWhichNoSuiteIsJudgedOpensNoGate(t *testing.T) {
 	w.step("its runs end", ends(well, missed))
 	w.step("the webhook gives another image", has("shop/checkout:1"), request("a", "shop/checkout:1"))
 	w.step("its round passes", ends(well, well))
-	if e := w.told(); e.Type != "dev.loadstone.round.passed" || *e.Data.Gate != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: other}) {
+	if e := w.told(); e.Type != "dev.loadstone.round.passed" || *e.Data.Gate != (notify.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: other}) {
 		t.Errorf("of a pipeline's own image, the gate is %+v", e.Data.Gate)
 	}
 	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; g.Ready != metav1.ConditionFalse || g.Reason != v1alpha1.ReasonObjectivesMissed {
 		t.Errorf("of the round that the suite is judged by, the gate is %+v", g)
 	}
 	commit(faster)(w)
-	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; *g != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: changed}) {
+	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; *g != (notify.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: changed}) {
 		t.Errorf("of a spec that nobody has looked at, the gate is %+v", g)
 	}
 	w.step("the spec is looked at")
-	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; *g != (notice.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: other}) {
+	if g := Told(w.suite, w.runs, w.suite.Status.History[1]).Data.Gate; *g != (notify.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: other}) {
 		t.Errorf("of the round of an earlier spec, the gate is %+v", g)
 	}
 }

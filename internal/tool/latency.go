@@ -3,8 +3,8 @@ package tool
 import (
 	"fmt"
 
-	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
 // Bin is a number of samples of one latency, in microseconds.

@@ -1,8 +1,8 @@
 package tool
 
 import (
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // PrintedQuantile is the latency below which the share Q of the samples lies; Micros is in microseconds.

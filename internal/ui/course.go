@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/history"
 	"loadstone.dev/loadstone/internal/report/chart"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/suite/history"
 )
 
 // historyBody is how the values of a suite have gone.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/noise"
+	"loadstone.dev/loadstone/internal/analysis/compare"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/chart"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // mostAA bounds how many A/A runs the page of noise reads.
@@ -23,7 +23,7 @@ const mostAA = 200
 func AARuns(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	var out []v1alpha1.BenchmarkRun
 	for i := range runs {
-		if runs[i].Status.CompletionTime != nil && noise.MayBeAA(runs[i].Spec) {
+		if runs[i].Status.CompletionTime != nil && compare.MayBeAA(runs[i].Spec) {
 			out = append(out, runs[i])
 		}
 	}
@@ -36,7 +36,7 @@ func AARuns(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 // AARun is an A/A run, and what its report says of noise.
 type AARun struct {
 	Namespace, Name string
-	noise.Seen
+	compare.Seen
 }
 
 // AASeries are A/A runs, the oldest first, as far as they have been read.
@@ -72,7 +72,7 @@ type noisyMachine struct {
 
 // noisePoint is a value of a run.
 type noisePoint struct {
-	noise.Value
+	compare.Value
 	run *AARun
 }
 

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/cluster/follow"
 	"loadstone.dev/loadstone/internal/report/format"
 )
 

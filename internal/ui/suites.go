@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/suite/history"
 )
 
 // SuitePath is where the page of a suite is.

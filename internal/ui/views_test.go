@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/history"
+	"loadstone.dev/loadstone/internal/suite/history"
 )
 
 func TestHowARunStands(t *testing.T) {

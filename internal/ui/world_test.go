@@ -12,10 +12,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/history"
-	"loadstone.dev/loadstone/internal/noise"
+	"loadstone.dev/loadstone/internal/analysis/compare"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/suite/history"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -189,7 +189,7 @@ func aaRunsOf(n int, machine string) []AARun {
 			ratio = 1.03
 		}
 		for _, m := range []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest} {
-			r.Values = append(r.Values, noise.Value{Load: "sweep", Metric: m, Blocks: 10, Ratio: ratio, Low: ratio / 1.012, High: ratio * 1.012, Detectable: 0.015})
+			r.Values = append(r.Values, compare.Value{Load: "sweep", Metric: m, Blocks: 10, Ratio: ratio, Low: ratio / 1.012, High: ratio * 1.012, Detectable: 0.015})
 		}
 		out = append(out, r)
 	}

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
 func TestTheExamplesAreRuns(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/reason"
+	"loadstone.dev/loadstone/internal/record/reason"
 )
 
 // constants are the values of a file's constants that are of a type, or whose names begin so.

@@ -35,15 +35,15 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/artifact/artifacttest"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/artifact/artifacttest"
+	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 const (
@@ -169,7 +169,7 @@ func (w *world) install(t *testing.T) {
 	c, err := client.New(access, client.Options{Scheme: w.scheme})
 	must(t, err)
 	// The operator's cache may list runs and need not get one.
-	testbed.Beside(t, (&handout.Server{Runs: w.c, Reviews: c, Shelf: w.store, Addr: address}).Start)
+	testbed.Beside(t, (&download.Server{Runs: w.c, Reviews: c, Shelf: w.store, Addr: address}).Start)
 
 	var d appsv1.Deployment
 	must(t, w.c.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "loadstone"}, &d))
@@ -324,7 +324,7 @@ func (w *world) endRuns(ctx context.Context) error {
 
 // report stores the records of a run and their report. Of a round the report is enough.
 func (w *world) report(ctx context.Context, r *v1alpha1.BenchmarkRun) (publish.Reported, error) {
-	d, prefix := records(r), handout.PrefixOf(r)
+	d, prefix := records(r), download.PrefixOf(r)
 	if r.Labels[v1alpha1.LabelRound] == "" {
 		if err := artifacttest.Keep(ctx, w.store, prefix, d); err != nil && !errors.Is(err, artifact.ErrExists) {
 			return publish.Reported{}, err

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/builds"
+	"loadstone.dev/loadstone/internal/analysis/builds"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // What each flag costs is a ratio to the baseline's build, beside what the files show of how they were built. One block gives no interval.

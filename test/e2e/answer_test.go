@@ -9,8 +9,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // The known answer: a cost of two thirds or more, planted in one of two otherwise equal servers, is found and is of that size. Two ab make the load

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/doctor"
+	"loadstone.dev/loadstone/internal/cli/doctor"
 )
 
 // The exit codes of a command that has done its work: with a verdict, or none, and where doctor has found a fault.

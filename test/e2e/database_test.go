@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // withFiles is a sample in one short block, with the files that it needs.

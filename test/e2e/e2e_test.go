@@ -17,10 +17,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/test/oracles"
 )
 

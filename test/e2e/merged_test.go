@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/wrk"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 var latencyLine = regexp.MustCompile(`(?m)^loadstone latency (\d+) (\d+)\s*$`)
@@ -24,7 +24,7 @@ func checkMerged(t *testing.T, data record.RunData, table analysis.Table, at rec
 		raw := rawLatencies(t, data, table, at, name)
 		slices.Sort(raw)
 		g := table.Group(at, name)
-		i := slices.IndexFunc(g.Latency, func(l latency.Distribution) bool { return l.Kind == record.Corrected })
+		i := slices.IndexFunc(g.Latency, func(l measured.Distribution) bool { return l.Kind == record.Corrected })
 		if i < 0 || g.Latency[i].Samples != int64(len(raw)) {
 			t.Errorf("%s: the report does not show the %d latencies that wrk printed: %+v", name, len(raw), g.Latency)
 			continue

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 	"loadstone.dev/loadstone/test/firewall"
 )
 
@@ -53,7 +53,7 @@ func TestTheNetworkPolicyOfARunKeepsOthersOutAndItsOwnIn(t *testing.T) {
 	besieged := small("besieged", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
 	mustApply(t, besieged)
 	await(t, besieged, 5*time.Minute, "measuring", measuring(t))
-	server, generator := measured(t, besieged, v1alpha1.RoleServer), measured(t, besieged, v1alpha1.RoleGenerator)
+	server, generator := measuredPod(t, besieged, v1alpha1.RoleServer), measuredPod(t, besieged, v1alpha1.RoleGenerator)
 	operator, store := installed(t, "operator"), installed(t, "minio")
 	connections := []connection{
 		{intruder, server, 8080},
@@ -221,8 +221,8 @@ func bystander(t *testing.T, name string, delta func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// measured is the one pod of a role in the trial of a run that measures.
-func measured(t *testing.T, run *v1alpha1.BenchmarkRun, role string) *corev1.Pod {
+// measuredPod is the one pod of a role in the trial of a run that measures.
+func measuredPod(t *testing.T, run *v1alpha1.BenchmarkRun, role string) *corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
 	labels := client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID), v1alpha1.LabelRole: role}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
 // At an imposed rate, steady or rising, nobody is compared by the throughput that was asked for: the busy server needs more CPU time per request,

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 // goes is how long a run may take to go, beside a test that measures.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
 // shortened are the cells of a sample, measured for a second each.

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/builds"
+	"loadstone.dev/loadstone/internal/analysis/builds"
 	"loadstone.dev/loadstone/internal/record"
 )
 

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/client/discover"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 

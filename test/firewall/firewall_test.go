@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/test/firewall"
 )
 

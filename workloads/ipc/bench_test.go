@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/cases"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
 var implementation = flag.String("implementation", own, "whose cases BenchmarkIPC has: "+own+" or "+netpoll)

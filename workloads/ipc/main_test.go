@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/cases"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/cases"
 	"loadstone.dev/loadstone/workloads/ipc/ladder"
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )

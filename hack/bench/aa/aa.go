@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // Recording is everything that was recorded on one machine in one go.

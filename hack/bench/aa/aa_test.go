@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/hack/bench/aa"
+	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/runfile"
 )
 
 func pair(cpu, load int64) aa.Pair {

@@ -34,9 +34,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // Bench measures on a cluster. It must be connected before it measures.

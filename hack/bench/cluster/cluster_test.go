@@ -25,10 +25,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // clusterOf is a cluster with some objects.

@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // performance is one run, from its creation to its end.

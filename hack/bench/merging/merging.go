@@ -16,7 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/analysis/measured"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/tool"
@@ -74,7 +74,7 @@ func measurementOf(samples []float64, connections int32) (record.Measurement, er
 }
 
 // analysed is the distribution that a run of one cell gets whose generators had these samples.
-func analysed(shares [][]float64) (latency.Distribution, error) {
+func analysed(shares [][]float64) (measured.Distribution, error) {
 	// However many generators share them: so many requests cannot be in flight on few connections.
 	const connections = 10 * manyHistograms
 	data := recordtest.Run(recordtest.Options{
@@ -84,17 +84,17 @@ func analysed(shares [][]float64) (latency.Distribution, error) {
 	for k, samples := range shares {
 		m, err := measurementOf(samples, connections/int32(len(shares)))
 		if err != nil {
-			return latency.Distribution{}, err
+			return measured.Distribution{}, err
 		}
 		recordtest.SetRequests(&m, m.Requests)
 		data.Trials[0].Generators[k].Cells[0].Measurement = &m
 	}
 	table, err := analysis.Analyse(data)
 	if err != nil {
-		return latency.Distribution{}, fmt.Errorf("analysing: %w", err)
+		return measured.Distribution{}, fmt.Errorf("analysing: %w", err)
 	}
 	if len(table.Groups[0].Latency) == 0 {
-		return latency.Distribution{}, fmt.Errorf("analysing: the cell has no distribution: %+v", table.Groups[0].Cells[0].Reasons)
+		return measured.Distribution{}, fmt.Errorf("analysing: the cell has no distribution: %+v", table.Groups[0].Cells[0].Reasons)
 	}
 	return table.Groups[0].Latency[0], nil
 }
@@ -126,7 +126,7 @@ func mergedAgainstSamples(generators, each int) ([]figures.Figure, error) {
 }
 
 // worstQuantile is the largest error of a quantile, as a share of what is allowed.
-func worstQuantile(l latency.Distribution, samples []float64) (float64, error) {
+func worstQuantile(l measured.Distribution, samples []float64) (float64, error) {
 	sorted := slices.Sorted(slices.Values(samples))
 	worst, seen := 0.0, 0
 	for _, q := range l.Quantiles {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/hack/bench/aa"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
 // simulated is a recording of a machine whose pairs have these standard deviations, with a planted difference.

@@ -10,10 +10,10 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/aa"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/kind/sweep"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
 // resamplingSeed makes figures of the same recording the same.

@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/agent"
-	"loadstone.dev/loadstone/internal/collect"
-	"loadstone.dev/loadstone/internal/generate"
-	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/launch"
-	"loadstone.dev/loadstone/internal/observe"
-	"loadstone.dev/loadstone/internal/profile"
+	"loadstone.dev/loadstone/internal/agent/collect"
+	"loadstone.dev/loadstone/internal/agent/generate"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/agent/observe"
+	"loadstone.dev/loadstone/internal/agent/profile"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/trial/search"
 )
 
 // The names of roles, with which the arguments of an agent begin.

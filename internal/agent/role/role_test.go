@@ -14,8 +14,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
-	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
 func TestAnAgentIsWhatItsArgumentsSay(t *testing.T) {

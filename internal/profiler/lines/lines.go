@@ -9,7 +9,7 @@ import (
 	"math"
 	"strconv"
 
-	"loadstone.dev/loadstone/internal/tool/printed"
+	"loadstone.dev/loadstone/internal/base/printed"
 )
 
 // Errors of files. A parser that returns one of them returns what it has read before it, too.

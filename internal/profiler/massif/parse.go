@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/profiler/lines"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // Bounds of what is kept.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/profiler/lines"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // failure reads an error, or a leak, which memcheck writes as one.

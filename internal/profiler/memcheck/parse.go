@@ -8,8 +8,8 @@ import (
 	"path"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/profiler/lines"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // Bounds of what is kept.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
 // latencies draws a distribution with a body and a tail. The corrected one has some samples more in its tail.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
 func TestLatenciesOfAnyNumberOfRequests(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"time"
 
-	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/stats/histogram"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // Server is a simulated implementation.

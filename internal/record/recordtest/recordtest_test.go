@@ -9,9 +9,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
 // pair is a run of two servers at two levels, the second with twice the first's CPU time per request.

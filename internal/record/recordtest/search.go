@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/trial/search"
 )
 
 // SearchLoad and SearchConnections are the load and the virtual users of a simulated search.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/trial/search"
 )
 
 func TestASearchFindsWhatTheServersCPUAllows(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/chart"
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/report/view"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 func ptr[T any](v T) *T { return &v }

@@ -1,9 +1,9 @@
 package cases
 
 import (
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // compared sets every contender's values beside the baseline's, case by case.

@@ -2,9 +2,9 @@ package cases
 
 import (
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // values lists what every implementation has printed, case by case.

@@ -6,11 +6,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // texts are the cells of all rows, body by body.

@@ -1,3 +1,3 @@
-// Package comparisons makes the sections on who differs from whom: the picture of all effects, and the table of their tests. The
-// verdicts are in the table that is shown; the package finds none.
+// Package comparisons renders the sections about differences: all effects in one picture, the table of their tests, and the
+// capacities that searches found. It computes no verdict.
 package comparisons

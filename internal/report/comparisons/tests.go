@@ -1,10 +1,10 @@
 package comparisons
 
 import (
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
 	"loadstone.dev/loadstone/internal/report/view"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // testsTable holds every comparison with its tests.

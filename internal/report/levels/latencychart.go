@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/latency"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/chart"
 	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 const (
@@ -34,9 +34,9 @@ func nines(q float64) float64 { return -math.Log10(max(1-q, 1e-9)) }
 // distribution is a curve to draw.
 type distribution struct {
 	name string
-	latency.Distribution
+	measured.Distribution
 	// points are the curve up to its last rise.
-	points []latency.Quantile
+	points []measured.Quantile
 }
 
 // latencyCharts show the distributions, one picture a level, each on a scale of its own.
@@ -94,7 +94,7 @@ func (v levels) distributions(l planned.Level, kind record.LatencyKind, of []pla
 }
 
 // untilFlat cuts the flat end of a curve: there a few samples that fall into one bucket are drawn out over many percentiles.
-func untilFlat(curve []latency.Quantile) []latency.Quantile {
+func untilFlat(curve []measured.Quantile) []measured.Quantile {
 	end := len(curve)
 	for end > 1 && *curve[end-1].Micros == *curve[end-2].Micros {
 		end--
@@ -134,8 +134,8 @@ func (v levels) chartKind(l planned.Level) record.LatencyKind {
 }
 
 // ofKind is a group's distribution of a kind; nil if it has none.
-func ofKind(g validity.Group, kind record.LatencyKind) *latency.Distribution {
-	i := slices.IndexFunc(g.Latency, func(d latency.Distribution) bool { return d.Kind == kind })
+func ofKind(g validity.Group, kind record.LatencyKind) *measured.Distribution {
+	i := slices.IndexFunc(g.Latency, func(d measured.Distribution) bool { return d.Kind == kind })
 	if i < 0 {
 		return nil
 	}
@@ -143,14 +143,14 @@ func ofKind(g validity.Group, kind record.LatencyKind) *latency.Distribution {
 }
 
 // lowEnd and highEnd are the ends of a quantile that is known, at least 1 µs.
-func lowEnd(q latency.Quantile) float64 {
+func lowEnd(q measured.Quantile) float64 {
 	if q.LowMicros != nil {
 		return max(float64(*q.LowMicros), 1)
 	}
 	return highEnd(q)
 }
 
-func highEnd(q latency.Quantile) float64 { return max(float64(*q.Micros), 1) }
+func highEnd(q measured.Quantile) float64 { return max(float64(*q.Micros), 1) }
 
 // latencyLead says of each kind of latency in the run what it is.
 func (v levels) latencyLead() string {
@@ -170,7 +170,7 @@ func (v levels) latencyLead() string {
 }
 
 // polyline draws one end of the quantiles of a curve that lie within the scale.
-func polyline(points []latency.Quantile, end func(latency.Quantile) float64, x, y chart.Span, class string) chart.Mark {
+func polyline(points []measured.Quantile, end func(measured.Quantile) float64, x, y chart.Span, class string) chart.Mark {
 	var out []string
 	for _, p := range points {
 		if y.Holds(end(p)) {
@@ -203,7 +203,7 @@ func (v levels) curve(d distribution, x, y chart.Span) []chart.Mark {
 
 // referenceCurve draws a reference's distribution where it lies within the scale, and names it where it begins or says that it lies below.
 func (v levels) referenceCurve(d distribution, x, y chart.Span) []chart.Mark {
-	k := slices.IndexFunc(d.points, func(p latency.Quantile) bool { return y.Holds(highEnd(p)) })
+	k := slices.IndexFunc(d.points, func(p measured.Quantile) bool { return y.Holds(highEnd(p)) })
 	if k < 0 {
 		label := v.Say("reference.beyond", d.name)
 		return []chart.Mark{
@@ -216,7 +216,7 @@ func (v levels) referenceCurve(d distribution, x, y chart.Span) []chart.Mark {
 
 // curveLabel prints a value to the left of its place or to the right: above a rising curve there is room to the left, and below it to
 // the right. At the edges it stays inside.
-func (v levels) curveLabel(q latency.Quantile, x chart.Span, y, anchor string) chart.Mark {
+func (v levels) curveLabel(q measured.Quantile, x chart.Span, y, anchor string) chart.Mark {
 	at := x.At(nines(q.Q))
 	switch {
 	case at < 22 && anchor == "end":
@@ -231,9 +231,9 @@ func (v levels) curveLabel(q latency.Quantile, x chart.Span, y, anchor string) c
 func (v levels) curveLabels(drawn []distribution, x, y chart.Span) []chart.Mark {
 	var out []chart.Mark
 	for _, q := range labelled {
-		var low, high *latency.Quantile
+		var low, high *measured.Quantile
 		for _, d := range drawn {
-			k := slices.IndexFunc(d.Quantiles, func(o latency.Quantile) bool { return o.Q == q && o.Micros != nil })
+			k := slices.IndexFunc(d.Quantiles, func(o measured.Quantile) bool { return o.Q == q && o.Micros != nil })
 			if k < 0 || nines(q) > x.High {
 				continue
 			}

@@ -3,19 +3,19 @@ package levels
 import (
 	"testing"
 
-	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/analysis/measured"
 )
 
 func TestACurveEndsAtItsLastRise(t *testing.T) {
-	curve := func(micros ...int64) []latency.Quantile {
-		var out []latency.Quantile
+	curve := func(micros ...int64) []measured.Quantile {
+		var out []measured.Quantile
 		for k := range micros {
-			out = append(out, latency.Quantile{Q: 1 - 1/float64(k+2), Micros: &micros[k]})
+			out = append(out, measured.Quantile{Q: 1 - 1/float64(k+2), Micros: &micros[k]})
 		}
 		return out
 	}
 	for name, tc := range map[string]struct {
-		of   []latency.Quantile
+		of   []measured.Quantile
 		want int
 	}{
 		"a flat end is cut":       {curve(1, 2, 2, 3, 9, 9, 9), 5},

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/latency"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func percentile(q float64) string { return format.Plain(q * 100) }
@@ -53,11 +53,11 @@ func (v levels) latencyTable() table.Table {
 	return t
 }
 
-func (v levels) percentileCells(p record.Point, d latency.Distribution, i planned.Implementation, quantiles []float64) []table.Cell {
+func (v levels) percentileCells(p record.Point, d measured.Distribution, i planned.Implementation, quantiles []float64) []table.Cell {
 	out := []table.Cell{v.implementation(i), table.NumSub(format.Integer(d.Samples), v.censored(d))}
 	for _, q := range quantiles {
 		c := table.Num(format.Missing)
-		if k := slices.IndexFunc(d.Quantiles, func(o latency.Quantile) bool { return o.Q == q }); k >= 0 {
+		if k := slices.IndexFunc(d.Quantiles, func(o measured.Quantile) bool { return o.Q == q }); k >= 0 {
 			c = v.quantileCell(d.Quantiles[k])
 			if c.Sub = v.latencyChange(p, i.Name, q); c.Sub != "" && c.Tone == "" {
 				c.Tone = "stack"
@@ -114,7 +114,7 @@ func (v levels) kindsTable() table.Table {
 	return t
 }
 
-func (v levels) latencyCells(d latency.Distribution, i planned.Implementation) []table.Cell {
+func (v levels) latencyCells(d measured.Distribution, i planned.Implementation) []table.Cell {
 	samples := table.NumSub(format.Integer(d.Samples), v.censored(d))
 	kind := table.Cell{Text: v.Say("latency.kind." + string(d.Kind)), Sub: v.Count("latency.cells", d.Cells)}
 	mean := format.Micros(d.MeanMicros)
@@ -129,7 +129,7 @@ func (v levels) latencyCells(d latency.Distribution, i planned.Implementation) [
 }
 
 // quantileCell is a quantile, or why it is unknown.
-func (v levels) quantileCell(q latency.Quantile) table.Cell {
+func (v levels) quantileCell(q measured.Quantile) table.Cell {
 	if q.Micros == nil {
 		return table.Cell{Text: v.Say("quantile." + string(q.Unknown)), Number: true, Tone: "unknown"}
 	}
@@ -137,7 +137,7 @@ func (v levels) quantileCell(q latency.Quantile) table.Cell {
 }
 
 // quantile prints a quantile that is known, exactly or as an interval.
-func (v levels) quantile(q latency.Quantile) string {
+func (v levels) quantile(q measured.Quantile) string {
 	if q.LowMicros != nil {
 		return v.Between(float64(*q.LowMicros), float64(*q.Micros))
 	}
@@ -145,7 +145,7 @@ func (v levels) quantile(q latency.Quantile) string {
 }
 
 // censored returns what ranks above all samples without being one.
-func (v levels) censored(d latency.Distribution) string {
+func (v levels) censored(d measured.Distribution) string {
 	var out []string
 	if d.Timeouts > 0 {
 		out = append(out, v.Say("latency.timeouts", format.Integer(d.Timeouts)))

@@ -3,11 +3,11 @@ package levels
 import (
 	"slices"
 
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/report/chart"
 	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // levelWidth is the least width of a level, in pixels.

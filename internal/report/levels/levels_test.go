@@ -7,10 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/latency"
-	"loadstone.dev/loadstone/internal/measured"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/chart"
 	"loadstone.dev/loadstone/internal/report/format"
@@ -18,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/report/table"
 	"loadstone.dev/loadstone/internal/report/view"
-	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 var (
@@ -161,14 +160,14 @@ func TestALimitIsALineOrAnArrowWithItsValue(t *testing.T) {
 func TestWhatIsUnknownOfALatencySaysWhy(t *testing.T) {
 	v := of(gathered(ten))
 	for name, tc := range map[string]struct {
-		of   latency.Quantile
+		of   measured.Quantile
 		want table.Cell
 	}{
-		"a value":         {latency.Quantile{Micros: ptr(int64(1500))}, table.Num("1.50 ms")},
-		"an interval":     {latency.Quantile{LowMicros: ptr(int64(1000)), Micros: ptr(int64(1500))}, table.Num("[1.00, 1.50] ms")},
-		"too few samples": {latency.Quantile{Unknown: latency.TooFewSamples}, table.Cell{Text: "too few samples", Number: true, Tone: "unknown"}},
-		"timeouts":        {latency.Quantile{Unknown: latency.TimedOut}, table.Cell{Text: "timed out", Number: true, Tone: "unknown"}},
-		"arrivals":        {latency.Quantile{Unknown: latency.NotSent}, table.Cell{Text: "not sent", Number: true, Tone: "unknown"}},
+		"a value":         {measured.Quantile{Micros: ptr(int64(1500))}, table.Num("1.50 ms")},
+		"an interval":     {measured.Quantile{LowMicros: ptr(int64(1000)), Micros: ptr(int64(1500))}, table.Num("[1.00, 1.50] ms")},
+		"too few samples": {measured.Quantile{Unknown: measured.TooFewSamples}, table.Cell{Text: "too few samples", Number: true, Tone: "unknown"}},
+		"timeouts":        {measured.Quantile{Unknown: measured.TimedOut}, table.Cell{Text: "timed out", Number: true, Tone: "unknown"}},
+		"arrivals":        {measured.Quantile{Unknown: measured.NotSent}, table.Cell{Text: "not sent", Number: true, Tone: "unknown"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, v.quantileCell(tc.of)); diff != "" {
@@ -176,22 +175,22 @@ func TestWhatIsUnknownOfALatencySaysWhy(t *testing.T) {
 			}
 		})
 	}
-	if got := v.censored(latency.Distribution{Timeouts: 1200, Dropped: 3}); got != "1,200 timed out, 3 not sent" {
+	if got := v.censored(measured.Distribution{Timeouts: 1200, Dropped: 3}); got != "1,200 timed out, 3 not sent" {
 		t.Errorf("what ranks above all samples: %q", got)
 	}
 }
 
 func TestALevelShowsOneKindOfLatencyForAll(t *testing.T) {
-	kind := func(k record.LatencyKind) latency.Distribution { return latency.Distribution{Kind: k} }
+	kind := func(k record.LatencyKind) measured.Distribution { return measured.Distribution{Kind: k} }
 	for name, tc := range map[string]struct {
-		contender, limit []latency.Distribution
+		contender, limit []measured.Distribution
 		want             record.LatencyKind
 	}{
 		"none":                              {nil, nil, ""},
-		"observed before corrected":         {[]latency.Distribution{kind(record.Corrected), kind(record.Observed)}, nil, record.Observed},
-		"the intended start before both":    {[]latency.Distribution{kind(record.Observed), kind(record.FromIntended)}, nil, record.FromIntended},
-		"the first that anybody has":        {[]latency.Distribution{kind(record.WithConnection)}, []latency.Distribution{kind(record.Observed)}, record.Observed},
-		"corrected where there is no other": {nil, []latency.Distribution{kind(record.Corrected)}, record.Corrected},
+		"observed before corrected":         {[]measured.Distribution{kind(record.Corrected), kind(record.Observed)}, nil, record.Observed},
+		"the intended start before both":    {[]measured.Distribution{kind(record.Observed), kind(record.FromIntended)}, nil, record.FromIntended},
+		"the first that anybody has":        {[]measured.Distribution{kind(record.WithConnection)}, []measured.Distribution{kind(record.Observed)}, record.Observed},
+		"corrected where there is no other": {nil, []measured.Distribution{kind(record.Corrected)}, record.Corrected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := gathered(ten)

@@ -3,12 +3,12 @@ package levels
 import (
 	"strings"
 
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // speedTable holds throughput, cost and validity of every group.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"loadstone.dev/loadstone/internal/measured"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
 )

@@ -1,3 +1,3 @@
-// Package phrase puts what a table holds into phrases: an effect with its interval, who has won and why nobody has, objectives, noise
-// floors, and the lines that a status has room for. It lays nothing out and draws nothing.
+// Package phrase has every word of a report by its key, and builds sentences from the values of a table: effects with intervals,
+// winners, objectives, noise floors, and the one-line verdict of a status.
 package phrase

@@ -3,8 +3,8 @@ package phrase
 import (
 	"math"
 
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // ChangeOf prints the effect of a result; as a bound where the generator limited one side.

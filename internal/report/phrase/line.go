@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // maxLine is the room that a status has for a verdict.
@@ -65,7 +65,7 @@ func (l Lexicon) fit(parts []string) string {
 			continue
 		}
 		if i == 0 {
-			return pick.Clip(next, maxLine)
+			return util.Clip(next, maxLine)
 		}
 		return line + rest
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // noiseMetrics are the metrics that have a noise floor, in the order in which it is said.

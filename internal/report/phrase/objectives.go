@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/objectives"
-	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // maxDetail is the room that a line has for why an objective has no value: enough for what differs between two images of an anchor.
@@ -87,7 +87,7 @@ func (l Lexicon) objectiveLine(o objectives.Result) string {
 	}
 	switch {
 	case o.Value == nil:
-		why := format.Join(": ", string(o.Reason), pick.Clip(format.ASCII(o.Detail), maxDetail))
+		why := format.Join(": ", string(o.Reason), util.Clip(format.ASCII(o.Detail), maxDetail))
 		return l.Say("line.objective.unknown", format.ASCII(what), o.Implementation, o.At(), why, bound, print(*value))
 	case o.Reason != "":
 		return l.Say("line.objective.why", format.ASCII(what), o.Implementation, o.At(), print(*o.Value), bound, print(*value), o.Reason)

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Outcome is one entry of a headline in words. The report and the status line are made of the same sentences, without their full stops.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
 func TestTheSentenceOfARateThatWasNotSustained(t *testing.T) {

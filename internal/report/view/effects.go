@@ -3,10 +3,10 @@ package view
 import (
 	"slices"
 
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
-	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Effect is one place at which a contender is compared, with a result for each metric. Verdict and reason are those of the place, which

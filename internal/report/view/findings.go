@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/measured"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // finding puts what is wrong with cells into a sentence.

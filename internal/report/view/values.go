@@ -1,8 +1,8 @@
 package view
 
 import (
-	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // Limits prints an interval, of which an end may be open.

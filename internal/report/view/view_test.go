@@ -6,16 +6,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/measured"
-	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/chart"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/report/table"
-	"loadstone.dev/loadstone/internal/validity"
-	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 var (

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // report is what ab counted, of a run that it ended and where it does not contradict itself.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // The lines that ab prints for people, without the blanks around them.

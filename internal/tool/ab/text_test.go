@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // elsewhere is where outputs lie that were recorded without Loadstone's options.
-var elsewhere = filepath.Join("..", "..", "printout", "testdata")
+var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func lines(tb testing.TB, name string) []string {
 	tb.Helper()

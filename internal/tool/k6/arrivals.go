@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 	"loadstone.dev/loadstone/internal/tool"
 )
 

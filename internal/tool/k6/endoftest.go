@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"regexp"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // EndOfTest is what k6 itself says of a test at its end: in a text for people, which ParseText reads, or as JSON, which Export is.

@@ -9,9 +9,9 @@ import (
 	"math"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // Export is the JSON of --summary-export, or of the data that handleSummary gets. The latter keeps the numbers of a metric in

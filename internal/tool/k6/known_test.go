@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 	"loadstone.dev/loadstone/internal/tool"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 	"loadstone.dev/loadstone/internal/tool"
 )
 

@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // elsewhere is where outputs lie that were recorded without Loadstone's wrapper.
-var elsewhere = filepath.Join("..", "..", "printout", "testdata")
+var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func readElsewhere(tb testing.TB, name string) string {
 	tb.Helper()

@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 	"loadstone.dev/loadstone/internal/tool"
 )
 

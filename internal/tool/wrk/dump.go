@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/base/printed"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 const prefix = "loadstone "

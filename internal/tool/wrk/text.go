@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // The lines that wrk prints for people, without the blanks around them.

@@ -9,14 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/printed"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
 // elsewhere is where outputs lie that were recorded without Loadstone's script.
-var elsewhere = filepath.Join("..", "..", "printout", "testdata")
+var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func lines(tb testing.TB, name string) []string {
 	tb.Helper()

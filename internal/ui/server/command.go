@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/discover"
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/serve"
+	"loadstone.dev/loadstone/internal/base/serve"
+	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/ui"
 )
 

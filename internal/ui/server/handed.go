@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/download"
+	"loadstone.dev/loadstone/internal/suite/rounds"
 )
 
 // handed reads what the operator hands out, and nothing else: the key of the store is not here.
-type handed struct{ operator *handout.Client }
+type handed struct{ operator *download.Client }
 
 // Get implements stored.
 func (h handed) Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error) {
@@ -30,11 +31,11 @@ func (h handed) Open(_ context.Context, runs []v1alpha1.BenchmarkRun) (store pub
 }
 
 // ofRuns are what is stored of some runs.
-type ofRuns []handout.Files
+type ofRuns []download.Files
 
 var (
 	_ publish.Store   = ofRuns{}
-	_ publish.Holder  = ofRuns{}
+	_ rounds.Holder   = ofRuns{}
 	_ artifact.Reader = ofRuns{}
 )
 
@@ -48,9 +49,9 @@ func (f ofRuns) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	return nil, fmt.Errorf("%w here: the run that has left %s was deleted, and only who has the key of the object store reads it: loadstone suite history", artifact.ErrNotFound, key)
 }
 
-// Hold implements publish.Holder.
+// Hold implements rounds.Holder.
 func (f ofRuns) Hold(key string) bool {
-	return slices.ContainsFunc(f, func(files handout.Files) bool { return files.Hold(key) })
+	return slices.ContainsFunc(f, func(files download.Files) bool { return files.Hold(key) })
 }
 
 // URI implements artifact.Reader.

@@ -9,11 +9,11 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/history"
-	"loadstone.dev/loadstone/internal/noise"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/analysis/compare"
+	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/suite"
+	"loadstone.dev/loadstone/internal/suite/history"
+	"loadstone.dev/loadstone/internal/suite/rounds"
 	"loadstone.dev/loadstone/internal/ui"
 )
 
@@ -23,8 +23,8 @@ const mostRemembered = 4000
 // reports are what pages show of many reports.
 type reports struct {
 	stored    stored
-	values    *publish.Reports[history.Values]
-	seen      *publish.Reports[noise.Seen]
+	values    *rounds.Reports[history.Values]
+	seen      *rounds.Reports[compare.Seen]
 	histories readings[ui.Course]
 	noises    readings[[]ui.AARun]
 }
@@ -32,7 +32,7 @@ type reports struct {
 // newReports reads reports in the turns of files that are read at the same time.
 func newReports(ctx context.Context, from stored, turns chan struct{}, told func()) *reports {
 	return &reports{
-		stored: from, values: publish.NewReports[history.Values](turns, mostRemembered), seen: publish.NewReports[noise.Seen](turns, mostRemembered),
+		stored: from, values: rounds.NewReports[history.Values](turns, mostRemembered), seen: rounds.NewReports[compare.Seen](turns, mostRemembered),
 		histories: readings[ui.Course]{ctx: ctx, told: told, gaps: func(c ui.Course) bool { return len(c.History.Gaps) > 0 }},
 		noises: readings[[]ui.AARun]{ctx: ctx, told: told, gaps: func(runs []ui.AARun) bool {
 			return slices.ContainsFunc(runs, func(r ui.AARun) bool { return r.Nothing != "" })
@@ -56,7 +56,7 @@ func (r *reports) history(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs
 			return ui.Course{}, err
 		}
 		defer done()
-		h, err := publish.HistoryBy(ctx, r.values, store, of.Name, measured)
+		h, err := rounds.HistoryBy(ctx, r.values, store, of.Name, measured)
 		if err != nil {
 			return ui.Course{}, fmt.Errorf("the history of BenchmarkSuite %s/%s: %w", of.Namespace, of.Name, err)
 		}
@@ -78,7 +78,7 @@ func (r *reports) noise(ctx context.Context, runs []v1alpha1.BenchmarkRun) ui.AA
 	for i := range runs {
 		measured[i].Run = runs[i].Namespace + "/" + runs[i].Name
 		if file := reportOf(&runs[i]); file != "" {
-			measured[i].Prefix = handout.PrefixOf(&runs[i])
+			measured[i].Prefix = download.PrefixOf(&runs[i])
 			measured[i].Report = measured[i].Prefix + "/" + file
 		}
 	}
@@ -88,7 +88,7 @@ func (r *reports) noise(ctx context.Context, runs []v1alpha1.BenchmarkRun) ui.AA
 			return nil, err
 		}
 		defer done()
-		seen, err := r.seen.Read(ctx, store, measured, func(_ suite.Measured, t analysis.Table) noise.Seen { return noise.Of(t) })
+		seen, err := r.seen.Read(ctx, store, measured, func(_ suite.Measured, t analysis.Table) compare.Seen { return compare.Of(t) })
 		if err != nil {
 			return nil, err
 		}

@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/namespaces"
-	"loadstone.dev/loadstone/internal/serve"
+	"loadstone.dev/loadstone/internal/base/serve"
+	"loadstone.dev/loadstone/internal/cluster/namespaces"
+	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/ui"
 )
 
@@ -85,7 +85,7 @@ func (s Shared) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	operator, err := handout.NewClient(s.Config, s.System)
+	operator, err := download.NewClient(s.Config, s.System)
 	if err != nil {
 		return nil, err
 	}

@@ -18,18 +18,18 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
+	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// rounds is how many rounds the suite of shown has, whose costly server is worse from the round worse on.
-const rounds, worse = 20, 12
+// allRounds is how many rounds the suite of shown has, whose costly server is worse from the round worse on.
+const allRounds, worse = 20, 12
 
 // aaRuns is how many A/A runs there are in shown.
 const aaRuns = 6
@@ -153,10 +153,10 @@ func (w *shown) publish(r *v1alpha1.BenchmarkRun) {
 	w.must(err)
 	sha := digest(files[0].Body)
 	for _, f := range files {
-		_, err := w.store.Put(w.t.Context(), artifact.ReportKey(handout.PrefixOf(r), sha, f.Name), f.ContentType, f.Body)
+		_, err := w.store.Put(w.t.Context(), artifact.ReportKey(download.PrefixOf(r), sha, f.Name), f.ContentType, f.Body)
 		w.must(err)
 	}
-	r.Status.Report = v1alpha1.ReportRef{URI: w.store.URI(artifact.ReportKey(handout.PrefixOf(r), sha, files[0].Name)), SHA256: sha}
+	r.Status.Report = v1alpha1.ReportRef{URI: w.store.URI(artifact.ReportKey(download.PrefixOf(r), sha, files[0].Name)), SHA256: sha}
 }
 
 func digest(body []byte) string {
@@ -203,25 +203,25 @@ func (w *shown) rounds() {
 	w.suite.Namespace, w.suite.Name = w.run.Namespace, "checkout"
 	w.keep(w.suite)
 	s := &w.suite.Status
-	for round := int32(rounds); round > 0; round-- {
+	for round := int32(allRounds); round > 0; round-- {
 		s.GoodRounds = append(s.GoodRounds, v1alpha1.GoodRound{Round: round, Runs: []v1alpha1.GoodRun{w.good(round)}})
 	}
 	began, ended, next := metav1.NewTime(time.Now().Add(-3*time.Hour)), metav1.NewTime(time.Now().Add(-2*time.Hour)), metav1.NewTime(time.Now().Add(time.Hour))
 	missed := v1alpha1.SuiteRound{
-		Round: rounds, Trigger: v1alpha1.TriggerChange, Outcome: v1alpha1.RoundMissed, Reason: v1alpha1.ReasonObjectivesMissed, Message: "p99 is 12.4 ms, and may be 10 ms",
-		StartTime: &began, CompletionTime: &ended, Against: []int32{rounds - 1},
+		Round: allRounds, Trigger: v1alpha1.TriggerChange, Outcome: v1alpha1.RoundMissed, Reason: v1alpha1.ReasonObjectivesMissed, Message: "p99 is 12.4 ms, and may be 10 ms",
+		StartTime: &began, CompletionTime: &ended, Against: []int32{allRounds - 1},
 	}
-	passed := v1alpha1.SuiteRound{Round: rounds - 1, Trigger: v1alpha1.TriggerSchedule, Outcome: v1alpha1.RoundPassed, StartTime: &began, CompletionTime: &ended}
+	passed := v1alpha1.SuiteRound{Round: allRounds - 1, Trigger: v1alpha1.TriggerSchedule, Outcome: v1alpha1.RoundPassed, StartTime: &began, CompletionTime: &ended}
 	s.Conditions = []metav1.Condition{{
 		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonObjectivesMissed, Message: "round 20: p99 is 12.4 ms, and may be 10 ms",
 		ObservedGeneration: w.suite.Generation, LastTransitionTime: ended,
 	}}
 	s.LastRound, s.LastGood, s.History, s.NextScheduleTime = missed, passed, []v1alpha1.SuiteRound{missed, passed}, &next
-	s.Current = v1alpha1.CurrentRound{Round: rounds + 1, Trigger: v1alpha1.TriggerRequest, Run: "checkout-21-00", Progress: "0/1", StartTime: &began}
+	s.Current = v1alpha1.CurrentRound{Round: allRounds + 1, Trigger: v1alpha1.TriggerRequest, Run: "checkout-21-00", Progress: "0/1", StartTime: &began}
 	s.Inputs.Images = []v1alpha1.ResolvedImage{{Image: "localhost/loadstone/gohttp:dev", Digest: "sha256:" + digest(nil)}}
 	w.must(w.c.Status().Update(w.t.Context(), w.suite))
-	w.end(w.ofRound(rounds), "a makes 3.1 % fewer requests per second than again")
-	w.ofRound(rounds + 1)
+	w.end(w.ofRound(allRounds), "a makes 3.1 % fewer requests per second than again")
+	w.ofRound(allRounds + 1)
 }
 
 // good is the run of a round, whose report is stored.
@@ -265,10 +265,10 @@ func (w *shown) aaRuns() {
 			cost = 1.05
 		}
 		body := aaReport(w.t, uint64(i), r.Spec.Implementations[0].Image, cost)
-		key := artifact.ReportKey(handout.PrefixOf(r), digest(body), report.FileNames()[1])
+		key := artifact.ReportKey(download.PrefixOf(r), digest(body), report.FileNames()[1])
 		_, err := w.store.Put(w.t.Context(), key, "application/json", body)
 		w.must(err)
-		r.Status.Report = v1alpha1.ReportRef{URI: w.store.URI(artifact.ReportKey(handout.PrefixOf(r), digest(body), report.FileNames()[0])), SHA256: digest(body)}
+		r.Status.Report = v1alpha1.ReportRef{URI: w.store.URI(artifact.ReportKey(download.PrefixOf(r), digest(body), report.FileNames()[0])), SHA256: digest(body)}
 		w.end(r, found)
 	}
 }

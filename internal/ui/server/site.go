@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/discover"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/ui"
 )
 
@@ -161,7 +161,7 @@ func named[T any, P interface {
 	*T
 	client.Object
 }](q *http.Request, all []T) P {
-	found := pick.First(all, func(o *T) bool {
+	found := util.First(all, func(o *T) bool {
 		return P(o).GetNamespace() == q.PathValue("namespace") && P(o).GetName() == q.PathValue("name")
 	})
 	return P(found)
@@ -199,7 +199,7 @@ func (s *site) runPage(w http.ResponseWriter, q *http.Request) {
 // reportOf is the path of the page of a run's report below the run's folder in the store; empty without one.
 func reportOf(r *v1alpha1.BenchmarkRun) string {
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.Status.Report.URI, "s3://"), "/")
-	file, own := strings.CutPrefix(key, handout.PrefixOf(r)+"/")
+	file, own := strings.CutPrefix(key, download.PrefixOf(r)+"/")
 	if !own {
 		return ""
 	}

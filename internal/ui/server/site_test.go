@@ -26,12 +26,12 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/ui"
 )
@@ -85,7 +85,7 @@ func ended() *v1alpha1.BenchmarkRun {
 	at := metav1.Time{Time: time.Unix(1_770_000_000, 0)}
 	r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "0c9f3f11-0000-4000-8000-000000000001", CreationTimestamp: at}}
 	r.Status.StartTime, r.Status.CompletionTime = &at, &at
-	r.Status.Report = v1alpha1.ReportRef{URI: "s3://bucket/" + handout.PrefixOf(r) + "/reports/0123/report.html", SHA256: "d1"}
+	r.Status.Report = v1alpha1.ReportRef{URI: "s3://bucket/" + download.PrefixOf(r) + "/reports/0123/report.html", SHA256: "d1"}
 	return r
 }
 
@@ -157,7 +157,7 @@ func TestThePagesOfASite(t *testing.T) {
 }
 
 func TestAReportIsShownInAPlaceOfItsOwn(t *testing.T) {
-	prefix := handout.PrefixOf(ended())
+	prefix := download.PrefixOf(ended())
 	page := "<!DOCTYPE html><style>p { color: red }</style>"
 	f := &files{bodies: map[string]string{
 		prefix + "/reports/0123/report.html d1": page, prefix + "/trials/a/wrk.txt ": "<script>alert(1)</script>", prefix + "/trials/a/profile ": "\xff\x00", prefix + "/reports/old/report.html ": page,
@@ -177,7 +177,7 @@ func TestAReportIsShownInAPlaceOfItsOwn(t *testing.T) {
 		want int
 	}{
 		"it is not there":             {artifact.ErrNotFound, http.StatusNotFound},
-		"the operator refuses":        {fmt.Errorf("%w: you may not", handout.ErrRefused), http.StatusForbidden},
+		"the operator refuses":        {fmt.Errorf("%w: you may not", download.ErrRefused), http.StatusForbidden},
 		"the store is away":           {artifact.ErrUnreachable, http.StatusBadGateway},
 		"its digest is another one's": {artifact.ErrCorrupt, http.StatusBadGateway},
 	} {
@@ -321,7 +321,7 @@ func TestTheNoiseOfAARunsIsShown(t *testing.T) {
 		r := aaRun(i)
 		objects = append(objects, r)
 		if image != "" {
-			f.bodies[handout.PrefixOf(r)+"/reports/0123/report.json "] = string(aaReport(t, uint64(i), image, 1))
+			f.bodies[download.PrefixOf(r)+"/reports/0123/report.json "] = string(aaReport(t, uint64(i), image, 1))
 		}
 	}
 	s.runs.replace(objects)
@@ -346,7 +346,7 @@ func aaRun(i int) *v1alpha1.BenchmarkRun {
 	r.Spec.Implementations = []v1alpha1.Implementation{{Name: "a", Image: "registry.example/go:v1"}, {Name: "again", Image: "registry.example/go:v1"}}
 	at := metav1.Time{Time: ended().Status.CompletionTime.Add(time.Duration(i) * time.Hour)}
 	r.Status.CompletionTime = &at
-	r.Status.Report.URI = "s3://bucket/" + handout.PrefixOf(r) + "/reports/0123/report.html"
+	r.Status.Report.URI = "s3://bucket/" + download.PrefixOf(r) + "/reports/0123/report.html"
 	return r
 }
 

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/kube"
-	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/download"
 )
 
 const (
@@ -91,7 +91,7 @@ func (s *site) file(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	defer leave()
-	body, err := s.stored.Get(ctx, r, path.Join(handout.PrefixOf(r), file), sha)
+	body, err := s.stored.Get(ctx, r, path.Join(download.PrefixOf(r), file), sha)
 	if err != nil {
 		http.Error(w, err.Error(), statusOf(err))
 		return
@@ -121,7 +121,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, artifact.ErrNotFound):
 		return http.StatusNotFound
-	case errors.Is(err, handout.ErrRefused):
+	case errors.Is(err, download.ErrRefused):
 		return http.StatusForbidden
 	}
 	return http.StatusBadGateway

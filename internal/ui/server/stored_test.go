@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/ui"
 )
 
@@ -27,7 +27,7 @@ func TestAFileIsFetchedByTheUsersOwnToken(t *testing.T) {
 		switch file, handed := strings.CutPrefix(q.URL.Path, proxied); {
 		case q.URL.Path == "/apis":
 			fmt.Fprint(w, `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [{"name": "loadstone.dev", "versions": [{"groupVersion": "loadstone.dev/v1alpha1", "version": "v1alpha1"}]}]}`)
-		case handed && file == "trials/a/wrk.txt" && q.Header.Get(handout.TokenHeader) == "Bearer of-jane":
+		case handed && file == "trials/a/wrk.txt" && q.Header.Get(download.TokenHeader) == "Bearer of-jane":
 			w.Header().Set("Server", "loadstone")
 			fmt.Fprint(w, "handed out")
 		default:
@@ -48,10 +48,10 @@ func TestAFileIsFetchedByTheUsersOwnToken(t *testing.T) {
 	}
 	t.Setenv("KUBECONFIG", path)
 	s := newShelf(&kube.Flags{System: "system", Note: func(string) {}})
-	if got, err := s.Get(t.Context(), r, handout.PrefixOf(r)+"/trials/a/wrk.txt", ""); err != nil || string(got) != "handed out" {
+	if got, err := s.Get(t.Context(), r, download.PrefixOf(r)+"/trials/a/wrk.txt", ""); err != nil || string(got) != "handed out" {
 		t.Errorf("it reads %q, %v", got, err)
 	}
-	if got, err := s.Get(t.Context(), r, handout.PrefixOf(r)+"/trials/b/wrk.txt", ""); !errors.Is(err, handout.ErrRefused) || !strings.Contains(err.Error(), "needs the object store's key") {
+	if got, err := s.Get(t.Context(), r, download.PrefixOf(r)+"/trials/b/wrk.txt", ""); !errors.Is(err, download.ErrRefused) || !strings.Contains(err.Error(), "needs the object store's key") {
 		t.Errorf("what is refused is %q, %v", got, err)
 	}
 	h := newReports(t.Context(), s, make(chan struct{}, 1), func() {})

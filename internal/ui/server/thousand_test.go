@@ -15,10 +15,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/handout"
-	"loadstone.dev/loadstone/internal/history"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/store/download"
+	"loadstone.dev/loadstone/internal/suite/history"
 	"loadstone.dev/loadstone/internal/ui"
 )
 
@@ -67,9 +67,9 @@ func newThousand(b *testing.B) *thousand {
 		r.Name, r.UID = fmt.Sprintf("checkout-%d-00", round), types.UID(fmt.Sprintf("0c9f3f11-0000-4000-8000-2%011d", round))
 		r.Labels = map[string]string{v1alpha1.LabelSuite: t.suite.Name, v1alpha1.LabelSuiteUID: string(t.suite.UID), v1alpha1.LabelRound: fmt.Sprint(round)}
 		r.Annotations = map[string]string{v1alpha1.AnnotationRound: fmt.Sprintf(`{"id": "%d", "run": "small", "runs": 1}`, round)}
-		r.Status.Report.URI = "s3://bucket/" + handout.PrefixOf(r) + "/reports/0123/report.html"
+		r.Status.Report.URI = "s3://bucket/" + download.PrefixOf(r) + "/reports/0123/report.html"
 		t.size = float64(len(body))
-		t.files.bodies[handout.PrefixOf(r)+"/reports/0123/report.json "] = string(body)
+		t.files.bodies[download.PrefixOf(r)+"/reports/0123/report.json "] = string(body)
 		t.runs = append(t.runs, r)
 		t.values = append(t.values, history.Report{Round: int32(round), Run: "small", Table: one}.Values())
 	}

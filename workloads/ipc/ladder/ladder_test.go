@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loadstone.dev/loadstone/internal/cases"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
 // TestMain lets the test's program be the other process: one that serves, and one that neither receives nor goes.

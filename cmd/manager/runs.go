@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cluster/queue"
+)
+
+// The states of runs. Each run is in one of them.
+const (
+	stateQueued    = "queued"
+	stateSuspended = "suspended"
+	stateMeasuring = "measuring"
+	stateReporting = "reporting"
+	stateDeleting  = "deleting"
+	stateSucceeded = "succeeded"
+	stateFailed    = "failed"
+)
+
+// states are all of them, so that a state without runs is a zero and not a gap.
+var states = []string{stateQueued, stateSuspended, stateMeasuring, stateReporting, stateDeleting, stateSucceeded, stateFailed}
+
+// What is told of runs.
+var (
+	runsDesc = prometheus.NewDesc("loadstone_runs",
+		"BenchmarkRuns in the cluster by state: queued (also those that wait for nodes), suspended (before their turn), measuring, reporting, deleting, succeeded, failed.", []string{"state"}, nil)
+	queueDesc = prometheus.NewDesc("loadstone_queue_runs",
+		"BenchmarkRuns that take turns: the one whose turn it is, and those behind it.", nil, nil)
+	waitingDesc = prometheus.NewDesc("loadstone_run_waiting_since_timestamp_seconds",
+		"Since when a BenchmarkRun waits for something that is away, refuses or was suspended, in Unix time; the reason is that of its condition Succeeded.",
+		[]string{"namespace", "run", "reason"}, nil)
+)
+
+// readPatience is how long the runs may take to be read. They come from a cache, which takes its time only when the operator starts.
+const readPatience = 5 * time.Second
+
+// Runs collects what is told of runs.
+type Runs struct{ reader client.Reader }
+
+var _ prometheus.Collector = Runs{}
+
+// NewRuns makes a collector of what a reader reads.
+func NewRuns(r client.Reader) Runs { return Runs{r} }
+
+// Describe names what Collect tells.
+func (Runs) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{runsDesc, queueDesc, waitingDesc} {
+		to <- d
+	}
+}
+
+// Collect tells it. Runs that cannot be read are an error of the whole answer, since zeros would say that nobody waits.
+func (c Runs) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
+	defer cancel()
+	var runs v1alpha1.BenchmarkRunList
+	if err := c.reader.List(ctx, &runs); err != nil {
+		to <- prometheus.NewInvalidMetric(runsDesc, err)
+		return
+	}
+	count := map[string]int{}
+	for i := range runs.Items {
+		r := &runs.Items[i]
+		count[state(r)]++
+		if since, reason := waiting(r); since != nil {
+			to <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(since.Unix()), r.Namespace, r.Name, reason)
+		}
+	}
+	for _, s := range states {
+		to <- prometheus.MustNewConstMetric(runsDesc, prometheus.GaugeValue, float64(count[s]), s)
+	}
+	to <- prometheus.MustNewConstMetric(queueDesc, prometheus.GaugeValue, float64(len(queue.Order(runs.Items))))
+}
+
+// state is what a run does.
+func state(r *v1alpha1.BenchmarkRun) string {
+	succeeded := meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.ConditionSucceeded)
+	switch {
+	case !r.DeletionTimestamp.IsZero():
+		return stateDeleting
+	case r.Status.CompletionTime != nil && succeeded:
+		return stateSucceeded
+	case r.Status.CompletionTime != nil:
+		return stateFailed
+	case queue.Suspended(r):
+		return stateSuspended
+	case r.Status.StartTime == nil:
+		return stateQueued
+	case queue.HoldsUp(r):
+		return stateMeasuring
+	default:
+		return stateReporting
+	}
+}
+
+// waiting is since when a run that has not ended waits, and the reason; nil if it does not.
+func waiting(r *v1alpha1.BenchmarkRun) (*metav1.Time, string) {
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
+	if c == nil || r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero() {
+		return nil, ""
+	}
+	return r.Status.WaitingSince, c.Reason
+}

@@ -1,0 +1,166 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/internal/trial/protocol"
+)
+
+// Client speaks to the agents of a trial. It is an interface so that controllers can be tested without pods.
+type Client interface {
+	// State asks the agent at a pod's address how far it is.
+	State(ctx context.Context, ip string) (protocol.State, error)
+	// Command sends a signed command and returns the state that answers it.
+	Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error)
+	// Clock compares the agent's clock with ours.
+	Clock(ctx context.Context, ip string) (Clock, error)
+}
+
+// Clock is an agent's clock beside ours: Offset = theirs - ours, right to half of RoundTrip.
+type Clock struct{ Offset, RoundTrip time.Duration }
+
+const (
+	stateTimeout = 2 * time.Second
+	// commandTimeout covers a Check, which sends real requests with a timeout of their own.
+	commandTimeout = 30 * time.Second
+	clockRounds    = 5
+	maxState       = 4 << 20
+)
+
+// maxQuoted bounds what is quoted of an answer.
+const maxQuoted = 200
+
+// Refusal is the answer of an agent that will not do what it was asked.
+type Refusal struct {
+	// Status is that of its answer, such as "422 Unprocessable Entity", and Code its number.
+	Status string
+	Code   int
+	// Message is what the agent says of it.
+	Message string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return fmt.Sprintf("answered %s: %s", r.Status, r.Message) }
+
+// Final reports whether the agent would answer the same if it were asked again. It would not where only its state is in the way, which
+// changes, or the time that it was given.
+func (r *Refusal) Final() bool {
+	switch r.Code {
+	case http.StatusConflict, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return r.Code >= http.StatusBadRequest && r.Code < http.StatusInternalServerError
+}
+
+// HTTP speaks to agents in pods.
+type HTTP struct {
+	key    ed25519.PrivateKey
+	client *http.Client
+}
+
+var _ Client = HTTP{}
+
+// New signs commands with a key, and sends them by a way. It goes nowhere else: what runs beside an agent may take its port, and an answer of such a
+// one could send the operator anywhere in its network.
+func New(key ed25519.PrivateKey, by http.RoundTripper) HTTP {
+	return HTTP{key: key, client: &http.Client{
+		Transport:     by,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// State implements Client.
+func (a HTTP) State(ctx context.Context, ip string) (protocol.State, error) {
+	return a.do(ctx, stateTimeout, http.MethodGet, ip, "/v1/state", nil)
+}
+
+// Command implements Client.
+func (a HTTP) Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error) {
+	env, err := protocol.Seal(a.key, o)
+	if err != nil {
+		return protocol.State{}, err
+	}
+	body, err := json.Marshal(env)
+	if err != nil {
+		return protocol.State{}, fmt.Errorf("encoding envelope: %w", err)
+	}
+	return a.do(ctx, commandTimeout, http.MethodPost, ip, "/v1/command", body)
+}
+
+// Clock implements Client: the fastest of several round trips tells the offset best.
+func (a HTTP) Clock(ctx context.Context, ip string) (Clock, error) {
+	var best Clock
+	for i := range clockRounds {
+		sent := time.Now()
+		s, err := a.State(ctx, ip)
+		if err != nil {
+			return Clock{}, err
+		}
+		rt := time.Since(sent)
+		if i == 0 || rt < best.RoundTrip {
+			best = Clock{Offset: s.Now.Sub(sent.Add(rt / 2).Round(0)), RoundTrip: rt}
+		}
+	}
+	return best, nil
+}
+
+// An agent whose silence would be its end is asked Tries times, Pause apart: a packet that was lost shall not cost what was measured, nor a connection
+// that is refused for a moment.
+const (
+	Tries = 3
+	Pause = time.Second
+)
+
+// Insist asks an agent, and again where its error would end what it is asked for.
+func Insist[T any](ctx context.Context, ends func(error) bool, ask func() (T, error)) (T, error) {
+	answer, err := ask()
+	for tried := 1; tried < Tries && err != nil && ends(err); tried++ {
+		select {
+		case <-time.After(Pause):
+		case <-ctx.Done():
+			return answer, err
+		}
+		answer, err = ask()
+	}
+	return answer, err
+}
+
+func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path string, body []byte) (protocol.State, error) {
+	var s protocol.State
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	url := "http://" + net.JoinHostPort(ip, strconv.Itoa(protocol.Port)) + path
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return s, fmt.Errorf("asking agent at %s: %w", ip, err)
+	}
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return s, fmt.Errorf("asking agent: %w", err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxState))
+	if err != nil {
+		return s, fmt.Errorf("reading answer of agent at %s: %w", ip, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("the agent at %s %w", ip, &Refusal{Status: resp.Status, Code: resp.StatusCode, Message: strings.TrimSpace(string(data[:min(len(data), maxQuoted)]))})
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("decoding answer of agent at %s: %w", ip, err)
+	}
+	if err := s.Check(); err != nil {
+		return protocol.State{}, fmt.Errorf("what answers at %s as an agent is none: %w", ip, err)
+	}
+	return s, nil
+}

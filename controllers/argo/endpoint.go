@@ -1,0 +1,167 @@
+package argo
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/serve"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+)
+
+// Endpoint is what the steps of a workflow call:
+//
+//	POST /v1/trials/NAMESPACE/NAME   Authorization: the run's token
+//
+// It releases the trial and answers when the trial has ended: 200 with its outcome, also for one that failed for good, so
+// that the others go on. A request has no body. 503 means "ask again": the operator is about to end. The trial's name makes the call idempotent.
+type Endpoint struct {
+	client.Client
+	Key  ed25519.PrivateKey
+	Addr string
+
+	mu sync.Mutex
+	// changed is closed, and replaced, whenever a trial changes.
+	changed chan struct{}
+	ending  context.Context
+}
+
+// outcome is the body of a 200.
+type outcome struct {
+	Trial     string `json:"trial"`
+	Succeeded bool   `json:"succeeded"`
+	Reason    string `json:"reason"`
+}
+
+var _ manager.LeaderElectionRunnable = (*Endpoint)(nil)
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: only the operator that acts may release trials.
+func (e *Endpoint) NeedLeaderElection() bool { return true }
+
+// SetupWithManager registers the endpoint and its interest in trials.
+func (e *Endpoint) SetupWithManager(ctx context.Context, m ctrl.Manager) error {
+	e.changed = make(chan struct{})
+	informer, err := m.GetCache().GetInformer(ctx, &v1alpha1.Trial{})
+	if err != nil {
+		return fmt.Errorf("watching trials: %w", err)
+	}
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		UpdateFunc: func(any, any) { e.wake() }, DeleteFunc: func(any) { e.wake() },
+	})
+	if err != nil {
+		return fmt.Errorf("watching trials: %w", err)
+	}
+	return m.Add(e)
+}
+
+func (e *Endpoint) wake() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+func (e *Endpoint) next() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changed
+}
+
+// Start serves until the operator ends; open calls are then answered 503 at once.
+func (e *Endpoint) Start(ctx context.Context) error {
+	e.ending = ctx
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", e.Addr)
+	if err != nil {
+		return fmt.Errorf("listening for workflow steps: %w", err)
+	}
+	s := &http.Server{Handler: e.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	return serve.Until(ctx, s, "workflow steps", func() error { return s.Serve(l) })
+}
+
+func (e *Endpoint) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/trials/{namespace}/{name}", e.trial)
+	return mux
+}
+
+func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
+	if q.ContentLength != 0 {
+		// Nobody reads it, be it without an end; and while it is not read, nobody sees that its caller has gone.
+		w.Header().Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+		http.Error(w, "a step has no body", http.StatusRequestEntityTooLarge)
+		return
+	}
+	key := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
+	log := ctrl.Log.WithName("endpoint").WithValues("trial", key)
+	var released types.UID
+	for {
+		changed := e.next()
+		t, code, err := e.release(q.Context(), key, q.Header.Get("Authorization"), released)
+		if err != nil {
+			log.Info("Refusing a step of the workflow", "status", code, "reason", err.Error())
+			http.Error(w, http.StatusText(code), code)
+			return
+		}
+		if t.Status.CompletionTime != nil {
+			e.answer(w, t)
+			return
+		}
+		released = t.UID
+		select {
+		case <-changed:
+		case <-q.Context().Done():
+			return
+		case <-e.ending.Done():
+			http.Error(w, "the operator is shutting down: retry", http.StatusServiceUnavailable)
+			return
+		}
+	}
+}
+
+// release checks that the caller holds the token of the trial's run, and lets the trial start, unless this call has released it already and the
+// cache does not know yet.
+func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token string, released types.UID) (*v1alpha1.Trial, int, error) {
+	var t v1alpha1.Trial
+	if err := e.Get(ctx, key, &t); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, http.StatusNotFound, err
+		}
+		return nil, http.StatusServiceUnavailable, err
+	}
+	want := Token(e.Key, t.Labels[v1alpha1.LabelRunUID])
+	if subtle.ConstantTimeCompare([]byte(strings.TrimPrefix(token, "Bearer ")), []byte(want)) != 1 {
+		return nil, http.StatusForbidden, errors.New("the token does not belong to the trial's run")
+	}
+	if t.Spec.Start == v1alpha1.StartReleased || t.UID == released || t.Status.CompletionTime != nil {
+		return &t, 0, nil
+	}
+	before := t.DeepCopy()
+	t.Spec.Start = v1alpha1.StartReleased
+	if err := e.Patch(ctx, &t, client.MergeFrom(before)); err != nil {
+		return nil, http.StatusServiceUnavailable, fmt.Errorf("releasing trial: %w", err)
+	}
+	return &t, 0, nil
+}
+
+func (e *Endpoint) answer(w http.ResponseWriter, t *v1alpha1.Trial) {
+	reason, _ := facts.Outcome(t)
+	w.Header().Set("Content-Type", "application/json")
+	// A caller that has gone asks again.
+	_ = json.NewEncoder(w).Encode(outcome{Trial: t.Name, Succeeded: t.Status.ManifestKey != "", Reason: reason})
+}

@@ -1,0 +1,102 @@
+package argo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+)
+
+const (
+	// Patience is how long Argo may leave a workflow, or a trial whose turn has come, alone before the run says so, and an agent pod may take to start.
+	Patience = time.Minute
+	// AnswerPatience is how long Argo may leave a finished trial's answer alone before its agent pod is replaced.
+	AnswerPatience = 10 * time.Second
+)
+
+// Standing is how a workflow gets on that has not ended.
+type Standing struct {
+	// Why and Waiting are for what its run waits, and the reason; both are empty if it gets on.
+	Why, Waiting string
+	// Suspended is true if somebody has suspended it: nothing of it is touched.
+	Suspended bool
+	// Unanswered is true if Argo has not collected the result of a trial: its agent pod may have lost it.
+	Unanswered bool
+}
+
+// Stands tells how a workflow gets on that owes the release of a trial, or of none. Argo is away if it does not release that, though its agent pod runs or
+// there is none; an agent pod that cannot start, or does not go, is waited for in the run's own time. Somebody has led its run since an instant, if
+// that is not zero: what Argo did before, nobody has seen.
+func Stands(w *unstructured.Unstructured, agents []corev1.Pod, owed facts.Owed, led, now time.Time) Standing {
+	name, made := w.GetName(), w.GetCreationTimestamp().Time
+	phase, _ := Phase(w)
+	since := owed.Since
+	if since.Before(made) {
+		since = made // One that takes the place of another has owed nothing before.
+	}
+	if since.Before(led) {
+		since = led
+	}
+	late := func(from time.Time, patience time.Duration) bool { return !from.IsZero() && now.Sub(from) > patience }
+	held := heldUp(agents, now)
+	s := Standing{Unanswered: owed.After != "" && late(since, AnswerPatience)}
+	switch {
+	case suspended(w):
+		s = Standing{Suspended: true, Why: v1alpha1.ReasonSuspended}
+		s.Waiting = fmt.Sprintf("workflow %s is suspended: set its spec.suspend to null, or argo resume it; the time of the run goes on", name)
+	case phase == "" && late(made, Patience) && late(since, Patience):
+		s.Why = v1alpha1.ReasonWorkflowEngineDown
+		s.Waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", name)
+	case owed.Trial != "" && late(since, Patience) && held != nil:
+		s.Why = v1alpha1.ReasonTrialWaiting
+		s.Waiting = fmt.Sprintf("agent pod %s of workflow %s has not released trial %s, whose turn has come, and the time of the run goes on: %s", held.Name, name, owed.Trial, state(held))
+	case owed.Trial != "" && late(since, Patience):
+		s.Why = v1alpha1.ReasonWorkflowEngineDown
+		s.Waiting = fmt.Sprintf("Argo has not released trial %s of workflow %s, whose turn has come: is its controller running?", owed.Trial, name)
+	case s.Unanswered:
+		s.Waiting = fmt.Sprintf("Argo has not collected the result of trial %s: its agent pod is being replaced", owed.After)
+	}
+	return s
+}
+
+// heldUp is the first of some pods that cannot start or does not go; nil if there is none.
+func heldUp(agents []corev1.Pod, now time.Time) *corev1.Pod {
+	for i := range agents {
+		p := &agents[i]
+		stuck := !p.DeletionTimestamp.IsZero() && now.Sub(p.DeletionTimestamp.Time) > Patience
+		if stuck || p.DeletionTimestamp.IsZero() && p.Status.Phase == corev1.PodPending {
+			return p
+		}
+	}
+	return nil
+}
+
+// state is what a pod waits for, as far as it says so, or else its phase.
+func state(p *corev1.Pod) string {
+	if !p.DeletionTimestamp.IsZero() {
+		return "it is being deleted"
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return "it has no node: " + c.Message
+		}
+	}
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if w := c.State.Waiting; w != nil {
+			return fmt.Sprintf("container %s waits: %s", c.Name, strings.TrimSuffix(w.Reason+": "+w.Message, ": "))
+		}
+	}
+	return "it is " + string(p.Status.Phase)
+}
+
+// suspended reports whether somebody has asked Argo to start nothing more of a workflow.
+func suspended(w *unstructured.Unstructured) bool {
+	is, _, _ := unstructured.NestedBool(w.Object, "spec", "suspend")
+	return is
+}

@@ -1,0 +1,92 @@
+package inputs
+
+import (
+	"context"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/kind/sweep"
+)
+
+// Body is a body that requests name.
+type Body struct {
+	// Name is that of its source.
+	Name string
+	Text []byte
+}
+
+// readBodies reads the bodies that the requests of a run name, each once, and compiles the run with them.
+func readBodies(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) ([]Body, error) {
+	var bodies []Body
+	given := map[string]string{}
+	for _, use := range sweep.BodyUses(run.Spec.Loads) {
+		name := use.From.String()
+		if _, seen := given[name]; seen {
+			continue
+		}
+		text, err := read(ctx, live, run.Namespace, v1alpha1.Script{ConfigMap: use.From.ConfigMap, Key: use.From.Key}, use.Field)
+		if err != nil {
+			return nil, err
+		}
+		given[name] = string(text)
+		bodies = append(bodies, Body{name, text})
+	}
+	if len(bodies) == 0 {
+		return nil, nil
+	}
+	_, err := planWith(run, given)
+	return bodies, err
+}
+
+// freezeBodies stores bodies.
+func freezeBodies(ctx context.Context, store Store, runPrefix string, bodies []Body) ([]v1alpha1.FrozenBody, error) {
+	var frozen []v1alpha1.FrozenBody
+	for _, b := range bodies {
+		stored, err := put(ctx, store, artifact.BodyKey(runPrefix, b.Name), b.Text)
+		if err != nil {
+			return nil, err
+		}
+		frozen = append(frozen, v1alpha1.FrozenBody{Name: b.Name, Bytes: stored.Bytes, SHA256: stored.SHA256})
+	}
+	return frozen, nil
+}
+
+func frozenBody(frozen []v1alpha1.FrozenBody, name string) bool {
+	return slices.ContainsFunc(frozen, func(f v1alpha1.FrozenBody) bool { return f.Name == name })
+}
+
+// Plan is the plan of a run with the bodies that its requests name, read back with their digests checked: what its trials are made of.
+func Plan(ctx context.Context, store Store, runPrefix string, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
+	bodies := map[string]string{}
+	for _, f := range run.Status.Bodies {
+		text, err := store.Get(ctx, artifact.BodyKey(runPrefix, f.Name), f.SHA256)
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		bodies[f.Name] = string(text)
+	}
+	return planWith(run, bodies)
+}
+
+func planWith(run *v1alpha1.BenchmarkRun, bodies map[string]string) (plan.Plan, error) {
+	run = run.DeepCopy()
+	run.Spec.Loads = sweep.WithBodies(run.Spec.Loads, bodies)
+	return facts.Plan(run)
+}
+
+// RecordBodies returns frozen bodies as the manifest of their run names them.
+func RecordBodies(frozen []v1alpha1.FrozenBody, runPrefix string) []record.FrozenBody {
+	var bodies []record.FrozenBody
+	for _, f := range frozen {
+		bodies = append(bodies, record.FrozenBody{From: f.Name, Artifact: record.Artifact{
+			Name: "bodies/" + f.Name, Key: artifact.BodyKey(runPrefix, f.Name), Bytes: f.Bytes, SHA256: f.SHA256,
+		}})
+	}
+	return bodies
+}

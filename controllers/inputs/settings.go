@@ -1,0 +1,164 @@
+package inputs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+)
+
+const (
+	// Most is how many ConfigMaps the implementations of a run may name: each is read twice a trial, and stands in the run's status.
+	Most = 128
+	// Patience is how long a run whose turn has come waits for a ConfigMap: whoever applies it with the run may do so after it.
+	Patience = 10 * time.Second
+)
+
+// Digests reads the ConfigMaps that implementations name, or returns a *plan.Violation that says which of them, or which key, is not there. It wants a
+// reader of the API server itself: a cache would hold every ConfigMap of the cluster.
+func Digests(ctx context.Context, live client.Reader, namespace string, implementations []record.Implementation) ([]v1alpha1.ConfigMapDigest, error) {
+	return digestsOf(ctx, live, namespace, implementations, implementations)
+}
+
+// digestsOf are those of the ConfigMaps that some implementations of a run name, of what all of them read.
+func digestsOf(ctx context.Context, live client.Reader, namespace string, implementations, all []record.Implementation) ([]v1alpha1.ConfigMapDigest, error) {
+	var digests []v1alpha1.ConfigMapDigest
+	seen := map[string]*corev1.ConfigMap{}
+	for _, u := range uses(implementations) {
+		name := u.Object.ConfigMap
+		if seen[name] == nil {
+			if len(digests) == Most {
+				return nil, digestViolation(v1alpha1.ReasonInvalidSpec, "%s names the ConfigMap %q, and the run more than %d: put several into one, or split the run", u.Field, name, Most)
+			}
+			m, err := readConfigMap(ctx, live, namespace, u)
+			if err != nil {
+				return nil, err
+			}
+			seen[name] = m
+			digests = append(digests, v1alpha1.ConfigMapDigest{Name: name, SHA256: digest(m, record.KeysOf(all, name))})
+		}
+		// A variable is text: a kubelet looks for none among the bytes.
+		if _, ok := seen[name].Data[u.Key]; u.Key != "" && !ok {
+			return nil, digestViolation(v1alpha1.ReasonObjectMissing, "%s", u.WithoutKey())
+		}
+	}
+	return digests, nil
+}
+
+// uses are the places where implementations name ConfigMaps.
+func uses(implementations []record.Implementation) []record.Use {
+	var out []record.Use
+	for _, i := range implementations {
+		for _, u := range i.Uses() {
+			if u.Object.ConfigMap != "" {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// Awaited says for what a run waits that has failed to read its ConfigMaps for some time; empty if waiting is over, or is no help.
+func Awaited(err error, waited time.Duration) string {
+	v := (*plan.Violation)(nil)
+	if !errors.As(err, &v) || v.Reason != v1alpha1.ReasonObjectMissing || waited >= Patience {
+		return ""
+	}
+	return fmt.Sprintf("waiting for up to %s: %s", Patience, v.Message)
+}
+
+func readConfigMap(ctx context.Context, live client.Reader, namespace string, u record.Use) (*corev1.ConfigMap, error) {
+	var m corev1.ConfigMap
+	err := live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: u.Object.ConfigMap}, &m)
+	if apierrors.IsNotFound(err) {
+		return nil, digestViolation(v1alpha1.ReasonObjectMissing, "%s", u.Absent(namespace))
+	} else if err != nil {
+		return nil, fmt.Errorf("reading ConfigMap %s: %w", u.Object.ConfigMap, err)
+	}
+	return &m, nil
+}
+
+func digestViolation(reason, format string, args ...any) error {
+	return &plan.Violation{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+// digest is that of all that processes are given of a ConfigMap: the text of some keys, or all it has if none are given. The rest may change, and so
+// may its labels and annotations.
+func digest(m *corev1.ConfigMap, keys []string) string {
+	sum := sha256.New()
+	for _, key := range keys {
+		fmt.Fprintf(sum, "text %q %q\n", key, m.Data[key])
+	}
+	if len(keys) > 0 {
+		return hex.EncodeToString(sum.Sum(nil))
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
+		fmt.Fprintf(sum, "text %q %q\n", key, m.Data[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.BinaryData)) {
+		fmt.Fprintf(sum, "bytes %q %q\n", key, m.BinaryData[key])
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Noted reports whether the digests of all ConfigMaps are known that implementations name.
+func Noted(known []v1alpha1.ConfigMapDigest, implementations []record.Implementation) bool {
+	return !slices.ContainsFunc(uses(implementations), func(u record.Use) bool { return of(known, u.Object.ConfigMap) == nil })
+}
+
+func of(known []v1alpha1.ConfigMapDigest, name string) *v1alpha1.ConfigMapDigest {
+	return util.First(known, func(d *v1alpha1.ConfigMapDigest) bool { return d.Name == name })
+}
+
+// Changed is the failure of a trial whose implementations name a ConfigMap that is not what it was when the run started, by the digests that are known
+// from then; nil if all are. What counts of a ConfigMap is what the whole run reads of it.
+func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun, implementations []record.Implementation) (*conduct.Failure, error) {
+	if len(uses(implementations)) == 0 {
+		return nil, nil
+	}
+	planned, err := facts.Plan(run)
+	if err != nil {
+		return nil, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
+	}
+	now, err := digestsOf(ctx, live, run.Namespace, implementations, planned.Implementations)
+	if v := (*plan.Violation)(nil); errors.As(err, &v) {
+		return conduct.PermanentFailure(v.Reason, "since the run started an object has gone that it needs: %s, in a new run", v.Message), nil
+	} else if err != nil {
+		return nil, err
+	}
+	for _, is := range now {
+		was := of(run.Status.ConfigMaps, is.Name)
+		if was == nil || was.SHA256 == is.SHA256 {
+			continue
+		}
+		first := util.First(uses(implementations), func(u *record.Use) bool { return u.Object.ConfigMap == is.Name })
+		return conduct.PermanentFailure(v1alpha1.ReasonObjectChanged,
+			"the ConfigMap %q, which %s names, has changed since the run started, so that its trials would not measure the same: start another run, and let nobody change it meanwhile, as its immutable: true sees to",
+			is.Name, first.Field), nil
+	}
+	return nil, nil
+}
+
+// Record returns digests as the manifest of their run names them.
+func RecordDigests(known []v1alpha1.ConfigMapDigest) []record.ConfigMap {
+	var out []record.ConfigMap
+	for _, d := range known {
+		out = append(out, record.ConfigMap{Name: d.Name, SHA256: d.SHA256})
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// ErrLost says that the lease is not this operator's, or may no longer be.
+var ErrLost = errors.New("this operator does not hold the lease, and another one may lead: it writes nothing")
+
+// resolution is how exactly the electors of client-go tell two renewals apart: of those within one second they see the first.
+const resolution = time.Second
+
+// Fence lets writes through for as long as nobody else can hold the lease: from each renewal on for the lease's duration, but for a second.
+type Fence struct {
+	duration time.Duration
+	now      func() time.Time
+
+	mu sync.Mutex
+	// until is when others may take the lease; it is zero before the first renewal and after the lease was given back.
+	until time.Time
+	// left is when another was last seen to have held the lease, and taken when this operator took it; zero before, or if there was no other.
+	left, taken time.Time
+}
+
+// NewFence makes a Fence that lets nothing through before its lease is held. Its clock is to be the one that the elector's durations are measured by.
+func NewFence(duration time.Duration, now func() time.Time) *Fence {
+	return &Fence{duration: duration, now: now}
+}
+
+// Check is ErrLost unless the lease is held.
+func (f *Fence) Check() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.now().Before(f.until) {
+		return ErrLost
+	}
+	return nil
+}
+
+// Absence is the time in which no operator led before this one: from when the one before renewed the lease for the last time, or gave it back, until
+// this one took it. Both are zero if there was none before.
+func (f *Fence) Absence() (from, to time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.taken.IsZero() {
+		return time.Time{}, time.Time{}
+	}
+	return f.left, f.taken
+}
+
+// Lock is the lease of a name for an operator that is told from all others by its identity. Who holds it holds the fence. Its requests must not go
+// through the fence themselves.
+func (f *Fence) Lock(config *rest.Config, namespace, name, identity string, renew time.Duration) (resourcelock.Interface, error) {
+	lock, err := resourcelock.NewFromKubeconfig(
+		resourcelock.LeasesResourceLock, namespace, name, resourcelock.ResourceLockConfig{Identity: identity}, config, renew)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the lease %s/%s: %w", namespace, name, err)
+	}
+	return fencedLock{lock, f}, nil
+}
+
+// Guard is a way on which requests that change something go while the lease is held, and reads always.
+func (f *Fence) Guard(way http.RoundTripper) http.RoundTripper { return guarded{way, f} }
+
+type guarded struct {
+	way   http.RoundTripper
+	fence *Fence
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g guarded) RoundTrip(q *http.Request) (*http.Response, error) {
+	if q.Method != http.MethodGet && q.Method != http.MethodHead {
+		if err := g.fence.Check(); err != nil {
+			if q.Body != nil {
+				err = errors.Join(err, q.Body.Close())
+			}
+			return nil, err
+		}
+	}
+	return g.way.RoundTrip(q)
+}
+
+// fencedLock tells a fence what becomes of a lease.
+type fencedLock struct {
+	resourcelock.Interface
+	fence *Fence
+}
+
+// Get implements resourcelock.Interface.
+func (l fencedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	r, raw, err := l.Interface.Get(ctx)
+	if err == nil && r.HolderIdentity != l.Identity() {
+		l.fence.sees(r.RenewTime.Time)
+	}
+	return r, raw, err
+}
+
+// Create implements resourcelock.Interface.
+func (l fencedLock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	return l.write(r, func() error { return l.Interface.Create(ctx, r) })
+}
+
+// Update implements resourcelock.Interface.
+func (l fencedLock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	return l.write(r, func() error { return l.Interface.Update(ctx, r) })
+}
+
+// write writes a lease. It counts from before it was sent: others count from when they have seen it. What may be another's is not given back: the
+// elector of client-go would clear the lease of whoever has taken it meanwhile, since it asks its own memory whether it leads.
+func (l fencedLock) write(r resourcelock.LeaderElectionRecord, do func() error) error {
+	sent := l.fence.now()
+	mine := r.HolderIdentity == l.Identity()
+	if !mine {
+		if err := l.fence.Check(); err != nil {
+			return err
+		}
+		l.fence.hold(time.Time{})
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	if mine {
+		l.fence.hold(sent.Add(l.fence.duration - resolution))
+	}
+	return nil
+}
+
+// hold holds the lease until an instant; the first time, it was taken now.
+func (f *Fence) hold(until time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.until = until; f.taken.IsZero() && !f.left.IsZero() && !until.IsZero() {
+		f.taken = f.now()
+	}
+}
+
+// sees notes when another has renewed the lease.
+func (f *Fence) sees(renewed time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.taken.IsZero() {
+		f.left = renewed
+	}
+}

@@ -1,0 +1,97 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/run/plan"
+)
+
+// ownersOf are the trials that control pods, by their UID.
+func ownersOf(ctx context.Context, c client.Reader, pods []corev1.Pod) (map[types.UID]*v1alpha1.Trial, error) {
+	owners := map[types.UID]*v1alpha1.Trial{}
+	for i := range pods {
+		name, uid := facts.TrialOf(&pods[i])
+		if name == "" || owners[uid] != nil {
+			continue
+		}
+		var t v1alpha1.Trial
+		if err := c.Get(ctx, client.ObjectKey{Namespace: pods[i].Namespace, Name: name}, &t); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("reading Trial %s: %w", name, err)
+		}
+		if t.UID == uid {
+			owners[uid] = &t
+		}
+	}
+	return owners, nil
+}
+
+// takenName reports whether a pod that a trial would make cannot be made because there is another of its name that is not the trial's. It wants a reader of
+// the API server itself.
+func takenName(ctx context.Context, live client.Reader, pod *corev1.Pod) (bool, error) {
+	var there corev1.PodList
+	if err := live.List(ctx, &there, client.InNamespace(pod.Namespace), client.MatchingFields{metav1.ObjectNameField: pod.Name}); err != nil {
+		return false, fmt.Errorf("looking for pod %s: %w", pod.Name, err)
+	}
+	_, mine := facts.TrialOf(pod)
+	return slices.ContainsFunc(there.Items, func(p corev1.Pod) bool {
+		_, uid := facts.TrialOf(&p)
+		return uid != mine
+	}), nil
+}
+
+// measuredPods are the measured pods of the installation.
+func measuredPods(ctx context.Context, c client.Reader) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := c.List(ctx, &pods, client.HasLabels{v1alpha1.LabelTrial}); err != nil {
+		return nil, fmt.Errorf("listing measured pods: %w", err)
+	}
+	return pods.Items, nil
+}
+
+// tidyPods removes the pods of a trial that has ended.
+func tidyPods(ctx context.Context, c client.Client, trial types.UID) error {
+	pods, err := measuredPods(ctx, c)
+	if err != nil {
+		return err
+	}
+	var left []*corev1.Pod
+	for i := range pods {
+		if _, uid := facts.TrialOf(&pods[i]); uid == trial {
+			left = append(left, &pods[i])
+		}
+	}
+	return deletePods(ctx, c, left)
+}
+
+// readNodes are those of the cluster.
+func readNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
+	var list corev1.NodeList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	return facts.Nodes(list.Items), nil
+}
+
+// deletePods deletes pods that are not being deleted yet.
+func deletePods(ctx context.Context, c client.Writer, pods []*corev1.Pod) error {
+	for _, p := range pods {
+		if !p.DeletionTimestamp.IsZero() {
+			continue
+		}
+		// The UID keeps us from deleting a successor of the same name; the grace period is the pod's own, never zero.
+		if err := c.Delete(ctx, p, client.Preconditions{UID: &p.UID}); err != nil && !pass.Benign(err) {
+			return fmt.Errorf("deleting pod %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}

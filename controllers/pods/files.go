@@ -1,0 +1,80 @@
+package pods
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/run/conduct"
+)
+
+// absences are words of a kubelet for what it looks for in vain: an object, and a key of one.
+var absences = []string{"not found", "non-existent", "couldn't find"}
+
+// AwaitFiles returns the pods that wait for ConfigMaps or Secrets whose files they shall hold.
+func (a Attempt) AwaitFiles() []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, p := range a.Pods {
+		if p.Spec.NodeName != "" && !mounted(p) && slices.ContainsFunc(p.Spec.Volumes, holdsFiles) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// mounted reports whether all volumes of a pod are there. A kubelet mounts them before it makes the pod's sandbox, and that before it pulls the first
+// image; what it has said of them before stays for an hour.
+func mounted(p *corev1.Pod) bool {
+	return slices.ContainsFunc(containers(p), begun) || slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReadyToStartContainers && c.Status == corev1.ConditionTrue
+	})
+}
+
+// holdsFiles reports whether a volume is made of an object of the user's.
+func holdsFiles(v corev1.Volume) bool { return v.ConfigMap != nil || v.Secret != nil }
+
+// missing is the failure of a pod of which a kubelet says that an object which the spec names, or a key of it, is not there; nil if it says something
+// else. Of Secrets nobody else tells: the operator reads none.
+func missing(a Attempt, p *corev1.Pod, said string) *conduct.Failure {
+	for _, u := range Implementation(a.Work, p).Uses() {
+		kind, name := u.Object.Named()
+		// A kubelet names the resource, an API server its plural.
+		absent := fmt.Sprintf("%s %q not found", strings.ToLower(kind), name)
+		switch {
+		case strings.Contains(said, absent), strings.Contains(said, strings.Replace(absent, " ", "s ", 1)):
+			return conduct.PermanentFailure(v1alpha1.ReasonObjectMissing, "%s", u.Absent(p.Namespace))
+		case u.Key != "" && strings.Contains(said, fmt.Sprintf("couldn't find key %s in %s %s/%s", u.Key, kind, p.Namespace, name)):
+			return conduct.PermanentFailure(v1alpha1.ReasonObjectMissing, "%s", u.WithoutKey())
+		}
+	}
+	return nil
+}
+
+// Starting says what pods that do not run yet are doing.
+func (a Attempt) Starting() string {
+	for _, p := range a.Pods {
+		if said := a.Unmounted[p.Name]; said != "" {
+			return "pod " + p.Name + " is starting: " + said
+		}
+	}
+	return "pods are starting"
+}
+
+// unmountable pods shall hold files of an object that is not there: whoever applies it with the run may do so after it.
+func unmountable(a Attempt, p *corev1.Pod) *conduct.Failure {
+	said := a.Unmounted[p.Name]
+	if !says(said, absences) || a.Now.Sub(scheduledAt(p)) < ObjectDeadline {
+		return nil
+	}
+	if f := missing(a, p, said); f != nil {
+		return f
+	}
+	reason, own := v1alpha1.ReasonServerExited, Implementation(a.Work, p)
+	if a.Work.EndsItself() {
+		reason = v1alpha1.ReasonProgramFailed
+	}
+	return conduct.PermanentFailure(reason, "%s of pod %s cannot be started: %s: correct the files of implementations[%s] and of its dependencies, or make the ConfigMap or Secret", own.Name, p.Name, said, own.Name)
+}

@@ -1,0 +1,150 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/trial/kind"
+)
+
+// ScratchVolume begins the names of the volumes for folders to write to.
+const ScratchVolume = "scratch-"
+
+// Scratch is the name of the volume for a process's folder to write to of some place.
+func Scratch(p kind.Process, place int) string {
+	return ScratchVolume + ofDependency(p) + strconv.Itoa(place)
+}
+
+// ofDependency begins what follows in the name of a volume of a dependency; empty of another process.
+func ofDependency(p kind.Process) string {
+	if p.Dependency == "" {
+		return ""
+	}
+	return p.Dependency + "-"
+}
+
+// equip gives a container of a pod what its process asks for beside image and command.
+func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
+	own := p.Container
+	if p.Dependency != "" {
+		dependencyUser(c, own)
+	}
+	for _, v := range own.Env {
+		c.Env = append(c.Env, variable(v))
+	}
+	for _, e := range own.EnvFrom {
+		source := corev1.EnvFromSource{Prefix: e.Prefix}
+		if e.Kind == string(v1alpha1.KindSecret) {
+			source.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: named(e.Name)}
+		} else {
+			source.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: named(e.Name)}
+		}
+		c.EnvFrom = append(c.EnvFrom, source)
+	}
+	for i, f := range own.Files {
+		mount(pod, c, "files-"+ofDependency(p)+strconv.Itoa(i), f.Path, objectVolume(f.From))
+	}
+	for i, s := range own.Scratch {
+		size := resource.NewQuantity(s.Bytes, resource.BinarySI)
+		// What is written there counts against the sum of the containers' limits, too.
+		disk := c.Resources.Limits[corev1.ResourceEphemeralStorage]
+		disk.Add(*size)
+		c.Resources.Limits[corev1.ResourceEphemeralStorage] = disk
+		mount(pod, c, Scratch(p, i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
+	}
+	for _, r := range own.Resources {
+		amount := *resource.NewQuantity(r.Amount, resource.BinarySI)
+		c.Resources.Requests[corev1.ResourceName(r.Name)], c.Resources.Limits[corev1.ResourceName(r.Name)] = amount, amount
+		if r.Huge() {
+			// What is made in there is pages, for those that ask for them by a file; a mapping without a file needs none.
+			medium := corev1.StorageMediumHugePagesPrefix + corev1.StorageMedium(strings.TrimPrefix(r.Name, record.HugePages))
+			mount(pod, c, ofDependency(p)+strings.ToLower(r.Name), plan.HugePagesFolder+r.Name, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}})
+		}
+	}
+	for _, name := range own.PullSecrets {
+		if secret := named(name); !slices.Contains(pod.Spec.ImagePullSecrets, secret) {
+			pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, secret)
+		}
+	}
+}
+
+// podUser gives a pod the user of its server, since an observer must share it to read of the process.
+func podUser(pod *corev1.Pod, own record.Container) {
+	if own.User != nil {
+		pod.Spec.SecurityContext.RunAsUser = ptr(*own.User)
+	}
+	if own.Group != nil {
+		pod.Spec.SecurityContext.RunAsGroup, pod.Spec.SecurityContext.FSGroup = ptr(*own.Group), ptr(*own.Group)
+	}
+}
+
+// dependencyUser gives a dependency a user of its own: Loadstone's, unless it names one.
+func dependencyUser(c *corev1.Container, own record.Container) {
+	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsGroup = ptr(int64(record.OwnUser)), ptr(int64(record.OwnUser))
+	if own.User != nil {
+		c.SecurityContext.RunAsUser = ptr(*own.User)
+		if *own.User == 0 {
+			c.SecurityContext.RunAsNonRoot = ptr(false)
+		}
+	}
+	if own.Group != nil {
+		c.SecurityContext.RunAsGroup = ptr(*own.Group)
+	}
+}
+
+func mount(pod *corev1.Pod, c *corev1.Container, name, path string, from corev1.VolumeSource) {
+	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: from})
+	readOnly := from.EmptyDir == nil
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: readOnly})
+}
+
+func objectVolume(o record.Object) corev1.VolumeSource {
+	if o.Secret != "" {
+		return corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: o.Secret}}
+	}
+	return corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named(o.ConfigMap)}}
+}
+
+func variable(v record.Variable) corev1.EnvVar {
+	switch {
+	case v.From.Secret != "":
+		return corev1.EnvVar{Name: v.Name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: named(v.From.Secret), Key: v.Key}}}
+	case v.From.ConfigMap != "":
+		return corev1.EnvVar{Name: v.Name, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: named(v.From.ConfigMap), Key: v.Key}}}
+	}
+	return corev1.EnvVar{Name: v.Name, Value: literal(v.Value)}
+}
+
+func named(object string) corev1.LocalObjectReference {
+	return corev1.LocalObjectReference{Name: object}
+}
+
+// literal is a text that means itself where a kubelet would put variables into it.
+func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
+
+func literals(list []string) []string {
+	var out []string
+	for _, text := range list {
+		out = append(out, literal(text))
+	}
+	return out
+}
+
+// asRoot lets a pod run as root, where its namespace admits that.
+func asRoot(pod *corev1.Pod) {
+	pod.Spec.SecurityContext.RunAsNonRoot = nil
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			if as := list[i].SecurityContext.RunAsUser; as == nil || *as == 0 {
+				list[i].SecurityContext.RunAsNonRoot = nil
+			}
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package render
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+)
+
+const (
+	// dataDir is where agents keep their files until they are stored.
+	dataDir = "/var/lib/loadstone"
+	// Bringer is the name of the init container that brings the agent into the image of a program. It asks for as little as the collector.
+	Bringer         = "bring"
+	bringerMilliCPU = 200
+	bringerMemory   = 64 << 20
+	// ExchangeVolume is the volume that a program, its parent and its collector share, exchangeDir where they see it, and agentFile the agent
+	// in it.
+	ExchangeVolume = "loadstone"
+	exchangeDir    = "/loadstone"
+	agentFile      = "loadstone-agent"
+	// diskBytes is what a process may write to the disk of its node, its output among it, beside the volumes of its pod.
+	diskBytes = 2 << 30
+	// podMargin is how much longer than its timetable a measured pod may live whatever happens to the operator.
+	podMargin = 20 * time.Minute
+)
+
+// PodOptions is what the pods of a trial need beside the trial.
+type PodOptions struct {
+	AgentImage string
+	// ToolboxImage holds the agent and the profilers.
+	ToolboxImage string
+	// PullSecrets are the Secrets of the run's namespace by which every pod pulls its images, its implementation's own aside.
+	PullSecrets []string
+	// Key is the operator's public key: the only thing by which an agent knows whom to obey.
+	Key ed25519.PublicKey
+	// RunUID is the UID of the BenchmarkRun.
+	RunUID string
+	// Attempt is the try that the pods are for.
+	Attempt int32
+	// Nodes are the cluster's, for the choice of node labels.
+	Nodes []plan.Node
+	// Bound are the nodes to which the run is bound, by the member of the trial; empty until a trial of it is stored.
+	Bound map[string]string
+	// LargestServer is the most that the servers of the run ask of one node.
+	LargestServer plan.Demand
+	// Patience is how long the run waits for the pod's image.
+	Patience time.Duration
+}
+
+// PodName is the name of the pod of a member of a trial: "-s0" ends that of the first server, "-g0" that of the first generator.
+func PodName(trial string, attempt int32, member string) string {
+	kind, index, _ := strings.Cut(member, "-")
+	return fmt.Sprintf("%s-%d-%s%s", trial, attempt, kind[:min(1, len(kind))], index)
+}
+
+// Pod is a member of a trial that takes a time from its first cell to its last.
+func Pod(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *corev1.Pod {
+	pod := anywhere(t, m, length, o)
+	if node := o.Bound[m.Name]; node != "" {
+		bind(pod, node)
+	} else if pod.Labels[v1alpha1.LabelRole] == v1alpha1.RoleServer {
+		bind(pod, roomy(o)...)
+	}
+	return pod
+}
+
+// anywhere is a pod that no earlier trial has bound to a node. Requests equal limits in every container that owns its CPUs, without which the
+// pod is not Guaranteed and its pinning is lost in silence.
+func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *corev1.Pod {
+	pod := basePod(t, length, o, m.Role, m.Name)
+	for _, p := range m.Processes {
+		c := container(t, o, m.Name, p)
+		equip(pod, &c, p)
+		if p.Dependency != "" {
+			pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)
+			continue
+		}
+		pod.Spec.Containers = append(pod.Spec.Containers, c)
+		podUser(pod, p.Container)
+		if p.Launched {
+			pod.Spec.InitContainers = append(pod.Spec.InitContainers, bringer(o, p.Toolbox))
+			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: ExchangeVolume, VolumeSource: corev1.VolumeSource{
+				EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr(resource.MustParse("256Mi"))},
+			}})
+		}
+	}
+	if len(m.Processes) > 1 {
+		pod.Spec.ShareProcessNamespace = ptr(true)
+	}
+	if *pod.Spec.SecurityContext.RunAsUser == 0 {
+		asRoot(pod)
+	}
+	switch {
+	case m.With != "":
+		pod.Spec.Affinity = &corev1.Affinity{PodAffinity: together(t, m.With, o)}
+	case m.Apart != "":
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(m.Apart, o.RunUID)}
+	}
+	return pod
+}
+
+// container is a process of a member.
+func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) corev1.Container {
+	var c corev1.Container
+	if p.IsAgent() {
+		c = agent(t, o, member, p.Name, literals(p.Args)...)
+	} else {
+		c = corev1.Container{
+			Name: p.Name, Image: p.Image, Command: literals(p.Command), Args: literals(p.Container.Args), ImagePullPolicy: corev1.PullIfNotPresent,
+			SecurityContext: restricted(false), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		}
+	}
+	if p.Launched {
+		c.Command = slices.Concat([]string{exchangeDir + "/" + agentFile, "launch", "--exchange=" + exchangeDir, "--"}, literals(p.Command))
+	}
+	if p.Exchanges {
+		c.Args = append(c.Args, "--exchange="+exchangeDir)
+	}
+	if p.Launched || p.Exchanges {
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: ExchangeVolume, MountPath: exchangeDir})
+	}
+	if p.Dependency != "" {
+		sidecar(&c, p)
+	}
+	if p.Port > 0 {
+		c.Ports = []corev1.ContainerPort{{ContainerPort: p.Port, Protocol: corev1.ProtocolTCP}}
+	}
+	c.Resources = equal(p.MilliCPU, *resource.NewQuantity(p.MemoryBytes, resource.BinarySI))
+	// Nothing is asked for: not every node counts its disk.
+	c.Resources.Requests[corev1.ResourceEphemeralStorage] = resource.Quantity{Format: resource.BinarySI}
+	c.Resources.Limits[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(diskBytes, resource.BinarySI)
+	if p.CPU == kind.Unlimited {
+		delete(c.Resources.Limits, corev1.ResourceCPU)
+	}
+	return c
+}
+
+// sidecar makes a container a dependency of those after it: the kubelet starts them when it is ready, and ends it when they have ended. A probe that
+// fails for long ends it, and its pod shows what it has printed last.
+func sidecar(c *corev1.Container, p kind.Process) {
+	c.RestartPolicy = ptr(corev1.ContainerRestartPolicyAlways)
+	if p.Port == 0 {
+		return
+	}
+	ready, port := p.Container.Readiness, intstr.FromInt32(p.Port)
+	// The first is asked at once, and the last when the time is over.
+	c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: ready.Seconds + 1}
+	if ready.Path != "" {
+		c.StartupProbe.HTTPGet = &corev1.HTTPGetAction{Path: ready.Path, Port: port, Scheme: corev1.URISchemeHTTP}
+	} else {
+		c.StartupProbe.TCPSocket = &corev1.TCPSocketAction{Port: port}
+	}
+}
+
+// bringer copies the agent, and the profilers where they are needed, into the folder that it shares with a program, whose image knows nothing of
+// them.
+func bringer(o PodOptions, toolbox bool) corev1.Container {
+	args := []string{"bring", exchangeDir + "/" + agentFile}
+	image := o.AgentImage
+	if toolbox {
+		args = append(args, path.Join(exchangeDir, profiler.ToolboxFolder))
+		image = o.ToolboxImage
+	}
+	return corev1.Container{
+		Name: Bringer, Image: image, Args: args, ImagePullPolicy: corev1.PullIfNotPresent,
+		VolumeMounts:    []corev1.VolumeMount{{Name: ExchangeVolume, MountPath: exchangeDir}},
+		SecurityContext: restricted(true), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		// A pod is pinned only if every container asks for what it is limited to.
+		Resources: equal(bringerMilliCPU, *resource.NewQuantity(bringerMemory, resource.BinarySI)),
+	}
+}
+
+// apart keeps generators off the server's node, as strictly as the spec says.
+func apart(strictly record.Strictness, runUID string) *corev1.PodAntiAffinity {
+	term := corev1.PodAffinityTerm{
+		TopologyKey: corev1.LabelHostname,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
+			v1alpha1.LabelRunUID: runUID, v1alpha1.LabelRole: v1alpha1.RoleServer,
+		}},
+	}
+	if strictly == record.Required {
+		return &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}
+	}
+	return &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}}
+}
+
+// together puts a pod on the node of another member of the trial.
+func together(t *v1alpha1.Trial, with string, o PodOptions) *corev1.PodAffinity {
+	return &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+		TopologyKey: corev1.LabelHostname,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
+			v1alpha1.LabelRunUID: o.RunUID, v1alpha1.LabelTrial: t.Name, v1alpha1.LabelMember: with,
+			v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)),
+		}},
+	}}}
+}
+
+func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member string) *corev1.Pod {
+	life := int64((length + podMargin + o.Patience).Seconds())
+	return &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: PodName(t.Name, o.Attempt, member), Namespace: t.Namespace,
+			Labels: map[string]string{
+				v1alpha1.LabelRun: t.Spec.RunName, v1alpha1.LabelRunUID: o.RunUID, v1alpha1.LabelTrial: t.Name,
+				v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)), v1alpha1.LabelRole: role, v1alpha1.LabelMember: member,
+				"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": role,
+			},
+			// A pod that is moved costs its trial: autoscalers leave it where it is.
+			Annotations: map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: t.Name, UID: t.UID,
+				Controller: ptr(true), BlockOwnerDeletion: ptr(true),
+			}},
+		},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                 corev1.RestartPolicyNever,
+			AutomountServiceAccountToken:  ptr(false),
+			EnableServiceLinks:            ptr(false),
+			TerminationGracePeriodSeconds: ptr(int64(2)),
+			ActiveDeadlineSeconds:         &life,
+			NodeSelector:                  maps.Clone(plan.Selector(o.Nodes, role)),
+			Tolerations:                   []corev1.Toleration{{Key: v1alpha1.TaintMeasure, Operator: corev1.TolerationOpExists}},
+			ImagePullSecrets:              references(o.PullSecrets),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(record.OwnUser)), RunAsGroup: ptr(int64(record.OwnUser)), FSGroup: ptr(int64(record.OwnUser)),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr(resource.MustParse("1Gi"))},
+			}}},
+		},
+	}
+}
+
+// references name the Secrets by which images are pulled.
+func references(names []string) []corev1.LocalObjectReference {
+	var out []corev1.LocalObjectReference
+	for _, name := range names {
+		out = append(out, corev1.LocalObjectReference{Name: name})
+	}
+	return out
+}
+
+// agent is a container of Loadstone's own: it knows its trial, its attempt and whom to obey, and holds no credential.
+func agent(t *v1alpha1.Trial, o PodOptions, member, name string, args ...string) corev1.Container {
+	return corev1.Container{
+		Name: name, Image: o.AgentImage, Args: append(args, "--dir="+dataDir),
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Env: []corev1.EnvVar{
+			{Name: protocol.EnvTrial, Value: string(t.UID)},
+			{Name: protocol.EnvAttempt, Value: strconv.Itoa(int(o.Attempt))},
+			{Name: protocol.EnvMember, Value: member},
+			{Name: protocol.EnvKey, Value: base64.StdEncoding.EncodeToString(o.Key)},
+			{Name: protocol.EnvNode, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "spec.nodeName"}}},
+		},
+		Ports:                    []corev1.ContainerPort{{ContainerPort: protocol.Port, Protocol: corev1.ProtocolTCP}},
+		VolumeMounts:             []corev1.VolumeMount{{Name: "data", MountPath: dataDir}},
+		SecurityContext:          restricted(true),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+func restricted(readOnly bool) *corev1.SecurityContext {
+	c := &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr(false), RunAsNonRoot: ptr(true),
+		Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+	if readOnly {
+		c.ReadOnlyRootFilesystem = ptr(true)
+	}
+	return c
+}
+
+func equal(milliCPU int64, memory resource.Quantity) corev1.ResourceRequirements {
+	list := corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(milliCPU, resource.DecimalSI), corev1.ResourceMemory: memory}
+	return corev1.ResourceRequirements{Requests: list, Limits: list.DeepCopy()}
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,118 @@
+package binary
+
+import (
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// hasFlag reports whether a flag is one of a unit's.
+func (u unit) hasFlag(accept func(string) bool) bool {
+	return slices.ContainsFunc(strings.Fields(u.flags), accept)
+}
+
+// level is the last -O of a unit, which counts; empty if there is none.
+func (u unit) level() string {
+	level := ""
+	for f := range strings.FieldsSeq(u.flags) {
+		if strings.HasPrefix(f, "-O") {
+			level = f
+		}
+	}
+	return level
+}
+
+// optimized is whether a unit was, by its flags.
+func (u unit) optimized() record.Truth {
+	switch {
+	case u.isGo():
+		if u.hasFlag(func(f string) bool { return strings.TrimSuffix(f, ";") == "-N" }) {
+			return record.No
+		}
+		return record.Yes
+	case u.flags == "" || strings.HasPrefix(u.compiler, "GNU AS"):
+		return record.Unknown
+	case u.level() == "" || u.level() == "-O0":
+		return record.No
+	}
+	return record.Yes
+}
+
+func (u unit) isGo() bool { return strings.HasPrefix(u.compiler, "Go cmd/compile") }
+
+// isGCC reports whether gcc compiled a unit, which records every flag that changes its code.
+func (u unit) isGCC() bool {
+	return strings.HasPrefix(u.compiler, "GNU ") && !strings.HasPrefix(u.compiler, "GNU AS") && u.flags != ""
+}
+
+func (e *executable) optimized() record.Fact {
+	count, levels := map[record.Truth]int{}, []string{}
+	for _, u := range e.units {
+		count[u.optimized()]++
+		if level := u.level(); level != "" {
+			levels = append(levels, level)
+		}
+	}
+	levels = util.Distinct(levels)
+	known := count[record.Yes] + count[record.No]
+	switch {
+	case count[record.No] > 0:
+		return no("%d of %d units with recorded flags were compiled without optimisation", count[record.No], known)
+	case known > 0 && len(levels) > 0:
+		return yes("all %d units with recorded flags were compiled with %s", known, strings.Join(levels, ", "))
+	case known > 0:
+		return yes("the Go compiler optimises, and none of %d units has -N", known)
+	case e.golang != nil:
+		return goOptimized(e.golang)
+	case len(e.units) > 0:
+		return unknown("%s records no flags", clip(e.units[0].compiler))
+	}
+	return unknown("%s", e.unitsUnknown)
+}
+
+// goOptimized is what Go's build information says of a file without debug information.
+func goOptimized(g *record.GoBuild) record.Fact {
+	if len(g.Settings) == 0 {
+		return unknown("Go's build information has no settings")
+	}
+	flags, _ := setting(g, "-gcflags")
+	// Flags may be for a pattern of packages only: "all=-N -l".
+	_, flags = cutPattern(flags)
+	if slices.Contains(strings.Fields(flags), "-N") {
+		return no("Go's build information has -gcflags with -N")
+	}
+	return yes("the Go compiler optimises, and Go's build information has no -N")
+}
+
+// cutPattern separates the packages that flags are for: none are named in "-N -l".
+func cutPattern(flags string) (pattern, rest string) {
+	if pattern, rest, ok := strings.Cut(flags, "="); ok && !strings.HasPrefix(flags, "-") {
+		return pattern, rest
+	}
+	return "", flags
+}
+
+// recorded answers a question by the flags of gcc's units alone: yes if all have a flag, no if none has.
+func (e *executable) recorded(flag string) record.Fact {
+	with, all := 0, 0
+	for _, u := range e.units {
+		if !u.isGCC() {
+			continue
+		}
+		all++
+		if u.hasFlag(func(f string) bool { return strings.HasPrefix(f, flag) }) {
+			with++
+		}
+	}
+	switch {
+	case all == 0:
+		return unknown("no flags of gcc are recorded")
+	case with == 0:
+		return no("none of %d units of gcc was compiled with %s", all, flag)
+	case with == all:
+		return yes("all %d units of gcc were compiled with %s", all, flag)
+	}
+	return unknown("%d of %d units of gcc were compiled with %s", with, all, flag)
+}

@@ -1,0 +1,49 @@
+package generate
+
+import (
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
+)
+
+// A load of each tool on a server whose answers differ each time, as a user sees it: nothing is wrong if any body will do, and the audit finds
+// wrong ones if not.
+func TestAnswersThatDifferAreWrongUnlessAnyBodyWillDo(t *testing.T) {
+	for _, name := range []record.Tool{record.ToolWrk, record.ToolAb, record.ToolK6} {
+		testbed.Programs(t, string(name))
+		for expected, anyBody := range map[string]bool{"any body": true, "the same body": false} {
+			t.Run(string(name)+", "+expected, func(t *testing.T) {
+				b := newBench(t, func(c Config) *Generator {
+					g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
+					g.maxLate = patience
+					return g
+				})
+				c := cell(2, 1)
+				c.Tool, c.Connection, c.DurationSeconds, c.Request.Expect.AnyBody = name, record.KeepAlive, 2, anyBody
+				target := testbed.NewCounting(t)
+				if checked := b.generator.Check(t.Context(), protocol.Check{Targets: []string{target}, Requests: []record.Request{c.Request}, Cells: []record.Cell{c}}); checked.Fault != "" {
+					t.Fatalf("the check says %q", checked.Message)
+				}
+				start := protocol.Start{At: time.Now().Add(500 * time.Millisecond), Targets: []string{target}, Slots: timetable.Of([]record.Cell{c})}
+				result := b.measure(start)
+				if len(result.Cells) != 1 || result.Cells[0].Measurement == nil || result.Cells[0].Audit == nil {
+					t.Fatalf("the cell was not measured: %q", result.message())
+				}
+				got := result.Cells[0]
+				// On a machine that does something else a short warm-up may pass without an audit: there are those of the measured time, too.
+				audits, wrong := got.Audit.Requests, got.Measurement.Errors.Sum()+got.Audit.WrongBody
+				if a := got.MeasuredAudit; a != nil {
+					audits, wrong = audits+a.Requests, wrong+a.WrongBody
+				}
+				if got.Measurement.Requests == 0 || audits == 0 || (wrong == 0) != anyBody {
+					t.Errorf("%d requests with %+v, audits %+v and %+v", got.Measurement.Requests, got.Measurement.Errors, got.Audit, got.MeasuredAudit)
+				}
+			})
+		}
+	}
+}

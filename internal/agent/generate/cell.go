@@ -1,0 +1,203 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"loadstone.dev/loadstone/internal/agent/httpcheck"
+	"loadstone.dev/loadstone/internal/base/timing"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/trial/timetable"
+)
+
+// cellRun is one cell while it is run.
+type cellRun struct {
+	slot   timetable.Slot
+	server httpcheck.Server
+	// share is this generator's part of the cell.
+	share record.Cell
+	tool  tool.Tool
+	args  []string
+	run   record.CellRun
+	// unknown is what could not be read meanwhile, in sentences.
+	unknown []string
+}
+
+func (g *Generator) newCellRun(slot timetable.Slot, server httpcheck.Server) *cellRun {
+	r := &cellRun{
+		slot: slot, server: server, share: timetable.Share(slot.Cell, g.config.Index), run: record.CellRun{Point: record.PointOf(slot.Cell)},
+	}
+	if t, ok := g.tools[slot.Cell.Tool]; ok && r.share.Connections > 0 {
+		r.tool, r.args = t, t.Args(r.share, targetOf(server), tool.Measure)
+	}
+	return r
+}
+
+// put puts the load of one cell on the server: its warm-up, then the measured run.
+func (g *Generator) put(ctx context.Context, clock timing.Clock, r *cellRun) (err error) {
+	name := timetable.RawFile(r.slot.Cell, 0)
+	raw, err := os.Create(filepath.Join(g.config.Dir, name))
+	if err != nil {
+		return fmt.Errorf("creating the raw output: %w", err)
+	}
+	r.run.Raw = name
+	defer func() { err = errors.Join(err, raw.Close()) }()
+	if r.slot.Measure > r.slot.Warmup {
+		if err := g.warmUp(ctx, clock, r, raw); err != nil {
+			return err
+		}
+	}
+	err = g.load(ctx, clock, r, raw)
+	return errors.Join(err, g.collect(r.tool, r.share, raw))
+}
+
+// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends early is an error, and its output is
+// kept as the cell's; of a good one nothing is kept.
+func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) error {
+	if err := g.punctual(ctx, clock.At(r.slot.Warmup)); err != nil {
+		return err
+	}
+	defer g.discard(r.tool, r.share, targetOf(r.server))
+	args := r.tool.Args(r.share, targetOf(r.server), tool.Warmup)
+	end := clock.At(r.slot.Measure - timetable.WarmupGap)
+	p, err := launch(ctx, g.config.Dir, args, r.share, nil, raw, end)
+	if err != nil {
+		return err
+	}
+	audited := g.beginAudit(p.ctx, r, end.Add(-auditLead))
+	err = p.wait()
+	r.run.Audit = audited()
+	if !errors.Is(err, errKilled) {
+		return fmt.Errorf("the warm-up ended before its time: %w", toolEnded(r.tool, err, raw))
+	}
+	if err := raw.Truncate(0); err != nil {
+		return fmt.Errorf("clearing the warm-up's output: %w", err)
+	}
+	if _, err := raw.Seek(0, 0); err != nil {
+		return fmt.Errorf("clearing the warm-up's output: %w", err)
+	}
+	return nil
+}
+
+const (
+	// waitLead is how long before its instant a tool is started that waits. wrk needs 3 to 8 ms until it waits, and four of them on one
+	// CPU four times as long: begun only then, their first connections lie 7 ms apart in the median, and 20 at worst.
+	waitLead = 35 * time.Millisecond
+	// countLead is how long before the instant of such a tool the counters are read.
+	countLead = 2 * time.Millisecond
+)
+
+// beginning is a tool that has begun to put load on a server.
+type beginning struct {
+	process *process
+	// counted are the counters just before, and probe watches for its first connection.
+	counted counts
+	probe   *connectionProbe
+}
+
+// load runs the measured tool.
+func (g *Generator) load(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) error {
+	begin := g.begin
+	if r.tool.Waits() {
+		begin = g.beginWaiting
+	}
+	b, err := begin(ctx, clock, r, raw)
+	if err != nil {
+		return err
+	}
+	r.run.CPUsAllowed = b.process.cpusAllowed()
+	audited := g.beginMeasuredAudit(b.process.ctx, clock, r, b.probe)
+	err = b.process.wait()
+	r.run.Ended = time.Now()
+	r.run.FirstConnection, r.run.MeasuredAudit = b.probe.end(), audited()
+	g.difference(r, b.counted)
+	if errors.Is(err, errKilled) {
+		return fmt.Errorf("%s %w", r.args[0], errHung)
+	}
+	if err != nil {
+		return toolEnded(r.tool, err, raw)
+	}
+	return nil
+}
+
+// begin starts a tool at its instant.
+func (g *Generator) begin(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) (b beginning, err error) {
+	if err := g.punctual(ctx, clock.At(r.slot.Measure)); err != nil {
+		return b, err
+	}
+	b.counted = g.count()
+	r.run.Started = time.Now()
+	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, nil, raw, clock.At(r.slot.End+toolGrace))
+	if err == nil {
+		b.probe = g.probe(ctx, b.counted.network, 0)
+	}
+	return b, err
+}
+
+// beginWaiting starts a tool before its instant, and then lets it go on.
+func (g *Generator) beginWaiting(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) (b beginning, err error) {
+	if err := timing.SleepUntil(ctx, clock.At(r.slot.Measure-waitLead)); err != nil {
+		return b, err
+	}
+	in, gate, err := os.Pipe()
+	if err != nil {
+		return b, fmt.Errorf("making the pipe that the tool waits for: %w", err)
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	before := g.networkCounts()
+	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, in, raw, clock.At(r.slot.End+toolGrace))
+	if err != nil {
+		return b, errors.Join(err, gate.Close())
+	}
+	err = timing.SleepUntil(ctx, clock.At(r.slot.Measure-countLead))
+	b.counted = g.count()
+	if err == nil {
+		err = g.punctual(ctx, clock.At(r.slot.Measure))
+	}
+	started := time.Now()
+	if err = errors.Join(err, gate.Close()); err != nil {
+		b.process.cancel()
+		b.process.wait() //nolint:errcheck // It was killed: that is no news.
+		return b, err
+	}
+	r.run.Started, b.probe = started, g.probe(ctx, before, 1)
+	return b, nil
+}
+
+// probe starts a probe for the first connection but some since the traffic was counted; nil if that cannot be seen.
+func (g *Generator) probe(ctx context.Context, before reading[record.Network], but int64) *connectionProbe {
+	if before.failed != nil {
+		return nil
+	}
+	return probeConnections(ctx, g.network, before.value.ActiveOpens+but)
+}
+
+var (
+	// errLate is the error of a cell that was not begun.
+	errLate = errors.New("the generator was late for the cell")
+	// errHung is the error of a tool that did not end. Cells after it may be late for no other reason.
+	errHung = fmt.Errorf("was killed, since it had not ended %v after its time", toolGrace)
+)
+
+// fail notes why the cell has no measurement. After a tool that hung, nobody else is to blame for being late.
+func (r *cellRun) fail(err error, hung bool) {
+	if err != nil {
+		r.run.Error, r.run.Late = err.Error(), errors.Is(err, errLate) && !hung
+	}
+}
+
+// punctual waits for an instant and refuses to be late for it.
+func (g *Generator) punctual(ctx context.Context, instant time.Time) error {
+	if err := timing.SleepUntil(ctx, instant); err != nil {
+		return err
+	}
+	if late := time.Since(instant); late > g.maxLate {
+		return fmt.Errorf("%w: %v", errLate, late.Round(time.Millisecond))
+	}
+	return nil
+}

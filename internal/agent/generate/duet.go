@@ -1,0 +1,168 @@
+package generate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"loadstone.dev/loadstone/internal/base/timing"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
+)
+
+// duet is one cell in which two servers take turns under one load: whatever disturbs one of them disturbs the other alike.
+type duet struct {
+	generator *Generator
+	slot      timetable.Slot
+	// peers are the loads on either server.
+	peers [2]*peerLoad
+	// chance draws who begins in each pair of turns.
+	chance *rand.Rand
+}
+
+// newDuet gives each peer a tool that lasts for the turns of both.
+func (g *Generator) newDuet(slot timetable.Slot, start protocol.Start) *duet {
+	long := slot
+	long.Cell = timetable.Whole(slot.Cell)
+	d := &duet{generator: g, slot: slot, chance: chance(g.config.Trial, slot.Cell)}
+	for i := range d.peers {
+		d.peers[i] = &peerLoad{cellRun: g.newCellRun(long, serverAt(start.Targets, start.TLS, i))}
+		d.peers[i].run.Server = i
+	}
+	return d
+}
+
+// chance is a random source of its own for each cell of each trial, the same one whenever it is asked for.
+func chance(trial string, c record.Cell) *rand.Rand {
+	sum := sha256.Sum256([]byte(trial + "/" + timetable.CellName(c)))
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
+}
+
+// measureDuet follows the timetable of a duet. Outputs are parsed after the last cell.
+func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start protocol.Start, done func(record.Cell, string)) (any, []string, error) {
+	duets, hung := make([]*duet, 0, len(start.Slots)), false
+	for _, slot := range start.Slots {
+		d := g.newDuet(slot, start)
+		err := d.run(ctx, clock)
+		if ctx.Err() != nil {
+			return nil, nil, fmt.Errorf("measuring: %w", ctx.Err())
+		}
+		for _, p := range d.peers {
+			p.fail(err, hung) // What one of them measured without the other is no comparison.
+		}
+		hung = hung || errors.Is(err, errHung)
+		duets = append(duets, d)
+		done(slot.Cell, d.peers[0].run.Error)
+	}
+	result, names := g.concludeDuets(ctx, duets)
+	return result, names, nil
+}
+
+// run takes one cell through its slot. The error says why it is not measured. No tool is left when it returns.
+func (d *duet) run(ctx context.Context, clock timing.Clock) (err error) {
+	if d.peers[0].tool == nil {
+		return fmt.Errorf("this agent has no tool %q", d.slot.Cell.Tool)
+	}
+	for i := range d.peers {
+		name := timetable.RawFile(d.slot.Cell, i)
+		raw, errCreate := os.Create(filepath.Join(d.generator.config.Dir, name))
+		if errCreate != nil {
+			return fmt.Errorf("creating the raw output: %w", errCreate)
+		}
+		defer func() { err = errors.Join(err, raw.Close()) }()
+		d.peers[i].raw, d.peers[i].run.Raw = raw, name
+	}
+	defer d.stop()
+	if d.slot.Measure > d.slot.Warmup {
+		if err := d.warmUp(ctx, clock); err != nil {
+			return err
+		}
+	}
+	return d.load(ctx, clock)
+}
+
+func (d *duet) stop() {
+	for _, p := range d.peers {
+		p.stop()
+	}
+}
+
+// warmUp lets both tools take turns until WarmupGap before the measured time, and clears their outputs.
+func (d *duet) warmUp(ctx context.Context, clock timing.Clock) error {
+	from, until := clock.At(d.slot.Warmup), clock.At(d.slot.Measure-timetable.WarmupGap)
+	if err := d.generator.punctual(ctx, from); err != nil {
+		return err
+	}
+	if err := d.takeTurns(ctx, tool.Warmup, from, until, until.Add(toolGrace)); err != nil {
+		return fmt.Errorf("the warm-up ended before its time: %w", err)
+	}
+	d.stop()
+	for _, p := range d.peers {
+		if err := p.raw.Truncate(0); err != nil {
+			return fmt.Errorf("clearing the warm-up's output: %w", err)
+		}
+		if _, err := p.raw.Seek(0, 0); err != nil {
+			return fmt.Errorf("clearing the warm-up's output: %w", err)
+		}
+	}
+	return nil
+}
+
+// load runs the measured tools. The one that was started first ends first: it is let run to its end, and then the other.
+func (d *duet) load(ctx context.Context, clock timing.Clock) error {
+	from := clock.At(d.slot.Measure)
+	if err := d.generator.punctual(ctx, from); err != nil {
+		return err
+	}
+	until := clock.At(d.slot.Measured)
+	if err := d.takeTurns(ctx, tool.Measure, from, until, clock.At(d.slot.End+toolGrace)); err != nil {
+		return err
+	}
+	first, second := d.peers[0], d.peers[1]
+	if second.run.Started.Before(first.run.Started) {
+		first, second = second, first
+	}
+	if err := first.finish(); err != nil {
+		return err
+	}
+	return second.finish()
+}
+
+// takeTurns lets the tools take turns from one instant to another, which must hold whole pairs of slices. One that ends in between is an
+// error.
+func (d *duet) takeTurns(ctx context.Context, purpose tool.Purpose, from, until, deadline time.Time) error {
+	for at := from; at.Before(until); {
+		first := d.chance.IntN(2)
+		for _, p := range []*peerLoad{d.peers[first], d.peers[1-first]} {
+			at = at.Add(timetable.DuetSlice)
+			args := p.tool.Args(p.share, targetOf(p.server), purpose)
+			if err := p.takeTurn(ctx, d.generator.config.Dir, args, deadline, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// concludeDuets parses all outputs, and returns the record and the names of the raw outputs.
+func (g *Generator) concludeDuets(ctx context.Context, duets []*duet) (record.GeneratorResult, []string) {
+	c := g.conclude()
+	for _, d := range duets {
+		for _, p := range d.peers {
+			c.add(ctx, p.cellRun)
+			if p.run.Measurement != nil {
+				p.run.ActiveNanos, p.run.Turns = p.active().Nanoseconds(), int64(len(p.turns))
+			}
+		}
+		c.result.Cells = append(c.result.Cells, d.peers[0].run, d.peers[1].run)
+	}
+	return c.finish()
+}

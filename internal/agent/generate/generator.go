@@ -1,0 +1,274 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"loadstone.dev/loadstone/internal/agent/httpcheck"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/base/timing"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
+)
+
+const (
+	// MaxLate is how late a cell may begin: later, it is not measured.
+	MaxLate = 100 * time.Millisecond
+	// toolGrace is how long a measured tool may take beyond its slot before it is killed.
+	toolGrace = 2 * time.Second
+	// versionLimit is how long a tool may take to print its version.
+	versionLimit = 5 * time.Second
+)
+
+// Searcher decides the rates of a search.
+type Searcher interface {
+	// Rate is the arrival rate of a cell that is a step of a search, over all generators, in requests a second. past are the earlier
+	// steps of the same search in this trial, in order, with what they measured or why they did not. It is false when the search
+	// needs no further step.
+	Rate(cell record.Cell, past []record.CellRun) (rate int32, more bool)
+}
+
+// Config is what a generator is told.
+type Config struct {
+	// Trial is the UID of the generator's trial, from which it draws what is left to chance.
+	Trial string
+	// Index is its place among those of its trial, from 0.
+	Index int32
+	// Node is the name of the node, or "unknown".
+	Node string
+	// Dir is where the generator's files lie; it must exist.
+	Dir string
+	// Cgroup is the folder of the cgroup whose CPU time is the generator's. It is empty if the generator has none of its own: then its CPU
+	// time is that of this process and of the tools that it started, and a quota cannot be seen.
+	Cgroup string
+	// Network is the folder with the counters of the network namespace whose traffic is the generator's; empty if it shares its namespace
+	// with other generators.
+	Network string
+	// SharedNetwork is true if other programs use that namespace: connections that it counts may be theirs, and so are left out.
+	SharedNetwork bool
+}
+
+// Generator puts load on a server with the tools that it has.
+type Generator struct {
+	config Config
+	tools  map[record.Tool]tool.Tool
+	search Searcher
+	// scripts is the folder of the users' scripts.
+	scripts string
+	machine machine
+	// maxLate is how late a cell may begin.
+	maxLate time.Duration
+	// network is the network namespace of Config.Network; nil, with a reason, if it cannot be read.
+	network      *kernel.Network
+	networkError error
+	// cpus is /proc/stat; nil, with a reason, if it cannot be read.
+	cpus      *kernel.File
+	cpusError error
+
+	mu sync.Mutex
+	// answers are those of the check that succeeded, by the key of the request.
+	answers   map[string]httpcheck.Expectation
+	responses []record.Response
+	// encryption is what was agreed on with servers that speak TLS.
+	encryption []record.Encryption
+}
+
+// New makes a generator. It is given a Searcher for cells that are steps of a search.
+func New(c Config, tools map[record.Tool]tool.Tool, s Searcher) *Generator {
+	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate}
+	g.networkError = errShared
+	if c.Network != "" {
+		g.network, g.networkError = kernel.OpenNetwork(c.Network)
+	}
+	g.cpus, g.cpusError = kernel.Proc("/proc").OpenTimes()
+	return g
+}
+
+// Member is the member of its trial that the generator is.
+func (g *Generator) Member() string { return record.MemberGenerator(int(g.config.Index)) }
+
+// Check looks at the loads first, then at each server, then at both together, which is what a script needs.
+func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checked {
+	if err := g.checkOwn(c); err != nil {
+		return protocol.Checked{Fault: protocol.FaultLoad, Message: err.Error()}
+	}
+	var result protocol.Checked
+	answers := map[string]httpcheck.Expectation{}
+	var encryption []record.Encryption
+	for i := range c.Targets {
+		agreed, err := g.checkEncryption(ctx, c, i)
+		if err != nil {
+			return protocol.Checked{Fault: unless(err, protocol.FaultTLS), Message: err.Error(), Server: i}
+		}
+		encryption = append(encryption, agreed...)
+		all, err := httpcheck.Check(ctx, serverAt(c.Targets, c.TLS, i), c.Requests)
+		if err != nil {
+			return protocol.Checked{Fault: unless(err, protocol.FaultServer), Message: err.Error(), Server: i}
+		}
+		for _, a := range all {
+			if i == 0 {
+				answers[a.Again.Request.Key()] = a.Again
+			}
+			a.Response.Server = i
+			result.Responses = append(result.Responses, a.Response)
+		}
+	}
+	if err := g.tryScripts(ctx, c); err != nil {
+		return protocol.Checked{Fault: protocol.FaultLoad, Message: err.Error()}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.answers, g.responses, g.encryption = answers, result.Responses, encryption
+	return result
+}
+
+// unless is a fault, unless an error is the network's.
+func unless(err error, f protocol.Fault) protocol.Fault {
+	if httpcheck.Unreachable(err) {
+		return protocol.FaultNetwork
+	}
+	return f
+}
+
+// checkOwn checks whether the generator can make its part of the loads. The error is a sentence.
+func (g *Generator) checkOwn(c protocol.Check) error {
+	if err := g.writeScripts(c); err != nil {
+		return err
+	}
+	return g.checkLoads(c.Cells)
+}
+
+// expected is what answers to a cell's request must be: what the load says, or else what the check got.
+func (g *Generator) expected(r record.Request) httpcheck.Expectation {
+	e := httpcheck.Expect(r)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if seen, ok := g.answers[r.Key()]; ok {
+		return e.OrBodyOf(seen)
+	}
+	return e
+}
+
+// Measure follows the timetable, and calls done after each cell with what went wrong in it, if anything did. It returns the record, a
+// record.GeneratorResult, and the names of the raw outputs. Outputs are parsed after the last cell, since the tool's CPU is the parser's
+// too; only those of a search are parsed at once, since the next step needs them.
+func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
+	// A tool dies with the thread that started it (Pdeathsig): this goroutine keeps one thread until all tools have ended.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	if err := g.writeToolFiles(start); err != nil {
+		return nil, nil, err
+	}
+	clock := timing.From(start.At)
+	if len(start.Targets) > 1 {
+		return g.measureDuet(ctx, clock, start, done)
+	}
+	runs := make([]*cellRun, 0, len(start.Slots))
+	steps, hung := map[string][]record.CellRun{}, false
+	for _, slot := range start.Slots {
+		r := g.newCellRun(slot, serverAt(start.Targets, start.TLS, 0))
+		ran, err := g.run(ctx, clock, r, steps[slot.Cell.Load])
+		if ctx.Err() != nil {
+			return nil, nil, fmt.Errorf("measuring: %w", ctx.Err())
+		}
+		r.fail(err, hung)
+		hung = hung || errors.Is(err, errHung)
+		if ran {
+			runs = append(runs, r)
+		}
+		if ran && slot.Cell.Step > 0 {
+			g.parse(r)
+			steps[slot.Cell.Load] = append(steps[slot.Cell.Load], r.run)
+		}
+		done(slot.Cell, r.run.Error)
+	}
+	c := g.conclude()
+	for _, r := range runs {
+		c.add(ctx, r)
+		c.result.Cells = append(c.result.Cells, r.run)
+	}
+	result, names := c.finish()
+	return result, names, nil
+}
+
+// writeToolFiles writes what the tools need before anything is measured; a step of a search gets its files when its rate is known.
+func (g *Generator) writeToolFiles(start protocol.Start) error {
+	for _, slot := range start.Slots {
+		t, ok := g.tools[slot.Cell.Tool]
+		share := timetable.Share(slot.Cell, g.config.Index)
+		if !ok || share.Connections == 0 || share.Step > 0 {
+			continue
+		}
+		if err := g.writeFiles(t, share, targetOf(serverAt(start.Targets, start.TLS, 0))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run takes one cell through its slot. It is false if the generator has no part in it. The error says why it is not measured.
+func (g *Generator) run(ctx context.Context, clock timing.Clock, r *cellRun, past []record.CellRun) (bool, error) {
+	ran := r.share.Connections > 0
+	if ran && r.tool == nil {
+		return true, fmt.Errorf("this agent has no tool %q", r.slot.Cell.Tool)
+	}
+	if ran && r.slot.Cell.Step > 0 {
+		more, err := g.decide(r, past)
+		if err != nil {
+			return true, err
+		}
+		ran = more
+	}
+	if !ran {
+		return false, timing.SleepUntil(ctx, clock.At(r.slot.Measured))
+	}
+	return true, g.put(ctx, clock, r)
+}
+
+// decide asks for the rate of a step; false if the search is over.
+func (g *Generator) decide(r *cellRun, past []record.CellRun) (bool, error) {
+	if g.search == nil || r.slot.Cell.Search == nil {
+		return true, errors.New("nothing decides the rate of the search's step")
+	}
+	rate, more := g.search.Rate(r.slot.Cell, past)
+	if !more {
+		return false, nil
+	}
+	if rate < 1 {
+		return true, fmt.Errorf("the search gave the rate %d for its step", rate)
+	}
+	whole := r.slot.Cell
+	whole.RequestsPerSecond = rate
+	r.run.Rate, r.share = rate, timetable.Share(whole, g.config.Index)
+	r.args = r.tool.Args(r.share, targetOf(r.server), tool.Measure)
+	return true, g.writeFiles(r.tool, r.share, targetOf(r.server))
+}
+
+// parse reads what a tool has printed, once.
+func (g *Generator) parse(r *cellRun) {
+	if r.run.Error != "" || r.run.Measurement != nil {
+		return
+	}
+	raw, err := os.ReadFile(filepath.Join(g.config.Dir, r.run.Raw))
+	if err != nil {
+		r.run.Error = fmt.Sprintf("reading the raw output: %v", err)
+		return
+	}
+	m, err := r.tool.Parse(raw)
+	if err != nil {
+		r.run.Error = err.Error()
+		return
+	}
+	m.Args = r.args
+	m.Unknown = append(m.Unknown, r.unknown...)
+	r.run.Measurement = &m
+}

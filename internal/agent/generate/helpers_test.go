@@ -1,0 +1,88 @@
+package generate
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+)
+
+const (
+	testTrial = "0b5e9c1e-trial"
+	// patience bounds every wait of a test.
+	patience = 2 * time.Minute
+)
+
+// bench is a generator under test in a folder of its own.
+type bench struct {
+	t         *testing.T
+	generator *Generator
+	dir       string
+}
+
+func newBench(t *testing.T, makeGenerator func(Config) *Generator) *bench {
+	t.Helper()
+	config := Config{Trial: testTrial, Node: "node-a", Dir: t.TempDir(), Cgroup: "/sys/fs/cgroup", Network: "/proc/self/net"}
+	return &bench{t: t, generator: makeGenerator(config), dir: config.Dir}
+}
+
+// outcome is what a generator tells of a timetable.
+type outcome struct {
+	record.GeneratorResult
+	// failures are what it told after each cell, and files the names of its files.
+	failures, files []string
+}
+
+// message is the last of the failures that says something.
+func (o outcome) message() string {
+	text := ""
+	for _, f := range o.failures {
+		if f != "" {
+			text = f
+		}
+	}
+	return text
+}
+
+// measure makes the generator live through a timetable.
+func (b *bench) measure(start protocol.Start) outcome {
+	b.t.Helper()
+	return b.follow(start, func(record.Cell) {})
+}
+
+// follow does the same, and calls done after each cell.
+func (b *bench) follow(start protocol.Start, done func(record.Cell)) outcome {
+	b.t.Helper()
+	var o outcome
+	result, files, err := b.generator.Measure(b.t.Context(), start, func(c record.Cell, failure string) {
+		o.failures = append(o.failures, failure)
+		done(c)
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r, ok := result.(record.GeneratorResult)
+	if !ok {
+		b.t.Fatalf("the record is a %T", result)
+	}
+	o.GeneratorResult, o.files = r, files
+	return o
+}
+
+// wantFiles fails the test unless the generator has written these files and nothing else.
+func (b *bench) wantFiles(o outcome, want ...string) {
+	b.t.Helper()
+	if diff := cmp.Diff(want, o.files); diff != "" {
+		b.t.Errorf("files (-want +got):\n%s", diff)
+	}
+	for _, name := range want {
+		if _, err := os.Stat(filepath.Join(b.dir, name)); err != nil {
+			b.t.Error(err)
+		}
+	}
+}

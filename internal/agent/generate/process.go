@@ -1,0 +1,116 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// errKilled is the error of a tool that had not ended by its deadline.
+var errKilled = errors.New("the tool was killed at its deadline")
+
+// process is a running tool.
+type process struct {
+	cmd    *exec.Cmd
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// launch starts a tool that reads in, nothing if that is nil, and writes to out. The tool is killed at its deadline, when ctx ends, and
+// when the calling thread ends.
+//
+// A tool inherits these and nothing else: no variable that it might read, and no descriptor.
+func launch(ctx context.Context, dir string, args []string, share record.Cell, in, out *os.File, deadline time.Time) (*process, error) {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	if in != nil {
+		cmd.Stdin = in
+	}
+	cmd.Env = toolEnv(dir, share)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		cancel()
+		return nil, fmt.Errorf("starting %s: %w", args[0], err)
+	}
+	return &process{cmd: cmd, ctx: ctx, cancel: cancel}, nil
+}
+
+// toolEnv is the whole environment of a tool that puts a cell's load on a server. The last three are for k6, and the others do not read them: it would
+// otherwise take as many threads as the machine has CPUs, ask the network for extensions that a script imports, and speak HTTP/2 with a server that offers
+// it over TLS, as it does where the load asks for that.
+func toolEnv(dir string, share record.Cell) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(share.Threads)), "K6_AUTO_EXTENSION_RESOLUTION=false",
+	}
+	if share.Protocol() == record.HTTP2 {
+		return env
+	}
+	return append(env, "GODEBUG=http2client=0")
+}
+
+// wait returns when the tool has ended: nil after a good end, errKilled after its deadline.
+func (p *process) wait() error {
+	defer p.cancel()
+	err := p.cmd.Wait()
+	if err != nil && errors.Is(p.ctx.Err(), context.DeadlineExceeded) {
+		return errKilled
+	}
+	return err
+}
+
+// cpusAllowed is the list of CPUs that the kernel lets the tool run on, or "unknown".
+func (p *process) cpusAllowed() string {
+	list, _ := kernel.Proc("/proc").CPUsAllowed(p.cmd.Process.Pid) // The list is "unknown" then.
+	return list
+}
+
+// toolEnded returns why a tool ended as it should not, in the words of its parser if that finds any.
+func toolEnded(t tool.Tool, err error, raw *os.File) error {
+	if err == nil {
+		return ended(err, raw)
+	}
+	text, readErr := os.ReadFile(raw.Name())
+	if readErr != nil {
+		return ended(err, raw)
+	}
+	if _, why := t.Parse(text); why != nil {
+		return fmt.Errorf("%w: %w", err, why)
+	}
+	return ended(err, raw)
+}
+
+// ended returns how a program ended and the first thing that it printed, which is why.
+func ended(err error, raw *os.File) error {
+	text := make([]byte, 200)
+	n, _ := raw.ReadAt(text, 0) // Fewer bytes than asked for are what is expected.
+	first, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), "\n")
+	switch {
+	case err == nil:
+		return fmt.Errorf("exit status 0: %s", first)
+	case first == "":
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, first)
+}
+
+// toolVersion asks a tool for its version. wrk exits with status 1 after printing it, so the status says nothing.
+func toolVersion(ctx context.Context, dir string, t tool.Tool) string {
+	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	defer cancel()
+	args := t.VersionArgs()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = toolEnv(dir, record.Cell{Threads: 1})
+	out, _ := cmd.CombinedOutput()
+	return t.ParseVersion(out)
+}

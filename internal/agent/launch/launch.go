@@ -1,0 +1,284 @@
+package launch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loadstone.dev/loadstone/internal/base/timing"
+)
+
+const (
+	// commandPoll is the pause between two looks for the command. Nothing is measured yet.
+	commandPoll = 10 * time.Millisecond
+	// collectPoll is the pause between two looks for the end of collecting, and collectLimit how long that may take.
+	collectPoll  = 20 * time.Millisecond
+	collectLimit = 10 * time.Second
+	// profileLimit is the same for the files of a profiler, which are large.
+	profileLimit = 5 * time.Minute
+	// stopPoll is the pause between two looks whether the program is to end.
+	stopPoll = 20 * time.Millisecond
+	// KilledBySignal is what shells add to the number of a signal.
+	KilledBySignal = 128
+	// lastWords is how much of the standard error is passed on.
+	lastWords = 2 << 10
+)
+
+// Run runs the program whenever it is told to, and waits until what it left was collected: then it has done its work, and returns 0, since whoever
+// has collected says how the program ended. Otherwise it returns the program's exit code. The last of the program's standard error goes to errs.
+// A program that cannot be started is an error.
+func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code int, err error) {
+	if len(argv) == 0 {
+		return 0, errors.New("starting the program: no command is given")
+	}
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return 0, fmt.Errorf("starting the program: %w", err)
+	}
+	if err := x.write(programFile, Program{Path: real(path), Argv: argv}); err != nil {
+		return 0, err
+	}
+	for launch := 0; ; launch++ {
+		command, err := x.next(ctx, launch)
+		if err != nil {
+			return 0, err
+		}
+		if command == nil {
+			return 0, nil
+		}
+		exit, err := obey(ctx, x, launch, argv, *command, errs)
+		if err != nil {
+			return 0, err
+		}
+		limit := collectLimit
+		if command.StopGrace > 0 {
+			limit = profileLimit
+		}
+		going, err := x.awaitNext(ctx, launch+1, limit)
+		if err != nil || !going {
+			return exit.Code, err
+		}
+	}
+}
+
+// obey runs the program as it is told to, and says how it has ended.
+func obey(ctx context.Context, x Exchange, launch int, argv []string, c Command, errs io.Writer) (Exit, error) {
+	if len(c.Argv) > 0 {
+		argv = c.Argv
+	}
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return Exit{}, fmt.Errorf("starting the program: %w", err)
+	}
+	if err := timing.SleepUntil(ctx, timing.From(c.At).At(0)); err != nil {
+		return Exit{}, fmt.Errorf("waiting for the start: %w", err)
+	}
+	exit, err := run(ctx, x, launch, path, argv, c)
+	if err != nil {
+		return Exit{}, err
+	}
+	if err := passOn(x.Path(ErrorsFile), errs); err != nil {
+		return Exit{}, err
+	}
+	return exit, x.write(numbered(exitFile, launch), exit)
+}
+
+// real is a path as a reader outside the image can follow it: without links, which would lead elsewhere there.
+func real(path string) string {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		resolved, err = filepath.Abs(resolved)
+	}
+	if err != nil {
+		return path
+	}
+	return resolved
+}
+
+// next returns the command for a launch when it is there; nil if there is none, since everything was collected.
+func (x Exchange) next(ctx context.Context, launch int) (*Command, error) {
+	for {
+		var c Command
+		found, err := x.read(numbered(commandFile, launch), &c)
+		if found || err != nil {
+			return &c, err
+		}
+		if collected, err := x.read(collectedFile, new(bool)); collected || err != nil {
+			return nil, err
+		}
+		if err := timing.SleepUntil(ctx, time.Now().Add(commandPoll)); err != nil {
+			return nil, fmt.Errorf("waiting for the command: %w", err)
+		}
+	}
+}
+
+// awaitNext keeps the container, and with it the counters of its cgroup, until they were read: until the next command is there or everything is
+// collected. Where nobody does either, going is false: then the exit code still says how the program ended.
+func (x Exchange) awaitNext(ctx context.Context, launch int, limit time.Duration) (going bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		for _, file := range []string{numbered(commandFile, launch), collectedFile} {
+			if found, err := x.read(file, new(json.RawMessage)); found || err != nil {
+				return found, err
+			}
+		}
+		if timing.SleepUntil(ctx, time.Now().Add(collectPoll)) != nil {
+			return false, nil
+		}
+	}
+}
+
+// run runs the program to its end, and everything that it has started with it. What it writes goes straight to files.
+func run(ctx context.Context, x Exchange, launch int, path string, argv []string, c Command) (exit Exit, err error) {
+	out, err := os.Create(x.Path(OutputFile))
+	if err != nil {
+		return exit, fmt.Errorf("starting the program: %w", err)
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	failures, err := os.Create(x.Path(ErrorsFile))
+	if err != nil {
+		return exit, fmt.Errorf("starting the program: %w", err)
+	}
+	defer func() { err = errors.Join(err, failures.Close()) }()
+
+	limited, cancel := context.WithTimeout(ctx, c.Limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, path, argv[1:]...)
+	cmd.Args[0], cmd.Stdout, cmd.Stderr, cmd.Env = argv[0], out, failures, append(os.Environ(), c.Env...)
+	// The parent's death is its thread's: the thread stays as long as the program runs.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // A program may have left its group.
+		return cmd.Process.Kill()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	counted, starvedBefore := count(c.Counters), oomKills(oomFiles)
+	exit.Started = time.Now()
+	if err := cmd.Start(); err != nil {
+		return exit, fmt.Errorf("starting the program: %w", err)
+	}
+	own := peakBytes()
+	killed := x.stopWhenTold(limited, launch, cmd.Process.Pid, c)
+	waitErr := cmd.Wait()
+	exit.Ended = exit.Started.Add(time.Since(exit.Started))
+	// What it has started and left behind would disturb the next.
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // There is nobody left, as a rule.
+	if cmd.ProcessState == nil {
+		return exit, fmt.Errorf("waiting for the program: %w", waitErr)
+	}
+	if ctx.Err() != nil {
+		return exit, fmt.Errorf("waiting for the program: %w", ctx.Err())
+	}
+	exit.TimedOut = limited.Err() != nil
+	cancel()
+	exit.Killed = <-killed && !exit.TimedOut
+	exit.OutOfMemory = !exit.Killed && !exit.TimedOut && starved(cmd.ProcessState, starvedBefore, oomKills(oomFiles))
+	exit.describe(cmd.ProcessState, own)
+	return exit, counted(cmd.ProcessState)
+}
+
+// StopSignal is the signal of a name; SIGTERM of an empty one, and of one that the system does not know.
+func StopSignal(name string) syscall.Signal {
+	if known := unix.SignalNum(name); known != 0 {
+		return known
+	}
+	return syscall.SIGTERM
+}
+
+// stopWhenTold ends a group of processes by the signal that asks for it, when it is told to, and by the one that does not ask when that has
+// not helped within the command's grace; then it answers true. It answers false when ctx ends before. Without a grace nobody looks.
+func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, c Command) <-chan bool {
+	grace, killed := c.StopGrace, make(chan bool, 1)
+	go func() {
+		for grace > 0 && !x.stopped(launch) {
+			if timing.SleepUntil(ctx, time.Now().Add(stopPoll)) != nil {
+				break
+			}
+		}
+		if grace == 0 || ctx.Err() != nil {
+			killed <- false
+			return
+		}
+		_ = syscall.Kill(-group, StopSignal(c.StopSignal)) // A program that has ended already needs none.
+		if timing.SleepUntil(ctx, time.Now().Add(grace)) != nil {
+			killed <- false
+			return
+		}
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+		killed <- true
+	}()
+	return killed
+}
+
+// peakBytes is the largest resident memory of this process so far; 0 if it is unknown.
+func peakBytes() int64 {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return 0
+	}
+	return usage.Maxrss << 10
+}
+
+// describe fills in how a process has ended, and what the kernel accounted for it. A child begins with the largest memory of its parent, so that
+// its own is known only if it is larger.
+func (e *Exit) describe(s *os.ProcessState, parent int64) {
+	e.Code, e.UserNanos, e.SystemNanos = s.ExitCode(), s.UserTime().Nanoseconds(), s.SystemTime().Nanoseconds()
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		e.Code, e.Signal = KilledBySignal+int(status.Signal()), status.Signal().String()
+	}
+	if usage, ok := s.SysUsage().(*syscall.Rusage); ok {
+		e.VoluntarySwitches, e.InvoluntarySwitches = usage.Nvcsw, usage.Nivcsw
+		if peak := usage.Maxrss << 10; peak > parent {
+			e.PeakMemoryBytes = peak
+		}
+	}
+}
+
+// passOn writes the end of a file to errs, where people and the kubelet look for a container's last words.
+func passOn(path string, errs io.Writer) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(max(info.Size()-lastWords, 0), io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(errs, f)
+	return err
+}
+
+// Tail is the end of a file, in one line; empty if it cannot be read.
+func Tail(path string, bytes int64) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // It is only read.
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text := make([]byte, min(bytes, info.Size()))
+	if _, err := f.ReadAt(text, info.Size()-int64(len(text))); err != nil && !errors.Is(err, io.EOF) {
+		return ""
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " ")
+}

@@ -1,0 +1,21 @@
+package launch_test
+
+import (
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/agent/launch"
+)
+
+func TestAServerWhoseProfileIsLongReadIsLaunchedAgain(t *testing.T) {
+	l := launches(t, serving(":")...)
+	l.give(0, launch.Command{StopGrace: never})
+	l.stop(0)
+	l.exit(0)
+	time.Sleep(11 * time.Second) // What a monitor with a fifth of a CPU may take to read callgrind's file.
+	select {
+	case err := <-l.done:
+		t.Fatalf("the parent has ended with %d, %v", l.code, err)
+	default:
+	}
+}

@@ -1,0 +1,54 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/base/util"
+)
+
+// pin puts every thread of the server on the one CPU that it shares with another server, and the observer on the others, where there
+// are any. Threads that start later inherit it; a change by others is undone at the next cell. It does nothing
+// outside a duet. The observer may do so since it has the server's user.
+func (o *Observer) pin() error {
+	if o.cpu == nil {
+		return nil
+	}
+	if err := o.locate(); err != nil {
+		return err
+	}
+	if others := allBut(util.ParseCPUs(kernel.OwnCPUsAllowed()), int(*o.cpu)); len(others) > 0 {
+		if err := o.proc.SetCPUs(os.Getpid(), others); err != nil {
+			return fmt.Errorf("leaving CPU %d to the servers: %w", *o.cpu, err)
+		}
+	}
+	all, err := o.proc.Processes()
+	if err != nil {
+		return err
+	}
+	for _, pid := range kernel.Family(all, o.server) {
+		err := o.proc.SetCPUs(pid, []int{int(*o.cpu)})
+		if errors.Is(err, kernel.ErrEnded) {
+			if pid != o.server {
+				continue
+			}
+			err = errGone
+		}
+		if err != nil {
+			return fmt.Errorf("putting the server on CPU %d: %w", *o.cpu, err)
+		}
+	}
+	return nil
+}
+
+func allBut(cpus []int, but int) []int {
+	var others []int
+	for _, cpu := range cpus {
+		if cpu != but {
+			others = append(others, cpu)
+		}
+	}
+	return others
+}

@@ -1,0 +1,71 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"loadstone.dev/loadstone/internal/agent/httpcheck"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// askAll asks a server for each path once, all at the same time, and looks for the texts in its answers.
+func askAll(ctx context.Context, server httpcheck.Server, list []record.Reply) []record.Reply {
+	type answer struct {
+		page httpcheck.Page
+		err  error
+	}
+	answers := map[string]*answer{}
+	var group sync.WaitGroup
+	for _, r := range list {
+		if answers[r.Path] == nil {
+			a := &answer{}
+			answers[r.Path] = a
+			group.Go(func() { a.page, a.err = httpcheck.Fetch(ctx, server, r.Path) })
+		}
+	}
+	group.Wait()
+	var out []record.Reply
+	for _, r := range list {
+		a := answers[r.Path]
+		r.There = lookUp(r.Path, a.page, a.err, r.Text)
+		out = append(out, r)
+	}
+	return out
+}
+
+// excerpt is how much of a body is quoted, in bytes, before and after where it is looked at.
+const excerpt = 60
+
+// lookUp tells whether an answer has a text. One without success says nothing of it.
+func lookUp(path string, page httpcheck.Page, err error, text string) record.Fact {
+	fact := func(is record.Truth, format string, args ...any) record.Fact {
+		return record.Fact{Is: is, By: fmt.Sprintf("GET %s ", path) + fmt.Sprintf(format, args...)}
+	}
+	at := strings.Index(page.Body, text)
+	switch {
+	case err != nil:
+		return record.Fact{Is: record.Unknown, By: err.Error()}
+	case page.Status/100 != 2:
+		return fact(record.Unknown, "was answered with status %d", page.Status)
+	case at >= 0:
+		return fact(record.Yes, "was answered with %s", quote(page.Body, at, at+len(text)))
+	case page.Bytes > int64(len(page.Body)):
+		return fact(record.Unknown, "was answered with %d bytes, of which the first %d do not have it", page.Bytes, len(page.Body))
+	}
+	return fact(record.No, "was answered with %d bytes that do not have it: %s", page.Bytes, quote(page.Body, 0, 0))
+}
+
+// quote is a part of a body with what is around it.
+func quote(body string, from, to int) string {
+	from, to = max(from-excerpt, 0), min(to+excerpt, len(body))
+	begin, end := "", ""
+	if from > 0 {
+		begin = "..."
+	}
+	if to < len(body) {
+		end = "..."
+	}
+	return fmt.Sprintf("%s%+q%s", begin, body[from:to], end)
+}

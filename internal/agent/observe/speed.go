@@ -1,0 +1,112 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+const (
+	// workRounds and workSteps are the fixed work: five rounds of about a millisecond at 2.6 GHz, of which the fastest counts. An
+	// interrupt or a hypervisor disturbs a round; a slow clock and a neighbour on the core disturb all of them.
+	workRounds, workSteps = 5, 500_000
+	// workTime is the time that is kept free for it.
+	workTime = 12 * time.Millisecond
+)
+
+// errNoFrequency says that the kernel does not show how fast the server's CPUs run.
+var errNoFrequency = errors.New("the kernel shows no frequency")
+
+// work does the fixed work on the server's CPU, where the server has but one and the observer may run there, and where enough time is
+// left until the load begins.
+//
+// On a CPU that the kubelet gave to the server alone it may not: the kernel refuses a CPU outside of the observer's cpuset (EINVAL), and
+// nobody without privileges enters another container's.
+func (o *Observer) work(until time.Time) (*record.Work, error) {
+	if o.config.Server > 0 {
+		return nil, errors.New("the other server's observer does the work for both")
+	}
+	if err := o.locate(); err != nil {
+		return nil, err
+	}
+	list, err := o.proc.CPUsAllowed(o.server)
+	if err != nil {
+		return nil, errGone
+	}
+	cpus := util.ParseCPUs(list)
+	if len(cpus) != 1 {
+		return nil, fmt.Errorf("the server may run on %d CPUs", len(cpus))
+	}
+	if time.Until(until) < workTime {
+		return nil, errors.New("the observer was late")
+	}
+	return workOn(cpus[0])
+}
+
+// workOn does the fixed work on a CPU, in a thread that runs there meanwhile and nowhere else.
+func workOn(cpu int) (*record.Work, error) {
+	runtime.LockOSThread()
+	var before, there unix.CPUSet
+	there.Set(cpu)
+	if err := errors.Join(unix.SchedGetaffinity(0, &before), unix.SchedSetaffinity(0, &there)); err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("the observer may not run on CPU %d: %w", cpu, err)
+	}
+	done, err := rounds()
+	if errBack := unix.SchedSetaffinity(0, &before); errBack != nil {
+		return nil, fmt.Errorf("leaving CPU %d: %w", cpu, errBack) // The thread stays locked, so that nothing else runs in it there.
+	}
+	runtime.UnlockOSThread()
+	return done, err
+}
+
+// rounds does the fixed work.
+func rounds() (*record.Work, error) {
+	var done record.Work
+	began := time.Now()
+	for range workRounds {
+		from, err := kernel.ThreadCPUNanos()
+		if err != nil {
+			return nil, err
+		}
+		if steps(workSteps) == 0 {
+			return nil, kernel.ErrNoNumber // It never is; but the compiler does not know, and so cannot leave the loop out.
+		}
+		to, err := kernel.ThreadCPUNanos()
+		if err != nil {
+			return nil, err
+		}
+		if took := to - from; done.CPUNanos == 0 || took < done.CPUNanos {
+			done.CPUNanos = took
+		}
+	}
+	done.WallNanos = time.Since(began).Nanoseconds()
+	return &done, nil
+}
+
+// steps is a chain in which each step needs the result of the one before (xorshift64, which never reaches 0).
+func steps(n int) uint64 {
+	x := uint64(88172645463325252)
+	for range n {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	return x
+}
+
+// describeSpeed returns what is not known of the speed of the server's CPUs: nothing while there is either of its two measures. Of a duet the
+// first server's observer says it.
+func (o *Observer) describeSpeed(cell *record.CellObservation, noWork error) {
+	known := cell.WorkAfter != nil || cell.Series != nil && len(cell.Series.KHz) > 0
+	if cell.Error == "" && !known && o.config.Server == 0 {
+		missing(cell, nameSpeed, fmt.Errorf("%w, and %w", errNoFrequency, noWork))
+	}
+}

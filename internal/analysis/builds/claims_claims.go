@@ -1,0 +1,206 @@
+package builds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Check answers whether what a claim is about is there: Yes, No or Unknown, by the file of an implementation and by what its trials have seen
+// it answer. It does not heed whether the claim denies it.
+func CheckClaim(c record.Claim, b *record.Binary, replies []record.Reply) record.Fact {
+	switch {
+	case c.Subject == record.ClaimResponse:
+		return response(c, replies)
+	case b == nil:
+		return unknown("no observer has read the file")
+	case b.Unknown != "":
+		return unknown("the file was not read: %s", b.Unknown)
+	case b.Script != "":
+		return unknown("an interpreter runs the program, and what was read is the interpreter")
+	}
+	check, known := checks[c.Subject]
+	if !known {
+		return unknown("nothing is known of a %s", c.Subject)
+	}
+	return check(b, c.Value)
+}
+
+var checks = map[record.ClaimSubject]func(b *record.Binary, value string) record.Fact{
+	record.ClaimAllocator: allocator,
+	record.ClaimCompiler:  compiler,
+	record.ClaimFlag:      flag,
+	record.ClaimGoSetting: goSetting,
+	record.ClaimGoVersion: goVersion,
+	record.ClaimLibrary:   library,
+	record.ClaimProperty:  property,
+	record.ClaimSymbol:    symbol,
+}
+
+func yes(format string, args ...any) record.Fact {
+	return record.Fact{Is: record.Yes, By: fmt.Sprintf(format, args...)}
+}
+
+func no(format string, args ...any) record.Fact {
+	return record.Fact{Is: record.No, By: fmt.Sprintf(format, args...)}
+}
+
+func unknown(format string, args ...any) record.Fact {
+	return record.Fact{Is: record.Unknown, By: fmt.Sprintf(format, args...)}
+}
+
+func truth(is bool, format string, args ...any) record.Fact {
+	if is {
+		return yes(format, args...)
+	}
+	return no(format, args...)
+}
+
+// allocators are those that replace the C library's where a process has loaded them, by the beginnings of their files' names.
+var allocators = map[string]string{"libjemalloc.": "jemalloc", "libtcmalloc": "tcmalloc", "libmimalloc": "mimalloc"}
+
+// allocator goes by the libraries of the process before the file, which knows nothing of a library that was put before all others.
+func allocator(b *record.Binary, value string) record.Fact {
+	found, by := b.Allocator, b.AllocatorBy
+	for _, path := range b.Loaded {
+		for prefix, name := range allocators {
+			if strings.HasPrefix(base(path), prefix) {
+				found, by = name, "the process has loaded "+path
+			}
+		}
+	}
+	if found == "" || found == record.Unknown {
+		return unknown("the allocator is not known: %s", by)
+	}
+	return truth(strings.EqualFold(found, value), "the allocator is %s: %s", found, by)
+}
+
+// most is the number of texts of a kind that are recorded of a file; where there are so many, others may be missing.
+const most = 16
+
+func compiler(b *record.Binary, value string) record.Fact {
+	i := slices.IndexFunc(b.Compilers, func(c string) bool { return strings.Contains(c, value) })
+	switch {
+	case i >= 0 && startFiles(b.Compilers[i]) && slices.ContainsFunc(b.Compilers, func(c string) bool { return !startFiles(c) }):
+		return unknown("%s has left its name, and so has another: the C library's start files do so in every program", b.Compilers[i])
+	case i >= 0:
+		return yes("%s has left its name", b.Compilers[i])
+	case len(b.Compilers) == 0:
+		return unknown("no compiler has left its name")
+	case len(b.Compilers) >= most:
+		return unknown("only the first %d compilers are recorded", most)
+	}
+	return no("those that have left their names are %s", strings.Join(b.Compilers, "; "))
+}
+
+// startFiles reports whether a name is of the form that gcc leaves in the section of comments, also in the C library's start files, which are a
+// part of programs that another compiler has built.
+func startFiles(compiler string) bool { return strings.HasPrefix(compiler, "GCC: (") }
+
+func goVersion(b *record.Binary, value string) record.Fact {
+	if b.Go == nil {
+		return no("the file has no build information of Go")
+	}
+	rest, same := strings.CutPrefix(strings.TrimPrefix(b.Go.Version, "go"), strings.TrimPrefix(value, "go"))
+	return truth(same && (rest == "" || rest[0] == '.' || rest[0] == ' '), "Go's build information has %s", b.Go.Version)
+}
+
+// maxSettings is the number of Go's settings that are recorded.
+const maxSettings = 64
+
+func goSetting(b *record.Binary, value string) record.Fact {
+	if b.Go == nil {
+		return no("the file has no build information of Go")
+	}
+	name, _, _ := strings.Cut(value, "=")
+	i := slices.IndexFunc(b.Go.Settings, func(s string) bool { return strings.HasPrefix(s, name+"=") })
+	switch {
+	case i >= 0:
+		return truth(b.Go.Settings[i] == value, "Go's build information has %s", b.Go.Settings[i])
+	case len(b.Go.Settings) == 0 || len(b.Go.Settings) >= maxSettings:
+		return unknown("Go's build information does not have all settings")
+	}
+	return no("Go's build information has no %s", name)
+}
+
+// maxLoaded is the number of libraries of a process that are recorded.
+const maxLoaded = 256
+
+func library(b *record.Binary, value string) record.Fact {
+	is := func(path string) bool { return base(path) == value || strings.HasPrefix(base(path), value+".") }
+	if i := slices.IndexFunc(b.Libraries, is); i >= 0 {
+		return yes("the file needs %s", b.Libraries[i])
+	}
+	if i := slices.IndexFunc(b.Loaded, is); i >= 0 {
+		return yes("the process had loaded %s before any load", b.Loaded[i])
+	}
+	switch {
+	case b.Build.Static.Is == record.Yes && len(b.Loaded) == 0:
+		return no("the file is static")
+	case len(b.Loaded) == 0 || len(b.Loaded) >= maxLoaded:
+		return unknown("the file does not need it, and not all libraries of the process are known")
+	}
+	return no("it is none of the %d libraries that the process had loaded before any load", len(b.Loaded))
+}
+
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func symbol(b *record.Binary, value string) record.Fact {
+	i := slices.IndexFunc(b.Symbols, func(s record.Symbol) bool { return s.Name == value })
+	if i < 0 {
+		return unknown("nobody has looked for the symbol")
+	}
+	return b.Symbols[i].There
+}
+
+func property(b *record.Binary, value string) record.Fact {
+	f, known := map[string]record.Fact{
+		"assertions": b.Build.Assertions, "bindNow": b.BindNow, "branchTargets": b.BranchTargets, "coverage": b.Build.Coverage,
+		"debugInfo": b.Build.DebugInfo, "fortify": b.Fortify, "optimized": b.Build.Optimized, "pie": b.Build.PIE,
+		"sanitizers": b.Build.Sanitizers, "shadowStack": b.ShadowStack, "stackClash": b.StackClash, "stackProtector": b.StackProtector,
+		"static": b.Build.Static, "stripped": b.Build.Stripped,
+	}[value]
+	if !known {
+		return unknown("nothing is known of such a property")
+	}
+	return f
+}
+
+// response goes by the answers of all trials that had one, which must agree.
+func response(c record.Claim, replies []record.Reply) record.Fact {
+	seen := map[record.Truth][]record.Fact{}
+	for _, r := range replies {
+		if r.Path == c.Path && r.Text == c.Value {
+			seen[r.There.Is] = append(seen[r.There.Is], r.There)
+		}
+	}
+	has, lacks, open := seen[record.Yes], seen[record.No], seen[record.Unknown]
+	switch {
+	case len(has)+len(lacks)+len(open) == 0:
+		return unknown("nobody has asked a server for %s", c.Path)
+	case len(has) > 0 && len(lacks) > 0:
+		return unknown("the trials do not agree: %s; %s", inTrials(has), inTrials(lacks))
+	case len(has)+len(lacks) == 0:
+		return unknown("%s", inTrials(open))
+	}
+	known := slices.Concat(has, lacks)
+	by := inTrials(known)
+	if len(open) > 0 {
+		by += fmt.Sprintf("; %s", inTrials(open))
+	}
+	return record.Fact{Is: known[0].Is, By: by}
+}
+
+// inTrials says in how many trials something was found, and what; where they found it by different answers, it is the first one's.
+func inTrials(found []record.Fact) string {
+	first := found[0].By
+	switch {
+	case len(found) == 1:
+		return "in one trial " + first
+	case slices.ContainsFunc(found, func(f record.Fact) bool { return f.By != first }):
+		return fmt.Sprintf("in %d trials, in the first of which %s", len(found), first)
+	}
+	return fmt.Sprintf("in %d trials %s", len(found), first)
+}

@@ -1,0 +1,80 @@
+package builds
+
+import (
+	"strings"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// flag goes by the flags that compilers have recorded, of which the last of a family counts. A flag that some parts of a file were
+// compiled with is neither there nor absent: such a claim cannot be confirmed, whichever way it is meant.
+func flag(b *record.Binary, value string) record.Fact {
+	switch {
+	case !isRecorded(value):
+		return unknown("compilers do not record such a flag")
+	case len(b.Flags) == 0:
+		return unknown("no flags are recorded: -frecord-gcc-switches records them")
+	case len(b.Flags) >= most:
+		return unknown("only the first %d sets of flags are recorded", most)
+	}
+	with, without := 0, ""
+	for _, set := range b.Flags {
+		if holds(set, value) {
+			with++
+		} else {
+			without = set
+		}
+	}
+	switch {
+	case with == len(b.Flags):
+		return yes("all parts whose flags are recorded have it: %s", b.Flags[0])
+	case with > 0:
+		return unknown("%d of %d recorded sets of flags have it, and others do not: %s", with, len(b.Flags), without)
+	}
+	return no("no part whose flags are recorded has it: %s", without)
+}
+
+// isRecorded reports whether gcc records a flag as it was given: it does with those that change its code, but names the processor where it was
+// told to find it out.
+func isRecorded(flag string) bool {
+	if strings.HasSuffix(flag, "=native") {
+		return false
+	}
+	for _, prefix := range []string{"-O", "-f", "-g", "-m", "-std="} {
+		if strings.HasPrefix(flag, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether a set has a flag that no later one of the set undoes.
+func holds(set, flag string) bool {
+	there := false
+	for f := range strings.FieldsSeq(set) {
+		switch {
+		case f == flag:
+			there = true
+		case family(f) == family(flag):
+			there = false
+		}
+	}
+	return there
+}
+
+// family is what flags have in common of which only the last counts.
+func family(flag string) string {
+	for _, kind := range []string{"-f", "-m"} {
+		if name, negated := strings.CutPrefix(flag, kind+"no-"); negated {
+			return kind + name
+		}
+	}
+	name, _, valued := strings.Cut(flag, "=")
+	switch {
+	case strings.HasPrefix(flag, "-O"):
+		return "-O"
+	case valued && !strings.HasPrefix(flag, "-fsanitize"):
+		return name
+	}
+	return flag
+}

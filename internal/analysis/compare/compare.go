@@ -1,0 +1,144 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Earlier is a run that the later one is compared with, under a name by which people know it.
+type Earlier struct {
+	Name string
+	Data record.RunData
+}
+
+// Result is how a run relates to earlier ones.
+type Result struct {
+	// Run is the later run, and Anchor the implementation through which the runs are compared.
+	Run    record.Run `json:"run"`
+	Anchor string     `json:"anchor"`
+	// Confidence is that of every interval by itself.
+	Confidence float64 `json:"confidence"`
+	// WithinRuns is true if the earlier runs are too few for the spread between runs to be known.
+	WithinRuns bool     `json:"withinRunsOnly"`
+	Changes    []Change `json:"changes"`
+}
+
+// Change is one value of one implementation at one level or in one case, over the anchor's, over the same ratio of the earlier runs.
+type Change struct {
+	objectives.Result
+	// Of is the metric: of a case by the name that the kind of work gives it.
+	Of    verdict.Metric `json:"compared"`
+	Known bool           `json:"known"`
+}
+
+// ofLevels are the values of a level that are compared.
+var ofLevels = []record.Objective{
+	{Of: record.ComparedThroughput},
+	{Of: record.ComparedServerCPUPerRequest},
+	{Of: record.ComparedLatencyPercentile, Percentile: "50"},
+	{Of: record.ComparedLatencyPercentile, Percentile: "99"},
+}
+
+// Runs compares a run with earlier ones through an anchor, which is the run's baseline if empty. An error says why nothing can be compared.
+func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error) {
+	p := later.Manifest.Plan
+	if anchor == "" {
+		anchor = p.Baseline
+	}
+	out := Result{Run: later.Manifest.Run, Anchor: anchor, WithinRuns: len(earlier) < objectives.LeastRegressionRuns}
+	others := otherThan(p.Implementations, anchor)
+	if len(others) == len(p.Implementations) {
+		return out, fmt.Errorf("run %s has not measured %s: name an anchor that every run has measured", out.Run.Name, anchor)
+	}
+	if len(others) == 0 {
+		return out, fmt.Errorf("run %s has measured %s alone: runs are compared through an anchor, an implementation that stays the same, since machines drift from run to run", out.Run.Name, anchor)
+	}
+	against := record.Reference{Anchor: anchor}
+	later.Earlier = map[string]record.EarlierRun{}
+	for i, e := range earlier {
+		key := fmt.Sprintf("%d: %s", i+1, e.Name)
+		against.Runs = append(against.Runs, key)
+		later.Earlier[key] = record.EarlierRun{Data: &earlier[i].Data}
+	}
+	asked := slices.Concat(ofLevels, ofRows(later.Trials))
+	for i := range asked {
+		// The bound is no change at all.
+		o := &asked[i]
+		o.Metric, o.Implementations, o.Against, o.Max = record.ObjectiveRegression, others, &against, "1"
+	}
+	later.Manifest.Plan.Objectives = asked
+	var table analysis.Table
+	err := util.Guard(func() (err error) {
+		table, err = analysis.Analyse(later)
+		return err
+	})
+	if err != nil {
+		return out, fmt.Errorf("comparing run %s with earlier ones: %w", out.Run.Name, err)
+	}
+	out.Confidence, out.Changes = table.Rules.Confidence, changes(table, asked)
+	return out, nil
+}
+
+// ofRows are the values of cases that are compared: every metric of the rows, in the order in which they are first met.
+func ofRows(trials []record.TrialData) []record.Objective {
+	var out []record.Objective
+	known := map[string]bool{}
+	for _, t := range trials {
+		for _, r := range t.Rows {
+			if !known[r.Metric] {
+				known[r.Metric], out = true, append(out, record.Objective{OfRows: r.Metric})
+			}
+		}
+	}
+	return out
+}
+
+func otherThan(list []record.Implementation, anchor string) []string {
+	var out []string
+	for _, i := range list {
+		if i.Name != anchor {
+			out = append(out, i.Name)
+		}
+	}
+	return out
+}
+
+// changes are the answers to what was asked, without those on what no run has measured.
+func changes(t analysis.Table, asked []record.Objective) []Change {
+	out := []Change{}
+	for _, r := range t.Objectives {
+		lost := r.Case != "" && r.Detail != "" // The earlier runs have the case.
+		if r.Reason == objectives.NotMeasured && !lost {
+			continue
+		}
+		one := Change{Result: r, Of: verdict.MetricOf(r.Of, r.Percentile), Known: r.Low != nil || r.High != nil}
+		if r.Case != "" {
+			one.Of = verdict.Metric(asked[r.Index].OfRows)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// Comparable reports whether any value could be compared, and if not why.
+func (r Result) Comparable() (ok bool, reason objectives.Reason, detail string) {
+	if slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Known }) {
+		return true, "", ""
+	}
+	if len(r.Changes) == 0 {
+		return false, objectives.NotMeasured, ""
+	}
+	return false, r.Changes[0].Reason, r.Changes[0].Detail
+}
+
+// More reports whether the value has grown beyond doubt, and Less whether it has shrunk.
+func (c Change) More() bool { return c.Low != nil && *c.Low > 1 }
+
+// Less reports whether the value has shrunk beyond doubt.
+func (c Change) Less() bool { return c.High != nil && *c.High < 1 }

@@ -1,0 +1,143 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/environment"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+)
+
+// MayBeAA reports whether a run may be an A/A run, since two of its servers have the same image and command. It asks less than analysis does on purpose:
+// the report decides, which knows roles, settings and CPUs, too, and Of says what it lacks.
+func MayBeAA(spec v1alpha1.BenchmarkRunSpec) bool {
+	for i, a := range spec.Implementations {
+		for _, b := range spec.Implementations[i+1:] {
+			if a.Image != "" && a.Image == b.Image && slices.Equal(a.Command, b.Command) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Seen is what an A/A run has seen.
+type Seen struct {
+	// Fingerprint is the digest of the machine's facts, and Machine names its nodes and CPUs.
+	Fingerprint, Machine string
+	Started              time.Time
+	// Image is the one that was measured under two names.
+	Image string
+	// Values are those that have an interval, load by load, and Bounded is how many are left out, since the generator limited them or the two shared it,
+	// which hides noise.
+	Values  []Value
+	Bounded int
+	// Nothing is why there are no values; empty if there are.
+	Nothing string
+}
+
+// Value is the ratio of two equal servers in one metric under one load, with its interval (inference.Confidence).
+type Value struct {
+	Load             string
+	Metric           verdict.Metric
+	Blocks           int
+	Ratio, Low, High float64
+	// Detectable is the smallest relative difference that such a run would name in inference.Power of all cases; 0 if it is unknown.
+	Detectable float64
+}
+
+// Excludes reports whether the interval leaves out 1: noise that the run has taken for a difference.
+func (v Value) Excludes() bool { return v.Low > 1 || v.High < 1 }
+
+// Width is how far the ends of the interval are from its middle, as a share.
+func (v Value) Width() float64 { return math.Sqrt(v.High/v.Low) - 1 }
+
+// Of is what a run has seen, by its report.
+func Of(t analysis.Table) Seen {
+	s := Seen{Fingerprint: t.Fingerprint, Machine: machine(t), Started: t.Run.Started}
+	switch {
+	case t.NoiseFloorUnpinned > 0:
+		s.Nothing = fmt.Sprintf("%d of its cells ran on CPUs that were not theirs alone, whose noise is not that of pinned runs", t.NoiseFloorUnpinned)
+		return s
+	case t.Fingerprint == "":
+		s.Nothing = "its trials have recorded no facts of their machine, whose noise it would be"
+		return s
+	case len(t.Levels) == 0:
+		s.Nothing = "it measures no level of a load, at which noise is known"
+		return s
+	case !t.Calibrates():
+		s.Nothing = "its report knows of no noise: its servers differ in more than their names, one of them is a reference, or too few blocks count"
+		return s
+	}
+	a, b := t.NoiseFloor.Implementations[0], t.NoiseFloor.Implementations[1]
+	for _, i := range t.Implementations {
+		if i.Name == a {
+			s.Image = i.Image
+		}
+	}
+	if digests := imageIDs(t, a, b); len(digests) > 1 {
+		s.Nothing = "the name of its image led to more than one"
+		return s
+	}
+	for _, c := range t.Comparisons {
+		// The mean over all loads has nothing that its loads do not have.
+		if pair := [2]string{c.Implementation, c.Baseline}; c.Load != "" && (pair == [2]string{a, b} || pair == [2]string{b, a}) {
+			s.add(c)
+		}
+	}
+	if len(s.Values) == 0 {
+		s.Nothing = "no value of its two equal servers has an interval by which noise is known"
+	}
+	return s
+}
+
+// add takes the values of a comparison of the two under one load.
+func (s *Seen) add(c verdict.Comparison) {
+	for _, r := range c.Overall {
+		switch {
+		case r.ContenderIsBound || r.BaselineIsBound || r.Diluted || r.Hidden:
+			s.Bounded++
+		case r.Ratio != nil && r.Low != nil && r.High != nil && *r.Low > 0:
+			v := Value{Load: c.Load, Metric: r.Metric, Blocks: r.Blocks, Ratio: *r.Ratio, Low: *r.Low, High: *r.High}
+			if r.Detectable != nil {
+				v.Detectable = *r.Detectable
+			}
+			s.Values = append(s.Values, v)
+		}
+	}
+}
+
+// machine names the nodes that took part, and their CPUs.
+func machine(t analysis.Table) string {
+	var nodes, models []string
+	for _, f := range t.Environment {
+		into := map[environment.Key]*[]string{environment.Node: &nodes, environment.CPUModel: &models}[f.Key]
+		for _, v := range f.Values {
+			if into != nil && v.Value != "" && !slices.Contains(*into, v.Value) {
+				*into = append(*into, v.Value)
+			}
+		}
+	}
+	return strings.Join(append(nodes, models...), ", ")
+}
+
+// imageIDs are the digests of the images of two implementations, as far as they are known.
+func imageIDs(t analysis.Table, a, b string) []string {
+	var all []string
+	for _, f := range t.Environment {
+		if f.Key != environment.ImageID || f.Implementation != a && f.Implementation != b {
+			continue
+		}
+		for _, v := range f.Values {
+			if v.Value != "" && !slices.Contains(all, v.Value) {
+				all = append(all, v.Value)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,82 @@
+package environment
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Agreed is what an implementation and a client have agreed on in their handshakes.
+type Agreed struct {
+	Implementation string `json:"implementation"`
+	// Client is a tool, or record.ClientCheck.
+	Client string `json:"client"`
+	// Values are the distinct versions and cipher suites of its trials, the most frequent first: one, unless the trials do not agree.
+	Values []Value `json:"values"`
+}
+
+// Encryption lists what servers that speak TLS have agreed on with each of their clients, by implementation and client.
+func Encryption(data record.RunData, p planned.Run) []Agreed {
+	var out []Agreed
+	for _, i := range p.Implementations {
+		for _, t := range data.Trials {
+			eachEncryption(t, func(implementation string, e record.Encryption) {
+				if implementation == i.Name {
+					out = agreed(out, i.Name, e)
+				}
+			})
+		}
+	}
+	for _, a := range out {
+		slices.SortStableFunc(a.Values, func(a, b Value) int { return cmp.Or(cmp.Compare(b.Trials, a.Trials), cmp.Compare(a.Value, b.Value)) })
+	}
+	return out
+}
+
+// agreed counts what one trial has agreed on.
+func agreed(list []Agreed, implementation string, e record.Encryption) []Agreed {
+	i := slices.IndexFunc(list, func(a Agreed) bool { return a.Implementation == implementation && a.Client == e.Client })
+	if i < 0 {
+		i, list = len(list), append(list, Agreed{Implementation: implementation, Client: e.Client})
+	}
+	words := e.Version + " " + e.Cipher
+	if v := util.First(list[i].Values, func(v *Value) bool { return v.Value == words }); v != nil {
+		v.Trials++
+		return list
+	}
+	list[i].Values = append(list[i].Values, Value{Value: words, Trials: 1})
+	return list
+}
+
+// eachEncryption visits what each server of a trial has agreed on, with the name of its implementation.
+func eachEncryption(t record.TrialData, visit func(implementation string, e record.Encryption)) {
+	for _, g := range t.Generators {
+		for _, e := range g.Encryption {
+			if e.Server >= 0 && e.Server < len(t.Manifest.Servers) {
+				visit(t.Manifest.Servers[e.Server], e)
+			}
+		}
+	}
+}
+
+// encryption notes for each server of a trial what its clients have agreed on, and what certificate it has shown.
+func (b *factBook) encryption(t record.TrialData) {
+	clients, keys := map[string][]string{}, map[string]string{}
+	eachEncryption(t, func(implementation string, e record.Encryption) {
+		clients[implementation] = append(clients[implementation], e.Client+": "+e.Version+" "+e.Cipher)
+		if e.Key != "" {
+			keys[implementation] = e.Key + ", " + verified[e.Verified]
+		}
+	})
+	for _, name := range t.Manifest.Servers {
+		b.note(roleServer, TLS, name, strings.Join(clients[name], ", "))
+		b.note(roleServer, Certificate, name, keys[name])
+	}
+}
+
+// verified are the words of whether a certificate was.
+var verified = map[bool]string{true: "verified by ca", false: "not verified"}

@@ -1,0 +1,248 @@
+package environment
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Key names one fact of the environment.
+type Key string
+
+// The facts, in the order in which they are listed.
+const (
+	Node         Key = "node"
+	Kernel       Key = "kernel"
+	OS           Key = "os"
+	CPUModel     Key = "cpuModel"
+	OnlineCPUs   Key = "onlineCPUs"
+	CPUs         Key = "cpus"
+	SMTSiblings  Key = "smtSiblings"
+	Governor     Key = "governor"
+	Microcode    Key = "microcode"
+	Memory       Key = "memoryBytes"
+	Cgroup       Key = "cgroupVersion"
+	QOSClass     Key = "qosClass"
+	Image        Key = "image"
+	ImageID      Key = "imageID"
+	ToolVersion  Key = "toolVersion"
+	AgentVersion Key = "agentVersion"
+	Headers      Key = "responseHeaderBytes"
+	TLS          Key = "tls"
+	Certificate  Key = "certificate"
+	Operator     Key = "operatorVersion"
+)
+
+// Fact is one property of what took part. Implementation is set where the property is the implementation's own.
+type Fact struct {
+	Role           string `json:"role"`
+	Key            Key    `json:"key"`
+	Implementation string `json:"implementation,omitempty"`
+	// Values are the distinct values, the most frequent first.
+	Values []Value `json:"values"`
+	// Differs is true if the trials do not agree: then they were not measured under equal conditions.
+	Differs bool `json:"differs"`
+}
+
+// Value is a value and the number of trials that have it.
+type Value struct {
+	Value  string `json:"value"`
+	Trials int    `json:"trials"`
+}
+
+// factBook collects facts in the order in which they are first seen.
+type factBook struct {
+	facts []Fact
+}
+
+// note counts one trial's value; an empty one is not known and not counted.
+func (b *factBook) note(role string, key Key, implementation, value string) {
+	if value == "" {
+		return
+	}
+	f := util.First(b.facts, func(f *Fact) bool { return f.Role == role && f.Key == key && f.Implementation == implementation })
+	if f == nil {
+		b.facts = append(b.facts, Fact{Role: role, Key: key, Implementation: implementation})
+		f = &b.facts[len(b.facts)-1]
+	}
+	if v := util.First(f.Values, func(v *Value) bool { return v.Value == value }); v != nil {
+		v.Trials++
+		return
+	}
+	f.Values = append(f.Values, Value{Value: value, Trials: 1})
+}
+
+// Roles of facts: whose they are.
+const (
+	roleServer    = "server"
+	roleGenerator = "generator"
+)
+
+// Of lists what the trials ran on, and where they differ.
+func Of(data record.RunData, p planned.Run) []Fact {
+	var b factBook
+	for _, i := range p.Implementations {
+		for _, t := range data.Trials {
+			if t.Manifest.Servers[0] == i.Name {
+				b.trial(t)
+			}
+		}
+	}
+	roles := []string{roleServer, roleGenerator, ""}
+	slices.SortStableFunc(b.facts, func(a, c Fact) int {
+		return cmp.Compare(slices.Index(roles, a.Role), slices.Index(roles, c.Role))
+	})
+	out := []Fact{}
+	for _, f := range b.facts {
+		slices.SortStableFunc(f.Values, func(a, c Value) int {
+			return cmp.Or(cmp.Compare(c.Trials, a.Trials), cmp.Compare(a.Value, c.Value))
+		})
+		f.Differs = len(f.Values) > 1
+		out = append(out, f)
+	}
+	return out
+}
+
+// trial notes all facts of one trial. Generators share a role, and what they are together is one value: several nodes of one trial do
+// not differ between trials.
+func (b *factBook) trial(t record.TrialData) {
+	own, _ := t.Server(0)
+	b.machine(roleServer, own.Environment)
+	var generators factBook
+	for _, g := range t.Generators {
+		generators.machine(roleGenerator, g.Environment)
+	}
+	b.processes(t, &generators)
+	b.together(generators)
+	b.note(roleServer, Headers, t.Manifest.Servers[0], headers(measured.Responses(&t)))
+	b.encryption(t)
+	for _, p := range t.Manifest.Pods {
+		role, implementation := roleGenerator, ""
+		if record.IsServer(p.Member) {
+			role, implementation = roleServer, t.Manifest.Servers[0]
+		}
+		b.note(role, QOSClass, "", p.QOSClass)
+		b.note(role, Image, implementation, p.Image)
+		b.note(role, ImageID, implementation, p.ImageID)
+	}
+	b.note("", Operator, "", t.Manifest.Operator)
+}
+
+// headers lists how many bytes of headers the server sends with each answer: more of them are more work that no body shows. In HTTP/2 they are
+// compressed, so that the time of day changes their number, and say nothing of the server.
+func headers(responses []record.Response) string {
+	var out []string
+	for _, r := range responses {
+		if strings.HasSuffix(r.Key(), " "+record.InHTTP2) {
+			continue
+		}
+		out = append(out, r.Key()+" "+strconv.FormatInt(r.HeaderBytes, 10))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (b *factBook) machine(role string, e record.Environment) {
+	b.note(role, Node, "", e.Node)
+	b.note(role, Kernel, "", e.Kernel)
+	b.note(role, OS, "", e.OS)
+	b.note(role, CPUModel, "", e.CPUModel)
+	b.note(role, OnlineCPUs, "", e.OnlineCPUs)
+	b.note(role, SMTSiblings, "", e.SMTSiblings)
+	b.note(role, Governor, "", e.Governor)
+	b.note(role, Microcode, "", e.Microcode)
+	if e.MemoryBytes > 0 {
+		b.note(role, Memory, "", strconv.FormatInt(e.MemoryBytes, 10))
+	}
+	b.note(role, Cgroup, "", e.CgroupVersion)
+	b.note(role, ToolVersion, "", e.ToolVersion)
+	b.note(role, AgentVersion, "", e.AgentVersion)
+}
+
+// together notes each fact of another book as one value.
+func (b *factBook) together(of factBook) {
+	for _, f := range of.facts {
+		var values []string
+		for _, v := range f.Values {
+			values = append(values, v.Value)
+		}
+		b.note(f.Role, f.Key, f.Implementation, strings.Join(values, ", "))
+	}
+}
+
+// processes notes on which CPUs the measured processes themselves were allowed: one value a trial, unless its cells differ.
+func (b *factBook) processes(t record.TrialData, generators *factBook) {
+	var server []string
+	own, _ := t.Server(0)
+	for _, c := range own.Cells {
+		server = append(server, c.CPUsAllowed)
+	}
+	for _, v := range util.Distinct(server) {
+		b.note(roleServer, CPUs, "", v)
+	}
+	for _, g := range t.Generators {
+		var generator []string
+		for _, c := range g.Cells {
+			generator = append(generator, c.CPUsAllowed)
+		}
+		for _, v := range util.Distinct(generator) {
+			generators.note(roleGenerator, CPUs, "", v)
+		}
+	}
+}
+
+// Unknowns counts what tools and observers said that they could not tell.
+func Unknowns(data record.RunData, p planned.Run) []Unknown {
+	out := []Unknown{}
+	note := func(implementation, sentence string) {
+		u := util.First(out, func(u *Unknown) bool { return u.Implementation == implementation && u.Sentence == sentence })
+		if u != nil {
+			u.Cells++
+			return
+		}
+		out = append(out, Unknown{Implementation: implementation, Sentence: sentence, Cells: 1})
+	}
+	for _, i := range p.Implementations {
+		for _, t := range data.Trials {
+			if t.Manifest.Servers[0] == i.Name {
+				eachUnknown(t, func(s string) { note(i.Name, s) })
+			}
+		}
+	}
+	return out
+}
+
+func eachUnknown(t record.TrialData, visit func(string)) {
+	own, _ := t.Server(0)
+	for _, c := range own.Cells {
+		for _, s := range c.Unknown {
+			visit(s)
+		}
+		if s := validity.UnseenSiblings(own, &c); s != "" {
+			visit(s)
+		}
+	}
+	for _, g := range t.Generators {
+		for _, c := range g.Cells {
+			if c.Measurement == nil {
+				continue
+			}
+			for _, s := range c.Measurement.Unknown {
+				visit(s)
+			}
+		}
+	}
+}
+
+// Unknown is a sentence of a tool or an observer about what it could not tell.
+type Unknown struct {
+	Implementation string `json:"implementation"`
+	Sentence       string `json:"sentence"`
+	Cells          int    `json:"cells"`
+}

@@ -1,0 +1,230 @@
+package measured
+
+import (
+	"slices"
+
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
+type Pinning struct {
+	// Pinned is true if server and generators owned their CPUs, ServerPinned if the server did.
+	Pinned        bool     `json:"pinned"`
+	ServerPinned  bool     `json:"serverPinned"`
+	ServerCPUs    string   `json:"serverCPUs"`
+	GeneratorCPUs []string `json:"generatorCPUs"`
+}
+
+// Allowed is where one process was allowed to run, and on how many CPUs it was to be. A list that was not read has no CPU.
+type Allowed struct {
+	// Role is the process's, as in artifacts.
+	Role string
+	List string
+	CPUs []int
+	Want int32
+}
+
+// Own reports whether the process was allowed on exactly as many CPUs as it was to own.
+func (a Allowed) Own() bool { return len(a.CPUs) == int(a.Want) }
+
+// Overlap is a generator that was allowed on a CPU of the server, or of a generator before it.
+type Overlap struct {
+	Generator int
+	OnServer  bool
+	List      string
+}
+
+// Allowed are the server's CPUs and those of each generator.
+func (f *Facts) Allowed() []Allowed {
+	list := ""
+	if f.Seen != nil {
+		list = f.Seen.CPUsAllowed
+	}
+	out := []Allowed{{Role: SubjectServer, List: list, CPUs: util.ParseCPUs(list), Want: f.Implementation.CPUs}}
+	for i, r := range f.Runs {
+		list := ""
+		if r != nil {
+			list = r.CPUsAllowed
+		}
+		out = append(out, Allowed{Role: record.MemberGenerator(i), List: list, CPUs: util.ParseCPUs(list), Want: f.Level.GeneratorCPUs()})
+	}
+	return out
+}
+
+// Overlaps finds generators on the server's own CPUs, or on another generator's. CPU numbers of different nodes say nothing of each
+// other.
+func (f *Facts) Overlaps() []Overlap {
+	if f.Seen == nil {
+		return nil
+	}
+	type owner struct {
+		node string
+		cpus []int
+	}
+	var owners []owner
+	servers := 0
+	if server := util.ParseCPUs(f.Seen.CPUsAllowed); len(server) > 0 {
+		owners = append(owners, owner{f.Trial.Servers[0].Environment.Node, server})
+		servers = 1
+	}
+	var out []Overlap
+	for i, r := range f.Runs {
+		if r == nil {
+			continue
+		}
+		own := owner{f.Trial.Generators[i].Environment.Node, util.ParseCPUs(r.CPUsAllowed)}
+		shared := func(o owner) bool { return o.node == own.node && overlap(o.cpus, own.cpus) }
+		if slices.ContainsFunc(owners, shared) {
+			out = append(out, Overlap{Generator: i, OnServer: slices.ContainsFunc(owners[:servers], shared), List: r.CPUsAllowed})
+		}
+		owners = append(owners, own)
+	}
+	return out
+}
+
+// Duet reports whether the cell is half of a duet, whose generator is frozen half of the time.
+func (f *Facts) Duet() bool { return len(f.Trial.Manifest.Servers) > 1 }
+
+// Together reports whether the two servers of a duet were allowed on the same CPUs, and gives the other's list. Outside a duet, and where
+// the server was not seen, nothing was apart.
+func (f *Facts) Together() (list string, together bool) {
+	if !f.Duet() || f.Seen == nil {
+		return "", true
+	}
+	if f.Peer != nil {
+		list = f.Peer.CPUsAllowed
+	}
+	own := util.ParseCPUs(f.Seen.CPUsAllowed)
+	peer, _ := f.Trial.Server(1)
+	node := f.Trial.Servers[0].Environment.Node == peer.Environment.Node
+	return list, len(own) > 0 && node && slices.Equal(own, util.ParseCPUs(list))
+}
+
+// pinning reads the CPU lists back.
+func (f *Facts) pinning() Pinning {
+	allowed, overlaps := f.Allowed(), f.Overlaps()
+	p := Pinning{ServerCPUs: allowed[0].List, GeneratorCPUs: make([]string, 0, len(f.Runs))}
+	for i, r := range f.Runs {
+		if r != nil {
+			p.GeneratorCPUs = append(p.GeneratorCPUs, allowed[1+i].List)
+		}
+	}
+	_, together := f.Together()
+	p.ServerPinned = allowed[0].Own() && together && !slices.ContainsFunc(overlaps, func(o Overlap) bool { return o.OnServer })
+	p.Pinned = p.ServerPinned && len(overlaps) == 0 && !slices.ContainsFunc(allowed, func(a Allowed) bool { return !a.Own() })
+	return p
+}
+
+// OnThreads are the generators that were allowed on the other hardware threads of the server's cores.
+func (f *Facts) OnThreads() []Allowed {
+	if f.Seen == nil {
+		return nil
+	}
+	threads := Siblings(f.Trial.Servers[0], f.Seen)
+	var out []Allowed
+	for i, a := range f.Allowed()[1:] {
+		if f.Runs[i] != nil && f.sharesNode(i) && overlap(threads, a.CPUs) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// sharesNode reports whether a generator was on the server's node.
+func (f *Facts) sharesNode(i int) bool {
+	return f.Trial.Servers[0].Environment.Node == f.Trial.Generators[i].Environment.Node
+}
+
+// Siblings are the hardware threads that share a core with the server's CPUs without being its own; none if the kernel told nothing. An
+// observer reads them once a trial, of the CPUs of its last cell: those of other CPUs say nothing.
+func Siblings(server record.ObserverResult, seen *record.CellObservation) []int {
+	own, threads := util.ParseCPUs(seen.CPUsAllowed), util.ParseCPUs(server.Environment.SMTSiblings)
+	if len(own) == 0 {
+		return nil
+	}
+	for _, cpu := range own {
+		if !slices.Contains(threads, cpu) {
+			return nil
+		}
+	}
+	return slices.DeleteFunc(threads, func(cpu int) bool { return slices.Contains(own, cpu) })
+}
+
+// ObserverOnServer reports whether the observer was allowed on a CPU of the server that it observed.
+func (f *Facts) ObserverOnServer() bool {
+	return f.Seen != nil && overlap(util.ParseCPUs(f.Seen.CPUsAllowed), util.ParseCPUs(f.Trial.Servers[0].Environment.CPUsAllowed))
+}
+
+// Busiest is the utilisation of the busiest generator, or of the CPUs that several share: two that have half of a CPU each have no more
+// to give than one that has it all, and neither has one that shares its CPUs with other processes or with other virtual machines.
+func (f *Facts) Busiest() float64 {
+	busiest := slices.Max(append([]float64{0}, f.GeneratorUtilisation...))
+	for i, r := range f.Runs {
+		if r == nil || r.Measurement == nil || r.Measurement.DurationMicros <= 0 {
+			continue
+		}
+		cpus := util.ParseCPUs(r.CPUsAllowed)
+		if len(cpus) == 0 {
+			continue
+		}
+		var nanos int64
+		for j, o := range f.Runs {
+			if o == nil || f.Trial.Generators[i].Environment.Node != f.Trial.Generators[j].Environment.Node {
+				continue
+			}
+			if overlap(cpus, util.ParseCPUs(o.CPUsAllowed)) {
+				nanos += o.CPUNanos
+			}
+		}
+		busiest = max(busiest, float64(nanos)/1e3/float64(r.Measurement.DurationMicros)/float64(len(cpus)), f.taken(i))
+	}
+	return busiest
+}
+
+// taken is the share of a generator's CPUs that anybody used or the hypervisor took; 0 if unknown, or if the server has some of them.
+func (f *Facts) taken(i int) float64 {
+	r := f.Runs[i]
+	onServer := f.Seen != nil && f.sharesNode(i) && overlap(util.ParseCPUs(r.CPUsAllowed), util.ParseCPUs(f.Seen.CPUsAllowed))
+	if r.CoreNanos <= 0 || onServer {
+		return 0
+	}
+	return float64(r.BusyNanos+r.StealNanos) / float64(r.CoreNanos)
+}
+
+// ServerUtilisation is the share of its own CPUs that the server used, or could not have since the hypervisor took it; 0 if unknown.
+func (f *Facts) ServerUtilisation() float64 {
+	if f.ServerCPUs == nil {
+		return 0
+	}
+	return *f.ServerCPUs/float64(f.Implementation.CPUs) + f.Steal()
+}
+
+// Steal is the share of the server's CPUs that the hypervisor took; 0 if unknown.
+func (f *Facts) Steal() float64 {
+	if f.Seen == nil || f.Seen.CoreNanos <= 0 {
+		return 0
+	}
+	return float64(f.Seen.StealNanos) / float64(f.Seen.CoreNanos)
+}
+
+// Throttled is the share of the load for which a quota held the server back; 0 if unknown.
+func (f *Facts) Throttled() float64 {
+	if f.Seen == nil || f.LoadSeconds <= 0 {
+		return 0
+	}
+	return float64(f.Seen.ThrottledNanos) / 1e9 / f.LoadSeconds
+}
+
+// peerNanos is the CPU time of the other server of a duet, who is no noisy neighbour; 0 outside one.
+func (f *Facts) peerNanos() int64 {
+	if f.Peer == nil {
+		return 0
+	}
+	return f.Peer.CPUNanos
+}
+
+// overlap reports whether two CPU sets share a CPU.
+func overlap(a, b []int) bool {
+	return slices.ContainsFunc(a, func(c int) bool { return slices.Contains(b, c) })
+}

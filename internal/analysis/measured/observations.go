@@ -1,0 +1,226 @@
+package measured
+
+import (
+	"math"
+
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/inference"
+)
+
+// ObservationName names what was seen of a cell beside its speed, with its unit. None of them is compared.
+type ObservationName string
+
+const (
+	// RunQueue is how long threads of the server were ready and waited for a CPU, in microseconds for each request.
+	RunQueue ObservationName = "runQueueMicrosPerRequest"
+	// DependencyCPU is the CPU time of all dependencies of the server together, in microseconds for each request.
+	DependencyCPU ObservationName = "dependencyCPUMicrosPerRequest"
+	// Pressure is the share of the time in which some task waited for a CPU, by the kernel's pressure stall information.
+	Pressure ObservationName = "cpuPressureShare"
+	// NeighbourShare is the share of the server's CPUs that others used.
+	NeighbourShare ObservationName = "neighbourShare"
+	// AgentShare is the largest share of one CPU that an agent of a generator used while its tool ran.
+	AgentShare ObservationName = "agentShareOfOneCPU"
+	// RetransmittedShare is the share of TCP segments, of server and generators, that were sent again.
+	RetransmittedShare ObservationName = "retransmittedShareOfSegments"
+	// ConnectionsOpened is the number of connections that the server accepted.
+	ConnectionsOpened ObservationName = "connectionsOpened"
+	// TimeWait is the largest number of sockets in TIME_WAIT in a generator at the end.
+	TimeWait ObservationName = "timeWaitSockets"
+	// Fairness is Jain's index of the bytes that the server sent on its connections.
+	Fairness ObservationName = "jainFairness"
+	// MemoryGrowth is by how much the server's resident memory grew, in bytes for each request; it may be negative.
+	MemoryGrowth ObservationName = "memoryGrowthBytesPerRequest"
+	// StartSkew is the time between the first connections of the first and of the last generator, and StartSkewError how far it may
+	// be wrong, both in microseconds.
+	StartSkew      ObservationName = "startSkewMicros"
+	StartSkewError ObservationName = "startSkewErrorMicros"
+	// Trend is by how much the last third of a cell was faster than the first, as a share.
+	Trend ObservationName = "trendShare"
+	// ListenOverflows is how often a connection found the server's queue of new connections full, SynRetransmits how often a handshake was
+	// sent again, by the side that saw more.
+	ListenOverflows ObservationName = "listenOverflows"
+	SynRetransmits  ObservationName = "synRetransmits"
+	// HungConnections is the number of connections that were answered at first and then no more.
+	HungConnections ObservationName = "hungConnections"
+	// AuditedAnswers is the number of answers that an agent read beside the measured load.
+	AuditedAnswers ObservationName = "auditedAnswers"
+	// ServerMHz is the mean frequency of the server's CPUs under load.
+	ServerMHz ObservationName = "serverMHz"
+	// WorkChange is by how much the same work took longer on the server's CPU after the cell than before, as a share.
+	WorkChange ObservationName = "workChangeShare"
+	// LargestDip is by how much the slowest interval of a cell lies below the cell's mean, as a share.
+	LargestDip ObservationName = "largestDipShare"
+	// StillShare is the share of a cell in which hardly an answer left the server, in stretches of 0.2 s and more.
+	StillShare ObservationName = "standstillShare"
+)
+
+// ObservationNames are all names, in the order of tables.
+var ObservationNames = []ObservationName{
+	DependencyCPU, RunQueue, Pressure, NeighbourShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
+	StartSkew, StartSkewError, Trend, LargestDip, StillShare,
+	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, ServerMHz, WorkChange,
+}
+
+// Observation describes one observation over the cells of a group.
+type Observation struct {
+	Name    ObservationName   `json:"name"`
+	Summary inference.Summary `json:"summary"`
+}
+
+// observe computes what was seen of the cell beside its speed.
+func (f *Facts) observe() {
+	f.Observations = map[ObservationName]float64{}
+	f.observeNetwork()
+	f.observeAgents()
+	f.observeSkew()
+	f.observeKernel()
+	if f.Seen == nil {
+		return
+	}
+	f.observeServer()
+	if f.series = newSeries(f.Seen.Series, f.LoadSeconds, f.Trial.Manifest.Block); f.series != nil {
+		f.note(Trend, f.series.trend())
+		dip, _ := f.series.dip()
+		f.note(LargestDip, dip)
+		f.observeStills()
+	}
+}
+
+// note keeps an observation; one that is no number is not known.
+func (f *Facts) note(name ObservationName, value float64) {
+	if !math.IsNaN(value) && !math.IsInf(value, 0) {
+		f.Observations[name] = value
+	}
+}
+
+// Observed is an observation of the cell, and whether it is known.
+func (f Values) Observed(name ObservationName) (float64, bool) {
+	v, ok := f.Observations[name]
+	return v, ok
+}
+
+func (f *Facts) observeServer() {
+	requests := float64(f.Requests)
+	if f.Seen.RunQueueNanos > 0 {
+		f.note(RunQueue, float64(f.Seen.RunQueueNanos)/1e3/requests)
+	}
+	if len(f.Seen.Dependencies) > 0 {
+		var nanos int64
+		for _, d := range f.Seen.Dependencies {
+			nanos += d.CPUNanos
+		}
+		f.note(DependencyCPU, float64(nanos)/1e3/requests)
+	}
+	if f.Seen.PressureMicros != nil {
+		f.note(Pressure, float64(*f.Seen.PressureMicros)/float64(f.Seen.Ended.Sub(f.Seen.Started).Microseconds()))
+	}
+	if f.Seen.CoreNanos > 0 && f.Pinning.ServerPinned {
+		f.note(NeighbourShare, max(float64(f.Seen.BusyNanos-f.Seen.CPUNanos-f.peerNanos())/float64(f.Seen.CoreNanos), 0))
+	}
+	if f.Seen.Sockets != nil && f.Seen.Sockets.Established > 0 {
+		f.note(Fairness, f.Seen.Sockets.Jain)
+	}
+	if f.Seen.RSSStartBytes > 0 {
+		f.note(MemoryGrowth, float64(f.Seen.RSSBytes-f.Seen.RSSStartBytes)/requests)
+	}
+}
+
+// observeNetwork adds up the namespaces. One that sent no segment was not read.
+func (f *Facts) observeNetwork() {
+	var all record.Network
+	read := false
+	for _, r := range f.Runs {
+		if r == nil || r.Network.SegmentsOut <= 0 {
+			continue
+		}
+		read = true
+		all.SegmentsOut += r.Network.SegmentsOut
+		all.Retransmits += r.Network.Retransmits
+		all.TimeWait = max(all.TimeWait, r.Network.TimeWait)
+	}
+	if read {
+		f.note(TimeWait, float64(all.TimeWait))
+	}
+	if f.ServerNetwork() {
+		all.SegmentsOut += f.Seen.Network.SegmentsOut
+		all.Retransmits += f.Seen.Network.Retransmits
+		if f.Seen.Network.PassiveOpens > 0 { // A namespace that other programs use too tells no number.
+			f.note(ConnectionsOpened, float64(f.Seen.Network.PassiveOpens))
+		}
+	}
+	f.note(RetransmittedShare, float64(all.Retransmits)/float64(all.SegmentsOut))
+}
+
+// observeAgents relates an agent's CPU time to its container's. An agent that used none was not read.
+func (f *Facts) observeAgents() {
+	for _, r := range f.Runs {
+		if r == nil || r.AgentCPUNanos <= 0 {
+			continue
+		}
+		if took := r.Ended.Sub(r.Started); took > 0 {
+			f.note(AgentShare, max(f.Observations[AgentShare], float64(r.AgentCPUNanos)/float64(took)))
+		}
+	}
+}
+
+// observeSkew compares the generators' first connections in the operator's clock. Each is right to half of its round trip, and the
+// error is what these halves may add to the skew.
+func (f *Facts) observeSkew() {
+	if len(f.Runs) < 2 {
+		return
+	}
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	earliest, latest := first, last
+	for i, r := range f.Runs {
+		clock := util.First(f.Trial.Manifest.Clocks, func(c *record.AgentClock) bool { return c.Member == record.MemberGenerator(i) })
+		if r == nil || r.FirstConnection == nil || clock == nil {
+			return
+		}
+		at, within := r.FirstConnection.UnixNano()-clock.OffsetNanos, clock.RoundTripNanos/2
+		first, last = min(first, at), max(last, at)
+		earliest, latest = min(earliest, at-within), max(latest, at+within)
+	}
+	f.note(StartSkew, float64(last-first)/1e3)
+	f.note(StartSkewError, float64(latest-earliest-(last-first))/1e3)
+}
+
+// observeKernel notes what the kernel counted of connections, and what the agents saw beside the load.
+func (f *Facts) observeKernel() {
+	if h := f.Handshakes(); h != nil {
+		f.note(ListenOverflows, float64(h.ListenOverflows))
+	}
+	if n, known := f.SynRetransmits(); known {
+		f.note(SynRetransmits, n)
+	}
+	if f.Seen != nil && f.Seen.Sockets != nil && f.Seen.Sockets.Hung != nil {
+		f.note(HungConnections, float64(*f.Seen.Sockets.Hung))
+	}
+	if n := f.MeasuredAudit().Requests; n > 0 {
+		f.note(AuditedAnswers, float64(n))
+	}
+	if before, after, ok := f.Worked(); ok {
+		f.note(WorkChange, after/before-1)
+	}
+	if mean, _ := inference.Moments(f.kHz()); mean > 0 {
+		f.note(ServerMHz, mean/1e3)
+	}
+}
+
+// Describe sums up the observations of cells.
+func Describe(cells []Values) []Observation {
+	out := []Observation{}
+	for _, name := range ObservationNames {
+		var values []float64
+		for _, c := range cells {
+			if v, ok := c.Observed(name); ok {
+				values = append(values, v)
+			}
+		}
+		if s := inference.Summarise(values); s != nil {
+			out = append(out, Observation{Name: name, Summary: *s})
+		}
+	}
+	return out
+}

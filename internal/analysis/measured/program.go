@@ -1,0 +1,34 @@
+package measured
+
+import (
+	"math"
+
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// tick is the resolution of /proc/stat. The first tick of a window and its last may be cut.
+const tick = 0.01
+
+// OfProgram are the facts of a process that measures itself, whose observation is the only one of its trial, if there is one. Nobody puts a
+// load on it.
+func OfProgram(i planned.Implementation, t *record.TrialData) *Facts {
+	f := &Facts{Implementation: i, Trial: t}
+	f.Observations = map[ObservationName]float64{}
+	own, _ := t.Server(0)
+	if len(own.Cells) == 0 {
+		return f
+	}
+	f.Seen = &own.Cells[0]
+	f.LoadSeconds = f.Seen.Ended.Sub(f.Seen.Started).Seconds()
+	f.ServerPeakMemory = positive(float64(f.Seen.PeakMemoryBytes))
+	if p := own.Program; p != nil {
+		f.LoadSeconds = p.Ended.Sub(p.Started).Seconds()
+	}
+	f.Pinning = f.pinning()
+	f.observeServer()
+	if share, ok := f.Observed(NeighbourShare); ok {
+		f.note(NeighbourShare, math.Max(share-2*tick*1e9/float64(f.Seen.CoreNanos), 0))
+	}
+	return f
+}

@@ -1,0 +1,326 @@
+package objectives
+
+import (
+	"math"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis/capacity"
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/inference"
+	"loadstone.dev/loadstone/internal/trial/search"
+)
+
+// Run is a run as objectives see it: what was measured and how it compares.
+type Run struct {
+	// Data are the records, in which each trial is of one server.
+	Data            record.RunData
+	Implementations []planned.Implementation
+	Levels          []planned.Level
+	Requests        []planned.Request
+	Groups          []validity.Group
+	Comparisons     []verdict.Comparison
+	Capacities      []capacity.Capacity
+	// Cases are the values of cases, block by block, Rows the comparisons of contenders in them, and CaseFailures the processes in which a case
+	// of an implementation is missing or failed, by a place without a metric.
+	Cases        []verdict.BlockRow
+	Rows         []verdict.RowComparison
+	CaseFailures map[verdict.Place]int
+	// ImplementationFailures are the trials that each implementation itself failed.
+	ImplementationFailures map[string]int
+}
+
+// judge finds the values of objectives.
+type judge struct {
+	run Run
+	// analyse makes a Run of an earlier run's records, and earlier are those that it has made, by their prefix.
+	analyse func(record.RunData) (Run, error)
+	earlier map[string]*Run
+}
+
+// group is an implementation at a level.
+func (r Run) group(l planned.Level, implementation string) *validity.Group {
+	return validity.GroupAt(r.Groups, l.Point, implementation)
+}
+
+// estimate is an objective's value of one implementation at one level.
+func (j judge) estimate(o record.Objective, l planned.Level, i planned.Implementation) estimate {
+	g := j.run.group(l, i.Name)
+	var f estimate
+	switch o.Metric {
+	case record.ObjectiveErrorRate:
+		f = errorRate(g)
+		f.faulty = j.run.ImplementationFailures[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
+		return f
+	case record.ObjectiveRegression:
+		return j.regression(o, l, i)
+	case record.ObjectiveRatioToBaseline:
+		return j.ratio(o, l, i)
+	case record.ObjectiveLatencyPercentile:
+		f = percentileOf(g, o.Percentile)
+	case record.ObjectiveMeanLatency:
+		f = meanOf(g, g.MeanLatency)
+		f.kind = record.LatencyKind(g.LatencyKind)
+	case record.ObjectiveThroughput:
+		f = meanOf(g, g.Throughput)
+	case record.ObjectiveServerCPUPerRequest:
+		f = meanOf(g, g.CPUPerRequest)
+	case record.ObjectiveServerCPUs:
+		f = meanOf(g, g.ServerCPUs)
+	case record.ObjectivePeakMemory:
+		f = meanOf(g, g.ServerPeakMemory)
+	default:
+		return unknown(NotMeasured, "")
+	}
+	limit(g, o.Metric, &f)
+	f.faulty = j.run.ImplementationFailures[i.Name]+g.ImplementationFailures(false) > 0
+	return f
+}
+
+// meanOf is the mean over blocks with its interval. The high end is open where the summary's is.
+func meanOf(g *validity.Group, s *inference.Summary) estimate {
+	if s == nil || s.Low == nil {
+		f := unknown(lacking(g, s), "")
+		if s != nil {
+			f.value, f.n = s.Mean, s.N
+		}
+		return f
+	}
+	f := estimate{value: s.Mean, low: *s.Low, high: math.Inf(1), n: s.N}
+	if s.High != nil {
+		f.high = *s.High
+	}
+	return f
+}
+
+// lacking returns why a group has too few values.
+func lacking(g *validity.Group, s *inference.Summary) Reason {
+	switch {
+	case g.Void > 0 && len(g.Cells) >= inference.MinPairs:
+		return VoidCells
+	case s == nil && g.Valid+g.Suspect > 0:
+		return NotMeasured
+	}
+	return TooFewBlocks
+}
+
+// limit takes from an interval the end that the generator limited and not the server: a throughput could be higher, and a
+// latency lower.
+func limit(g *validity.Group, m record.ObjectiveMetric, f *estimate) {
+	var end bool
+	switch m {
+	case record.ObjectiveThroughput:
+		if end = g.ThroughputIsBound; end {
+			f.high = math.Inf(1)
+		}
+	case record.ObjectiveLatencyPercentile, record.ObjectiveMeanLatency:
+		if end = slices.ContainsFunc(g.Cells, validity.Cell.Waited); end {
+			f.low = 0
+		}
+	default: // The others are seen on the server's side.
+	}
+	if end && f.why == "" {
+		f.why = GeneratorLimited
+	}
+}
+
+// attempts are the requests of a cell that were completed, and those that were not because their connection failed.
+func attempts(c validity.Cell) int64 {
+	return c.Requests + c.Errors.Connect + c.Errors.Read + c.Errors.Write
+}
+
+// silent says of a cell that its server gave neither answers nor errors.
+func silent(c validity.Cell) bool { return attempts(c) == 0 && c.ImplementationFailure() }
+
+// errorRate is the share of failed requests among all, over all cells: those that are void too, since it is errors that void most of
+// them. Its interval covers both ways in which errors come: Clopper and Pearson's, as if requests failed independently, which also
+// bounds a rate of which no error was seen; and Student's t over the cells, since errors come in bursts.
+func errorRate(g *validity.Group) estimate {
+	var failed, all int64
+	var shares []float64
+	for _, c := range g.Cells {
+		n := attempts(c)
+		if n == 0 {
+			continue
+		}
+		e := min(c.Errors.Sum(), n)
+		failed, all = failed+e, all+n
+		shares = append(shares, float64(e)/float64(n))
+	}
+	if len(shares) < inference.MinPairs {
+		f := unknown(TooFewBlocks, "")
+		f.n, f.requests = len(shares), all
+		if all > 0 {
+			f.value = float64(failed) / float64(all)
+		}
+		return f
+	}
+	f := estimate{value: float64(failed) / float64(all), high: 1, n: len(shares), requests: all}
+	mean, sd := inference.Moments(shares)
+	low, high := inference.PlainInterval(mean, sd, len(shares))
+	e, n := float64(failed), float64(all)
+	if failed > 0 {
+		f.low = min(inference.BetaQuantile(inference.Alpha/2, e, n-e+1), max(low, 0))
+	}
+	if failed < all {
+		f.high = min(1, max(inference.BetaQuantile(1-inference.Alpha/2, e+1, n-e), high))
+	}
+	return f
+}
+
+// percentileOf is a quantile of the merged distribution. Its interval is of the logs of the blocks' own quantiles (Student's t), and
+// holds the merged one: where a quantile is known between two values only, its low end is of the low ones and its high end of the
+// high ones.
+func percentileOf(g *validity.Group, name string) estimate {
+	column := slices.Index(record.Percentiles, name)
+	kind, merged := preferred(g)
+	if column < 0 || merged == nil {
+		return unknown(lacking(g, nil), "")
+	}
+	q := merged.Quantiles[column]
+	if q.Micros == nil {
+		return unknown(unknownQuantile(q), "")
+	}
+	f := unknown("", "")
+	f.kind, f.requests, f.value = kind, merged.Samples, float64(*q.Micros)
+	var samples []inference.Sample
+	for _, c := range g.Cells {
+		own := c.Quantile(kind, name)
+		if c.Validity == validity.Void || own == nil {
+			continue
+		}
+		if own.Micros == nil {
+			f.why = unknownQuantile(*own)
+			return f
+		}
+		low, high := own.Between()
+		low, high = math.Log(max(low, 1)), math.Log(max(high, 1))
+		samples = append(samples, inference.Sample{Block: c.Block, Span: inference.Span{Low: low, Mid: (low + high) / 2, High: high}})
+	}
+	e := inference.NewEstimate([]inference.Stratum{{Weight: 1, Samples: samples}})
+	f.n = e.Blocks
+	if !e.Known {
+		f.why = lacking(g, g.Throughput)
+		return f
+	}
+	low, high := q.Between()
+	least, most := e.Interval()
+	f.low, f.high = min(math.Exp(least), low), max(math.Exp(most), high)
+	return f
+}
+
+// preferred is the distribution that objectives bound.
+func preferred(g *validity.Group) (record.LatencyKind, *measured.Distribution) {
+	for _, kind := range measured.Preferred {
+		if l := util.First(g.Latency, func(l *measured.Distribution) bool { return l.Kind == kind }); l != nil {
+			return kind, l
+		}
+	}
+	return "", nil
+}
+
+func unknownQuantile(q measured.Quantile) Reason {
+	if q.Unknown == measured.TooFewSamples {
+		return TooFewSamples
+	}
+	return TimedOut
+}
+
+// ratio is the result of the comparison with the baseline.
+func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementation) estimate {
+	c := util.First(j.run.Comparisons, func(c *verdict.Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
+	if c == nil {
+		return unknown(NotMeasured, "")
+	}
+	level := util.First(c.Levels, func(k *verdict.LevelComparison) bool { return k.Point == l.Point })
+	r := verdict.InMetric(level.Results, verdict.MetricOf(o.Of, o.Percentile))
+	if r == nil {
+		return unknown(NotMeasured, "")
+	}
+	f := unknown(TooFewBlocks, "")
+	f.n = r.Blocks
+	if r.Ratio != nil {
+		f.value = *r.Ratio
+	}
+	if r.Low != nil {
+		f.low, f.high, f.why = *r.Low, *r.High, ""
+	}
+	f.loosen(r.Metric, r.ContenderIsBound, r.BaselineIsBound)
+	f.share(r.Diluted)
+	f.faulty = level.Failures() > 0
+	return f
+}
+
+// share opens the interval of a ratio whose two sides took turns or shared a busy generator.
+func (f *estimate) share(diluting bool) {
+	if diluting && f.why == "" {
+		f.why, f.low, f.high = Diluted, diluted(f.low), diluted(f.high)
+	}
+}
+
+// diluted opens the end of a diluted ratio's interval that points away from 1: the servers may differ by more.
+func diluted(end float64) float64 {
+	switch {
+	case end > 1:
+		return math.Inf(1)
+	case end < 1:
+		return 0
+	}
+	return end
+}
+
+// loosen takes the ends of a ratio's interval whose numerator or denominator is only a bound: a lower one of a throughput, an upper one of
+// a latency.
+func (f *estimate) loosen(m verdict.Metric, numerator, denominator bool) {
+	if !m.MoreIsBetter() {
+		numerator, denominator = denominator, numerator
+	}
+	if numerator {
+		f.high = math.Inf(1)
+	}
+	if denominator {
+		f.low = 0
+	}
+	if (numerator || denominator) && f.why == "" {
+		f.why = GeneratorLimited
+	}
+}
+
+// ofCapacity is what an objective bounds of a capacity. Where no trial sustained any rate, the capacity lies below the lowest rates that
+// were missed.
+func ofCapacity(c capacity.Capacity) estimate {
+	f := unknown(TooFewBlocks, "")
+	switch {
+	case c.Rate == nil && c.BelowStart >= inference.MinPairs:
+		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateSustained
+		for _, t := range c.Trials {
+			if t.Result == search.BelowStart && !t.Unusable {
+				f.high = max(f.high, float64(t.Lowest.Rate))
+			}
+		}
+		return f
+	case c.Rate == nil && c.Unusable >= inference.MinPairs:
+		f.why = VoidCells
+	case c.Rate == nil:
+		f.why = NotMeasured
+	case c.Rate.Low == nil:
+		f.value, f.n = c.Rate.Mean, c.Rate.N
+	default:
+		f = estimate{value: c.Rate.Mean, low: *c.Rate.Low, high: math.Inf(1), n: c.Rate.N}
+		if c.Rate.High != nil {
+			f.high = *c.Rate.High
+		}
+	}
+	if c.IsBound {
+		f.high = math.Inf(1)
+		if f.why == "" {
+			f.why = LowerBound
+		}
+	}
+	f.faulty = c.ImplementationFailures > 0
+	return f
+}

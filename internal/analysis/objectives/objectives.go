@@ -1,0 +1,269 @@
+package objectives
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Outcome is whether a bound is met.
+type Outcome string
+
+const (
+	// Met means that the whole interval lies on the right side of the bound.
+	Met Outcome = "Met"
+	// Missed means that the whole interval lies on the wrong side.
+	Missed Outcome = "Missed"
+	// Undecided means that neither can be said.
+	Undecided Outcome = "Undecided"
+)
+
+// Reason is why an objective is Undecided.
+type Reason string
+
+const (
+	// IntervalStraddles means that the interval lies on both sides of the bound.
+	IntervalStraddles Reason = "IntervalStraddles"
+	// TooFewBlocks means that fewer than three blocks have the value: there is no interval.
+	TooFewBlocks Reason = "TooFewBlocks"
+	// VoidCells means that void cells leave fewer than three blocks.
+	VoidCells Reason = "VoidCells"
+	// NotMeasured means that no cell has the value.
+	NotMeasured Reason = "NotMeasured"
+	// Diluted means that the two sides took turns or shared a busy generator, so that their servers may differ by more than was measured.
+	Diluted Reason = "Diluted"
+	// GeneratorLimited means that the generator was the bottleneck or too busy: a throughput is then only a lower bound, a latency only an
+	// upper one.
+	GeneratorLimited Reason = "GeneratorLimited"
+	// LowerBound means that searches found only lower bounds of a capacity: no rate was missed, or not by the server's fault.
+	LowerBound Reason = "LowerBound"
+	// NoRateSustained means that no search found a rate that met its bound.
+	NoRateSustained Reason = "NoRateSustained"
+	// TooFewSamples means that the blocks have too few samples for the percentile.
+	TooFewSamples Reason = "TooFewSamples"
+	// TimedOut means that the percentile lies among requests that timed out or were not sent.
+	TimedOut Reason = "TimedOut"
+	// ZeroHasNoRatio means that a value is 0 on one side of a ratio.
+	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
+	// ImplementationFailures means that the value meets the bound, and the implementation failed in some cell or trial:
+	// it cannot pass by the cells that it survived.
+	ImplementationFailures Reason = "ImplementationFailures"
+	// NoEarlierRun means that an earlier run could not be read; Detail says why.
+	NoEarlierRun Reason = "NoEarlierRun"
+	// NoAnchor means that the anchor was not measured in both runs; Detail says in which it was not.
+	NoAnchor Reason = "NoAnchor"
+	// AnchorDiffers means that the anchor was not the same thing in both runs; Detail says in what it differs.
+	AnchorDiffers Reason = "AnchorDiffers"
+	// LoadDiffers means that the earlier run has no such level, or loaded it in another way; Detail says in what.
+	LoadDiffers Reason = "LoadDiffers"
+)
+
+// Result is one objective of one implementation at one level, or in one case.
+type Result struct {
+	// Index is the objective's place in the plan, Name its name there.
+	Index      int                    `json:"index"`
+	Name       string                 `json:"name,omitempty"`
+	Metric     record.ObjectiveMetric `json:"metric"`
+	Percentile string                 `json:"percentile,omitempty"`
+	Of         record.ComparedMetric  `json:"of,omitempty"`
+	record.Point
+	// Case is the case of a microbenchmark, which has no Point.
+	Case           string `json:"case,omitempty"`
+	Implementation string `json:"implementation"`
+	// Unit is that of Min, Max, Value, Low and High.
+	Unit string   `json:"unit"`
+	Min  *float64 `json:"min,omitempty"`
+	Max  *float64 `json:"max,omitempty"`
+	// Value is nil if it was not measured. Low and High are its interval at inference.Confidence; of a value that is only a bound, the
+	// other end is nil.
+	Value *float64 `json:"value,omitempty"`
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+	// N is the number of blocks in the value; of a Regression EarlierN is that of the earlier runs together. Requests is the number of
+	// requests in an ErrorRate, and of samples in a LatencyPercentile.
+	N        int `json:"n"`
+	EarlierN int `json:"earlierN,omitempty"`
+	// EarlierRuns is the number of earlier runs of a Regression; WithinRuns is true if they are too few for the spread between runs to be
+	// known, so that the interval is of the spread within runs only.
+	EarlierRuns int   `json:"earlierRuns,omitempty"`
+	WithinRuns  bool  `json:"withinRunsOnly,omitempty"`
+	Requests    int64 `json:"requests,omitempty"`
+	// Kind is that of the latencies.
+	Kind    record.LatencyKind `json:"latencyKind,omitempty"`
+	Outcome Outcome            `json:"outcome"`
+	Reason  Reason             `json:"reason,omitempty"`
+	// Detail says more in words: untrusted.
+	Detail string `json:"detail,omitempty"`
+}
+
+// units are the units of values and bounds.
+var units = map[record.ObjectiveMetric]string{
+	record.ObjectiveThroughput: "requests/s", record.ObjectiveLatencyPercentile: "µs", record.ObjectiveMeanLatency: "µs",
+	record.ObjectiveErrorRate: "share", record.ObjectiveServerCPUPerRequest: "µs", record.ObjectiveServerCPUs: "CPUs",
+	record.ObjectivePeakMemory: "bytes", record.ObjectiveRatioToBaseline: "ratio", record.ObjectiveRegression: "ratio",
+	record.ObjectiveCapacity: "requests/s", record.ObjectiveCaseTime: "ns", record.ObjectiveCaseBytes: "bytes", record.ObjectiveCaseAllocations: "allocations",
+}
+
+// estimate is what is compared with a bound.
+type estimate struct {
+	value, low, high float64
+	n, earlierN      int
+	// earlierRuns is the number of earlier runs; withinRuns is true if the spread between them is not known.
+	earlierRuns int
+	withinRuns  bool
+	requests    int64
+	kind        record.LatencyKind
+	// why is the reason why there is no value, or no end of its interval; detail says more.
+	why    Reason
+	detail string
+	// faulty is true if the implementation itself failed where the value does not show it.
+	faulty bool
+}
+
+// unknown is a value that does not exist.
+func unknown(why Reason, detail string) estimate {
+	return estimate{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
+}
+
+// Judge evaluates every objective of a run's spec. Analyse makes a Run of the records of an earlier one that some of them name.
+func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
+	j := judge{run: run, analyse: analyse, earlier: map[string]*Run{}}
+	out := []Result{}
+	for index, o := range run.Data.Manifest.Plan.Objectives {
+		r := Result{Index: index, Name: o.Name, Metric: o.Metric, Percentile: o.Percentile, Of: o.Of, Unit: units[o.Metric]}
+		var err error
+		if r.Min, r.Max, err = boundsOf(o); err != nil {
+			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, run.Data.Manifest.Run.Name, err)
+		}
+		of := j.ofCases(o, r)
+		out = append(out, of...)
+		found := len(of) > 0
+		for _, c := range run.Capacities {
+			i := util.First(run.Implementations, func(i *planned.Implementation) bool { return i.Name == c.Implementation })
+			if o.Metric == record.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
+				one := r
+				one.Point, one.Implementation = c.Point(), c.Implementation
+				out = append(out, one.with(ofCapacity(c)))
+				found = true
+			}
+		}
+		for _, l := range run.Levels {
+			if !concerns(o, l) {
+				continue
+			}
+			for _, i := range run.Implementations {
+				if !judged(o, i) {
+					continue
+				}
+				one := r
+				one.Point, one.Implementation = l.Point, i.Name
+				out = append(out, one.with(j.estimate(o, l, i)))
+				found = true
+			}
+		}
+		if !found {
+			out = append(out, r.with(unknown(NotMeasured, "")))
+		}
+	}
+	return out, nil
+}
+
+// boundsOf reads an objective's bounds.
+func boundsOf(o record.Objective) (low, high *float64, err error) {
+	for _, b := range []struct {
+		text string
+		into **float64
+	}{{o.Min, &low}, {o.Max, &high}} {
+		if b.text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(b.text, 64)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q is no decimal number", b.text)
+		}
+		*b.into = &v
+	}
+	return low, high, nil
+}
+
+// concerns reports whether an objective applies to a level. A capacity has none.
+func concerns(o record.Objective, l planned.Level) bool {
+	return o.Metric != record.ObjectiveCapacity && o.CaseMetric() == "" && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
+		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
+}
+
+// judged reports whether an objective applies to an implementation.
+func judged(o record.Objective, i planned.Implementation) bool {
+	if len(o.Implementations) > 0 {
+		return slices.Contains(o.Implementations, i.Name)
+	}
+	if i.Role != record.RoleContender {
+		return false
+	}
+	return (o.Metric != record.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
+}
+
+// At is the name of the level or of the case.
+func (r Result) At() string {
+	if r.Case != "" {
+		return r.Case
+	}
+	return r.Point.Name()
+}
+
+// with compares a value with the bound. Equality meets it.
+func (r Result) with(f estimate) Result {
+	r.N, r.EarlierN, r.Requests, r.Kind, r.Detail = f.n, f.earlierN, f.requests, f.kind, f.detail
+	r.EarlierRuns, r.WithinRuns = f.earlierRuns, f.withinRuns
+	r.Value, r.Low, r.High = finite(f.value), finite(f.low), finite(f.high)
+	r.Outcome = Undecided
+	switch {
+	case r.Min != nil && f.low >= *r.Min, r.Max != nil && f.high <= *r.Max:
+		r.Outcome = Met
+	case r.Min != nil && f.high < *r.Min, r.Max != nil && f.low > *r.Max:
+		r.Outcome = Missed
+	}
+	if r.Outcome == Met && f.faulty {
+		r.Outcome, r.Reason = Undecided, ImplementationFailures
+		return r
+	}
+	if r.Outcome != Undecided {
+		return r
+	}
+	r.Reason = f.why
+	if r.Reason == "" {
+		r.Reason = IntervalStraddles
+	}
+	return r
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Beyond returns how far a value, or the end of its interval where there is none, lies on the wrong side of its bound, as a ratio; 0 if nothing
+// is known.
+func (r Result) Beyond() float64 {
+	value := r.Value
+	switch {
+	case value == nil && r.Min != nil:
+		value = r.High
+	case value == nil:
+		value = r.Low
+	}
+	switch {
+	case value == nil:
+		return 0
+	case r.Min != nil:
+		return *r.Min / *value
+	}
+	return *value / *r.Max
+}

@@ -1,0 +1,73 @@
+package validity
+
+import (
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
+)
+
+// Cell is one level of one load in one trial, and how far it can be believed.
+type Cell struct {
+	Trial   string `json:"trial"`
+	Block   int32  `json:"block"`
+	Attempt int32  `json:"attempt"`
+	// Raw is the key of the first generator's raw output; empty if there is none.
+	Raw      string   `json:"raw,omitempty"`
+	Validity Validity `json:"validity"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+	// PauseMicros is up to where the tool's own pauses may put a percentile of the latencies from the intended starts; 0 of a tool that keeps no rate.
+	PauseMicros int64 `json:"-"`
+	measured.Values
+}
+
+// facts are what the checks look at: all that is known of a cell, and what its run asks of it.
+type facts struct {
+	*measured.Facts
+	rules rules
+	// references are the baseline's answers, by the key of the request.
+	references map[string]*measured.Reference
+}
+
+// gather reads a cell. Sizes are nil if its trial stands alone.
+func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]measured.Sizes) (*facts, error) {
+	f, err := measured.Read(&r.decoder, l, i, t, sizes)
+	if err != nil {
+		return nil, err
+	}
+	return &facts{Facts: f, rules: r.rules, references: r.references}, nil
+}
+
+// judge runs all checks, and gives the cell with what they said.
+func (f *facts) judge() Cell {
+	m := f.Trial.Manifest
+	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Values: f.Values}
+	c.ThroughputIsDiluted, c.PauseMicros = f.Duet(), 1000*int64(tools.Traits(f.Level.Tool).PauseMillis)
+	for _, check := range checks {
+		for _, r := range check(f) {
+			c.mark(r)
+			if r.Code == GeneratorLimited || r.Code == GeneratorThrottled && r.Value > throttledVoid {
+				c.ThroughputIsBound = true
+			}
+			if r.Code == GeneratorThrottled || r.Code == GeneratorBusy && f.ServerUtilisation() < generatorLimited {
+				c.ThroughputIsDiluted = true
+			}
+		}
+	}
+	return c
+}
+
+// mark adds a reason to a cell and lowers its validity.
+func (c *Cell) mark(r Reason) {
+	c.Reasons = append(c.Reasons, r)
+	if r.Weight == Void || c.Validity == Valid {
+		c.Validity = r.Weight
+	}
+}
+
+// has reports whether a cell has a reason of a kind.
+func (c *Cell) has(code Code) bool {
+	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
+}

@@ -1,0 +1,33 @@
+package validity
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// checkSiblings finds a generator on the other hardware thread of the server's core. Two busy threads of a core have about 60 % of its
+// speed each, and how much it is depends on what the other does: a server beside its own generator is measured on a CPU that is not its
+// own, which weighs like a lack of pinning.
+func checkSiblings(f *facts) []Reason {
+	var out []Reason
+	for _, g := range f.OnThreads() {
+		out = append(out, Reason{Code: SharedCore, Weight: weight(f.rules.pinning), Scope: ScopeCell, Subject: g.Role, Detail: g.List})
+	}
+	return out
+}
+
+// UnseenSiblings says, as a sentence, that nobody has looked at who used the other threads of the server's cores; empty if there are none.
+func UnseenSiblings(server record.ObserverResult, seen *record.CellObservation) string {
+	var list []string
+	for _, cpu := range measured.Siblings(server, seen) {
+		list = append(list, strconv.Itoa(cpu))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Who used the hardware threads that share a core with the server's CPUs (CPUs %s) is unknown.", strings.Join(list, ","))
+}

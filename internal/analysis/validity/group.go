@@ -1,0 +1,223 @@
+package validity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/histogram"
+	"loadstone.dev/loadstone/internal/stats/inference"
+)
+
+// Group is one implementation at one level, over all blocks. A nil Summary means that no cell had the value.
+type Group struct {
+	record.Point
+	Implementation string      `json:"implementation"`
+	Role           record.Role `json:"role"`
+	// Valid, Suspect and Void count the measured cells; the summaries are over those that are not Void.
+	Valid   int `json:"valid"`
+	Suspect int `json:"suspect"`
+	Void    int `json:"void"`
+	// Missing counts the planned cells without a record.
+	Missing int `json:"missing"`
+	// Pinned counts the cells whose server and generators owned their CPUs.
+	Pinned int `json:"pinned"`
+
+	Throughput       *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
+	MeanLatency      *inference.Summary `json:"meanLatencyMicros,omitempty"`
+	CPUPerRequest    *inference.Summary `json:"serverCPUMicrosPerRequest,omitempty"`
+	ServerCPUs       *inference.Summary `json:"serverCPUs,omitempty"`
+	GeneratorCPUs    *inference.Summary `json:"generatorCPUs,omitempty"`
+	ServerRSS        *inference.Summary `json:"serverRSSBytes,omitempty"`
+	ServerPeakMemory *inference.Summary `json:"serverPeakMemoryBytes,omitempty"`
+	LatencyKind      string             `json:"meanLatencyKind,omitempty"`
+	// MeanLatencyLow is the lower end of MeanLatency, which is then the upper one; nil where latencies are known exactly.
+	MeanLatencyLow    *inference.Summary `json:"meanLatencyLowMicros,omitempty"`
+	ThroughputIsBound bool               `json:"throughputIsLowerBound"`
+
+	Requests int64 `json:"requests"`
+	// Errors are summed over all cells, the void ones included.
+	Errors record.Errors `json:"errors"`
+	// Latency holds the merged distribution of each kind.
+	Latency []measured.Distribution `json:"latency"`
+	// Observations are what else was seen, in a fixed order; those that no cell has are left out.
+	Observations []measured.Observation `json:"observations"`
+	// OverTime is the group's throughput over time; nil if nothing was sampled.
+	OverTime *measured.OverTime `json:"overTime,omitempty"`
+	// Findings say what is wrong with cells of the group, gathered by kind.
+	Findings []Finding `json:"findings"`
+	// Cells are the group's measured cells in the order of their blocks.
+	Cells []Cell `json:"cells"`
+}
+
+// GroupAt is an implementation at a point; nil if there is none.
+func GroupAt(groups []Group, at record.Point, implementation string) *Group {
+	return util.First(groups, func(g *Group) bool {
+		return g.Point == at && g.Implementation == implementation
+	})
+}
+
+// Reader reads the cells of a run and judges them.
+type Reader struct {
+	rules rules
+	plan  planned.Run
+	// trials are those of each implementation, by its name and in the order of their blocks.
+	trials map[string][]*record.TrialData
+	// references are the baseline's answers, by the key of the request.
+	references map[string]*measured.Reference
+	// sizes are those of each implementation's answers, by path.
+	sizes   map[string]map[string]measured.Sizes
+	decoder histogram.Decoder
+}
+
+// NewReader reads the records of a run, in which each trial is of one server. It refuses those of another run or plan.
+func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
+	trials, err := index(data, p)
+	if err != nil {
+		return nil, err
+	}
+	r := Reader{rules: newRules(data), plan: p, trials: trials, references: measured.NewReferences(trials[p.Baseline]), sizes: map[string]map[string]measured.Sizes{}}
+	for name, own := range trials {
+		r.sizes[name] = measured.NewSizes(own)
+	}
+	return &r, nil
+}
+
+// Pinning is what the run asks of its servers' CPUs.
+func (r *Reader) Pinning() record.Strictness { return r.rules.pinning }
+
+// Trials are the trials of an implementation, in the order of their blocks.
+func (r *Reader) Trials(implementation string) []*record.TrialData { return r.trials[implementation] }
+
+// Groups gathers every implementation at every level, checks the groups against each other and describes them.
+func (r *Reader) Groups() ([]Group, error) {
+	var out []Group
+	for _, l := range r.plan.Levels {
+		for _, i := range r.plan.Implementations {
+			g, err := r.group(l, i, r.trials[i.Name])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, g)
+		}
+	}
+	crossCheck(r.plan, out)
+	for k := range out {
+		out[k].Missing = max(int(r.plan.Blocks)-len(out[k].Cells), 0)
+		out[k].summarise()
+	}
+	return out, nil
+}
+
+// group gathers one implementation at one level, and merges the latencies of the cells that are not void.
+func (r *Reader) group(l planned.Level, i planned.Implementation, trials []*record.TrialData) (Group, error) {
+	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Cells: []Cell{}}
+	merged := measured.Distributions{}
+	for _, t := range trials {
+		f, err := r.gather(l, i, t, r.sizes[i.Name])
+		if err != nil {
+			return g, err
+		}
+		c := f.judge()
+		g.Cells = append(g.Cells, c)
+		if c.Validity == Void {
+			continue
+		}
+		merged.Merge(f.Latencies)
+	}
+	g.Latency = merged.Describe()
+	if len(g.Latency) > 0 {
+		g.LatencyKind = string(g.Latency[0].Kind)
+	}
+	return g, nil
+}
+
+// count adds a cell to the group's totals.
+func (g *Group) count(c Cell) {
+	switch c.Validity {
+	case Valid:
+		g.Valid++
+	case Suspect:
+		g.Suspect++
+	case Void:
+		g.Void++
+	}
+	if c.Pinning.Pinned {
+		g.Pinned++
+	}
+	if c.Validity != Void {
+		g.Requests += c.Requests
+		g.ThroughputIsBound = g.ThroughputIsBound || c.ThroughputIsBound
+	}
+	g.Errors = measured.AddErrors(g.Errors, c.Errors)
+}
+
+// summarise counts the cells and describes those that are not void.
+func (g *Group) summarise() {
+	var counted []measured.Values
+	for _, c := range g.Cells {
+		g.count(c)
+		if c.Validity != Void {
+			counted = append(counted, c.Values)
+		}
+	}
+	g.Findings = Findings(g.Cells)
+	g.Observations, g.OverTime = measured.Describe(counted), measured.NewOverTime(counted)
+	over := func(value func(measured.Values) *float64) *inference.Summary {
+		var values []float64
+		for _, c := range counted {
+			if v := value(c); v != nil {
+				values = append(values, *v)
+			}
+		}
+		return inference.Summarise(values)
+	}
+	g.Throughput = over(func(c measured.Values) *float64 { return c.Throughput })
+	if g.Throughput != nil && g.ThroughputIsBound {
+		g.Throughput.High = nil
+	}
+	g.MeanLatency = over(func(c measured.Values) *float64 { return g.ofKind(c, c.MeanLatency) })
+	g.MeanLatencyLow = over(func(c measured.Values) *float64 { return g.ofKind(c, c.MeanLatencyLow) })
+	g.CPUPerRequest = over(func(c measured.Values) *float64 { return c.CPUPerRequest })
+	g.ServerCPUs = over(func(c measured.Values) *float64 { return c.ServerCPUs })
+	g.GeneratorCPUs = over(func(c measured.Values) *float64 { return c.GeneratorCPUs })
+	g.ServerRSS = over(func(c measured.Values) *float64 { return c.ServerRSS })
+	g.ServerPeakMemory = over(func(c measured.Values) *float64 { return c.ServerPeakMemory })
+}
+
+// ofKind is a cell's value if it is of the group's kind of latency: two kinds are never averaged.
+func (g *Group) ofKind(c measured.Values, value *float64) *float64 {
+	if string(c.MeanLatencyKind) != g.LatencyKind {
+		return nil
+	}
+	return value
+}
+
+// index sorts the trials of each implementation by block, and refuses records of another run or plan.
+func index(data record.RunData, p planned.Run) (map[string][]*record.TrialData, error) {
+	out := map[string][]*record.TrialData{}
+	for i := range data.Trials {
+		m := &data.Trials[i].Manifest
+		if m.Run.UID != data.Manifest.Run.UID {
+			return nil, fmt.Errorf("reading trial %s: it belongs to run %s, not to %s", m.Name, m.Run.UID, data.Manifest.Run.UID)
+		}
+		if _, ok := p.Implementation(m.Servers[0]); !ok {
+			return nil, fmt.Errorf("reading trial %s: the run has no implementation %s", m.Name, m.Servers[0])
+		}
+		out[m.Servers[0]] = append(out[m.Servers[0]], &data.Trials[i])
+	}
+	for name, trials := range out {
+		slices.SortFunc(trials, func(a, b *record.TrialData) int { return cmp.Compare(a.Manifest.Block, b.Manifest.Block) })
+		for i := 1; i < len(trials); i++ {
+			a, b := trials[i-1].Manifest, trials[i].Manifest
+			if a.Block == b.Block {
+				return nil, fmt.Errorf("reading the trials of %s: block %d has two, %s and %s", name, a.Block, a.Name, b.Name)
+			}
+		}
+	}
+	return out, nil
+}

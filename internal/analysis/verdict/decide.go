@@ -1,0 +1,86 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/inference"
+)
+
+// Ratios are what is known of one contender at one level: by metric the logs of its ratios to the baseline, contender / baseline, one a
+// block, and NaN where the block has no pair.
+type Ratios struct {
+	record.Point
+	Logs map[Metric][]float64
+	// ThroughputIsBound means that the generator limited both sides.
+	ThroughputIsBound bool
+	// Rate counts who sustained the level's imposed rate.
+	Rate *RateCounts
+}
+
+// Rulebook is everything that Decide needs to know beside the ratios.
+type Rulebook struct {
+	// Duet and Weights are as of a plan; Analyses is how often the run may be analysed, 0 for once.
+	Duet     bool
+	Weights  map[string]float64
+	Analyses int
+	// Foresight asks for Detectable and BlocksNeeded, too, which takes most of the time.
+	Foresight bool
+}
+
+// Decide gives the verdicts of a run of which nothing but the ratios is known, as analysis.Analyse would: the contenders, each with its
+// levels, are one family. It exists so that the rules themselves can be tried on very many runs that were drawn from recorded ones.
+// Comparisons are named after the contenders' indices.
+func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
+	var out []Comparison
+	for k, levels := range contenders {
+		var compared []LevelComparison
+		for _, l := range levels {
+			compared = append(compared, l.comparison(rules.Duet))
+		}
+		for _, c := range contender(compared, rules.Weights) {
+			c.Implementation = fmt.Sprint(k)
+			out = append(out, c)
+		}
+	}
+	judgeAll(out, Searches{}, AnalysisAlpha(rules.Analyses), rules.Foresight)
+	return out
+}
+
+// comparison computes what the ratios say, and no verdict yet.
+func (r Ratios) comparison(duet bool) LevelComparison {
+	c := LevelComparison{Point: r.Point, Rate: r.Rate}
+	for _, m := range r.metrics(duet) {
+		var samples []inference.Sample
+		for b, log := range r.Logs[m] {
+			if !math.IsNaN(log) {
+				samples = append(samples, inference.Sample{Block: int32(b + 1), Span: inference.Exactly(log)})
+			}
+		}
+		one := NewResult(m, samples)
+		if m == Throughput {
+			one.ContenderIsBound, one.BaselineIsBound, one.Diluted = r.ThroughputIsBound, r.ThroughputIsBound, duet
+		}
+		c.Results = append(c.Results, one)
+	}
+	choose(c.Results, duet || planned.Level{Point: r.Point}.Imposed())
+	return c
+}
+
+// metrics are those that are an answer at the level, in the order of a run's.
+func (r Ratios) metrics(duet bool) []Metric {
+	var out []Metric
+	p := planned.Run{Duet: duet, Latencies: record.Percentiles}
+	for _, m := range metricsAt(p, planned.Level{Point: r.Point}) {
+		if _, ok := r.Logs[m]; ok {
+			out = append(out, m)
+		}
+	}
+	if !slices.Contains(out, CPUPerRequest) {
+		out = append([]Metric{CPUPerRequest}, out...)
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/internal/client/discover"
+)
+
+// ofControllers are the labels of the pods of Argo's controllers, by Argo's own manifests and by its community's chart.
+var ofControllers = []client.MatchingLabels{{"app": "workflow-controller"}, {"app.kubernetes.io/component": "workflow-controller"}}
+
+// lookAtOwnArgo says which controller of the user's takes the workflows of the operator of a namespace, or else why those do not that are seen, or which
+// would if it were ready, and is unready. All are empty if none is seen, or this user may not see enough.
+func lookAtOwnArgo(ctx context.Context, c client.Client, namespace string) (taker, away string, unready bool) {
+	ctx, cancel := context.WithTimeout(ctx, askDeadline)
+	defer cancel()
+	operator, err := discover.Operator(ctx, c, namespace)
+	if err != nil {
+		return "", "", false // It is said of the operator.
+	}
+	instance := option(operator.Spec.Template.Spec.Containers[0].Args, "argo-instance-id")
+	var others []string
+	var waiting string
+	for _, labels := range ofControllers {
+		var pods corev1.PodList
+		if err := c.List(ctx, &pods, labels); err != nil {
+			return "", "", false // Who may not list pods of other namespaces learns nothing of controllers.
+		}
+		for i := range pods.Items {
+			pod := &pods.Items[i]
+			why, known := passesOver(ctx, c, pod, namespace, instance)
+			switch {
+			case !known:
+				return "", "", false
+			case why == "":
+				return "pod " + client.ObjectKeyFromObject(pod).String(), "", false
+			case why == notReady:
+				waiting = fmt.Sprintf("pod %s %s", client.ObjectKeyFromObject(pod), why)
+			}
+			others = append(others, fmt.Sprintf("pod %s %s", client.ObjectKeyFromObject(pod), why))
+		}
+	}
+	if waiting != "" {
+		return "", waiting, true
+	}
+	return "", strings.Join(others, "; "), false
+}
+
+// notReady is why a controller takes no workflows that would take the operator's.
+const notReady = "is not ready"
+
+// passesOver says why a controller does not take workflows of an instance in a namespace; empty if it does. It is not known if its settings cannot be read.
+func passesOver(ctx context.Context, c client.Client, pod *corev1.Pod, namespace, instance string) (why string, known bool) {
+	container := pod.Spec.Containers[0]
+	args := slices.Concat(container.Command, container.Args)
+	if slices.Contains(args, "--namespaced") {
+		if of := cmp.Or(option(args, "managed-namespace"), pod.Namespace); of != namespace {
+			return fmt.Sprintf("runs workflows of namespace %s alone, and the operator's are in %s", of, namespace), true
+		}
+	}
+	var settings corev1.ConfigMap
+	name := cmp.Or(option(args, "configmap"), "workflow-controller-configmap")
+	if err := c.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: name}, &settings); err != nil {
+		return "", false
+	}
+	var config struct {
+		InstanceID string `json:"instanceID"`
+	}
+	if err := yaml.Unmarshal([]byte(settings.Data["config"]), &config); err != nil {
+		return "", false
+	}
+	if has := cmp.Or(config.InstanceID, settings.Data["instanceID"]); has != instance {
+		return fmt.Sprintf("has the instanceID %q, and the operator asks for %q", has, instance), true
+	}
+	if !slices.ContainsFunc(pod.Status.Conditions, func(d corev1.PodCondition) bool { return d.Type == corev1.PodReady && d.Status == corev1.ConditionTrue }) {
+		return notReady, true
+	}
+	return "", true
+}
+
+// option is the value of a flag among arguments, which may be an argument of its own; empty without it.
+func option(args []string, name string) string {
+	for i, arg := range args {
+		flag, value, is := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		switch {
+		case flag != name || !strings.HasPrefix(arg, "-"):
+		case is:
+			return value
+		case i+1 < len(args):
+			return args[i+1]
+		}
+	}
+	return ""
+}

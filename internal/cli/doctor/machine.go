@@ -1,0 +1,143 @@
+package doctor
+
+import (
+	"slices"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/plan"
+)
+
+const (
+	// fewDescriptors is how many files a generator needs for the largest levels that people usually ask for.
+	fewDescriptors = 4096
+	// performance is the governor that keeps a CPU at its frequency.
+	performance = "performance"
+)
+
+// Machine is what was read of a machine.
+type Machine struct {
+	// Cores are the CPUs on which this program may run, by core; Online are all of the machine, as the kernel lists them.
+	Cores  [][]int
+	Online int
+	// Governor is how frequencies are chosen; record.Unknown where the kernel does not show it. Boost is true if they may rise above the usual.
+	Governor string
+	Boost    bool
+	// Steal is the share of time that the hypervisor took from the CPUs, and Busy the CPUs that programs used, while it was read.
+	Steal, Busy float64
+	// Quota is the number of CPUs that a cgroup grants; 0 if it sets no limit, and nil if no cgroup can be read.
+	Quota *float64
+	// Tools are the load generators that Loadstone knows.
+	Tools []Tool
+	// Descriptors is how many files a process may open.
+	Descriptors uint64
+}
+
+// Tool is a load generator.
+type Tool struct {
+	// Path is where the program lies; empty if it is missing. Install says how it comes to the machine.
+	Name, Path, Install string
+}
+
+// OfMachine judges a machine on which loadstone run is to measure.
+func OfMachine(m Machine) []Finding {
+	out := []Finding{m.cpus(), m.smt(), m.governor(), m.boost(), m.steal(), m.busy(), m.quota(), m.descriptors()}
+	return append(out, m.tools()...)
+}
+
+// allowed is the number of CPUs.
+func (m Machine) allowed() int { return len(slices.Concat(m.Cores...)) }
+
+func (m Machine) cpus() Finding {
+	const check = "CPUs"
+	switch n := m.allowed(); {
+	case n < 2:
+		return say(check, Fault, "Measure on a machine with two CPUs or more, or set spec.placement.pinning to Preferred: server and generator then share the CPU, and every cell is marked.",
+			"%d CPU: a server and its generator need one each", n)
+	case n < m.Online:
+		return say(check, Note, "Start loadstone without taskset or a cpuset to use all of them.", "%d of %d CPUs may be used", n, m.Online)
+	default:
+		return say(check, Good, "", "%d CPUs", n)
+	}
+}
+
+func (m Machine) smt() Finding {
+	const check = "SMT"
+	shared := slices.ContainsFunc(m.Cores, func(core []int) bool { return len(core) > 1 })
+	switch {
+	case !shared:
+		return say(check, Good, "", "no two CPUs share a core, as far as the kernel says")
+	case len(m.Cores) < 2:
+		return say(check, Warning, "Measure on a machine with two cores.", "all CPUs are threads of one core: server and generator slow each other down")
+	}
+	return say(check, Good, "", "%d cores of several threads: server and generators are put on different cores, and siblings stay free where there are enough", len(m.Cores))
+}
+
+func (m Machine) governor() Finding {
+	const check = "frequency"
+	switch m.Governor {
+	case performance:
+		return say(check, Good, "", "the governor is %s", performance)
+	case "", record.Unknown:
+		return say(check, Note, "", "the kernel shows no governor, as in most virtual machines: whether frequencies change is not known")
+	}
+	return say(check, Warning, "cpupower frequency-set --governor performance", "the governor is %s: frequencies follow the load, and differ from cell to cell", m.Governor)
+}
+
+func (m Machine) boost() Finding {
+	if m.Boost {
+		return say("boost", Note, "Write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to /sys/devices/system/cpu/cpufreq/boost.",
+			"frequencies may rise above the nominal one, as long as the machine is cool: long runs slow down")
+	}
+	return say("boost", Good, "", "frequencies do not rise above the nominal one, as far as the kernel says")
+}
+
+func (m Machine) steal() Finding {
+	if m.Steal > plan.MaxSteal {
+		return say("steal", Warning, "Choose a machine with dedicated CPUs, or measure when its host is quiet.",
+			"the hypervisor took %.1f %% of the time: above %.0f %% a cell is void", 100*m.Steal, 100*plan.MaxSteal)
+	}
+	return say("steal", Good, "", "the hypervisor took %.1f %% of the time", 100*m.Steal)
+}
+
+func (m Machine) busy() Finding {
+	if m.Busy > plan.MaxNeighbourCPU {
+		return say("neighbours", Warning, "End them, or measure later: top shows who they are.",
+			"other programs used %.2f CPUs: a cell in which they use more than %v of the server's is void", m.Busy, plan.MaxNeighbourCPU)
+	}
+	return say("neighbours", Good, "", "other programs used %.2f CPUs", m.Busy)
+}
+
+func (m Machine) quota() Finding {
+	const check = "quota"
+	switch {
+	case m.Quota == nil:
+		return say(check, Note, "Make sure that nothing limits the CPU time of this shell, such as a container's CPU limit.", "no cgroup can be read: whether one limits CPU time is unknown")
+	case *m.Quota > 0:
+		return say(check, Fault, "Start loadstone outside that cgroup, or a container without a CPU limit.", "a cgroup grants %v CPUs, and stops the processes in it for part of each 100 ms when they use more", *m.Quota)
+	}
+	return say(check, Good, "", "no cgroup limits CPU time")
+}
+
+func (m Machine) descriptors() Finding {
+	if m.Descriptors < fewDescriptors {
+		return say("open files", Warning, "ulimit -n 65536", "a process may open %d files, and each connection is one", m.Descriptors)
+	}
+	return say("open files", Good, "", "a process may open %d files", m.Descriptors)
+}
+
+// tools names the load generators. One is enough.
+func (m Machine) tools() []Finding {
+	missing := Warning
+	if slices.ContainsFunc(m.Tools, func(t Tool) bool { return t.Path != "" }) {
+		missing = Note
+	}
+	var out []Finding
+	for _, t := range m.Tools {
+		if t.Path != "" {
+			out = append(out, say(t.Name, Good, "", "%s", t.Path))
+			continue
+		}
+		out = append(out, say(t.Name, missing, t.Install, "it is not in PATH: loads with tool: %s are refused here", t.Name))
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/internal/cluster/namespaces"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// askDeadline bounds each question that doctor asks of a cluster.
+const askDeadline = 10 * time.Second
+
+// Cluster reads what doctor judges of a cluster.
+func ReadCluster(ctx context.Context, k *kube.Flags) (Cluster, error) {
+	seen := Cluster{Own: util.Version}
+	config, err := k.Config()
+	if err != nil {
+		return seen, err
+	}
+	c, err := discover.Connect(ctx, config)
+	if err != nil {
+		return seen, err
+	}
+	asked := rest.CopyConfig(config)
+	asked.Timeout = askDeadline
+	d, err := discovery.NewDiscoveryClientForConfig(asked)
+	if err != nil {
+		return seen, fmt.Errorf("making a client: %w", err)
+	}
+	if v, err := d.ServerVersion(); err == nil {
+		seen.Version = v.GitVersion
+		seen.Minor, _ = strconv.Atoi(strings.TrimRight(v.Minor, "+")) // A version that is no number is not known.
+	}
+	_, err = c.RESTMapper().RESTMapping(schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"})
+	seen.Argo = err == nil
+	seen.ArgoAway, seen.ArgoElsewhere = lookAtArgo(ctx, c, k.System)
+	if seen.ArgoElsewhere {
+		seen.ArgoOwn, seen.ArgoAway, seen.ArgoUnready = lookAtOwnArgo(ctx, c, k.System)
+	}
+	lookAtOperator(ctx, c, k.System, &seen)
+	seen.Store, seen.StoreUnseen = judgedStore(lookAtStore(ctx, k))
+	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())
+	return seen, err
+}
+
+// lookAtOperator says why there is no operator, or of which version it is, and which of its namespaces it cannot lead.
+func lookAtOperator(ctx context.Context, c client.Client, namespace string, seen *Cluster) {
+	d, err := discover.Operator(ctx, c, namespace)
+	if err != nil {
+		seen.Operator = err.Error()
+		return
+	}
+	seen.Missing, seen.Locked = lookForNamespaces(ctx, c, d.Spec.Template.Spec.Containers)
+	if d.Status.ReadyReplicas == 0 {
+		seen.Operator = fmt.Sprintf("no pod of Deployment %s/%s is ready", d.Namespace, d.Name)
+		return
+	}
+	seen.Release = d.Labels["app.kubernetes.io/version"]
+}
+
+// lookForNamespaces are the namespaces that an operator is to lead, by its arguments, and that are not there or do not bind the chart's Role to it, as far
+// as this user may know.
+func lookForNamespaces(ctx context.Context, c client.Reader, containers []corev1.Container) (missing, locked []string) {
+	ctx, cancel := context.WithTimeout(ctx, askDeadline)
+	defer cancel()
+	for _, container := range containers {
+		for _, arg := range container.Args {
+			text, names := strings.CutPrefix(arg, "--namespaces=")
+			led, err := namespaces.Parse(text, "")
+			if !names || err != nil {
+				continue
+			}
+			if there, missing, err := led.Split(ctx, c); err == nil {
+				return missing, unbound(ctx, c, there)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// unbound are those of some namespaces that lack the RoleBinding by which the operator has its rights there. One that this user may not see is taken to be there.
+func unbound(ctx context.Context, c client.Reader, of namespaces.Led) []string {
+	var out []string
+	for _, name := range of {
+		binding := &metav1.PartialObjectMetadata{}
+		binding.SetGroupVersionKind(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"))
+		if err := c.Get(ctx, client.ObjectKey{Namespace: name, Name: "loadstone-runs"}, binding); apierrors.IsNotFound(err) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// argoDeployment is the chart's controller of workflows.
+const argoDeployment = "loadstone-argo"
+
+// lookAtArgo says why the chart's controller of workflows does no work, or that the chart has installed none, or none that this user may see.
+func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away string, elsewhere bool) {
+	ctx, cancel := context.WithTimeout(ctx, askDeadline)
+	defer cancel()
+	var d appsv1.Deployment
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: argoDeployment}, &d)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		return "", true
+	case err != nil:
+		return fmt.Sprintf("its Deployment cannot be read: %s", discover.Explain("", err)), false
+	case d.Status.ReadyReplicas == 0:
+		return fmt.Sprintf("no pod of Deployment %s/%s is ready", namespace, argoDeployment), false
+	}
+	return "", false
+}
+
+// lookAtStore is an error if the object store cannot be read.
+func lookAtStore(ctx context.Context, k *kube.Flags) error {
+	ctx, cancel := context.WithTimeout(ctx, askDeadline)
+	defer cancel()
+	in, err := k.Installation(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	_, err = in.Store.List(ctx, "calibrations")
+	return err
+}
+
+// judgedStore says why the object store cannot be read, and whether that is for want of a key of this user's, of which the operator needs none.
+func judgedStore(err error) (why string, unseen bool) {
+	if err == nil {
+		return "", false
+	}
+	return err.Error(), errors.Is(err, discover.ErrNoOwnKey) || errors.Is(err, artifact.ErrOwnKeyDenied)
+}
+
+// lookAtNodes reads the nodes on which pods may run. A user who may not list them sees none.
+func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) ([]Node, error) {
+	var list corev1.NodeList
+	if err := c.List(ctx, &list); apierrors.IsForbidden(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", discover.Explain("", err))
+	}
+	var out []Node
+	for i := range list.Items {
+		n := &list.Items[i]
+		if n.Spec.Unschedulable {
+			continue
+		}
+		one := Node{Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue()}
+		for _, t := range n.Spec.Taints {
+			one.Tainted = one.Tainted || t.Key == v1alpha1.TaintMeasure
+		}
+		text, err := kubelets.Get().AbsPath("/api/v1/nodes", n.Name, "proxy/configz").Do(ctx).Raw()
+		if err == nil {
+			one.Policy, one.WholeCores = policyIn(text)
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// wholeCores is the option of the CPU manager by which a pod gets all hyperthreads of its cores.
+const wholeCores = "full-pcpus-only"
+
+// policyIn is the CPU manager's policy in a kubelet's configuration, and whether it gives whole cores; empty if it cannot be read.
+func policyIn(text []byte) (policy string, whole bool) {
+	var z struct {
+		KubeletConfig struct {
+			CPUManagerPolicy        string            `json:"cpuManagerPolicy"`
+			CPUManagerPolicyOptions map[string]string `json:"cpuManagerPolicyOptions"`
+		} `json:"kubeletconfig"`
+	}
+	if err := json.Unmarshal(text, &z); err != nil {
+		return "", false
+	}
+	return z.KubeletConfig.CPUManagerPolicy, z.KubeletConfig.CPUManagerPolicyOptions[wholeCores] == "true"
+}

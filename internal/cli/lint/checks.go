@@ -1,0 +1,203 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/report/format"
+)
+
+// findings are those of one check.
+type findings []Finding
+
+// one makes the finding of a check of one sample.
+func one(code validity.Code, weight validity.Validity, scope validity.Scope, sentence, fix string) findings {
+	return findings{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, Fix: fix}}
+}
+
+// with returns what was seen, and what is let pass.
+func (f findings) with(value, limit float64) findings {
+	for i := range f {
+		f[i].Value, f[i].Limit = value, limit
+	}
+	return f
+}
+
+// graded makes a finding of a share: Suspect up to a limit, Void beyond.
+func graded(code validity.Code, share, limit float64, sentence, fix string) []Finding {
+	f := one(code, validity.Suspect, ScopeSample, sentence, fix).with(share, limit)
+	if share > limit {
+		f[0].Weight = validity.Void
+	}
+	return f
+}
+
+func checkTool(s Sample) []Finding {
+	switch {
+	case s.Failed != "":
+		return one(validity.ToolFailed, validity.Void, ScopeSample, fmt.Sprintf("%s gave no result: %s.", s.Tool, strings.TrimRight(s.Failed, ".")),
+			"Mend what it complains about and run it again; a run that gave up is no zero and no maximum.")
+	case s.Requests == 0:
+		return one(validity.NoRequests, validity.Void, ScopeSample, "Not one request was completed.", "Look whether the server listens and answers before loading it.")
+	}
+	return nil
+}
+
+func checkDuration(s Sample) []Finding {
+	if !s.Counted() || s.Seconds.Value <= 0 {
+		return nil
+	}
+	const fix = "Let it run for 5 s or more after a warm-up (wrk -d10s, ab -t 10 -n 100000000, k6 duration)."
+	took := s.Seconds.Value
+	switch {
+	case took < voidSeconds:
+		return one(validity.TooShort, validity.Void, ScopeSample, fmt.Sprintf("The run took %s: that is start-up, not load.", spell(took*1e6)), fix).with(took, voidSeconds)
+	case s.AskedSeconds > 0 && s.Seconds.High() < cutShort*s.AskedSeconds:
+		return one(validity.CutShort, validity.Void, ScopeSample, fmt.Sprintf("The run ended after %s of %s.", spell(took*1e6), spell(s.AskedSeconds*1e6)),
+			"Find out what ended it, and let it run to its end.")
+	case s.Seconds.High() < suspectSeconds:
+		return one(validity.TooShort, validity.Suspect, ScopeSample, fmt.Sprintf("The run took %s only.", spell(took*1e6)), fix).with(took, suspectSeconds)
+	}
+	return nil
+}
+
+func checkRequests(s Sample) []Finding {
+	if !s.Counted() || s.Requests >= fewRequests {
+		return nil
+	}
+	return one(validity.TooFewRequests, validity.Suspect, ScopeSample, fmt.Sprintf("The run made %s requests only.", format.Integer(s.Requests)),
+		"Let it run longer: below 1,000 requests chance alone moves the throughput by 3 % and more.").with(float64(s.Requests), fewRequests)
+}
+
+// checkLabel compares what people wrote with what the tool says. People's text is read by patterns, so it casts doubt and voids nothing.
+func checkLabel(s Sample) []Finding {
+	var out []Finding
+	for _, c := range s.Claims {
+		told := s.Told(c.What)
+		if told == 0 || told == c.Value {
+			continue
+		}
+		f := one(validity.WrongLabel, validity.Suspect, ScopeSample, fmt.Sprintf("%q says %s %s, and %s ran %s.", c.Where, number(c.Value), c.What, s.Tool, number(told)),
+			"Take the number from the tool's own output; the label describes another measurement.").with(told, c.Value)
+		out = append(out, f...)
+	}
+	return out
+}
+
+// checkStatus voids a sample with any error status: an error page is often faster than the real one.
+func checkStatus(s Sample) []Finding {
+	if !s.Counted() || s.Errors.Status == 0 {
+		return nil
+	}
+	share := float64(s.Errors.Status) / float64(s.Requests)
+	return one(validity.WrongStatus, validity.Void, ScopeSample, fmt.Sprintf("%s of %s answers (%s) had an error status.", format.Integer(s.Errors.Status), format.Integer(s.Requests), percent(share)),
+		"Ask for the page once with curl -i, mend it, and measure again; what was measured is the error page.").with(share, 0)
+}
+
+// checkFailed relates requests that got no answer to all. A share is printed with its digits, since 0.0985 % is not below 0.1 % for nothing.
+func checkFailed(s Sample) []Finding {
+	failed := s.Errors.Sum() - s.Errors.Status - s.Errors.Body
+	if s.Failed != "" || failed == 0 {
+		return nil
+	}
+	share := min(float64(failed)/float64(max(s.Requests+s.Errors.Connect+s.Errors.Read+s.Errors.Write, 1)), 1)
+	return graded(FailedRequests, share, failedVoid,
+		fmt.Sprintf("%s requests (%s of all) failed: %s.", format.Integer(failed), percent(share), kinds(s)),
+		"Count errors of every kind beside each throughput; more than 0.1 % make it another load than the one named.")
+}
+
+// kinds lists the failures that are not told as statuses or lengths.
+func kinds(s Sample) string {
+	e := s.Errors
+	var out []string
+	for _, k := range []struct {
+		name string
+		n    int64
+	}{{"connect", e.Connect}, {"read", e.Read}, {"write", e.Write}, {"timeout", e.Timeout}, {"of unknown kind", e.Unsorted}} {
+		if k.n > 0 {
+			out = append(out, k.name+" "+format.Integer(k.n))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func checkLength(s Sample) []Finding {
+	if !s.Counted() || s.Errors.Body == 0 {
+		return nil
+	}
+	share := min(float64(s.Errors.Body)/float64(s.Requests), 1)
+	return graded(WrongLength, share, failedVoid,
+		fmt.Sprintf("%s answers (%s) were not as long as the first.", format.Integer(s.Errors.Body), percent(share)),
+		"If the page's length varies, say so with ab -l; if it does not, the server answered something else.")
+}
+
+// checkStarved relates timeouts to connections, since a starved connection adds one where a served one adds thousands of requests.
+func checkStarved(s Sample) []Finding {
+	if s.Failed != "" || s.Errors.Timeout == 0 || s.Connections == 0 {
+		return nil
+	}
+	share := float64(s.Errors.Timeout) / float64(s.Connections)
+	if share <= starvedVoid {
+		return nil
+	}
+	ofRequests := float64(s.Errors.Timeout) / float64(max(s.Requests, 1))
+	return one(validity.Starved, validity.Void, ScopeSample,
+		fmt.Sprintf("%s timeouts on %s (%s; as a share of requests only %s): some were left waiting, and their waits are in no latency.",
+			format.Integer(s.Errors.Timeout), plural(s.Connections, "connection"), percent(share), percent(ofRequests)),
+		"Lower the connections until nobody times out, or raise wrk's --timeout so that the waits are measured.").with(share, starvedVoid)
+}
+
+// checkScript looks at what k6's script itself found wrong.
+func checkScript(s Sample) []Finding {
+	var out []Finding
+	if s.ChecksFailed > 0 {
+		all := s.ChecksFailed + s.ChecksPassed
+		share := float64(s.ChecksFailed) / float64(all)
+		out = graded(ChecksFailed, share, failedVoid, fmt.Sprintf("%s of %s checks (%s) failed.", format.Integer(s.ChecksFailed), format.Integer(all), percent(share)),
+			"The script says that the answers are wrong: mend them before measuring how fast they come.")
+	}
+	if len(s.Crossed) > 0 {
+		quoted := make([]string, len(s.Crossed))
+		for i, c := range s.Crossed {
+			quoted[i] = fmt.Sprintf("%q", c)
+		}
+		out = append(out, one(ThresholdsCrossed, Note, ScopeSample, "Thresholds of the script were crossed: "+strings.Join(util.Distinct(quoted), ", ")+".",
+			"Report the run as one that missed its objectives.")...)
+	}
+	return out
+}
+
+// checkRate voids a load that did not arrive: what was dropped is in no latency.
+func checkRate(s Sample) []Finding {
+	a := s.Arrivals
+	if s.Failed != "" || a == nil {
+		return nil
+	}
+	missed := max(a.Asked-float64(a.Started), float64(a.Dropped))
+	if missed <= 0 {
+		return nil
+	}
+	share := missed / max(a.Asked, missed)
+	f := one(RateNotReached, Note, ScopeSample, fmt.Sprintf("%s of %s iterations that the rate asked for (%s) were not started, %s of them dropped for want of virtual users.",
+		number(missed), number(a.Asked), percent(share), format.Integer(a.Dropped)),
+		"Raise maxVUs; if they still run out, the server cannot sustain the rate, and the throughput that it reached is the result.").with(share, missedShare)
+	if missed > max(missedShare*a.Asked, missedStarts) {
+		f[0].Weight = validity.Void
+	}
+	return f
+}
+
+func checkKept(s Sample) []Finding {
+	if !s.Counted() || s.Reused == nil || *s.Reused >= s.Requests {
+		return nil
+	}
+	share := float64(*s.Reused) / float64(s.Requests)
+	f := one(NotKeptAlive, Note, ScopeSample, fmt.Sprintf("Connections were to be kept, and %s of %s requests (%s) found theirs kept.", format.Integer(*s.Reused), format.Integer(s.Requests), percent(share)),
+		"Let the server keep connections of HTTP/1.0 clients, or use wrk, which speaks HTTP/1.1.").with(share, keptShare)
+	if share < keptShare {
+		f[0].Weight = validity.Suspect
+	}
+	return f
+}

@@ -1,0 +1,152 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/base/printed"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/format"
+)
+
+// checkThroughput computes the throughput again. Both numbers were rounded, so they agree if some pair within the roundings does.
+func checkThroughput(s Sample) []Finding {
+	if !s.Counted() || s.DerivedSeconds || s.Seconds.Value <= 0 || s.Throughput.Value <= 0 {
+		return nil
+	}
+	n := float64(s.Requests)
+	low := n / s.Seconds.High()
+	if s.Throughput.High() >= low*(1-arithmetic) && (s.Seconds.Low() <= 0 || s.Throughput.Low() <= n/s.Seconds.Low()*(1+arithmetic)) {
+		return nil
+	}
+	return one(ThroughputMismatch, validity.Void, ScopeSample,
+		fmt.Sprintf("It says %s requests a second, and %s requests in %s make %s.", hundredths(s.Throughput.Value), format.Integer(s.Requests), spell(s.Seconds.Value*1e6), hundredths(s.Recomputed)),
+		"Go back to the file that the tool wrote: this text was changed or put together from two.")
+}
+
+// arithmetic is what tools' own float arithmetic may lose.
+const arithmetic = 1e-6
+
+// checkLittle holds the requests under way, throughput times mean latency, against the connections that could carry them.
+func checkLittle(s Sample) []Finding {
+	if !s.Counted() || s.Connections == 0 {
+		return nil
+	}
+	if s.Tool == K6 {
+		return checkLoop(s)
+	}
+	mean := s.Mean()
+	if s.Tool == Wrk2 || mean == nil || s.PerSecond() == 0 {
+		return nil
+	}
+	n := float64(s.Connections)
+	low, high := s.PerSecond()*mean.Low()/1e6/n, s.PerSecond()*mean.High()/1e6/n
+	kind := s.Latency[0].Kind
+	switch {
+	case low > littleLimit && kind == record.Corrected && len(wrkStall(s)) > 0:
+		// The stall is the better explanation, and its way out says that no latency counts.
+		return nil
+	case low > littleLimit && kind == record.Corrected:
+		return one(Inflated, validity.Suspect, validity.ScopeLatency,
+			fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: latencies are printed that nobody measured. wrk adds them after each request of twice the average time or more (its correction for coordinated omission); what made requests slow is most likely the server, or the machine under it. The throughput stands.",
+				number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")),
+			"Do not report the mean or the tail of this run; read wrk's histogram and take the correction out, or measure latency at a fixed rate.").with(low, littleLimit)
+	case low > littleLimit:
+		return impossible(low, fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: one of the numbers is wrong.",
+			number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")))
+	case high < unanswered && s.Tool == AB && s.Requests >= unansweredTurns*s.Connections:
+		return one(validity.Unanswered, validity.Suspect, ScopeSample,
+			fmt.Sprintf("The latencies explain at most %s of the time of %s, and ab lists answered requests only. Most likely the server, or the machine under it, left the rest unanswered; otherwise ab had no CPU to send more.",
+				percent(high), plural(s.Connections, "connection")), confirmUnanswered).with(high, unanswered)
+	case high < unaccounted:
+		return one(UnaccountedTime, Note, validity.ScopeLatency,
+			fmt.Sprintf("The latencies explain %s of the connections' time; for the rest they waited in the generator, for an answer that never came, or to be opened again.", percent(high)),
+			"Look whether the generator had CPU left, and count errors; a server that was not asked is not fast.").with(high, unaccounted)
+	}
+	return nil
+}
+
+// checkLoop holds virtual users against their iterations, which may send requests side by side.
+func checkLoop(s Sample) []Finding {
+	if s.Loop == nil || s.Loop.PerSecond == 0 {
+		return nil
+	}
+	users := s.Loop.PerSecond * s.Loop.MeanMicros.Low() / 1e6
+	if users <= littleLimit*float64(s.Connections) {
+		return nil
+	}
+	return impossible(users/float64(s.Connections), fmt.Sprintf("%s iterations a second of %s each need %s virtual users, and there were %s: one of the numbers is wrong.",
+		number(s.Loop.PerSecond), spell(s.Loop.MeanMicros.Value), number(users), format.Integer(s.Connections)))
+}
+
+func impossible(value float64, sentence string) []Finding {
+	return one(Impossible, validity.Void, ScopeSample, sentence, "Go back to the file that the tool wrote: this text was changed or put together from two.").with(value, littleLimit)
+}
+
+// point is a statistic that must not be below the one before it; nil if it was not printed.
+type point struct {
+	name string
+	q    *printed.Quantity
+}
+
+// checkOrder voids what no set of latencies can have: a quantile above the next one, or a mean outside of least and most.
+func checkOrder(s Sample) []Finding {
+	for _, l := range s.Latency {
+		least, most := point{"the minimum", l.Min}, point{"the maximum", l.Max}
+		rising := []point{least}
+		for i := range l.Quantiles {
+			q := &l.Quantiles[i]
+			rising = append(rising, point{"p" + number(q.Q*100), &q.Micros})
+		}
+		for _, points := range [][]point{append(rising, most), {least, {"the mean", l.Mean}, most}, {least, {"the median", l.Median}, most}} {
+			if f := descends(points); f != nil {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+func descends(points []point) []Finding {
+	points = slices.DeleteFunc(points, func(p point) bool { return p.q == nil })
+	for i := 1; i < len(points); i++ {
+		a, b := points[i-1], points[i]
+		if a.q.Low() > b.q.High() {
+			return one(OutOfOrder, validity.Void, ScopeSample, fmt.Sprintf("In the latencies, %s is %s and %s is %s, which cannot be.", a.name, spell(a.q.Value), b.name, spell(b.q.Value)),
+				"Go back to the file that the tool wrote: this text was changed or put together from two.")
+		}
+	}
+	return nil
+}
+
+// checkSamples looks for quantiles that rest on too few samples.
+func checkSamples(s Sample) []Finding {
+	if !s.Counted() || len(s.Latency) == 0 {
+		return nil
+	}
+	n := float64(s.Requests - min(s.Errors.Timeout, s.Requests))
+	for _, q := range s.Latency[0].Quantiles {
+		beyond := n * (1 - q.Q)
+		if q.Q >= 1 || beyond >= samplesBeyond-1e-6 {
+			continue
+		}
+		return one(TooFewSamples, validity.Suspect, validity.ScopeLatency, fmt.Sprintf("p%s and what lies above it rest on %s of %s samples.", number(q.Q*100), number(beyond), number(n)),
+			fmt.Sprintf("Leave it out, or make %s requests and more.", number(samplesBeyond/(1-q.Q)))).with(beyond, samplesBeyond)
+	}
+	return nil
+}
+
+// checkResolution looks at latencies of few steps.
+func checkResolution(s Sample) []Finding {
+	if !s.Counted() || len(s.Latency) == 0 {
+		return nil
+	}
+	l := s.Latency[0]
+	if l.ResolutionMicros == 0 || l.Mean == nil || l.Mean.Value >= coarse*l.ResolutionMicros {
+		return nil
+	}
+	return one(CoarseLatency, Note, validity.ScopeLatency, fmt.Sprintf("%s prints whole steps of %s, and the mean latency is between %s and %s.",
+		s.Tool, spell(l.ResolutionMicros), spell(l.Mean.Low()), spell(l.Mean.High())),
+		"Compare no latencies of this run: its quantiles are good to a step. ab -e writes finer ones to a file; wrk and k6 print them.")
+}

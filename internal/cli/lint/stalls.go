@@ -1,0 +1,92 @@
+package lint
+
+import (
+	"fmt"
+	"math"
+
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/base/printed"
+)
+
+const (
+	watch        = "Confirm it: load it again with while sleep 0.1; do curl -so /dev/null -w '%{time_total} ' URL; done and vmstat 1 beside it. "
+	confirmStall = watch + "curl waits as long as a stall lasts; steal (st) or a run queue (r) then lay it on the machine. Do not report latencies before that."
+	confirmGap   = watch + "If curl waits too, the server stalls, or with steal (st) or a run queue (r) the machine; if it never does, look with ss -tni for " +
+		"connections whose lastrcv only grows. Do not report latencies before that."
+	confirmUnanswered = "Confirm it with ss -tni while it runs again: a connection whose lastrcv only grows waits for an answer that does not come."
+)
+
+// checkStall looks for times in which no answer came, and for those that a few requests kept to themselves.
+func checkStall(s Sample) []Finding {
+	switch s.Tool {
+	case Wrk:
+		return wrkStall(s)
+	case AB:
+		return abStall(s)
+	}
+	return nil
+}
+
+// wrkStall holds the mean of wrk's Req/Sec against its throughput. Each thread takes a sample of its rate every 100 ms, but none while
+// no answer came, and the next one then stands for the whole gap. So threads x mean is the throughput, however it varies, unless there
+// are gaps; of these at least the share 1 - 1/ratio of the time is made, if the rate between them is steady.
+func wrkStall(s Sample) []Finding {
+	r := s.ThreadRate
+	if !s.Counted() || r == nil || r.Value < sampledRate || s.Throughput.Value <= 0 {
+		return nil
+	}
+	together := printed.Quantity{Value: r.Value * float64(s.Threads), Rounding: r.Rounding * float64(s.Threads)}
+	ratio := together.Low() / s.Throughput.High()
+	if ratio <= stalledRatio || float64(s.Connections)/together.Value > sampledTurn {
+		return nil
+	}
+	return one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("While answers came, wrk's threads got %s a second; over the whole run they got %s: for about %s of the time, or more, a thread got no answer. "+
+		"Most likely the server, or the machine under it, stood still or left requests unanswered.", number(together.Value), number(s.Throughput.Value), atLeast(1-1/ratio)), confirmGap).with(ratio, stalledRatio)
+}
+
+// abStall looks at the slowest hundredth of ab's requests: at their share of the time, and at the largest latency beside p99.
+func abStall(s Sample) []Finding {
+	most, p99 := s.Most(), s.P99()
+	if !s.Counted() || most == nil || p99 == nil || most.Low() <= stallMicros {
+		return nil
+	}
+	tail := fmt.Sprintf("99 of 100 requests took %s or less, and the slowest took %s", spell(p99.High()), spell(most.Value))
+	if share := slowestShare(s, *most, *p99); share > stalledShare {
+		return one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("%s; the slowest hundredth made up %s of all waiting, or more. "+
+			"Most likely the server, or the machine under it, stood still for a while; otherwise a few requests waited for something of their own.", tail, atLeast(share)), confirmStall).with(share, stalledShare)
+	}
+	if ratio := most.Low() / p99.High(); ratio > stalledTail {
+		return one(Stalled, validity.Suspect, validity.ScopeLatency, tail+". Most likely the server, or the machine under it, stood still for a moment; otherwise a packet was lost and sent again.", confirmStall).with(ratio, stalledTail)
+	}
+	return nil
+}
+
+// slowestShare is the least share of all waiting that the requests above p99 can have; 0 if none follows. The squares of the latencies
+// add up to n (sd² + mean²). A request at p99 or below adds at most p99 x its latency to that, one above at most most x its latency:
+// sd² + mean² <= mean (p99 (1 - share) + most share). The mean is at most N / X, since a connection carries one request at a time.
+func slowestShare(s Sample, most, p99 printed.Quantity) float64 {
+	l := s.Latency[0]
+	if l.SD == nil || l.Mean == nil || most.High() <= p99.High() || s.PerSecond() <= 0 {
+		return 0
+	}
+	mean := min(l.Mean.High(), float64(s.Connections)/s.PerSecond()*1e6)
+	if mean <= 0 {
+		return 0
+	}
+	squares := l.SD.Low()*l.SD.Low() + l.Mean.Low()*l.Mean.Low()
+	return max((squares/mean-p99.High())/(most.High()-p99.High()), 0)
+}
+
+// checkMean explains a p99 that is below the mean.
+func checkMean(s Sample) []Finding {
+	mean, p99, most := s.Mean(), s.P99(), s.Most()
+	if !s.Counted() || mean == nil || p99 == nil || most == nil || mean.Low() < p99.High() {
+		return nil
+	}
+	return one(MeanAboveP99, Note, validity.ScopeLatency, fmt.Sprintf("The mean (%s) lies above p99 (%s): the slowest hundredth of the requests, up to %s, lifts the mean, and p99 sees none of it.",
+		latency(mean), latency(p99), spell(most.Value)),
+		"Quote neither as usual or worst: give the median and the maximum with them.")
+}
+
+// atLeast prints a share in whole percent that it reaches.
+func atLeast(share float64) string { return number(math.Floor(share*100)) + " %" }

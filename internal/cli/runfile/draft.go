@@ -1,0 +1,91 @@
+package runfile
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+//go:embed run.yaml.tmpl
+var draftSource string
+
+// Draft is what the file of a new run is made from.
+type Draft struct {
+	Name, Tool, Path string
+	Implementations  []Implementation
+	Connections      []int32
+	Seconds, Blocks  int32
+	// Port is that of every implementation, and Images are theirs, by the implementation's name.
+	Port   int32
+	Images map[string]string
+}
+
+// Implementation is an implementation of a draft.
+type Implementation struct {
+	Name, Image string
+	Command     []string
+	Port        int32
+}
+
+// Text is the file of a draft.
+func (d *Draft) Text() (string, error) {
+	t, err := template.New("init").Funcs(template.FuncMap{"scalar": scalar, "list": flowList}).Parse(draftSource)
+	if err != nil {
+		return "", fmt.Errorf("reading the draft of a run: %w", err)
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, d); err != nil {
+		return "", fmt.Errorf("writing the draft of a run: %w", err)
+	}
+	return b.String(), nil
+}
+
+// Add reads the implementations of the arguments, as NAME=COMMAND, and of the images; examples if there are none.
+func (d *Draft) Add(args []string) error {
+	if len(args) == 0 && len(d.Images) == 0 {
+		args = []string{"old=./server-old --port=" + strconv.Itoa(int(d.Port)), "new=./server-new --port=" + strconv.Itoa(int(d.Port))}
+	}
+	for _, arg := range args {
+		name, command, found := strings.Cut(arg, "=")
+		if !found || name == "" || len(strings.Fields(command)) == 0 {
+			return fmt.Errorf("%q is no implementation: write NAME=COMMAND, such as 'new=./server --port=8080'", arg)
+		}
+		d.Implementations = append(d.Implementations, Implementation{Name: name, Command: strings.Fields(command), Image: d.Images[name], Port: d.Port})
+	}
+	var others []string
+	for name := range d.Images {
+		if !slices.ContainsFunc(d.Implementations, func(i Implementation) bool { return i.Name == name }) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	for _, name := range others {
+		d.Implementations = append(d.Implementations, Implementation{Name: name, Image: d.Images[name], Port: d.Port})
+	}
+	return nil
+}
+
+// plainScalar are the texts that YAML reads as they are.
+var plainScalar = regexp.MustCompile(`^[./A-Za-z][-._/:A-Za-z0-9]*[A-Za-z0-9/]$|^[a-z/]$`)
+
+// scalar is a text as YAML reads it.
+func scalar(text string) string {
+	if plainScalar.MatchString(text) && !slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}, strings.ToLower(text)) {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// flowList is a list of texts as YAML reads it.
+func flowList(texts []string) string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, scalar(text))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}

@@ -1,0 +1,106 @@
+// Package screen prints what happens in a run: a line for everything that stays true and, on a terminal, a live view below
+// those lines that is drawn anew. What stands in the view follows from the events alone; nothing here looks at a clock.
+package screen
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"loadstone.dev/loadstone/internal/run/progress"
+)
+
+// anyWidth is the width of a terminal that does not say how wide it is.
+const anyWidth = 80
+
+// Screen prints what happens in a run, for people.
+type Screen struct {
+	out io.Writer
+	// width is the width of the terminal; nil where there is none.
+	width func() int
+	board board
+	// drawn is how many lines of the live view stand below the last line that stays.
+	drawn int
+}
+
+// New makes a screen, which is live if it is a terminal.
+func New(out io.Writer) *Screen {
+	s := &Screen{out: out}
+	if f, ok := out.(*os.File); ok && IsTerminal(f) {
+		s.width = func() int { return widthOf(f) }
+	}
+	return s
+}
+
+// Live reports whether there is a live view.
+func (s *Screen) Live() bool { return s.width != nil }
+
+// Tell shows an event.
+func (s *Screen) Tell(e progress.Event) {
+	s.board.take(e)
+	line := lineOf(e)
+	if !s.Live() {
+		if line != "" {
+			fmt.Fprintln(s.out, line)
+		}
+		return
+	}
+	text := s.erase()
+	if line != "" {
+		text += line + "\n"
+	}
+	fmt.Fprint(s.out, text+s.draw())
+}
+
+// End removes the live view and leaves the cursor at the beginning of a line.
+func (s *Screen) End() {
+	if s.Live() {
+		fmt.Fprint(s.out, s.erase())
+	}
+}
+
+// erase removes the live view: the cursor goes back to its first line, and all below is cleared.
+func (s *Screen) erase() string {
+	if s.drawn == 0 {
+		return ""
+	}
+	up := ""
+	if s.drawn > 1 {
+		up = fmt.Sprintf("\x1b[%dA", s.drawn-1)
+	}
+	s.drawn = 0
+	return "\r" + up + "\x1b[J"
+}
+
+// draw draws the live view. No line of it is as long as the terminal is wide, since one that is broken could not be erased.
+func (s *Screen) draw() string {
+	lines := s.board.lines()
+	for i, line := range lines {
+		if runes, most := []rune(line), s.width()-1; len(runes) > most {
+			lines[i] = string(runes[:max(most, 0)])
+		}
+	}
+	s.drawn = len(lines)
+	return strings.Join(lines, "\n")
+}
+
+// IsTerminal reports whether a stream is a terminal on which the cursor can be moved.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil && os.Getenv("TERM") != "dumb"
+}
+
+func widthOf(f *os.File) int {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil || size.Col == 0 {
+		return anyWidth
+	}
+	return int(size.Col)
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/config/samples"
+	"loadstone.dev/loadstone/internal/local/helper"
+)
+
+// lastPort is the highest port there is.
+const lastPort = 65535
+
+// Server is what is measured under two names.
+type Server struct {
+	// Run is the name of the run.
+	Run     string
+	Image   string
+	Port    int
+	Command []string
+}
+
+// OnCluster is the run of config/samples/aa.yaml, of another image where one is given. An error is a sentence about what was given.
+func (s Server) OnCluster() (*v1alpha1.BenchmarkRun, error) {
+	if s.Image == "" && len(s.Command) > 0 {
+		return nil, errors.New("a command needs an image: set --image, or leave out --cluster and its like to measure the command on this machine")
+	}
+	if s.Image == "" {
+		return s.run(nil)
+	}
+	return s.run(func(i *v1alpha1.Implementation) { i.Image, i.Port, i.Command = s.Image, int32(s.Port), s.Command })
+}
+
+// Here is the same run for this machine: of a command or an image where one is given, else of the server that this program can be, by its path self.
+// That one gets the first port from s.Port on that is not taken. Where CPUs are too few the run is measured all the same, marked,
+// and finds no noise floor.
+func (s Server) Here(self string, taken func(port int) bool) (*v1alpha1.BenchmarkRun, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if s.Image == "" && len(s.Command) == 0 {
+		for s.Port < lastPort && taken(s.Port) {
+			s.Port++
+		}
+		s.Command = []string{self, helper.ServerCommand, "--port=" + strconv.Itoa(s.Port)}
+	}
+	r, err := s.run(func(i *v1alpha1.Implementation) { i.Image, i.Port, i.Command = s.Image, int32(s.Port), s.Command })
+	if err == nil {
+		r.Spec.Placement.Pinning = v1alpha1.Preferred
+	}
+	return r, err
+}
+
+// run is the sample with both implementations changed.
+func (s Server) run(change func(*v1alpha1.Implementation)) (*v1alpha1.BenchmarkRun, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	var r v1alpha1.BenchmarkRun
+	if err := yaml.UnmarshalStrict(samples.AA, &r); err != nil {
+		return nil, fmt.Errorf("decoding config/samples/aa.yaml: %w", err)
+	}
+	r.Name = s.Run
+	if change == nil {
+		return &r, nil
+	}
+	for i := range r.Spec.Implementations {
+		change(&r.Spec.Implementations[i])
+	}
+	return &r, nil
+}
+
+// check refuses what no run can have.
+func (s Server) check() error {
+	if wrong := validation.IsDNS1123Subdomain(s.Run); len(wrong) > 0 {
+		return fmt.Errorf("--name %q is no name of a run: %s", s.Run, strings.Join(wrong, "; "))
+	}
+	if s.Port < 1 || s.Port > lastPort {
+		return fmt.Errorf("--port %d is no port: name one from 1 to %d", s.Port, lastPort)
+	}
+	return nil
+}

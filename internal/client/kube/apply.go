@@ -1,0 +1,116 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/client/discover"
+)
+
+// Applier puts a run on a cluster.
+type Applier struct {
+	Client client.Client
+	// Replace is true if a run that stands in the way is deleted; note is told of it.
+	Replace bool
+	Note    func(string)
+}
+
+// Apply creates a run, or finds that it is there already and goes on.
+func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followed bool, err error) {
+	for {
+		err := a.Client.Create(ctx, run)
+		switch {
+		case err == nil:
+			return false, nil
+		case apierrors.IsInvalid(err):
+			return false, invalid(fmt.Errorf("the cluster refuses the run: %w", err))
+		case apierrors.IsNotFound(err):
+			return false, invalid(fmt.Errorf("the cluster has no namespace %s: kubectl create namespace %s makes it", run.Namespace, run.Namespace))
+		case !apierrors.IsAlreadyExists(err):
+			return false, discover.Explain("", err)
+		}
+		there, err := Run(ctx, a.Client, client.ObjectKeyFromObject(run))
+		if err != nil {
+			return false, err
+		}
+		asked := there.Spec
+		asked.Suspend = run.Spec.Suspend // Whether it is suspended is no matter of what it measures.
+		same := apiequality.Semantic.DeepEqual(asked, run.Spec)
+		switch {
+		case a.Replace:
+			if err := a.remove(ctx, there); err != nil {
+				return false, err
+			}
+		case there.Status.CompletionTime != nil:
+			return false, invalid(fmt.Errorf("BenchmarkRun %s/%s has ended before: --replace deletes it and measures again, loadstone report %s fetches its report", run.Namespace, run.Name, run.Name))
+		case !same:
+			return false, invalid(fmt.Errorf("BenchmarkRun %s/%s is there already and measures something else: --replace deletes it, or give yours another metadata.name", run.Namespace, run.Name))
+		default:
+			run.UID = there.UID
+			return true, a.resume(ctx, there, run.Spec.Suspend)
+		}
+	}
+}
+
+// resume lets a run go on that is suspended on the cluster, if the file says that it is not: applying the file would. Where the file does not say,
+// somebody else may have suspended it.
+func (a Applier) resume(ctx context.Context, there *v1alpha1.BenchmarkRun, asked *bool) error {
+	if there.Spec.Suspend == nil || !*there.Spec.Suspend || asked != nil && *asked {
+		return nil
+	}
+	name := fmt.Sprintf("benchmarkrun %s/%s", there.Namespace, there.Name)
+	if asked == nil {
+		a.Note(name + " is suspended, and the file does not say whether it should be: with spec.suspend: false in it this command resumes the run")
+		return nil
+	}
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"suspend": false}}`))
+	if err := a.Client.Patch(ctx, there, patch, client.FieldOwner(owner)); err != nil {
+		return fmt.Errorf("resuming BenchmarkRun %s/%s: %w", there.Namespace, there.Name, discover.Explain("", err))
+	}
+	a.Note(name + " resumed")
+	return nil
+}
+
+// remove deletes a run that stands in the way.
+func (a Applier) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	a.Note(fmt.Sprintf("benchmarkrun %s/%s is deleted first: waiting until its load has stopped", run.Namespace, run.Name))
+	ctx, cancel := context.WithTimeout(ctx, awayAtMost)
+	defer cancel()
+	return Remove(ctx, a.Client, run)
+}
+
+// Remove deletes a run and waits until it is gone: its load has stopped then.
+func Remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
+	if err := client.IgnoreNotFound(c.Delete(ctx, run)); err != nil {
+		return fmt.Errorf("deleting BenchmarkRun %s/%s: %w", run.Namespace, run.Name, discover.Explain("", err))
+	}
+	for {
+		err := c.Get(ctx, client.ObjectKeyFromObject(run), &v1alpha1.BenchmarkRun{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("waiting until BenchmarkRun %s/%s is deleted: %w", run.Namespace, run.Name, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until BenchmarkRun %s/%s is deleted: %w", run.Namespace, run.Name, notRemoved(ctx))
+		case <-time.After(PollEvery / 4):
+		}
+	}
+}
+
+// notRemoved is why nobody waits for the end of a run any longer.
+func notRemoved(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return errors.New("the operator does not remove it: is it running? loadstone doctor finds out")
+	}
+	return ErrLeft
+}

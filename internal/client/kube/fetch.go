@@ -1,0 +1,118 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/download"
+)
+
+// FetchReport puts the report of a run below a folder, and returns the path of its page.
+func FetchReport(ctx context.Context, k *Flags, key client.ObjectKey, dir string, again bool) (string, error) {
+	in, err := k.Stored(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	r, err := Run(ctx, in.Client, key)
+	if err != nil {
+		return "", err
+	}
+	in.Know(r)
+	var files []report.File
+	if again {
+		files, err = remake(ctx, in, r)
+	} else {
+		files, err = fetch(ctx, in, r)
+	}
+	if err != nil {
+		return "", err
+	}
+	return write(filepath.Join(dir, r.Namespace, r.Name), files)
+}
+
+// write puts files into a folder and returns the path of the first. Forms that this report lacks are removed: they are of another one.
+func write(folder string, files []report.File) (string, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", fmt.Errorf("making the folder of the report: %w", err)
+	}
+	for _, name := range report.FileNames() {
+		if slices.ContainsFunc(files, func(f report.File) bool { return f.Name == name }) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("removing a file of an older report: %w", err)
+		}
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(folder, f.Name), f.Body, 0o644); err != nil {
+			return "", fmt.Errorf("writing the report: %w", err)
+		}
+	}
+	first, err := filepath.Abs(filepath.Join(folder, files[0].Name))
+	if err != nil {
+		return "", fmt.Errorf("naming the report: %w", err)
+	}
+	return first, nil
+}
+
+// getter reads objects.
+type getter interface {
+	Get(ctx context.Context, key, sha256 string) ([]byte, error)
+}
+
+// fetch reads the files of a run's report, the page for people first, as the status names it. A report of an older version may have fewer.
+func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
+	ref := r.Status.Report
+	_, key, ok := strings.Cut(strings.TrimPrefix(ref.URI, "s3://"), "/")
+	if !ok && r.Status.CompletionTime != nil {
+		return nil, fmt.Errorf("BenchmarkRun %s ended without a report: kubectl get benchmarkruns.loadstone.dev %s --namespace %s shows why", r.Name, r.Name, r.Namespace)
+	}
+	if !ok {
+		return nil, fmt.Errorf("BenchmarkRun %s has no report yet: kubectl wait --namespace %s --for=condition=Reported benchmarkrun/%s", r.Name, r.Namespace, r.Name)
+	}
+	names := report.FileNames()
+	page, err := store.Get(ctx, key, ref.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	out := []report.File{{Name: names[0], Body: page}}
+	for _, name := range names[1:] {
+		body, err := store.Get(ctx, path.Join(path.Dir(key), name), "")
+		if errors.Is(err, artifact.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, report.File{Name: name, Body: body})
+	}
+	return out, nil
+}
+
+func remake(ctx context.Context, store publish.Store, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
+	prefix := download.PrefixOf(r)
+	if sum := r.Status.Report.ManifestSHA256; sum != "" {
+		if _, err := store.Get(ctx, artifact.ManifestKey(prefix), sum); err != nil {
+			return nil, fmt.Errorf("reporting %s again: reading the manifest that the status of BenchmarkRun %s names: %w", prefix, r.Name, err)
+		}
+	}
+	o, err := publish.Make(ctx, store, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("reporting %s again: %w", prefix, err)
+	}
+	return o.Files, nil
+}

@@ -1,0 +1,253 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/suite"
+	"loadstone.dev/loadstone/internal/suite/webhook"
+)
+
+// owner is who has written a request. Flux takes away what somebody has written whose name begins with kubectl, as that of a plugin of kubectl does, and
+// with it a request that still waits.
+const owner = "loadstone"
+
+// RoundRequest is a round that was asked for.
+type RoundRequest struct {
+	// Said is what will come of it, in a sentence.
+	Said string
+
+	client client.Client
+	key    client.ObjectKey
+	uid    types.UID
+	// token is the value of the annotation by which it was asked for, or the id of a request that gives values.
+	token string
+	gives bool
+	every time.Duration
+}
+
+// RequestRound asks for a round of a suite, with values for some of its parameters. All others have their defaults.
+func RequestRound(ctx context.Context, k *Flags, name string, values []v1alpha1.ParameterValue, now time.Time) (*RoundRequest, error) {
+	namespace, err := k.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	c, err := k.Client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	r := &RoundRequest{client: c, key: client.ObjectKeyFromObject(s), gives: len(values) > 0, every: PollEvery}
+	if r.gives {
+		err = retry.RetryOnConflict(retry.DefaultRetry, func() error { return r.give(ctx, s, values, now) })
+	} else {
+		r.token = now.UTC().Format(time.RFC3339Nano)
+		patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, r.token)
+		err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(owner))
+	}
+	if bad := (*Invalid)(nil); errors.As(err, &bad) {
+		return nil, err
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, noSuite(r.key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking for a round of BenchmarkSuite %s: %w", r.key, discover.Explain("", err))
+	}
+	r.uid, r.Said = s.UID, fmt.Sprintf("benchmarksuite %s: a round is asked for", r.key)
+	if r.gives {
+		r.Said += ", with " + webhook.Given(values)
+	}
+	if s.Spec.Suspend != nil && *s.Spec.Suspend {
+		r.Said += ", and waits until spec.suspend is false"
+	}
+	return r, nil
+}
+
+// give writes a request with values down on its suite, as the webhook does. One that waits gives way: the newest counts. What the suite does not take is
+// not written down.
+func (r *RoundRequest) give(ctx context.Context, s *v1alpha1.BenchmarkSuite, values []v1alpha1.ParameterValue, now time.Time) error {
+	if err := r.client.Get(ctx, r.key, s); err != nil {
+		return err
+	}
+	if _, faults := suite.Check(s, values, now); len(faults) > 0 {
+		return invalid(fmt.Errorf("BenchmarkSuite %s: %s", r.key, faults[0].Message))
+	}
+	r.token = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %s %q", s.UID, now.UTC().Format(time.RFC3339Nano), values)))
+	newest := webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).Then(r.token, values, now, now)
+	newest.ByHand = true
+	if webhook.Read(newest.Text()).ID == "" {
+		return invalid(fmt.Errorf("BenchmarkSuite %s: a request gives values to eight parameters at most, each of 1 to 1,024 characters", r.key))
+	}
+	after := s.DeepCopy()
+	metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1alpha1.AnnotationWebhook, newest.Text())
+	return r.client.Patch(ctx, after, client.MergeFromWithOptions(s, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
+}
+
+// Values are those of parameters, each written as NAME=VALUE.
+func Values(texts []string) ([]v1alpha1.ParameterValue, error) {
+	var values []v1alpha1.ParameterValue
+	for _, text := range texts {
+		name, value, given := strings.Cut(text, "=")
+		switch {
+		case !given || name == "":
+			return nil, invalid(fmt.Errorf("%q gives no parameter a value: write NAME=VALUE", text))
+		case slices.ContainsFunc(values, func(v v1alpha1.ParameterValue) bool { return v.Name == name }):
+			return nil, invalid(fmt.Errorf("the parameter %s has two values: give it one", name))
+		}
+		values = append(values, v1alpha1.ParameterValue{Name: name, Value: value})
+	}
+	return values, nil
+}
+
+// Await waits for the end of the round that answers the request, and for no longer than patience: then the round goes on. With changePoints it also waits
+// until those are known that the gate asks for. A round that has the values of another request, as with Replace and Skip, is an error.
+func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, changePoints bool) (v1alpha1.SuiteRound, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var round int32
+	var ended *v1alpha1.SuiteRound
+	says := "no round has begun"
+	for {
+		s, runs, err := r.read(limited)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && s.UID != r.uid:
+			return v1alpha1.SuiteRound{}, fmt.Errorf("BenchmarkSuite %s was deleted while its round was waited for", r.key)
+		case err != nil && limited.Err() == nil:
+			says = discover.Explain("", err).Error()
+		case err == nil:
+			if round == 0 {
+				round = r.answer(s, runs)
+			}
+			if given := valuesOf(s, round); !r.gives && len(given) > 0 {
+				return v1alpha1.SuiteRound{}, fmt.Errorf(
+					"round %d of BenchmarkSuite %s took the place of the request, and says nothing of the defaults: a request has given it %s. Ask again", round, r.key, webhook.Given(given))
+			}
+			if ended = endOf(s, round); ended != nil && (!changePoints || suite.Held(s, *ended, time.Now()) == 0) {
+				return *ended, nil
+			}
+			if round == 0 && r.dropped(s) {
+				return v1alpha1.SuiteRound{}, r.lost(s)
+			}
+			says = r.standing(s, round)
+		}
+		select {
+		case <-limited.Done():
+			if ctx.Err() != nil {
+				return v1alpha1.SuiteRound{}, ErrLeft
+			}
+			if ended != nil {
+				return *ended, nil
+			}
+			return v1alpha1.SuiteRound{}, fmt.Errorf("the round of BenchmarkSuite %s has not ended within %s, and is waited for no longer: %s", r.key, patience, says)
+		case <-time.After(r.every):
+		}
+	}
+}
+
+// read reads the suite, and then its runs: those of a round that the suite says it has begun are there.
+func (r *RoundRequest) read(ctx context.Context) (*v1alpha1.BenchmarkSuite, []v1alpha1.BenchmarkRun, error) {
+	s := &v1alpha1.BenchmarkSuite{}
+	if err := r.client.Get(ctx, r.key, s); err != nil {
+		return nil, nil, err
+	}
+	var runs v1alpha1.BenchmarkRunList
+	err := r.client.List(ctx, &runs, client.InNamespace(r.key.Namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(r.uid)})
+	return s, runs.Items, err
+}
+
+// answer is the number of the round that answers the request; 0 if it has not begun. The status remembers that of one with values when its runs are gone.
+// A later request that took its place asks for the same, unless it gives values.
+func (r *RoundRequest) answer(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) int32 {
+	if r.gives {
+		if s.Status.Current.Webhook == r.token {
+			return s.Status.Current.Round
+		}
+		if line := util.First(s.Status.History, func(l *v1alpha1.SuiteRound) bool { return l.Webhook == r.token }); line != nil {
+			return line.Round
+		}
+	}
+	if round := suite.Answering(runs, r.token); round > 0 || r.gives {
+		return round
+	}
+	return suite.Answering(runs, s.Annotations[v1alpha1.AnnotationRequestedAt])
+}
+
+// dropped reports whether a suite is done with a request that no round answers.
+func (r *RoundRequest) dropped(s *v1alpha1.BenchmarkSuite) bool {
+	if r.gives {
+		return s.Status.LastHandledWebhook == r.token || r.displaced(s)
+	}
+	return s.Status.LastHandledRequest != "" && slices.Contains([]string{r.token, s.Annotations[v1alpha1.AnnotationRequestedAt]}, s.Status.LastHandledRequest)
+}
+
+// displaced reports whether a request with values that waited is no longer there.
+func (r *RoundRequest) displaced(s *v1alpha1.BenchmarkSuite) bool {
+	return webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID != r.token
+}
+
+// lost says why nothing more is known of a request that a suite is done with.
+func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
+	switch {
+	case r.gives && r.displaced(s):
+		return fmt.Errorf("the request waits no longer on BenchmarkSuite %s: a newer one with values took its place, or somebody has removed it: ask again for its round", r.key)
+	case s.Spec.Concurrency == v1alpha1.ConcurrencySkip:
+		return fmt.Errorf("the request was dropped: another round of BenchmarkSuite %s was in progress, and spec.concurrency is Skip: ask again when that has ended", r.key)
+	}
+	return fmt.Errorf("no run is left of the round of BenchmarkSuite %s that answered the request: status.history of the suite has its outcome", r.key)
+}
+
+// valuesOf are the values that a request has given to a round of a suite; none if the suite does not know of the round yet.
+func valuesOf(s *v1alpha1.BenchmarkSuite, round int32) []v1alpha1.ParameterValue {
+	if ended := endOf(s, round); ended != nil {
+		return ended.Parameters
+	}
+	if s.Status.Current.Round != round {
+		return nil
+	}
+	return s.Status.Current.Parameters
+}
+
+// endOf is how a round of a suite has ended; nil if it has not.
+func endOf(s *v1alpha1.BenchmarkSuite, round int32) *v1alpha1.SuiteRound {
+	if round == 0 || s.Status.Current.Round == round {
+		return nil
+	}
+	return util.First(s.Status.History, func(l *v1alpha1.SuiteRound) bool { return l.Round == round })
+}
+
+// standing is how far the round of the request is; before it has begun, what is waited for.
+func (r *RoundRequest) standing(s *v1alpha1.BenchmarkSuite, round int32) string {
+	if waits, known := webhook.RoundOf(s, r.token); r.gives && known && round == 0 {
+		return "no round has begun: " + waits.Message
+	}
+	return standing(s, round)
+}
+
+// standing is how far a round of a suite is; without one, how the suite stands.
+func standing(s *v1alpha1.BenchmarkSuite, round int32) string {
+	if round > 0 {
+		return fmt.Sprintf("round %d goes on, %s of its runs have ended", round, cmp.Or(s.Status.Current.Progress, "none"))
+	}
+	text := "no round has begun"
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Status != metav1.ConditionTrue {
+		text += fmt.Sprintf(": Ready is %s (%s): %s", c.Status, c.Reason, c.Message)
+	}
+	return text
+}

@@ -1,0 +1,163 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/download"
+	"loadstone.dev/loadstone/internal/suite/rounds"
+)
+
+// Stored is what is stored of the runs of a cluster. The operator hands out what belongs to runs that it knows; what the operator refuses is read
+// from the store by its key, if the user may read that. When its runs are known, several can read from it at the same time.
+type Stored struct {
+	Client    client.Client
+	namespace string
+	handout   *download.Client
+	known     []download.Files
+	// open opens the store by its key, when it is needed first; note is told so.
+	open func(context.Context) (*discover.Installation, error)
+	note func(string)
+	mu   sync.Mutex
+	in   *discover.Installation
+}
+
+var (
+	_ publish.Store   = (*Stored)(nil)
+	_ rounds.Holder   = (*Stored)(nil)
+	_ artifact.Reader = (*Stored)(nil)
+)
+
+// Stored connects to the cluster. Close it after use.
+func (k *Flags) Stored(ctx context.Context) (*Stored, error) {
+	namespace, err := k.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	config, err := k.Config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := discover.Connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := download.NewClient(config, k.System)
+	if err != nil {
+		return nil, err
+	}
+	return &Stored{Client: c, namespace: namespace, handout: asked, open: k.Installation, note: k.Note}, nil
+}
+
+// Know makes the files of a run known as the run's.
+func (s *Stored) Know(r *v1alpha1.BenchmarkRun) { s.known = append(s.known, s.handout.Of(r)) }
+
+// LoadRun reads the records of a run; of the context's namespace if the key names none.
+func (s *Stored) LoadRun(ctx context.Context, key client.ObjectKey) (record.RunData, error) {
+	if key.Namespace == "" {
+		key.Namespace = s.namespace
+	}
+	r, err := Run(ctx, s.Client, key)
+	if err != nil {
+		return record.RunData{}, err
+	}
+	s.Know(r)
+	return s.Load(ctx, download.PrefixOf(r))
+}
+
+// URI implements artifact.Reader.
+func (s *Stored) URI(key string) string { return "stored:" + key }
+
+// Get implements artifact.Reader.
+func (s *Stored) Get(ctx context.Context, key, sha string) ([]byte, error) {
+	refused := fmt.Errorf("%w: %s belongs to no run that is there", download.ErrRefused, key)
+	for _, files := range s.known {
+		if s.opened() == nil && files.Hold(key) {
+			body, err := files.Get(ctx, key, sha)
+			if !errors.Is(err, download.ErrRefused) {
+				return body, err
+			}
+			refused = err
+		}
+	}
+	store, err := s.byKey(ctx, refused)
+	if err != nil {
+		return nil, err
+	}
+	return store.Get(ctx, key, sha)
+}
+
+// Load implements publish.Store.
+func (s *Stored) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
+	return artifact.Load(ctx, s, runPrefix)
+}
+
+// List implements publish.Store. The operator lists nothing.
+func (s *Stored) List(ctx context.Context, folder string) ([]artifact.Object, error) {
+	store, err := s.byKey(ctx, fmt.Errorf("%w: %s belongs to no run", download.ErrRefused, folder))
+	if err != nil {
+		return nil, err
+	}
+	return store.List(ctx, folder)
+}
+
+// Hold reports whether a key belongs to a run that is known.
+func (s *Stored) Hold(key string) bool {
+	return slices.ContainsFunc(s.known, func(f download.Files) bool { return f.Hold(key) })
+}
+
+// opened is the installation whose store is read by its key; nil as long as the operator hands out all.
+func (s *Stored) opened() *discover.Installation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.in
+}
+
+// byKey is the store itself, for what the operator has refused.
+func (s *Stored) byKey(ctx context.Context, refused error) (*artifact.Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.in != nil {
+		return s.in.Store, nil
+	}
+	in, err := s.open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w; and who may not ask the operator needs the object store's key: %w", refused, err)
+	}
+	s.in = in
+	if s.note != nil {
+		s.note(fmt.Sprintf("reading the object store by its key: %v", refused))
+	}
+	return in.Store, nil
+}
+
+// Close ends the connection to the store.
+func (s *Stored) Close() {
+	if s.in != nil {
+		s.in.Close()
+	}
+}
+
+// Run reads a run. One that is not there is a sentence.
+func Run(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alpha1.BenchmarkRun, error) {
+	var r v1alpha1.BenchmarkRun
+	err := c.Get(ctx, key, &r)
+	if apierrors.IsNotFound(err) {
+		return nil, invalid(fmt.Errorf("there is no BenchmarkRun %s in namespace %s: loadstone list --all-namespaces shows those that are there", key.Name, key.Namespace))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", key, discover.Explain("", err))
+	}
+	return &r, nil
+}

@@ -1,0 +1,240 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+)
+
+// Interim is what a run knows of its interim analyses.
+func Interim(run *v1alpha1.BenchmarkRun) conduct.Interim {
+	status := run.Status.Interim
+	return conduct.Interim{After: status.AnalysedBlocks, Stopped: status.StoppedAfterBlock, MaxWidth: run.Spec.Stop.MaxWidth}
+}
+
+// Trials are the trials of a run, in the order of the list.
+func Trials(list []v1alpha1.Trial) conduct.Trials {
+	trials := make(conduct.Trials, len(list))
+	for i := range list {
+		trials[i] = Trial(&list[i])
+	}
+	return trials
+}
+
+// Trial is what is known of a trial.
+func Trial(t *v1alpha1.Trial) conduct.Trial {
+	f := conduct.Trial{
+		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)},
+		Work:         Work(t),
+		Begun:        t.Status.AttemptTime != nil,
+	}
+	for _, i := range t.Spec.Servers {
+		f.Servers = append(f.Servers, i.Name)
+	}
+	if t.Status.StartTime != nil {
+		f.Started = t.Status.StartTime.Time
+	}
+	if t.Status.CompletionTime != nil {
+		f.Ended = t.Status.CompletionTime.Time
+	}
+	if t.Status.ManifestKey != "" {
+		f.Stored = &record.Artifact{Name: "manifest.json", Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256}
+	}
+	f.Reason, f.Message = Outcome(t)
+	for _, n := range t.Status.Nodes {
+		f.Nodes = append(f.Nodes, record.BoundNode{Member: n.Member, Node: n.Node})
+	}
+	return f
+}
+
+// MeasuredOn are the nodes of a trial that was stored.
+func MeasuredOn(m record.TrialManifest) []v1alpha1.MemberNode {
+	var list []v1alpha1.MemberNode
+	for _, p := range m.Pods {
+		list = append(list, v1alpha1.MemberNode{Member: p.Member, Node: p.Node})
+	}
+	return list
+}
+
+// Work is what a trial does. The phase follow ends a trial that cannot be read, with the error that is left out here.
+func Work(t *v1alpha1.Trial) kind.Work {
+	w, _ := kinds.Of(t.Spec)
+	return w
+}
+
+// EndReason is why a run measures nothing more; empty while it does. Trials that an early end cuts off are out of time, whatever has ended their run.
+func EndReason(run *v1alpha1.BenchmarkRun) string {
+	if Over(run) != nil {
+		return v1alpha1.ReasonTimedOut
+	}
+	if run.Status.CompletionTime == nil {
+		return ""
+	}
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		return c.Reason
+	}
+	return v1alpha1.ReasonDone
+}
+
+// Over is why a run's measuring has ended early, as an operator has written it down while the report waits for its store; nil if it goes on, or if all was
+// measured.
+func Over(run *v1alpha1.BenchmarkRun) *conduct.Ending {
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionExecuted)
+	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonTrialsFailed {
+		return nil
+	}
+	return &conduct.Ending{Condition: c.Type, Reason: c.Reason, Message: c.Message}
+}
+
+// Run identifies a run in records.
+func Run(run *v1alpha1.BenchmarkRun) record.Run {
+	return record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), PlanHash: run.Status.PlanHash}
+}
+
+// Pod is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
+func Pod(p *corev1.Pod) record.PodRecord {
+	r := record.PodRecord{
+		Name: p.Name, Member: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
+		QOSClass: string(p.Status.QOSClass), Image: p.Spec.Containers[0].Image,
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == p.Spec.Containers[0].Name {
+			r.ImageID = c.ImageID
+		}
+	}
+	return r
+}
+
+// LargestServer is the most that the servers of a run ask of one node.
+func LargestServer(run *v1alpha1.BenchmarkRun) (plan.Demand, error) {
+	p, err := Plan(run)
+	if err != nil {
+		return plan.Demand{}, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
+	}
+	return plan.LargestServer(p), nil
+}
+
+// Plan is the plan of a run on a cluster.
+func Plan(run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
+	return plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID), Round: ofRound(run)})
+}
+
+// ofRound reports whether a suite has made a run.
+func ofRound(run *v1alpha1.BenchmarkRun) bool {
+	owner := metav1.GetControllerOf(run)
+	return owner != nil && owner.Kind == "BenchmarkSuite" && owner.APIVersion == v1alpha1.GroupVersion.String()
+}
+
+const (
+	// releasePatience is how long a pod may hold CPUs after it was told to go.
+	releasePatience = 10 * time.Minute
+	// orphanPatience is the same of a pod whose trial is gone: one of ours has gone by then, or its node is known to be away.
+	orphanPatience = time.Minute
+)
+
+// HoldsCPUs reports whether a pod that another trial has made may still use its CPUs. The owner is the Trial that controls it, nil if there is none
+// with that UID. Anybody may give a pod our labels, and name a trial as its owner: it holds up nobody for longer than the trial and some minutes.
+func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time.Time) bool {
+	switch goes := p.DeletionTimestamp; {
+	case owner == nil && goes.IsZero():
+		return false
+	case owner == nil:
+		return Goes(p, nodes, now) && now.Sub(toldToGo(p)) < orphanPatience
+	case !goes.IsZero():
+		return Goes(p, nodes, now)
+	case owner.Status.CompletionTime != nil:
+		return now.Sub(owner.Status.CompletionTime.Time) < releasePatience
+	}
+	return true
+}
+
+// Goes reports whether a pod that a trial has made, and that is or will be deleted, can be expected to be gone soon: its node is there, and it is not long
+// since it was told to go.
+func Goes(p *corev1.Pod, nodes []plan.Node, now time.Time) bool {
+	late := !p.DeletionTimestamp.IsZero() && now.Sub(toldToGo(p)) >= releasePatience
+	return ofTrial(p) && !late && !Unreachable(p, nodes)
+}
+
+// toldToGo is when a pod that is being deleted was told so. Its deletion timestamp lies later by its grace period, which may be a year, as whoever makes
+// a pod chooses; that of ours is two seconds.
+func toldToGo(p *corev1.Pod) time.Time {
+	var grace int64
+	if p.DeletionGracePeriodSeconds != nil {
+		grace = *p.DeletionGracePeriodSeconds
+	}
+	return p.DeletionTimestamp.Add(-time.Duration(grace) * time.Second)
+}
+
+// ofTrial reports whether a pod says that a trial has made it.
+func ofTrial(p *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(p)
+	return owner != nil && owner.Kind == "Trial" && owner.APIVersion == v1alpha1.GroupVersion.String()
+}
+
+// TrialOf is the name of the Trial that controls a pod, and its UID; empty if none does.
+func TrialOf(p *corev1.Pod) (name string, uid types.UID) {
+	if !ofTrial(p) {
+		return "", ""
+	}
+	owner := metav1.GetControllerOf(p)
+	return owner.Name, owner.UID
+}
+
+// Unreachable reports whether a pod that is being deleted is on a node that is not ready: its object stays until the node is back, and nothing is
+// placed there before. A node that is cordoned goes on running what it has.
+func Unreachable(p *corev1.Pod, nodes []plan.Node) bool {
+	return !p.DeletionTimestamp.IsZero() && slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == p.Spec.NodeName && n.NotReady })
+}
+
+// ready reports whether nothing is known that keeps a node from running pods.
+func ready(n *corev1.Node) bool {
+	return !slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue
+	})
+}
+
+// Nodes are the nodes of the cluster as plans see them.
+func Nodes(list []corev1.Node) []plan.Node {
+	var nodes []plan.Node
+	for _, n := range list {
+		nodes = append(nodes, plan.Node{
+			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(),
+			MemoryBytes: n.Status.Allocatable.Memory().Value(), Resources: resources(n.Status.Allocatable), Away: n.Spec.Unschedulable || !ready(&n), NotReady: !ready(&n),
+		})
+	}
+	return nodes
+}
+
+// resources are those of a node that a container can ask for beside CPUs, memory and disk.
+func resources(all corev1.ResourceList) map[string]int64 {
+	var out map[string]int64
+	for name, q := range all {
+		if plan.Askable(string(name)) && !q.IsZero() {
+			if out == nil {
+				out = map[string]int64{}
+			}
+			out[string(name)] = q.Value()
+		}
+	}
+	return out
+}
+
+// Outcome is the reason and message of a trial's summary.
+func Outcome(t *v1alpha1.Trial) (reason, message string) {
+	if c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		return c.Reason, c.Message
+	}
+	return v1alpha1.ReasonPending, "not tried"
+}

@@ -1,0 +1,145 @@
+package folders
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// ErrNone is the error of a folder that holds no run, or a part of one.
+var ErrNone = errors.New("no whole run")
+
+// none is an ErrNone in a sentence.
+type none string
+
+func (n none) Error() string        { return string(n) }
+func (n none) Is(target error) bool { return target == ErrNone }
+
+// Run is what stands in the folder of a run.
+type Run struct {
+	// Name is the run's, or that of its folder if it was interrupted.
+	Name   string
+	Folder string
+	Begun  time.Time
+	// Ended is false of a run that was interrupted.
+	Ended  bool
+	Trials int
+	// Verdict is what its newest report says; empty without one.
+	Verdict string
+}
+
+// List finds the runs below a folder, in any order. A folder that is not there holds none.
+func List(folder string) ([]Run, error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing results: %w", err)
+	}
+	var out []Run
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		info, err := os.Stat(artifact.PlanKey(path))
+		if err != nil {
+			continue // It is no run.
+		}
+		one := Run{Name: e.Name(), Folder: path, Begun: info.ModTime()}
+		var m record.RunManifest
+		if text, err := os.ReadFile(artifact.ManifestKey(path)); err == nil && json.Unmarshal(text, &m) == nil {
+			one.Name, one.Ended, one.Trials, one.Verdict = m.Run.Name, true, len(m.Trials), verdict(path)
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// Holds reports whether a folder holds the record of a run.
+func Holds(folder string) bool {
+	_, err := os.Stat(artifact.ManifestKey(folder))
+	return err == nil
+}
+
+// Check refuses a folder without the record of a run, and a path that leads to none; nil if the name may be that of something else.
+func Check(name string, path bool) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() && !Holds(name) {
+		return none(fmt.Sprintf("the folder %s holds no manifest.json: the run was interrupted, or is none", name))
+	}
+	if path && !Holds(name) {
+		return none(fmt.Sprintf("there is no run in %s: name the folder of a run, or a run on the cluster", name))
+	}
+	return nil
+}
+
+// Load reads the records of a run.
+func Load(ctx context.Context, folder string) (record.RunData, error) {
+	whole, err := filepath.Abs(folder)
+	if err != nil {
+		return record.RunData{}, fmt.Errorf("naming the folder %s: %w", folder, err)
+	}
+	data, err := artifact.ReadFolder(filepath.Dir(whole)).Load(ctx, filepath.Base(whole))
+	if errors.Is(err, artifact.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return data, none(fmt.Sprintf("the folder %s is not whole, or was renamed, and its manifest names files by their old place: %s", folder, err))
+	}
+	return data, err
+}
+
+// Report is the path of the page of a run's newest report, which is made again first if asked for.
+func Report(ctx context.Context, folder string, again bool) (string, error) {
+	whole, err := filepath.Abs(folder)
+	if err != nil {
+		return "", fmt.Errorf("naming the folder %s: %w", folder, err)
+	}
+	store, prefix := artifact.ReadFolder(filepath.Dir(whole)), filepath.Base(whole)
+	if again {
+		o, err := publish.Make(ctx, store, prefix)
+		if err != nil {
+			return "", fmt.Errorf("reporting %s again: %w", folder, err)
+		}
+		page, err := publish.Put(ctx, store, prefix, o.Files)
+		return store.URI(page.Key), err
+	}
+	page := newest(whole, 0)
+	if page == "" {
+		return "", fmt.Errorf("the folder %s holds no report: loadstone report %s --again makes one", folder, folder)
+	}
+	return page, nil
+}
+
+// verdict is what the newest report of a run says; empty without one.
+func verdict(folder string) string {
+	var said struct{ Verdict string }
+	if text, err := os.ReadFile(newest(folder, 1)); err != nil || json.Unmarshal(text, &said) != nil {
+		return ""
+	}
+	return said.Verdict
+}
+
+// newest is the path of the newest report in the folder of a run, in one of its forms; empty without one.
+func newest(folder string, form int) string {
+	found, err := filepath.Glob(filepath.Join(folder, "reports", "*", report.FileNames()[form]))
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(found, func(a, b string) int { return modified(a).Compare(modified(b)) })
+}
+
+// modified is when a file was written; the beginning of time if nobody knows.
+func modified(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}

@@ -1,0 +1,130 @@
+package folders
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/conduct"
+)
+
+const (
+	// stateFile is the file in the folder of a run that holds how far the run is. A report is made without it.
+	stateFile = "state.json"
+	// stateSchema names the shape of a state.
+	stateSchema = "loadstone.dev/local-state/v1"
+)
+
+// State is how far a run is, for the process that resumes it. It is replaced as a whole, so that a killed process leaves the old or the new one.
+type State struct {
+	Schema string `json:"schema"`
+	// Name and UID are the run's, Spec is what was asked of it, and Plan is the digest of what that was compiled into.
+	Name string          `json:"name"`
+	UID  string          `json:"uid"`
+	Spec json.RawMessage `json:"spec"`
+	Plan string          `json:"plan"`
+	// Operator is the version of the program that has begun the run.
+	Operator string `json:"operator"`
+	// Seats are the CPUs of the members, in a sentence.
+	Seats string `json:"seats"`
+	// Started is when the run began, and LedNanos is for how long it was led until now.
+	Started  time.Time `json:"started"`
+	LedNanos int64     `json:"ledNanos"`
+	// Interim and Scan are what the run knows of its analyses.
+	Interim conduct.Interim `json:"interim"`
+	Scan    conduct.Scan    `json:"scan"`
+	// Trials are those that were begun.
+	Trials []Trial `json:"trials,omitempty"`
+	// Tries are the attempts at trials, by the trial's name: also at those of blocks that will be measured again.
+	Tries map[string]*Tries `json:"tries,omitempty"`
+	// Resumed is when and where the run was resumed.
+	Resumed []Resumption `json:"resumed,omitempty"`
+	// Reported is true once the whole run is reported.
+	Reported bool `json:"reported,omitempty"`
+}
+
+// Trial is what has become of a trial.
+type Trial struct {
+	Name    string             `json:"name"`
+	Started time.Time          `json:"started,omitzero"`
+	Ended   time.Time          `json:"ended,omitzero"`
+	Stored  *record.Artifact   `json:"stored,omitempty"`
+	Reason  string             `json:"reason,omitempty"`
+	Message string             `json:"message,omitempty"`
+	Nodes   []record.BoundNode `json:"nodes,omitempty"`
+}
+
+// Tries are the attempts at a trial.
+type Tries struct {
+	// Begun counts them, and Failures say why earlier ones were given up.
+	Begun    int32    `json:"begun"`
+	Failures []string `json:"failures,omitempty"`
+}
+
+// Resumption is an instant at which a run was resumed, and the last block that was complete then.
+type Resumption struct {
+	At       time.Time `json:"at"`
+	Complete int32     `json:"complete"`
+}
+
+// Sentence is what the run's manifest says of it.
+func (r Resumption) Sentence() string {
+	return fmt.Sprintf("loadstone run ended after block %d and was resumed at %s: blocks that were complete are kept, and what was measured of the next one before is left out", r.Complete, r.At.UTC().Format(time.RFC3339))
+}
+
+// Read reads the state of the run in a folder; nil if there is none.
+func Read(dir string) (*State, error) {
+	text, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading how far the run is: %w", err)
+	}
+	var s State
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("reading how far the run is, from %s: %w", filepath.Join(dir, stateFile), err)
+	}
+	if s.Schema != stateSchema {
+		return nil, fmt.Errorf("%s is a %q, and this version of Loadstone resumes a %q", filepath.Join(dir, stateFile), s.Schema, stateSchema)
+	}
+	return &s, nil
+}
+
+// Write replaces the state of the run in a folder.
+func Write(dir string, s State) (err error) {
+	s.Schema = stateSchema
+	text, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encoding how far the run is: %w", err)
+	}
+	file, err := os.CreateTemp(dir, temporary+"*")
+	if err != nil {
+		return fmt.Errorf("storing how far the run is: %w", err)
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), filepath.Join(dir, stateFile))
+	}
+	if err != nil {
+		return fmt.Errorf("storing how far the run is: %w", errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}
+
+// Abandon notes that the last attempt at a trial does not count, since its block was not complete when the run ended.
+func (t *Tries) Abandon(line record.PlannedTrial) {
+	if int32(len(t.Failures)) >= t.Begun {
+		return
+	}
+	what := fmt.Sprintf("block %d was complete", line.Block)
+	if line.Follows() {
+		what = "it was stored"
+	}
+	t.Failures = append(t.Failures, fmt.Sprintf("attempt %d: loadstone run ended before %s", t.Begun, what))
+}

@@ -1,0 +1,173 @@
+package image
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// nobody is a user who may do nothing.
+const nobody = 65534
+
+// TestMain makes the test's own program be one that starts another in namespaces, or that enters a root file system.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 3 || os.Args[1] != "start" && os.Args[1] != "enter" {
+		os.Exit(m.Run())
+	}
+	if err := help(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func help(what, text string) error {
+	if what == "start" {
+		cmd := exec.Command("/proc/self/exe", "enter", text)
+		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = os.Stdout, os.Stderr, &syscall.SysProcAttr{}
+		SetNamespaces(cmd.SysProcAttr)
+		return cmd.Run()
+	}
+	runtime.LockOSThread()
+	var r Root
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return err
+	}
+	if err := r.Enter(); err != nil {
+		return err
+	}
+	return r.Exec()
+}
+
+// probed makes a root file system of the probe alone. Every user may read it.
+func probed(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "loadstone-rootfs-*") //nolint:usetesting // The folder of a test can be entered by nobody else.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "probe"), "./testdata/probe")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the probe: %v: %s", err, out)
+	}
+	for _, place := range append(MountFolders(), "etc", "data") {
+		if err := os.Mkdir(filepath.Join(dir, place), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, HostsFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// start starts a process in its root file system, as a user of this machine.
+func start(t *testing.T, r Root, user uint32) (map[string]string, error) {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Another user may not read the folder in which a test's program lies.
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer self.Close() //nolint:errcheck // It is only executed.
+	cmd := exec.CommandContext(t.Context(), "/proc/self/fd/3", "start", string(text))
+	cmd.ExtraFiles = []*os.File{self}
+	if user != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	}
+	cmd.Dir = "/"
+	out, err := cmd.Output()
+	if err != nil {
+		if exit, ok := err.(*exec.ExitError); ok { //nolint:errorlint // Output returns it as it is.
+			return nil, fmt.Errorf("%w: %s", err, exit.Stderr)
+		}
+		return nil, err
+	}
+	seen := map[string]string{}
+	return seen, json.Unmarshal(out, &seen)
+}
+
+func process(uid, gid int) Process {
+	return Process{Argv: []string{"/probe", "--flag"}, Env: []string{"COLOUR=red"}, Folder: "/data", UID: uid, GID: gid}
+}
+
+func TestAProcessSeesItsImageAlone(t *testing.T) {
+	if !ChangesUser() {
+		t.Skip("only root can be another user")
+	}
+	dir, exchange := probed(t), t.TempDir()
+	everything := map[string]string{
+		"folder": "/data", "env": "COLOUR=red", "args": "/probe --flag", "/own": "refused", "/proc/sys/kernel/hostname": "refused", "/etc/hosts": "refused", "chmod /dev/null": "refused",
+		"root": ".loadstone data dev etc probe proc sys tmp", "CapBnd": "0000000000000400", "NoNewPrivs": "1",
+	}
+	for name, tc := range map[string]struct {
+		root   Root
+		user   uint32
+		differ map[string]string
+	}{
+		"root":                     {Root{Dir: dir, Process: process(0, 0)}, 0, map[string]string{"CapEff": "0000000000000400", "Uid": "0 0 0 0", "Gid": "0 0 0 0", "/.loadstone/own": "refused"}},
+		"the user of the image":    {Root{Dir: dir, Process: process(1234, 5678)}, 0, map[string]string{"CapEff": "0000000000000000", "Uid": "1234 1234 1234 1234", "Gid": "5678 5678 5678 5678", "/.loadstone/own": "refused"}},
+		"root with an exchange":    {Root{Dir: dir, Process: process(0, 0), Exchange: exchange}, 0, map[string]string{"CapEff": "0000000000000400", "Uid": "0 0 0 0", "Gid": "0 0 0 0"}},
+		"somebody who is not root": {Root{Dir: dir, Process: process(0, 0)}, nobody, map[string]string{"CapEff": "0000000000000400", "Uid": "0 0 0 0", "Gid": "0 0 0 0", "/.loadstone/own": "refused"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			permitted(t, tc.user)
+			got, err := start(t, tc.root, tc.user)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for key, value := range everything {
+				tc.differ[key] = value
+			}
+			if diff := cmp.Diff(tc.differ, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+	if left, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(left), dir) {
+		t.Errorf("it leaves mounts, %v:\n%s", err, left)
+	}
+}
+
+// permitted skips a test where this machine permits a user no mount namespace.
+func permitted(t *testing.T, user uint32) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--map-root-user", "true")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("this machine permits user %d no mount namespace: %v: %s", user, err, out)
+	}
+}
+
+func TestARootFileSystemThatIsNotThereIsAnError(t *testing.T) {
+	permitted(t, uint32(os.Geteuid()))
+	for name, tc := range map[string]struct {
+		root Root
+		want string
+	}{
+		"no folder":            {Root{Dir: "/no/such/folder", Process: process(0, 0)}, "mounting /no/such/folder in the image"},
+		"no working directory": {Root{Dir: probed(t), Process: Process{Argv: []string{"/probe"}, Folder: "/none"}}, "changing to the working directory of the image"},
+		"no program":           {Root{Dir: probed(t), Process: Process{Argv: []string{"/none"}, Folder: "/"}}, "starting /none in its image"},
+	} {
+		_, err := start(t, tc.root, 0)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s ends with %v, want %s", name, err, tc.want)
+		}
+	}
+}

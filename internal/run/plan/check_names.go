@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/trial/kind"
+)
+
+// named is a field of a spec that names a ConfigMap or a Secret, and the name in it; empty if it is not set.
+type named struct{ field, name string }
+
+// checkNames refuses names that no object of a cluster can have: a client asks for none of them, and its error is not that of an object that is missing.
+// On one machine there are no objects. The ConfigMaps of loads, which are folders there, are held against it where they are read.
+func checkNames(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
+	if local {
+		return nil
+	}
+	var all []named
+	for i, impl := range spec.Implementations {
+		field := fmt.Sprintf("spec.implementations[%d]", i)
+		all = append(all, namesOf(field, impl.ContainerSettings)...)
+		for n, d := range impl.Dependencies {
+			all = append(all, namesOf(fmt.Sprintf("%s.dependencies[%d]", field, n), d.ContainerSettings)...)
+		}
+	}
+	return kind.Each(all, func(_ int, n named) *Violation { return CheckName(n.field, n.name) })
+}
+
+// CheckName refuses a name in a field that no object of a cluster can have; empty is none.
+func CheckName(field, name string) *Violation {
+	if name == "" || len(validation.IsDNS1123Subdomain(name)) == 0 {
+		return nil
+	}
+	return kind.Invalid("%s is %q, and no object can have that name: give lower-case letters, digits, '-' and '.', with a letter or digit at both ends and on both sides of each '.'", field, name)
+}
+
+// namesOf are the names of objects in the settings of a container, which is a field of the spec.
+func namesOf(container string, own v1alpha1.ContainerSettings) []named {
+	var out []named
+	add := func(name, format string, args ...any) {
+		out = append(out, named{container + "." + fmt.Sprintf(format, args...), name})
+	}
+	for n, v := range own.Env {
+		add(v.ValueFrom.ConfigMapKeyRef.Name, "env[%d].valueFrom.configMapKeyRef.name", n)
+		add(v.ValueFrom.SecretKeyRef.Name, "env[%d].valueFrom.secretKeyRef.name", n)
+	}
+	for n, e := range own.EnvFrom {
+		add(e.Name, "envFrom[%d].name", n)
+	}
+	for n, f := range own.Files {
+		add(f.ConfigMap.Name, "files[%d].configMap.name", n)
+		add(f.Secret.Name, "files[%d].secret.name", n)
+	}
+	for n, s := range own.ImagePullSecrets {
+		add(s.Name, "imagePullSecrets[%d].name", n)
+	}
+	return out
+}
+
+// PullSecrets are the names of the Secrets with which the images of a run are pulled.
+func PullSecrets(spec v1alpha1.BenchmarkRunSpec) []string {
+	var names []string
+	add := func(own v1alpha1.ContainerSettings) {
+		for _, s := range own.ImagePullSecrets {
+			names = append(names, s.Name)
+		}
+	}
+	for _, impl := range spec.Implementations {
+		add(impl.ContainerSettings)
+		for _, d := range impl.Dependencies {
+			add(d.ContainerSettings)
+		}
+	}
+	return names
+}
+
+// borrowed are the fields of a spec, at whatever depth, that name a ConfigMap or a Secret whose content is measured. That of imagePullSecrets is not.
+var borrowed = []string{"configMap", "configMapKeyRef", "secret", "secretKeyRef", "envFrom"}
+
+// Borrows reports whether a run measures what its spec only names: the content of ConfigMaps and Secrets, which can change while the spec does not.
+func Borrows(spec v1alpha1.BenchmarkRunSpec) bool {
+	text, _ := json.Marshal(spec) // It came as JSON.
+	var tree any
+	return json.Unmarshal(text, &tree) != nil || borrows(tree)
+}
+
+func borrows(node any) bool {
+	switch node := node.(type) {
+	case []any:
+		return slices.ContainsFunc(node, borrows)
+	case map[string]any:
+		for field, value := range node {
+			if slices.Contains(borrowed, field) || borrows(value) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,300 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+)
+
+// Node is what a plan needs to know of a node.
+type Node struct {
+	Name string
+	// Role is the node's loadstone.dev/role label, or empty.
+	Role string
+	// MilliCPU is the node's allocatable CPU in thousandths.
+	MilliCPU int64
+	// MemoryBytes is the node's allocatable memory; 0 if it is unknown.
+	MemoryBytes int64
+	// Resources is what the node has allocatable of everything else that can be asked for, by its name; bytes of huge pages.
+	Resources map[string]int64
+	// Away is true of a node that takes no pods now: it is cordoned, or not ready. It may come back.
+	Away bool
+	// NotReady is true of a node that cannot be reached, or cannot run pods: what is deleted there stays until it is back.
+	NotReady bool
+}
+
+// Selector is the node label that pods of a role need: the role itself if any node carries a role, else none. A node that is away counts, and those of
+// a role may all be gone for a while: a run waits for them, and does not go where nobody meant it to.
+func Selector(nodes []Node, role string) map[string]string {
+	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Role != "" }) {
+		return map[string]string{v1alpha1.LabelRole: role}
+	}
+	return nil
+}
+
+// share is the members of a trial that run on one node.
+type share struct {
+	members []kind.Member
+	// milliCPU is what they ask for together, in thousandths of a CPU.
+	milliCPU int64
+	// subject begins a sentence about what they need.
+	subject string
+}
+
+// Fits says whether the nodes can give every trial of the plan the CPUs, the memory and the resources that it asks for; nil if they can.
+func Fits(p Plan, nodes []Node) *Violation {
+	trials := p.distinct()
+	for _, line := range trials {
+		if v := fitShares(p.shares(line, v1alpha1.RoleServer), nodes, v1alpha1.RoleServer); v != nil {
+			return v
+		}
+	}
+	// The nodes of the run's servers are chosen for the largest of them.
+	apart := without(nodes, smallest(nodes, v1alpha1.RoleServer, LargestServer(p)))
+	for _, line := range trials {
+		shares := p.shares(line, v1alpha1.RoleGenerator)
+		on := nodes
+		if slices.ContainsFunc(shares, share.separate) {
+			on = apart
+		}
+		if v := fitShares(shares, on, v1alpha1.RoleGenerator); v != nil {
+			return v
+		}
+	}
+	if v := p.fitsMemory(nodes); v != nil {
+		return v
+	}
+	return p.fitsResources(nodes)
+}
+
+// Demand is what pods ask of one node.
+type Demand struct {
+	// MilliCPU is CPU in thousandths.
+	MilliCPU int64
+	// Resources is everything else that is asked for in whole numbers, by its name; bytes of huge pages.
+	Resources map[string]int64
+}
+
+// Has reports whether a node has all that is asked of it.
+func (n Node) Has(d Demand) bool {
+	for name, amount := range d.Resources {
+		if n.Resources[name] < amount {
+			return false
+		}
+	}
+	return n.MilliCPU >= d.MilliCPU
+}
+
+// LargestServer is the most that the servers of any trial of a plan ask of one node, with all that runs beside them, of CPUs and of each resource. They
+// need not be the same server's: the blocks share the node of their first trial.
+func LargestServer(p Plan) Demand {
+	most := Demand{Resources: map[string]int64{}}
+	for _, line := range p.distinct() {
+		for _, s := range p.shares(line, v1alpha1.RoleServer) {
+			most.MilliCPU = max(most.MilliCPU, s.milliCPU)
+			for name, amount := range s.resources() {
+				most.Resources[name] = max(most.Resources[name], amount)
+			}
+		}
+	}
+	return most
+}
+
+// distinct are the first trials of each kind and of each set of implementations, in the order of the spec. All others need the same.
+func (p Plan) distinct() []record.PlannedTrial {
+	seen := map[string]bool{}
+	var first []record.PlannedTrial
+	for _, line := range slices.Concat(p.Trials, p.Following) {
+		key := string(line.Type) + " " + strings.Join(slices.Sorted(slices.Values(line.Servers)), " ")
+		if !seen[key] {
+			seen[key], first = true, append(first, line)
+		}
+	}
+	slices.SortStableFunc(first, func(a, b record.PlannedTrial) int { return cmp.Compare(p.place(a), p.place(b)) })
+	return first
+}
+
+// place is the position in the spec of the first implementation of a trial.
+func (p Plan) place(line record.PlannedTrial) int {
+	return slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return slices.Contains(line.Servers, i.Name) })
+}
+
+// shares are the members of a role of a planned trial, those together that run on one node.
+func (p Plan) shares(line record.PlannedTrial, role string) []share {
+	var list []share
+	for _, m := range kinds.Planned(p.Plan, line).Members() {
+		if m.Role != role {
+			continue
+		}
+		at := slices.IndexFunc(list, func(s share) bool { return s.holds(m.With) })
+		if at < 0 {
+			at, list = len(list), append(list, share{subject: p.subject(line, m)})
+		}
+		list[at].members = append(list[at].members, m)
+		list[at].milliCPU += m.MilliCPU()
+	}
+	return list
+}
+
+func (s share) holds(member string) bool {
+	return slices.ContainsFunc(s.members, func(m kind.Member) bool { return m.Name == member })
+}
+
+// separate reports whether the members must not run on the nodes of the servers.
+func (s share) separate() bool {
+	return slices.ContainsFunc(s.members, func(m kind.Member) bool { return m.Apart == record.Required })
+}
+
+// subject begins a sentence about what a member of a trial needs: in the words of its kind, or those of its implementation.
+func (p Plan) subject(line record.PlannedTrial, m kind.Member) string {
+	if m.Words.CPUs != "" {
+		return m.Words.CPUs
+	}
+	if index, err := record.ServerIndex(m.Name); err == nil && index < len(line.Servers) {
+		i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == line.Servers[index] })
+		return fmt.Sprintf("spec.implementations[%d].cpus is %d%s: its pod needs", i, p.Implementations[i].CPUs, beside(p.Implementations[i]))
+	}
+	return fmt.Sprintf("the pod of %s needs", m.Name)
+}
+
+// beside is what a sentence about the CPUs of an implementation says of its dependencies; empty if it has none.
+func beside(own record.Implementation) string {
+	var sum int64
+	for _, d := range own.Dependencies {
+		sum += d.MilliCPU
+	}
+	if sum == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", with %dm of dependencies", sum)
+}
+
+// fitShares says whether the nodes have room for all members of a role of a trial at the same time; nil if they have.
+func fitShares(shares []share, nodes []Node, role string) *Violation {
+	if len(shares) == 0 {
+		return nil
+	}
+	nodes = ofRole(nodes, role)
+	largest := slices.MaxFunc(shares, func(a, b share) int { return cmp.Compare(a.milliCPU, b.milliCPU) })
+	var best Node
+	for _, n := range nodes {
+		if n.MilliCPU > best.MilliCPU {
+			best = n
+		}
+	}
+	if best.MilliCPU < largest.milliCPU {
+		return tooSmall(largest, role, best)
+	}
+	if room := rooms(nodes, shares); room < len(shares) {
+		return tooFew(shares, largest, role, room)
+	}
+	return nil
+}
+
+// ofRole are the nodes on which the pods of a role may run now.
+func ofRole(nodes []Node, role string) []Node {
+	labelled := Selector(nodes, role) != nil
+	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Away || labelled && n.Role != role })
+}
+
+// Awaits says for which nodes a plan that does not fit now may wait: those that are away, if it would fit with them; empty if it would not.
+func Awaits(p Plan, nodes []Node) string {
+	back := slices.Clone(nodes)
+	var names []string
+	for i := range back {
+		if back[i].Away {
+			names = append(names, back[i].Name)
+		}
+		back[i].Away = false
+	}
+	if len(names) == 0 || Fits(p, back) != nil {
+		return ""
+	}
+	return "waiting for nodes that are cordoned or not ready: " + strings.Join(names, ", ")
+}
+
+// rooms is how many of the shares find room on the nodes, the largest first.
+func rooms(nodes []Node, shares []share) int {
+	free := slices.Clone(nodes)
+	found := 0
+	for _, s := range slices.SortedStableFunc(slices.Values(shares), func(a, b share) int { return cmp.Compare(b.milliCPU, a.milliCPU) }) {
+		at := slices.IndexFunc(free, func(n Node) bool { return n.MilliCPU >= s.milliCPU })
+		if at >= 0 {
+			free[at].MilliCPU -= s.milliCPU
+			found++
+		}
+	}
+	return found
+}
+
+// smallest is the name of the node for a role with the fewest CPUs that has what is asked of it; empty if there is none.
+func smallest(nodes []Node, role string, need Demand) string {
+	var best Node
+	for _, n := range ofRole(nodes, role) {
+		if n.Has(need) && (best.Name == "" || n.MilliCPU < best.MilliCPU) {
+			best = n
+		}
+	}
+	return best.Name
+}
+
+// without are the nodes but for one.
+func without(nodes []Node, name string) []Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Name == name })
+}
+
+// tooSmall says that no node has room for a share.
+func tooSmall(s share, role string, best Node) *Violation {
+	if s.separate() {
+		role += " apart from the servers"
+	}
+	label := fmt.Sprintf("%s=%s", v1alpha1.LabelRole, s.members[0].Role)
+	text := fmt.Sprintf("%s %dm CPU on one node, and ", s.subject, s.milliCPU)
+	if best.Name == "" {
+		return notEnough(text+"no node may run a %s: label one with %s", role, label)
+	}
+	ways := []string{"add a larger node labelled " + label}
+	if len(s.members) == 1 {
+		ways = slices.Insert(ways, 0, "ask for fewer CPUs")
+	}
+	return notEnough(text+"the largest node for a %s, %s, has %dm allocatable: %s", role, best.Name, best.MilliCPU, either(ways, s.members[0].Words.Way))
+}
+
+// tooFew says that not all shares of a trial find room at the same time.
+func tooFew(shares []share, largest share, role string, room int) *Violation {
+	words := largest.members[0].Words
+	subject := words.Number
+	if subject == "" {
+		subject = fmt.Sprintf("a trial has %d pods on nodes of their own", len(shares))
+	}
+	nodes := "the nodes for " + role + "s"
+	if largest.separate() {
+		nodes += " apart from the servers"
+	}
+	return notEnough("%s: with %dm CPU each, %s have room for %d: %s", subject, largest.milliCPU, nodes, room, either([]string{"ask for fewer", "add nodes"}, words.Way))
+}
+
+// either lists ways out, and one more unless it is empty.
+func either(ways []string, another string) string {
+	if another != "" {
+		ways = append(ways, another)
+	}
+	last := len(ways) - 1
+	switch last {
+	case 0:
+		return ways[0]
+	case 1:
+		return ways[0] + " or " + ways[1]
+	}
+	return strings.Join(ways[:last], ", ") + ", or " + ways[last]
+}
+
+func notEnough(format string, args ...any) *Violation {
+	return &Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: fmt.Sprintf(format, args...)}
+}

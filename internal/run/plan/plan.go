@@ -1,0 +1,386 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+	"loadstone.dev/loadstone/internal/trial/timetable"
+)
+
+// Defaults of a spec, filled in by Compile and echoed in the plan's notes.
+const (
+	DefaultBlocks      = 10
+	DefaultMemoryBytes = 256 << 20
+	DefaultCPUs        = 1
+	// Attempts is how often a trial is prepared when faults come from outside before it measures.
+	Attempts = 3
+	// seedBits is how many bits of a whole number a JSON number keeps for every reader.
+	seedBits = 53
+	// repeatBlocksAtLeast is how many blocks can be repeated in the shortest run.
+	repeatBlocksAtLeast = 2
+)
+
+// What a trial is reckoned to cost beside its cells, on a cluster and on one machine.
+const (
+	// TrialOverhead is for pods, check, start, upload.
+	TrialOverhead = 4 * time.Second
+	// LocalTrialOverhead is for processes, check, start, files. Of make demo, whose 14 trials of 2.29 s took 38.1 s, it is 0.43 s.
+	LocalTrialOverhead = 500 * time.Millisecond
+)
+
+// FollowingEstimate is what a trial that follows the blocks is reckoned to cost: a profile of ten thousand requests takes about so long. Its limit
+// is many times that.
+const FollowingEstimate = 15 * time.Second
+
+// Options is what Compile needs beside the spec.
+type Options struct {
+	Name string
+	// UID seeds the random order where the spec does not, so that two runs of one spec differ and one run never does.
+	UID string
+	// Local is true of a run on one machine, which starts implementations by command; a cluster starts them by image.
+	Local bool
+	// Round is true of a run of a suite's round: before the first good round, its objectives may ask for last good ones.
+	Round bool
+	// Template is true of a run that a suite is to make.
+	Template bool
+}
+
+// Plan is a compiled BenchmarkRun. It is a record, and a run's manifest holds it as it is.
+type Plan struct {
+	record.Plan
+	// Local is true of a run on one machine, whose trials cost less beside their cells.
+	Local bool `json:"-"`
+}
+
+// Compile turns a spec into a plan, or says in a *Violation why it cannot.
+func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
+	work, v := kinds.Asked(spec)
+	if v = kind.Join(v, checkImplementations(spec)); v != nil {
+		return Plan{}, v
+	}
+	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkLastGood(spec, opts.Round), checkSuspend(spec, opts))
+	p := Plan{Local: opts.Local, Plan: record.Plan{Order: cmp.Or(record.Order(spec.Order), record.OrderBlocks), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
+	if spec.Blocks == 0 {
+		p.Note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
+	}
+	if p.Blocks < verdict.MinBlocks {
+		p.Note("%d blocks give ratios but no verdict: a verdict needs at least %d", p.Blocks, verdict.MinBlocks)
+	}
+	if p.Baseline == "" {
+		p.Baseline = spec.Implementations[0].Name
+	}
+	p.placement(spec.Placement, work)
+	p.Validity = validityOf(spec.Validity)
+	p.implementations(spec.Implementations)
+	p.stop(spec.Stop)
+	if wrong = kind.Join(wrong, work.Plan(spec, &p.Plan), checkPrograms(spec, opts.Local), checkNames(spec, opts.Local)); wrong != nil {
+		return Plan{}, wrong
+	}
+	p.seed(spec.Seed, opts.UID)
+	p.trials(opts.Name, work.Type())
+	if v := cmp.Or(p.following(spec, opts), p.checkTrials(opts.Local)); v != nil {
+		return Plan{}, v
+	}
+	p.times(spec)
+	return p, nil
+}
+
+// following lays out what follows the blocks, the repeat blocks included.
+func (p *Plan) following(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violation {
+	last := p.Repeat(opts.Name, RepeatBlocks(p.Blocks))
+	first := last[len(last)-1].Index + 1
+	for _, k := range kinds.Following(spec) {
+		if v := k.Plan(spec, &p.Plan); v != nil {
+			return v
+		}
+		lines := k.Follow(spec, p.Plan, opts.Name, first+int32(len(p.Following)))
+		p.Following = append(p.Following, lines...)
+	}
+	if n := len(p.Following); n > 0 {
+		p.Note("%d trials follow the blocks, one after the other", n)
+	}
+	return nil
+}
+
+// BlocksOf is the number of blocks that a spec asks for.
+func BlocksOf(spec v1alpha1.BenchmarkRunSpec) int32 {
+	if spec.Blocks == 0 {
+		return DefaultBlocks
+	}
+	return spec.Blocks
+}
+
+// Hash identifies the plan: SHA-256 of its JSON form, in hexadecimal.
+func (p Plan) Hash() string {
+	sum := sha256.Sum256(p.JSON())
+	return hex.EncodeToString(sum[:])
+}
+
+// JSON is the plan's stored form.
+func (p Plan) JSON() []byte {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic("a plan holds nothing that JSON cannot: " + err.Error())
+	}
+	return b
+}
+
+// Size is the number of the plan's trials and, of sweeps, of the cells of each.
+func (p Plan) Size() string {
+	if len(p.Cells) == 0 {
+		return count(len(p.Trials), "trial")
+	}
+	return count(len(p.Trials), "trial") + " of " + count(len(p.Cells), "cell")
+}
+
+// count is a number of things in words.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Slots are the timetable of a line of the plan.
+func (p Plan) Slots(line record.PlannedTrial) []timetable.Slot {
+	return kinds.Planned(p.Plan, line).Slots()
+}
+
+// Overhead is what a trial is reckoned to cost beside its cells.
+func (p Plan) Overhead() time.Duration {
+	if p.Local {
+		return LocalTrialOverhead
+	}
+	return TrialOverhead
+}
+
+// Estimate is how long a number of trials will about take.
+func (p Plan) Estimate(trials int) time.Duration {
+	return time.Duration(trials) * (time.Duration(p.TrialSeconds*float64(time.Second)) + p.Overhead())
+}
+
+// EstimateOf is how long some lines of the plan will take at most.
+func (p Plan) EstimateOf(lines []record.PlannedTrial) time.Duration {
+	var all time.Duration
+	for _, line := range lines {
+		all += timetable.End(p.Slots(line)) + p.Overhead()
+	}
+	return all
+}
+
+func (p *Plan) placement(pl v1alpha1.Placement, work kind.Kind) {
+	placed, separable := work.(kind.Placed)
+	p.Placement = kind.ReadPlacement(pl)
+	if pl.Pinning == "" {
+		p.Placement.Pinning = record.Required
+		unowned := "a process that does not own its CPUs is void"
+		if separable {
+			unowned = placed.Unowned(pl, p.Order)
+		}
+		p.Note("spec.placement.pinning defaults to Required: %s", unowned)
+	}
+	if pl.GeneratorPinning == "" {
+		p.Placement.GeneratorPinning = p.Placement.Pinning
+	}
+	if pl.SeparateNodes == "" {
+		p.Placement.SeparateNodes = record.Preferred
+	}
+	if pl.SeparateNodes == "" && separable {
+		p.Note("spec.placement.separateNodes defaults to Preferred")
+	}
+}
+
+func (p *Plan) implementations(list []v1alpha1.Implementation) {
+	for _, i := range list {
+		own := kind.ReadImplementation(i)
+		own.Role = cmp.Or(own.Role, record.RoleContender)
+		if ready := &own.Container.Readiness; own.Port > 0 && ready.Seconds == 0 {
+			ready.Seconds = record.ReadySeconds
+			p.Note("implementations[%s].readiness.timeoutSeconds defaults to %d", i.Name, ready.Seconds)
+		}
+		p.encryption(i.Name, own.TLS)
+		p.amounts("implementations["+i.Name+"]", own.Container)
+		p.dependencies(i.Name, own.Dependencies)
+		if i.CPUs == 0 {
+			own.CPUs = DefaultCPUs
+			p.Note("implementations[%s].cpus defaults to %d", i.Name, own.CPUs)
+		}
+		if i.Memory == nil {
+			own.MemoryBytes = DefaultMemoryBytes
+			p.Note("implementations[%s].memory defaults to %s", i.Name, Memory(DefaultMemoryBytes))
+		}
+		p.Implementations = append(p.Implementations, own)
+	}
+}
+
+// amounts fills in the sizes of the folders that a container may write to, and how much it gets of resources.
+func (p *Plan) amounts(container string, own record.Container) {
+	for n := range own.Resources {
+		if r := &own.Resources[n]; r.Amount == 0 {
+			r.Amount = 1
+			p.Note("%s.resources[%d].amount defaults to 1", container, n)
+		}
+	}
+	for n := range own.Scratch {
+		if s := &own.Scratch[n]; s.Bytes == 0 {
+			s.Bytes = defaultScratchBytes
+			p.Note("%s.scratch[%d].size defaults to %s", container, n, Memory(defaultScratchBytes))
+		}
+	}
+}
+
+// dependencies fills in what the containers beside an implementation get.
+func (p *Plan) dependencies(implementation string, list []record.Dependency) {
+	for n := range list {
+		d := &list[n]
+		container := fmt.Sprintf("implementations[%s].dependencies[%s]", implementation, d.Name)
+		p.amounts(container, d.Container)
+		if d.MilliCPU == 0 {
+			d.MilliCPU = defaultDependencyMilliCPU
+			p.Note("%s.cpu defaults to 1", container)
+		}
+		if d.MemoryBytes == 0 {
+			d.MemoryBytes = DefaultMemoryBytes
+			p.Note("%s.memory defaults to %s", container, Memory(DefaultMemoryBytes))
+		}
+		if ready := &d.Container.Readiness; d.Port > 0 && ready.Seconds == 0 {
+			ready.Seconds = defaultDependencySeconds
+			p.Note("%s.readiness.timeoutSeconds defaults to %d", container, ready.Seconds)
+		}
+	}
+}
+
+// Memory prints an amount of memory as a spec has it, such as "256Mi".
+func Memory(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
+
+// trials lays out the blocks: every implementation once, in an order drawn from the seed, in as many trials as the kind of work makes of them.
+func (p *Plan) trials(run string, work record.WorkType) {
+	for block := int32(1); block <= p.Blocks; block++ {
+		p.Trials = append(p.Trials, p.block(run, block, work)...)
+	}
+	p.Note("%s; the order within each block follows from the seed %d", p.Size(), p.Seed)
+}
+
+// RepeatBlocks is how many blocks at most are measured at the end of a run of so many, in the place of disturbed ones.
+// As many again: if a third of all blocks is disturbed, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many,
+// 0.38 with two), and a run on a machine that is never quiet ends after twice its time.
+func RepeatBlocks(blocks int32) int32 { return max(blocks, repeatBlocksAtLeast) }
+
+// Repeat are the trials of a repeat block, from 1: the block after all others.
+func (p Plan) Repeat(run string, repeat int32) []record.PlannedTrial {
+	return p.block(run, p.Blocks+repeat, p.Trials[0].Type)
+}
+
+func (p Plan) block(run string, block int32, work record.WorkType) []record.PlannedTrial {
+	order := slices.Clone(p.Implementations)
+	slices.SortFunc(order, func(a, b record.Implementation) int {
+		return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
+	})
+	drawn := make([]string, len(order))
+	for k, i := range order {
+		drawn[k] = i.Name
+	}
+	groups := kinds.Groups(p.Plan, work, drawn)
+	trials := make([]record.PlannedTrial, len(groups))
+	for k, g := range groups {
+		index := (block-1)*int32(len(groups)) + int32(k)
+		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, g.Name), Index: index, Block: block, Type: work, Servers: g.Servers}
+	}
+	return trials
+}
+
+// Part is a part of a run that is led in one go: the planned blocks, a repeat block, or what follows the blocks.
+type Part struct {
+	// Repeat is the repeat block, from 1; 0 of the other parts.
+	Repeat int32
+	// Following is true of what follows the blocks.
+	Following bool
+}
+
+// PartOf is the part to which a line of the plan belongs.
+func (p Plan) PartOf(line record.PlannedTrial) Part {
+	if line.Follows() {
+		return Part{Following: true}
+	}
+	return Part{Repeat: max(line.Block-p.Blocks, 0)}
+}
+
+// Lines are those of a part.
+func (p Plan) Lines(run string, part Part) []record.PlannedTrial {
+	switch {
+	case part.Following:
+		return p.Following
+	case part.Repeat > 0:
+		return p.Repeat(run, part.Repeat)
+	}
+	return p.Trials
+}
+
+// draw is an implementation's lot in a block: sorted by it, each order of the block is equally likely.
+func (p *Plan) draw(block int32, name string) []byte {
+	b := binary.BigEndian.AppendUint64(nil, p.Seed)
+	b = binary.BigEndian.AppendUint32(b, uint32(block))
+	sum := sha256.Sum256(append(b, name...))
+	return sum[:]
+}
+
+// MaxTimeoutSeconds is the longest that a run may take: a week, as in the API.
+const MaxTimeoutSeconds = 604800
+
+func (p *Plan) times(spec v1alpha1.BenchmarkRunSpec) {
+	p.TrialSeconds = timetable.End(p.Slots(p.Trials[0])).Seconds()
+	p.TimeoutSeconds = spec.TimeoutSeconds
+	if p.TimeoutSeconds == 0 {
+		seconds := int64((3*p.Estimate(len(p.Trials)) + p.EstimateOf(p.Following)).Seconds()) + 600
+		words := "three times the planned time plus ten minutes"
+		if starts := p.readySeconds(spec.Implementations); starts > 0 {
+			seconds += int64(starts)
+			words += ", and the time that servers may take to start"
+		}
+		if seconds > MaxTimeoutSeconds {
+			seconds, words = MaxTimeoutSeconds, "the longest that a run may take"
+		}
+		p.TimeoutSeconds = int32(seconds)
+		p.Note("spec.timeoutSeconds defaults to %d: %s", p.TimeoutSeconds, words)
+	}
+}
+
+// readySeconds is how long the servers of all trials may take to start, as far as the spec says: three times the planned time
+// have room for what a server takes by default.
+func (p *Plan) readySeconds(asked []v1alpha1.Implementation) int32 {
+	var sum int32
+	for _, t := range slices.Concat(p.Trials, p.Following) {
+		for _, name := range t.Servers {
+			if i := util.First(asked, func(i *v1alpha1.Implementation) bool { return i.Name == name }); i != nil {
+				sum += i.Readiness.TimeoutSeconds + p.Implementation(name).DependencySeconds()
+			}
+		}
+	}
+	return sum
+}
+
+// seed takes the spec's seed, or draws one of as many bits from the run's UID: what a report names can be written into a spec.
+func (p *Plan) seed(given int64, uid string) {
+	if given > 0 {
+		p.Seed = uint64(given)
+		return
+	}
+	sum := sha256.Sum256([]byte(uid))
+	p.Seed = max(binary.BigEndian.Uint64(sum[:8])>>(64-seedBits), 1)
+	p.Note("spec.seed defaults to %d, drawn from the run's UID; a run of the same spec with this seed measures in the same order", p.Seed)
+}

@@ -1,0 +1,292 @@
+// Package publish makes a run's report from what lies in the object store - the run itself, the earlier runs that its objectives name,
+// and the noise floor of its machine - and puts it there. The operator and the command line share it, so that a report made again is
+// the same report.
+package publish
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/environment"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// Store is where runs are read from.
+type Store interface {
+	Load(ctx context.Context, runPrefix string) (record.RunData, error)
+	Get(ctx context.Context, key, sha256 string) ([]byte, error)
+	List(ctx context.Context, folder string) ([]artifact.Object, error)
+}
+
+// Outcome is a run's table, and its report in every form; the first is the page for people.
+type Outcome struct {
+	Table analysis.Table
+	Files []report.File
+}
+
+// ErrReport means that trying again would fail in the same way.
+var ErrReport = errors.New("making the report")
+
+// Make reads a run and makes its report.
+func Make(ctx context.Context, store Store, runPrefix string) (Outcome, error) {
+	var o Outcome
+	data, err := Read(ctx, store, runPrefix)
+	if err != nil {
+		return o, err
+	}
+	if o.Table, err = Analyse(data); err != nil {
+		return o, err
+	}
+	err = compute(func() error {
+		o.Files, err = report.Files(o.Table)
+		return err
+	})
+	return o, err
+}
+
+// Analyse makes the table of a run that was read. Its error is an ErrReport.
+func Analyse(data record.RunData) (table analysis.Table, err error) {
+	err = compute(func() error {
+		table, err = analysis.Analyse(data)
+		return err
+	})
+	return table, err
+}
+
+// compute does what follows from records alone, so that no second try would end otherwise: not even where it panics.
+func compute(something func() error) error {
+	if err := util.Guard(something); err != nil {
+		return fmt.Errorf("%w: %w", ErrReport, err)
+	}
+	return nil
+}
+
+// Putter writes objects once.
+type Putter interface {
+	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
+}
+
+// Put stores a report's files side by side, in a folder that is named by the digest of them all, and returns the place of the first. It
+// is written last: where it is, the others are.
+func Put(ctx context.Context, store Putter, runPrefix string, files []report.File) (record.Artifact, error) {
+	page, others := files[0], files[1:]
+	all := sha256.New()
+	for _, f := range files {
+		sum := sha256.Sum256(f.Body)
+		all.Write(sum[:])
+	}
+	folder := hex.EncodeToString(all.Sum(nil))
+	for _, f := range others {
+		if _, err := store.Put(ctx, artifact.ReportKey(runPrefix, folder, f.Name), f.ContentType, f.Body); err != nil {
+			return record.Artifact{}, err
+		}
+	}
+	return store.Put(ctx, artifact.ReportKey(runPrefix, folder, page.Name), page.ContentType, page.Body)
+}
+
+// Shelf is where runs are read from and reports are put.
+type Shelf interface {
+	Store
+	Putter
+	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
+}
+
+// Reported is a stored report: its page for people, the table that it was made from, and what it says.
+type Reported struct {
+	Page    record.Artifact
+	Table   analysis.Table
+	Verdict conduct.Verdict
+}
+
+// Report makes the report of a run from what is stored of it and stores it, with the noise floor that the run has found, if it has.
+func Report(ctx context.Context, store Shelf, runPrefix, uid string) (Reported, error) {
+	o, err := Make(ctx, store, runPrefix)
+	if err != nil {
+		return Reported{}, err
+	}
+	if _, err := store.Put(ctx, artifact.MadeKey(runPrefix), "text/plain", []byte("the report was made\n")); err != nil {
+		return Reported{}, err
+	}
+	if o.Table.Calibrates() {
+		key := artifact.CalibrationKey(o.Table.Fingerprint, uid)
+		if _, err := store.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {
+			return Reported{}, err
+		}
+	}
+	page, err := Put(ctx, store, runPrefix, o.Files)
+	if err != nil {
+		return Reported{}, err
+	}
+	made := Reported{Page: page, Table: o.Table, Verdict: conduct.Verdict{Text: report.Line(o.Table.Headline())}}
+	made.Verdict.Conclusive, made.Verdict.Reason = o.Table.Conclusive()
+	if met, reason := o.Table.ObjectivesMet(); !met {
+		made.Verdict.Unmet, made.Verdict.Objectives = reason, report.ObjectivesLine(o.Table)
+	}
+	return made, nil
+}
+
+// Keeper is a store that manifests are written to.
+type Keeper interface {
+	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
+	Find(ctx context.Context, key string) (record.Artifact, error)
+}
+
+// Once stores a manifest. One that is there already was written by an operator that ended before it could say so, maybe of another version: it holds.
+func Once(ctx context.Context, store Keeper, key string, manifest any) (record.Artifact, error) {
+	stored, err := store.PutJSON(ctx, key, manifest)
+	if errors.Is(err, artifact.ErrExists) {
+		return store.Find(ctx, key)
+	}
+	return stored, err
+}
+
+// Planner is a store that a plan is written to.
+type Planner interface {
+	Putter
+	Verify(ctx context.Context, a record.Artifact) error
+}
+
+// PutPlan stores the plan of a run and looks it up, as all that is stored will be: not every store can say what it holds.
+func PutPlan(ctx context.Context, store Planner, runPrefix string, p plan.Plan) error {
+	stored, err := store.Put(ctx, artifact.PlanKey(runPrefix), "application/json", p.JSON())
+	if err != nil {
+		return err
+	}
+	return store.Verify(ctx, stored)
+}
+
+// Plan reads the plan that a run has stored when it began.
+func Plan(ctx context.Context, store Store, runPrefix string) (plan.Plan, error) {
+	key := artifact.PlanKey(runPrefix)
+	raw, err := store.Get(ctx, key, "")
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	var p plan.Plan
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return plan.Plan{}, fmt.Errorf("reading %s: %w: %w", key, artifact.ErrMalformed, err)
+	}
+	return p, nil
+}
+
+// Found is a store in which an object can be found and read.
+type Found interface {
+	Find(ctx context.Context, key string) (record.Artifact, error)
+	Get(ctx context.Context, key, sha256 string) ([]byte, error)
+}
+
+// Trial reads the manifest of a trial.
+func Trial(ctx context.Context, store Found, key string) (record.TrialManifest, record.Artifact, error) {
+	var m record.TrialManifest
+	stored, err := store.Find(ctx, key)
+	if err != nil {
+		return m, stored, err
+	}
+	raw, err := store.Get(ctx, key, stored.SHA256)
+	if err != nil {
+		return m, stored, err
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, stored, fmt.Errorf("reading %s: %w: %w", key, artifact.ErrMalformed, err)
+	}
+	return m, stored, nil
+}
+
+// TrialIn reads the manifest of a trial from the first of some attempts that has one. What cannot be read of one is passed over, and what a key
+// that may not list is denied, since it hears so of all that is missing; a store that is away is not.
+func TrialIn(ctx context.Context, store Found, runPrefix, trial string, from, attempts int32) (m record.TrialManifest, stored record.Artifact, err error) {
+	for attempt := from; attempt < from+attempts; attempt++ {
+		if m, stored, err = Trial(ctx, store, artifact.ManifestKey(artifact.TrialPrefix(runPrefix, trial, attempt))); err == nil || !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied) {
+			return m, stored, err
+		}
+	}
+	return m, stored, err
+}
+
+// Read reads all that a report is made from.
+func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, error) {
+	data, err := store.Load(ctx, runPrefix)
+	if err != nil {
+		return data, err
+	}
+	if data.Earlier, err = earlier(ctx, store, data); err != nil {
+		return data, err
+	}
+	floor, err := calibration(ctx, store, environment.Fingerprint(data))
+	if errors.Is(err, artifact.ErrMalformed) {
+		// It belongs to the machine, and may be of another version: no run fails for it.
+		data.Manifest.Notes, err = append(slices.Clone(data.Manifest.Notes), "no noise floor is known: "+err.Error()), nil
+	}
+	data.Calibration = floor
+	return data, err
+}
+
+// earlier reads the runs that objectives name. One that is not there, is not what a run is, or is partial leaves its objectives undecided; anything
+// else is an error of the store, which may answer when it is asked again.
+func earlier(ctx context.Context, store Store, data record.RunData) (map[string]record.EarlierRun, error) {
+	var out map[string]record.EarlierRun
+	for _, prefix := range earlierRuns(data.Manifest.Plan.Objectives) {
+		run, err := store.Load(ctx, prefix)
+		e := record.EarlierRun{Data: &run}
+		switch {
+		case err != nil && !artifact.Unreadable(err):
+			return nil, err
+		case err != nil:
+			e = record.EarlierRun{Error: err.Error()}
+		case run.Lost != "":
+			e = record.EarlierRun{Error: run.Lost}
+		}
+		if out == nil {
+			out = map[string]record.EarlierRun{}
+		}
+		out[prefix] = e
+	}
+	return out, nil
+}
+
+// earlierRuns are the prefixes that objectives name, each once.
+func earlierRuns(objectives []record.Objective) []string {
+	var out []string
+	for _, o := range objectives {
+		if o.Against != nil {
+			out = append(out, o.Against.Runs...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// calibration reads the newest noise floor of a machine; nil if there is none. A key that may read and write but not list, which S3
+// grants apart, knows of none either: reports do without.
+func calibration(ctx context.Context, store Store, fingerprint string) (*record.Calibration, error) {
+	if fingerprint == "" {
+		return nil, nil
+	}
+	objects, err := store.List(ctx, artifact.CalibrationFolder(fingerprint))
+	if errors.Is(err, artifact.ErrDenied) {
+		return nil, nil
+	}
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	body, err := store.Get(ctx, objects[0].Key, "")
+	if err != nil {
+		return nil, err
+	}
+	var c record.Calibration
+	if err := json.Unmarshal(body, &c); err != nil {
+		return nil, fmt.Errorf("reading %s (remove it if it is of no use): %w: %w", objects[0].Key, artifact.ErrMalformed, err)
+	}
+	return &c, nil
+}

@@ -1,0 +1,53 @@
+// Package artifacttest puts simulated runs where measured ones lie.
+package artifacttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// Shelf is a store, or a folder in the place of one.
+type Shelf interface {
+	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
+}
+
+// Keep stores a simulated run as controllers do: records first, the manifest of each trial after its records, the run's last. The manifests of d then
+// name what is stored.
+func Keep(ctx context.Context, shelf Shelf, prefix string, d record.RunData) error {
+	var failed error
+	write := func(key string, v any) record.Artifact {
+		a, err := shelf.PutJSON(ctx, key, v)
+		failed = errors.Join(failed, err)
+		return a
+	}
+	for i := range d.Trials {
+		m := &d.Trials[i].Manifest
+		at := artifact.TrialPrefix(prefix, m.Name, m.Attempt)
+		server := write(at+"/server-0/result.json", d.Trials[i].Servers[0])
+		server.Member, server.Name = record.MemberServer(0), record.ResultFile
+		m.Artifacts = []record.Artifact{server, {Member: "generator-0", Name: "sweep-10.wrk.txt", Key: "never/read"}}
+		// The last generator comes first: the order of artifacts is nobody's promise.
+		for k, g := range slices.Backward(d.Trials[i].Generators) {
+			if g.Cells == nil {
+				continue
+			}
+			member := fmt.Sprintf("generator-%d", k)
+			generator := write(at+"/"+member+"/result.json", g)
+			generator.Member, generator.Name = member, record.ResultFile
+			m.Artifacts = append(m.Artifacts, generator)
+		}
+		manifest := write(artifact.ManifestKey(at), m)
+		for k := range d.Manifest.Trials {
+			if d.Manifest.Trials[k].Name == m.Name {
+				d.Manifest.Trials[k].Manifest = &manifest
+			}
+		}
+	}
+	write(artifact.ManifestKey(prefix), d.Manifest)
+	return failed
+}

@@ -1,0 +1,183 @@
+package artifact
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+)
+
+// Reader reads objects by their keys.
+type Reader interface {
+	// URI is an object's address for people. It holds no credentials.
+	URI(key string) string
+	// Get reads an object and, where sha is not empty, checks its SHA-256.
+	Get(ctx context.Context, key, sha string) ([]byte, error)
+}
+
+// Objects are written once and read back by their keys: those of a bucket, or of a folder of this machine.
+type Objects interface {
+	Reader
+	// Put writes an object once. Written again with the same content it succeeds; with another content it is ErrExists.
+	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
+	// List names the objects that lie in a folder, and not below it, the newest first.
+	List(ctx context.Context, folder string) ([]Object, error)
+}
+
+var (
+	_ Objects = (*Store)(nil)
+	_ Objects = (*Folder)(nil)
+)
+
+// PutJSON writes a value as JSON, once.
+func (s *Store) PutJSON(ctx context.Context, key string, v any) (record.Artifact, error) {
+	return putJSON(ctx, s, key, v)
+}
+
+// Load is the function of that name, of the bucket.
+func (s *Store) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
+	return Load(ctx, s, runPrefix)
+}
+
+// LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
+func (s *Store) LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error) {
+	return loadTrials(ctx, s, m)
+}
+
+func putJSON(ctx context.Context, o Objects, key string, v any) (record.Artifact, error) {
+	body, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return record.Artifact{}, fmt.Errorf("encoding %s: %w", key, err)
+	}
+	return o.Put(ctx, key, "application/json", body)
+}
+
+// getManifest reads a manifest of a schema. The schema comes first: in another one a field may have another type.
+func getManifest(ctx context.Context, o Reader, key, sha, schema string, into any) error {
+	body, err := o.Get(ctx, key, sha)
+	if err != nil {
+		return err
+	}
+	var own struct {
+		Schema string `json:"schema"`
+	}
+	if err := json.Unmarshal(body, &own); err != nil {
+		return fmt.Errorf("decoding %s: %w: %w", o.URI(key), ErrMalformed, err)
+	}
+	if own.Schema != schema {
+		return fmt.Errorf("reading %s: %w: its schema is %q, and this version reads %q: use the version that wrote it, or the report that it stored", o.URI(key), ErrSchema, own.Schema, schema)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("decoding %s: %w: %w", o.URI(key), ErrMalformed, err)
+	}
+	return nil
+}
+
+// Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
+func Load(ctx context.Context, o Reader, runPrefix string) (record.RunData, error) {
+	var d record.RunData
+	if err := getManifest(ctx, o, ManifestKey(runPrefix), "", record.RunManifestSchema, &d.Manifest); err != nil {
+		return d, err
+	}
+	return loadTrials(ctx, o, d.Manifest)
+}
+
+// loadTrials reads what a manifest names. What cannot be read of a trial costs that trial, as if it had failed, unless nothing else is left.
+func loadTrials(ctx context.Context, o Reader, m record.RunManifest) (record.RunData, error) {
+	d := record.RunData{Manifest: m}
+	lost := map[string]error{}
+	for _, part := range []struct {
+		entries *[]record.TrialEntry
+		into    *[]record.TrialData
+	}{{&d.Manifest.Trials, &d.Trials}, {&d.Manifest.Following, &d.Following}} {
+		if err := loadEntries(ctx, o, part.entries, part.into, lost); err != nil {
+			return d, err
+		}
+	}
+	names := slices.Sorted(maps.Keys(lost))
+	if len(names) == 0 {
+		return d, nil
+	}
+	if len(d.Trials)+len(d.Following) == 0 {
+		return d, lost[names[0]]
+	}
+	note := fmt.Sprintf("this record is partial, since what was stored of %s cannot be read: %s", strings.Join(names, ", "), lost[names[0]])
+	d.Manifest.Notes = append(slices.Clone(m.Notes), note)
+	if slices.ContainsFunc(d.Manifest.Trials, func(e record.TrialEntry) bool { return lost[e.Name] != nil }) {
+		d.Lost = note
+	}
+	return d, nil
+}
+
+// loadEntries reads the trials of entries. Those that cannot be read have no manifest any more in a copy that takes the entries' place.
+func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, into *[]record.TrialData, lost map[string]error) error {
+	*entries = slices.Clone(*entries)
+	for i := range *entries {
+		entry := &(*entries)[i]
+		if entry.Manifest == nil {
+			continue
+		}
+		t, err := LoadTrial(ctx, o, *entry.Manifest)
+		switch {
+		case err == nil:
+			*into = append(*into, t)
+		case Unreadable(err) && !errors.Is(err, ErrSchema):
+			lost[entry.Name] = err
+			entry.Manifest, entry.Reason, entry.Message = nil, v1alpha1.ReasonStoreUnavailable, fmt.Sprintf("what was stored of the trial cannot be read: %s", err)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadTrial reads a trial by its manifest, and what the manifest names.
+func LoadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.TrialData, error) {
+	var t record.TrialData
+	if err := getManifest(ctx, o, manifest.Key, manifest.SHA256, record.TrialManifestSchema, &t.Manifest); err != nil {
+		return t, err
+	}
+	kind, ok := kinds.All[t.Manifest.Type]
+	if !ok {
+		return t, fmt.Errorf("reading %s: %w: no kind of work is called %q", o.URI(manifest.Key), ErrSchema, t.Manifest.Type)
+	}
+	results := map[string]json.RawMessage{}
+	for _, a := range t.Manifest.Artifacts {
+		if a.Name != record.ResultFile {
+			continue
+		}
+		body, err := o.Get(ctx, a.Key, a.SHA256)
+		if err != nil {
+			return t, err
+		}
+		results[a.Member] = body
+	}
+	if err := kind.Decode(results, &t); err != nil {
+		return t, fmt.Errorf("reading %s: %w: %w", o.URI(manifest.Key), ErrMalformed, err)
+	}
+	t.Rows = kind.Rows(t)
+	return t, nil
+}
+
+// CheckSum is ErrCorrupt for a body that has not the SHA-256 that its manifest says; sha is empty where no manifest says one.
+func CheckSum(uri string, body []byte, sha string) error {
+	if sum := sha256.Sum256(body); sha != "" && hex.EncodeToString(sum[:]) != sha {
+		return fmt.Errorf("%w: %s has SHA-256 %x, its manifest says %s", ErrCorrupt, uri, sum, sha)
+	}
+	return nil
+}
+
+// describe is what is known of an object from its content.
+func describe(key string, body []byte) record.Artifact {
+	sum := sha256.Sum256(body)
+	return record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
+}

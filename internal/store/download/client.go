@@ -1,0 +1,142 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// fileDeadline bounds the fetching of one file.
+const fileDeadline = time.Minute
+
+// ErrRefused means that the operator hands nothing out to whoever asks, or that nobody is there who could.
+var ErrRefused = errors.New("the operator hands nothing out")
+
+// Client asks the operator of a cluster for files, through the API server.
+type Client struct {
+	http *http.Client
+	base *url.URL
+	// most is how large a file may be, in bytes.
+	most int64
+}
+
+// NewClient makes a Client; it does not connect yet. system is the namespace of the operator.
+func NewClient(config *rest.Config, system string) (*Client, error) {
+	carrying := rest.CopyConfig(config)
+	carrying.Wrap(carry)
+	way, err := rest.HTTPClientFor(carrying)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the operator: %w", err)
+	}
+	host, _, err := rest.DefaultServerUrlFor(carrying)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the operator: %w", err)
+	}
+	return &Client{way, host.JoinPath("api/v1/namespaces", system, "services", proxied, "proxy"), artifact.MaxObject}, nil
+}
+
+// Within is a client that reads no file of more than some bytes.
+func (c *Client) Within(most int64) *Client { return &Client{c.http, c.base, most} }
+
+// carry shows the operator the token that the API server is shown, wherever the kubeconfig has it from. A user who acts as another shows none:
+// the operator would see the one and not the other.
+func carry(way http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(q *http.Request) (*http.Response, error) {
+		a := q.Header.Get("Authorization")
+		if strings.HasPrefix(a, bearer) && q.Header.Get("Impersonate-User") == "" {
+			q = q.Clone(q.Context())
+			q.Header.Set(TokenHeader, a)
+		}
+		return way.RoundTrip(q)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
+
+// Files are those of one run.
+type Files struct {
+	client          *Client
+	namespace, name string
+	prefix          string
+}
+
+// Of are the files of a run.
+func (c *Client) Of(r *v1alpha1.BenchmarkRun) Files {
+	return Files{c, r.Namespace, r.Name, PrefixOf(r)}
+}
+
+// Hold reports whether a key is one of theirs.
+func (f Files) Hold(key string) bool { return strings.HasPrefix(key, f.prefix+"/") }
+
+// Get reads a file by its key and, where sha is not empty, checks its SHA-256.
+func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
+	file := strings.TrimPrefix(key, f.prefix+"/")
+	if !f.Hold(key) {
+		return nil, fmt.Errorf("%w: %s is no file of BenchmarkRun %s/%s", ErrRefused, key, f.namespace, f.name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, fileDeadline)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address(f.client.base, f.namespace, f.name, file).String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking the operator for %s: %w", key, err)
+	}
+	answer, err := f.client.http.Do(q)
+	if err != nil {
+		return nil, fmt.Errorf("asking the operator for %s: %w", key, err)
+	}
+	defer answer.Body.Close()
+	if err := refused(answer); err != nil {
+		return nil, fmt.Errorf("asking the operator for %s: %w", key, err)
+	}
+	most := f.client.most
+	tooLarge := fmt.Errorf("reading %s from the operator: %w: it is larger than the %d bytes that are read here", key, artifact.ErrMalformed, most)
+	if answer.ContentLength > most {
+		return nil, tooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s from the operator: %w", key, err)
+	}
+	if int64(len(body)) > most {
+		return nil, tooLarge
+	}
+	return body, artifact.CheckSum(key, body, sha)
+}
+
+// refused is the error of an answer without a file. What the API server says in the operator's place is a refusal, whatever it is: the user may
+// not ask, the operator is too old, or it is away.
+func refused(answer *http.Response) error {
+	if answer.StatusCode == http.StatusOK {
+		return nil
+	}
+	said, err := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+	if err != nil {
+		return fmt.Errorf("reading why: %w", err)
+	}
+	text := strings.TrimSpace(string(said))
+	if answer.Header.Get("Server") != answers {
+		return fmt.Errorf("%w: the API server answers %s in its place", ErrRefused, answer.Status)
+	}
+	switch answer.StatusCode {
+	case http.StatusNotFound:
+		return fmt.Errorf("%w: %s", artifact.ErrNotFound, text)
+	case http.StatusServiceUnavailable:
+		return fmt.Errorf("%s (%s)", text, answer.Status)
+	case http.StatusBadGateway:
+		return fmt.Errorf("%w: %s", artifact.ErrMalformed, text)
+	}
+	return fmt.Errorf("%w: %s", ErrRefused, text)
+}

@@ -1,0 +1,210 @@
+package download
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/serve"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+const (
+	// answerDeadline bounds an answer, the wait for its turn included.
+	answerDeadline = 2 * time.Minute
+	// atOnce bounds how many files are read at the same time: the operator has other work.
+	atOnce = 8
+	// retryAfter is when whoever asks may ask again, in seconds.
+	retryAfter = "5"
+	// maxHeader bounds what is read of a request before anybody is asked who sends it: tokens that list groups are long.
+	maxHeader = 64 << 10
+)
+
+// Shelf is where files lie.
+type Shelf interface {
+	Stream(ctx context.Context, key string) (io.ReadCloser, int64, error)
+}
+
+// Server hands out files:
+//
+//	GET /v1/namespaces/NAMESPACE/benchmarkruns/NAME/FILE   Loadstone-Authorization: Bearer TOKEN
+//
+// FILE is a key below the run's prefix in the store. The API server says whose token it is, and whether they may get the run: 401 and 403 are
+// what it says, and 403 is said before anybody looks whether there is such a run. 404 is a run or a file that is not there, 502 what is no file
+// of Loadstone's, and 503 a store or an API server that is away.
+type Server struct {
+	// Runs reads runs, Reviews asks the API server about a token and its rights.
+	Runs    client.Reader
+	Reviews client.Client
+	// Leads reports whether runs of a namespace are led: of others Runs knows nothing. Nil is true of all.
+	Leads func(namespace string) bool
+	Shelf Shelf
+	Addr  string
+
+	turns chan struct{}
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: to read is safe for an operator that does not act.
+func (s *Server) NeedLeaderElection() bool { return false }
+
+// Start serves until the operator ends.
+func (s *Server) Start(ctx context.Context) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
+	if err != nil {
+		return fmt.Errorf("listening for those who read reports: %w", err)
+	}
+	return s.serve(ctx, l)
+}
+
+func (s *Server) serve(ctx context.Context, l net.Listener) error {
+	encrypted, err := ownCertificate(time.Now())
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	h := &http.Server{
+		Handler: s.handler(), TLSConfig: encrypted, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: answerDeadline + 10*time.Second, IdleTimeout: time.Minute,
+	}
+	return serve.Until(ctx, h, "reports", func() error { return h.ServeTLS(l, "", "") })
+}
+
+func (s *Server) handler() http.Handler {
+	s.turns = make(chan struct{}, atOnce)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+route, s.file)
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Server", answers)
+		mux.ServeHTTP(w, q)
+	})
+}
+
+// refusal is an answer without a file: a status, and a sentence for whoever asks. Its cause is for the log alone.
+type refusal struct {
+	status int
+	says   string
+	cause  error
+}
+
+// file answers one request.
+func (s *Server) file(w http.ResponseWriter, q *http.Request) {
+	ctx, cancel := context.WithTimeout(q.Context(), answerDeadline)
+	defer cancel()
+	key := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	case <-ctx.Done():
+		refuse(w, key, &refusal{http.StatusServiceUnavailable, "too many requests at once: try again", ctx.Err()})
+		return
+	}
+	if r := s.review(ctx, q.Header.Get(TokenHeader), key); r != nil {
+		refuse(w, key, r)
+		return
+	}
+	body, size, r := s.open(ctx, key, q.PathValue("file"))
+	if r != nil {
+		refuse(w, key, r)
+		return
+	}
+	defer body.Close()
+	// The API server's proxy rewrites what calls itself HTML, and no browser shall take a report for a page of the API server's.
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", "attachment")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	if _, err := io.CopyN(w, body, size); err != nil {
+		log.Log.WithName("handout").Info("A file was handed out in part", "run", key, "reason", err.Error())
+		panic(http.ErrAbortHandler) // Only a connection that breaks tells whoever reads that the rest is missing.
+	}
+}
+
+// review asks the API server whose token it is, and whether they may get the run.
+func (s *Server) review(ctx context.Context, authorization string, run client.ObjectKey) *refusal {
+	token, ok := strings.CutPrefix(authorization, bearer)
+	if !ok || token == "" {
+		return &refusal{http.StatusUnauthorized, "your kubeconfig has no token: name a user who has one, or give --token", nil}
+	}
+	who := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
+	if err := s.Reviews.Create(ctx, who); err != nil {
+		return away(err)
+	}
+	if !who.Status.Authenticated {
+		return &refusal{http.StatusUnauthorized, "the cluster does not know your token: log in again", errors.New(cmp.Or(who.Status.Error, "the token is not valid"))}
+	}
+	may := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: who.Status.User.Username, UID: who.Status.User.UID, Groups: who.Status.User.Groups, Extra: map[string]authorizationv1.ExtraValue{},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: "get", Group: v1alpha1.GroupVersion.Group, Version: v1alpha1.GroupVersion.Version, Resource: "benchmarkruns", Namespace: run.Namespace, Name: run.Name,
+		},
+	}}
+	for name, values := range who.Status.User.Extra {
+		may.Spec.Extra[name] = authorizationv1.ExtraValue(values)
+	}
+	if err := s.Reviews.Create(ctx, may); err != nil {
+		return away(err)
+	}
+	if !may.Status.Allowed {
+		says := fmt.Sprintf("%s may not get benchmarkruns.loadstone.dev %s in namespace %s: ask its administrator for the right", may.Spec.User, run.Name, run.Namespace)
+		return &refusal{http.StatusForbidden, says, nil}
+	}
+	return nil
+}
+
+// open opens a file of a run.
+func (s *Server) open(ctx context.Context, run client.ObjectKey, file string) (io.ReadCloser, int64, *refusal) {
+	if s.Leads != nil && !s.Leads(run.Namespace) {
+		return nil, 0, &refusal{http.StatusNotFound, fmt.Sprintf("this installation leads no runs in namespace %s (chart value runs.namespaces)", run.Namespace), nil}
+	}
+	var r v1alpha1.BenchmarkRun
+	if err := s.Runs.Get(ctx, run, &r); client.IgnoreNotFound(err) != nil {
+		return nil, 0, away(err)
+	} else if err != nil {
+		return nil, 0, &refusal{http.StatusNotFound, fmt.Sprintf("there is no BenchmarkRun %s in namespace %s", run.Name, run.Namespace), nil}
+	}
+	missing := &refusal{http.StatusNotFound, fmt.Sprintf("BenchmarkRun %s/%s has no such file", run.Namespace, run.Name), nil}
+	key, ok := keyOf(&r, file)
+	if !ok {
+		return nil, 0, missing
+	}
+	body, size, err := s.Shelf.Stream(ctx, key)
+	switch {
+	case errors.Is(err, artifact.ErrNotFound):
+		return nil, 0, missing
+	case err != nil:
+		return nil, 0, &refusal{http.StatusServiceUnavailable, "the operator cannot read the object store: try again", err}
+	case size > artifact.MaxObject:
+		return nil, 0, &refusal{http.StatusBadGateway, fmt.Sprintf("the file is larger than the %d bytes that a file of Loadstone's may have", artifact.MaxObject), body.Close()}
+	}
+	return body, size, nil
+}
+
+// away is the answer where the API server cannot be asked.
+func away(err error) *refusal {
+	return &refusal{http.StatusServiceUnavailable, "the operator cannot reach the API server: try again", err}
+}
+
+func refuse(w http.ResponseWriter, run client.ObjectKey, r *refusal) {
+	told := log.Log.WithName("handout").WithValues("run", run, "status", r.status)
+	if r.cause != nil {
+		told = told.WithValues("reason", r.cause.Error())
+	}
+	told.Info("Handing out no file")
+	if r.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	http.Error(w, r.says, r.status)
+}

@@ -1,0 +1,263 @@
+package download
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+func clientOf(t *testing.T, config *rest.Config) *Client {
+	t.Helper()
+	c, err := NewClient(config, system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestThroughTheAPIServerATenantReadsTheirOwnRuns(t *testing.T) {
+	w := newWorld(t)
+	reader := w.reader()
+	another := rest.CopyConfig(reader)
+	another.Impersonate.UserName = "somebody"
+	absent := w.runs["a"].DeepCopy()
+	absent.Name = "absent"
+	for name, tc := range map[string]struct {
+		config   *rest.Config
+		run      *v1alpha1.BenchmarkRun
+		key, sha string
+		want     error
+		says     string
+	}{
+		"their own page":               {reader, w.runs["a"], w.pages["a"].key, w.pages["a"].sha, nil, ""},
+		"a page that was changed":      {reader, w.runs["a"], w.pages["a"].key, w.pages["b"].sha, artifact.ErrCorrupt, "has SHA-256"},
+		"a file that is not there":     {reader, w.runs["a"], PrefixOf(w.runs["a"]) + "/manifest.json", "", artifact.ErrNotFound, "BenchmarkRun a/quick has no such file"},
+		"a run that is not there":      {reader, absent, PrefixOf(absent) + "/manifest.json", "", artifact.ErrNotFound, "there is no BenchmarkRun absent in namespace a"},
+		"a page of others":             {reader, w.runs["b"], w.pages["b"].key, "", ErrRefused, "system:serviceaccount:a:reader may not get benchmarkruns.loadstone.dev quick in namespace b"},
+		"what no run owns":             {reader, w.runs["a"], "calibrations/a.json", "", ErrRefused, "is no file of BenchmarkRun a/quick"},
+		"who shows a certificate":      {w.config, w.runs["a"], w.pages["a"].key, "", ErrRefused, "your kubeconfig has no token"},
+		"who acts as somebody else":    {another, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden in its place"},
+		"whom the cluster knows not":   {&rest.Config{Host: reader.Host, TLSClientConfig: reader.TLSClientConfig, BearerToken: "nonsense"}, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 401 Unauthorized in its place"},
+		"who shows nothing whatsoever": {rest.AnonymousClientConfig(w.config), w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden in its place"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := clientOf(t, tc.config).Of(tc.run).Get(t.Context(), tc.key, tc.sha)
+			if tc.want == nil {
+				if err != nil || string(got) != string(body(tc.run.Namespace)) {
+					t.Errorf("they get %q, %v", got, err)
+				}
+				return
+			}
+			if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("it ends with %v, want %v that says %q", err, tc.want, tc.says)
+			}
+		})
+	}
+}
+
+// ask asks a server itself, and returns its answer and the text of it.
+func ask(t *testing.T, address, path, token string) (*http.Response, string) {
+	t.Helper()
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		q.Header.Set(TokenHeader, token)
+	}
+	way := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+	answer, err := way.RoundTrip(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(text)
+}
+
+func TestWhoComesByAnotherWayIsReviewedLikewise(t *testing.T) {
+	w := newWorld(t)
+	token := bearer + w.reader().BearerToken
+	own := func(file string) string { return "/v1/namespaces/a/benchmarkruns/quick/" + file }
+	page := strings.TrimPrefix(w.pages["a"].key, PrefixOf(w.runs["a"])+"/")
+	others := strings.TrimPrefix(w.pages["b"].key, "b/")
+	for name, tc := range map[string]struct {
+		path, token string
+		want        int
+	}{
+		"their own page":                             {own(page), token, http.StatusOK},
+		"no token":                                   {own(page), "", http.StatusUnauthorized},
+		"a token without its scheme":                 {own(page), strings.TrimPrefix(token, bearer), http.StatusUnauthorized},
+		"a token of nobody":                          {own(page), bearer + "nonsense", http.StatusUnauthorized},
+		"a run of others":                            {"/v1/namespaces/b/benchmarkruns/quick/" + page, token, http.StatusForbidden},
+		"a run of others that is not there":          {"/v1/namespaces/b/benchmarkruns/none/" + page, token, http.StatusForbidden},
+		"a run that is not there":                    {"/v1/namespaces/a/benchmarkruns/none/" + page, token, http.StatusNotFound},
+		"others' page from their own run":            {own("%2e%2e/%2e%2e/b/" + others), token, http.StatusNotFound},
+		"others' page with escaped slashes":          {own("..%2f..%2fb%2f" + others), token, http.StatusNotFound},
+		"others' run in the place of a file's run":   {"/v1/namespaces/a/benchmarkruns/..%2f..%2fb%2fquick/" + page, token, http.StatusNotFound},
+		"their namespace, and others' behind it":     {"/v1/namespaces/a%2f..%2fb/benchmarkruns/quick/" + page, token, http.StatusForbidden},
+		"what no run owns, from their own run":       {own("%2e%2e/%2e%2e/calibrations/a.json"), token, http.StatusNotFound},
+		"a list of files":                            {own("reports/"), token, http.StatusNotFound},
+		"a list of runs":                             {"/v1/namespaces/a/benchmarkruns", token, http.StatusNotFound},
+		"others' page by dots that an address loses": {"/v1/namespaces/a/benchmarkruns/quick/../../../b/benchmarkruns/quick/" + others, token, http.StatusTemporaryRedirect},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer, text := ask(t, w.address, tc.path, tc.token)
+			if answer.StatusCode != tc.want || answer.Header.Get("Server") != answers {
+				t.Errorf("it is answered %s by %q: %s, want %d", answer.Status, answer.Header.Get("Server"), text, tc.want)
+			}
+			if (text == string(body("a"))) != (tc.want == http.StatusOK) || text == string(body("b")) {
+				t.Errorf("it is answered %q", text)
+			}
+			if tc.want == http.StatusOK && answer.Header.Get("Content-Type") != "application/octet-stream" {
+				t.Errorf("it calls itself %q", answer.Header.Get("Content-Type"))
+			}
+		})
+	}
+	for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPost} {
+		q, err := http.NewRequestWithContext(t.Context(), method, "https://"+w.address+own(page), strings.NewReader("mine"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set(TokenHeader, token)
+		answer, err := (&http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}).RoundTrip(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusMethodNotAllowed {
+			t.Errorf("%s is answered %s, %v", method, answer.Status, err)
+		}
+	}
+}
+
+// shelf is a store that answers as the test wants: real ones cannot be made to hold 256 MiB, or to fail in the middle.
+type shelf struct {
+	text string
+	size int64
+	err  error
+}
+
+func (s shelf) Stream(context.Context, string) (io.ReadCloser, int64, error) {
+	return io.NopCloser(strings.NewReader(s.text)), s.size, s.err
+}
+
+func TestAStoreThatCannotBeReadIsSaid(t *testing.T) {
+	w := newWorld(t)
+	nobody, err := artifact.Open(artifact.Config{Endpoint: "127.0.0.1:1", Bucket: "b", Region: "us-east-1", AccessKey: "a", SecretKey: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := w.reader()
+	for name, tc := range map[string]struct {
+		shelf   Shelf
+		reviews client.Client
+		want    int
+		retry   string
+	}{
+		"nobody answers at the store":      {nobody, w.c, http.StatusServiceUnavailable, retryAfter},
+		"the store refuses the key":        {shelf{err: artifact.ErrDenied}, w.c, http.StatusServiceUnavailable, retryAfter},
+		"a file beyond all bounds":         {shelf{size: artifact.MaxObject + 1}, w.c, http.StatusBadGateway, ""},
+		"nobody answers at the API server": {shelf{text: "x", size: 1}, lost{w.c}, http.StatusServiceUnavailable, retryAfter},
+		"all is well":                      {shelf{text: "x", size: 1}, w.c, http.StatusOK, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &Server{Runs: w.c, Reviews: tc.reviews, Shelf: tc.shelf}
+			server := httptest.NewTLSServer(s.handler())
+			defer server.Close()
+			answer, text := ask(t, server.Listener.Addr().String(), "/v1/namespaces/a/benchmarkruns/quick/manifest.json", bearer+reader.BearerToken)
+			if answer.StatusCode != tc.want || answer.Header.Get("Retry-After") != tc.retry {
+				t.Errorf("it is answered %s (Retry-After %q): %s, want %d", answer.Status, answer.Header.Get("Retry-After"), text, tc.want)
+			}
+			if strings.Contains(text, "127.0.0.1") {
+				t.Errorf("whoever asks learns where the operator's store is: %s", text)
+			}
+		})
+	}
+}
+
+// Who may get a run elsewhere is told that this operator does not lead it, and not that it is not there.
+func TestARunOfANamespaceThatIsNotLedIsSaid(t *testing.T) {
+	w := newWorld(t)
+	s := &Server{Runs: w.c, Reviews: w.c, Shelf: shelf{text: "x", size: 1}, Leads: func(namespace string) bool { return namespace == "b" }}
+	server := httptest.NewTLSServer(s.handler())
+	defer server.Close()
+	answer, text := ask(t, server.Listener.Addr().String(), "/v1/namespaces/a/benchmarkruns/quick/manifest.json", bearer+w.reader().BearerToken)
+	if want := "this installation leads no runs in namespace a (chart value runs.namespaces)"; answer.StatusCode != http.StatusNotFound || !strings.Contains(text, want) {
+		t.Errorf("it is answered %s: %s, want 404: %s", answer.Status, text, want)
+	}
+}
+
+// lost is a client whose API server is away.
+type lost struct{ client.Client }
+
+func (lost) Create(context.Context, client.Object, ...client.CreateOption) error {
+	return &url.Error{Op: "Post", URL: "https://127.0.0.1:1", Err: fmt.Errorf("connection refused")}
+}
+
+func TestAFileThatEndsEarlyIsNotTakenForWhole(t *testing.T) {
+	w := newWorld(t)
+	server := httptest.NewTLSServer((&Server{Runs: w.c, Reviews: w.c, Shelf: shelf{text: strings.Repeat("half", 4<<10), size: 32 << 10}}).handler())
+	defer server.Close()
+	c := clientOf(t, &rest.Config{Host: server.URL, BearerToken: w.reader().BearerToken, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+	c.base = c.base.ResolveReference(&url.URL{Path: "/"})
+	got, err := c.Of(w.runs["a"]).Get(t.Context(), PrefixOf(w.runs["a"])+"/manifest.json", "")
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("it is read as %q, %v", got, err)
+	}
+}
+
+func TestWhoseTurnDoesNotComeAsksAgain(t *testing.T) {
+	s := &Server{}
+	h := s.handler()
+	for range atOnce {
+		s.turns <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/namespaces/a/benchmarkruns/quick/manifest.json", nil))
+	if answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != retryAfter {
+		t.Errorf("it is answered %d, Retry-After %q", answer.Code, answer.Header().Get("Retry-After"))
+	}
+}
+
+func TestTheTokenIsShownByWhoHasOneOfTheirOwn(t *testing.T) {
+	for name, tc := range map[string]struct{ authorization, impersonated, want string }{
+		"a token":                    {"Bearer abc", "", "Bearer abc"},
+		"a password":                 {"Basic abc", "", ""},
+		"a certificate":              {"", "", ""},
+		"who acts as somebody else":  {"Bearer abc", "jane", ""},
+		"somebody else, by password": {"Basic abc", "jane", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got string
+			way := carry(roundTripper(func(q *http.Request) (*http.Response, error) {
+				got = q.Header.Get(TokenHeader)
+				return &http.Response{Body: http.NoBody}, nil
+			}))
+			q := httptest.NewRequest(http.MethodGet, "/", nil)
+			q.Header.Set("Authorization", tc.authorization)
+			q.Header.Set("Impersonate-User", tc.impersonated)
+			answer, err := way.RoundTrip(q)
+			if err != nil || answer.Body.Close() != nil || got != tc.want {
+				t.Errorf("the operator is shown %q, %v, want %q", got, err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,306 @@
+package history_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/suite/history"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// round is a round whose machine is slower by a factor, and whose go-slow costs more by another.
+type round struct{ machine, cost float64 }
+
+// rounds are n rounds on a machine that drifts, with a cost for each.
+func rounds(n int, cost func(i int) float64) []round {
+	rng := rand.New(rand.NewPCG(3, 1))
+	var all []round
+	for i := range n {
+		all = append(all, round{0.8 + 0.4*rng.Float64(), cost(i)})
+	}
+	return all
+}
+
+// stored are the reports of rounds that a test has made.
+var stored = map[string][]byte{}
+
+// reportOf is the report of a round, as it is stored.
+func reportOf(t *testing.T, i int, r round, servers int) analysis.Table {
+	t.Helper()
+	name := fmt.Sprint(i, r, servers)
+	if stored[name] == nil {
+		o := recordtest.Duel(6)
+		o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.01, uint64(i+1)
+		o.Servers = slices.Clone(o.Servers[:2])
+		for k := range o.Servers {
+			o.Servers[k].CPUMicros *= r.machine
+		}
+		o.Servers[1].CPUMicros *= r.cost
+		o.Servers = o.Servers[2-servers:]
+		made, err := analysis.Analyse(recordtest.Run(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored[name], err = report.JSON(made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var table analysis.Table
+	if err := json.Unmarshal(stored[name], &table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// reports are the values of the reports of rounds, each of which is changed.
+func reports(t *testing.T, rounds []round, servers int, change func(i int, table *analysis.Table)) []history.Values {
+	t.Helper()
+	var all []history.Values
+	for i, r := range rounds {
+		table := reportOf(t, i, r, servers)
+		if change != nil {
+			change(i, &table)
+		}
+		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: table}.Values())
+	}
+	return all
+}
+
+func seriesOf(t *testing.T, h history.History, m verdict.Metric) history.Series {
+	t.Helper()
+	i := slices.IndexFunc(h.Series, func(s history.Series) bool { return s.Metric == m })
+	if i < 0 {
+		t.Fatalf("%s has no history: %+v", m, h)
+	}
+	return h.Series[i]
+}
+
+func always(int) float64 { return 1 }
+
+// fromRound is a cost that changes in a round.
+func fromRound(n int, cost float64) func(int) float64 {
+	return func(i int) float64 {
+		if i+1 < n {
+			return 1
+		}
+		return cost
+	}
+}
+
+func TestAStepIsFoundInItsRoundThoughTheMachineDrifts(t *testing.T) {
+	h := history.Of("checkout", reports(t, rounds(24, fromRound(13, 1.1)), 2, nil), nil)
+	s := seriesOf(t, h, verdict.CPUPerRequest)
+	if len(s.Points) != 1 || s.Points[0].Round != 13 || !s.Points[0].Worse || math.Abs(s.Points[0].Ratio/1.1-1) > 0.01 || s.Points[0].BeforeN != 12 || s.Points[0].AfterN != 12 {
+		t.Errorf("its change points are %+v", s.Points)
+	}
+	if s.Baseline != "go" || s.Unit != "ratio" || s.Values[0].Blocks != 6 {
+		t.Errorf("its series is %+v", s)
+	}
+	if s := seriesOf(t, h, verdict.Throughput); len(s.Points) != 1 || s.Points[0].Round != 13 || !s.Points[0].Worse || s.Points[0].Ratio >= 1 {
+		t.Errorf("the throughput's change points are %+v", s.Points)
+	}
+}
+
+func TestOnlyANewLossIsToldOf(t *testing.T) {
+	worse := history.Of("checkout", reports(t, rounds(24, fromRound(18, 1.1)), 2, nil), nil)
+	for within, want := range map[int]string{0: "", 5: "", 7: "small, throughput of go-slow / go under sweep: round 18: −", 24: "server CPU time per request"} {
+		if got := worse.Worse(within); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("within %d rounds it tells of %q, want %q", within, got, want)
+		}
+	}
+	for name, cost := range map[string]func(int) float64{
+		"nothing has changed":  always,
+		"it has become better": fromRound(13, 0.9),
+		"a loss was repaired": func(i int) float64 {
+			if i < 12 || i >= 24 {
+				return 1
+			}
+			return 1.1
+		},
+	} {
+		if got := history.Of("checkout", reports(t, rounds(36, cost), 2, nil), nil).Worse(36); got != "" {
+			t.Errorf("though %s, it tells of %q", name, got)
+		}
+	}
+}
+
+func TestALossSaysSinceWhenItIsThere(t *testing.T) {
+	losses := history.Of("checkout", reports(t, rounds(24, fromRound(18, 1.1)), 2, nil), nil).Losses()
+	if len(losses) == 0 {
+		t.Fatal("nothing has become worse")
+	}
+	for _, l := range losses {
+		// Where a tail changed is known to a round or so: its values scatter.
+		off := int32(0)
+		if strings.Contains(l.Text, "p99") {
+			off = 1
+		}
+		if l.Round < 18-off || l.Round > 18+off || int(l.Round)+l.Rounds != 25 {
+			t.Errorf("a loss is of round %d, and %d rounds have it: %s", l.Round, l.Rounds, l.Text)
+		}
+		if want := fmt.Sprintf(" of go-slow / go under sweep: round %d: ", l.Round); !strings.HasPrefix(l.Text, "small, ") || !strings.Contains(l.Text, want) {
+			t.Errorf("a loss says %q, want %q", l.Text, want)
+		}
+	}
+}
+
+func TestAHistorySaysHowManyRoundsItLacks(t *testing.T) {
+	for n, want := range map[int]string{0: "no round has a value", 4: "not enough rounds yet: 4 of ", 24: ""} {
+		if got := history.Of("checkout", reports(t, rounds(n, always), 2, nil), nil).Young(); (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("of %d rounds it says %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestAnImprovementIsNoLoss(t *testing.T) {
+	h := history.Of("checkout", reports(t, rounds(24, fromRound(13, 0.9)), 2, nil), nil)
+	if s := seriesOf(t, h, verdict.CPUPerRequest); len(s.Points) != 1 || s.Points[0].Worse {
+		t.Errorf("its change points are %+v", s.Points)
+	}
+}
+
+func TestAMachineThatDriftsIsNoChange(t *testing.T) {
+	h := history.Of("checkout", reports(t, rounds(40, always), 2, nil), nil)
+	for _, s := range h.Series {
+		if len(s.Points) > 0 || len(s.Breaks) > 0 {
+			t.Errorf("%s has the change points %+v and the breaks %+v", s.Metric, s.Points, s.Breaks)
+		}
+	}
+}
+
+func TestWhatCannotBeComparedBreaksTheSeries(t *testing.T) {
+	anew := func(change func(table *analysis.Table)) func(int, *analysis.Table) {
+		return func(i int, table *analysis.Table) {
+			for k := range table.Implementations {
+				table.Implementations[k].ConfigMaps = []record.ConfigMap{{Name: "app", SHA256: "a"}}
+			}
+			table.Requests = []planned.Request{{Load: "sweep", From: "orders/one.json", BodySHA256: "a"}}
+			table.Artifacts = []analysis.Artifact{{Artifact: record.Artifact{Name: "scripts/sweep", SHA256: "a"}}}
+			if i >= 12 {
+				change(table)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		servers int
+		change  func(*analysis.Table)
+		want    string
+	}{
+		"another image of the anchor": {2, func(table *analysis.Table) {
+			for i := range table.Environment {
+				if f := &table.Environment[i]; f.Implementation == "go" && f.Key == "imageID" {
+					f.Values[0].Value = "sha256:other"
+				}
+			}
+		}, "another baseline"},
+		"another load":                                       {2, func(table *analysis.Table) { table.Levels[0].DurationSeconds = 60 }, "other levels of the load"},
+		"another machine, of ratios":                         {2, func(table *analysis.Table) { table.Fingerprint = "other" }, ""},
+		"another content of a ConfigMap of the anchor":       {2, func(table *analysis.Table) { table.Implementations[0].ConfigMaps[0].SHA256 = "b" }, "another content of the baseline's ConfigMap app"},
+		"another content of a ConfigMap of what is measured": {2, func(table *analysis.Table) { table.Implementations[1].ConfigMaps[0].SHA256 = "b" }, ""},
+		"contents of ConfigMaps that no earlier round knows": {2, func(table *analysis.Table) { table.Implementations[0].ConfigMaps[0].Name = "other" }, ""},
+		"contents of ConfigMaps, of other keys": {2, func(table *analysis.Table) {
+			table.Implementations[0].ConfigMaps[0] = record.ConfigMap{Name: "app", Keys: []string{"port"}, SHA256: "b"}
+		}, ""},
+		"another text of a body":                  {2, func(table *analysis.Table) { table.Requests[0].BodySHA256 = "b" }, "another body from orders/one.json"},
+		"another text of a body, of plain values": {1, func(table *analysis.Table) { table.Requests[0].BodySHA256 = "b" }, "another body from orders/one.json"},
+		"a body that only later rounds know":      {2, func(table *analysis.Table) { table.Requests[0].From = "orders/two.json" }, ""},
+		"another text of the script":              {2, func(table *analysis.Table) { table.Artifacts[0].SHA256 = "b" }, "another script of sweep"},
+		"another script of another load":          {2, func(table *analysis.Table) { table.Artifacts[0].SHA256, table.Artifacts[0].Name = "b", "scripts/other" }, ""},
+		"another machine, of plain values":        {1, func(table *analysis.Table) { table.Fingerprint = "other" }, "another machine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			steady := rounds(24, fromRound(13, 1.1))
+			for i := range steady {
+				steady[i].machine = 1
+			}
+			s := seriesOf(t, history.Of("checkout", reports(t, steady, tc.servers, anew(tc.change)), nil), verdict.CPUPerRequest)
+			if tc.want == "" {
+				if len(s.Breaks) > 0 || len(s.Points) != 1 {
+					t.Errorf("its breaks are %+v and its change points %+v", s.Breaks, s.Points)
+				}
+				return
+			}
+			if len(s.Breaks) != 1 || s.Breaks[0].Round != 13 || s.Breaks[0].Why != tc.want || len(s.Points) > 0 || s.Comparable() != 12 {
+				t.Errorf("its breaks are %+v and its change points %+v", s.Breaks, s.Points)
+			}
+		})
+	}
+}
+
+func TestAWholeHistoryIsAsCarefulAsItSays(t *testing.T) {
+	h := history.Of("checkout", reports(t, rounds(2, always), 2, nil), nil)
+	if want := history.Alpha / float64(len(h.Series)); len(h.Series) < 3 || h.SeriesAlpha != want || h.Series[0].Needed < 10 {
+		t.Errorf("each of %d series has %v, and needs %d rounds", len(h.Series), h.SeriesAlpha, h.Series[0].Needed)
+	}
+}
+
+func TestPrint(t *testing.T) {
+	lower := func(i int, table *analysis.Table) {
+		if i >= 30 {
+			table.Levels[0].DurationSeconds = 60
+		}
+	}
+	for name, h := range map[string]history.History{
+		"nothing": history.Of("checkout", nil, nil),
+		"young":   history.Of("checkout", reports(t, rounds(4, always), 2, nil), []history.Gap{{Round: 5, Run: "small", Reason: "it ended without a report"}}),
+		"step":    history.Of("checkout", reports(t, rounds(24, fromRound(13, 1.1)), 2, nil), nil),
+		"broken":  history.Of("checkout", reports(t, rounds(34, fromRound(13, 1.1)), 2, lower), nil),
+		"plain":   history.Of("checkout", reports(t, rounds(3, always), 1, nil), nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := h.Print(&out); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".txt")
+			if *update {
+				if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(out.String(), "\n")); diff != "" {
+				t.Errorf("it prints (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func BenchmarkAThousandRounds(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	var all []history.Values
+	for i := range 1000 {
+		c := verdict.Comparison{Implementation: "candidate", Baseline: "anchor", Load: "sweep"}
+		for _, m := range []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest, verdict.LatencyAt("50"), verdict.LatencyAt("99")} {
+			ratio := fromRound(400, 1.02)(i) * fromRound(700, 0.97)(i) * (1 + 0.01*rng.NormFloat64())
+			c.Overall = append(c.Overall, verdict.Result{Metric: m, Ratio: &ratio, Blocks: 10})
+		}
+		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: analysis.Table{Comparisons: []verdict.Comparison{c}}}.Values())
+	}
+	for b.Loop() {
+		if h := history.Of("checkout", all, nil); len(h.Series) != 4 || len(h.Series[0].Points) != 2 {
+			b.Fatalf("the history is %+v", h.Series[0].Points)
+		}
+	}
+}

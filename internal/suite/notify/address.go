@@ -1,0 +1,57 @@
+package notify
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// metadata is where clouds keep what only the machine itself may know, beside the link-local addresses: those of AWS, Azure and Alibaba.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("100.100.100.200"),
+}
+
+// Check returns what is wrong with the notifications of a suite; nil if nothing is.
+func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
+	for _, n := range spec.Notifications {
+		wrong := ""
+		if onForge(n) {
+			wrong = forgeFault(spec, ForgeOf(n))
+		} else if wrong = fault(n.URL); wrong != "" {
+			wrong = "url " + wrong
+		}
+		if wrong != "" {
+			return fmt.Errorf("notifications[%s].%s", n.Name, wrong)
+		}
+	}
+	return nil
+}
+
+// fault is what is wrong with the address of a sink; empty if nothing is. It does not repeat the address: some hold a token.
+func fault(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return "is no address: write one such as https://events.example/loadstone"
+	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return "must begin with http:// or https:// and name a host"
+	case u.User != nil:
+		return "holds a user: who may read the suite would read the password, so let the sink ask for none"
+	case u.Fragment != "":
+		return "holds a fragment, which no request can send: leave out # and what follows"
+	}
+	if address, err := netip.ParseAddr(u.Hostname()); err == nil && !Reachable(address) {
+		return "is an address of the operator's own machine, of its link or of a cloud's metadata, to which nothing is sent: name a Service or a host"
+	}
+	return ""
+}
+
+// Reachable reports whether a sink may be at an address. It may not be where only the operator's own pod and node are: there are services that ask
+// nobody who they are, and the metadata of clouds.
+func Reachable(address netip.Addr) bool {
+	address = address.Unmap().WithZone("")
+	return address.IsGlobalUnicast() && !slices.Contains(metadata, address)
+}

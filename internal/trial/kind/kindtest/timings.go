@@ -1,0 +1,167 @@
+// Package kindtest has two kinds of work that nothing else of the project knows: one of blocks, and one that follows them and has a section of the
+// report. Tests take them through plans, pods, comparisons and reports, and through runs on one machine and on a cluster. Their programs are started
+// by the agent that all kinds have whose programs measure themselves; what they read of its result, and what they compare, is their own.
+package kindtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+	"loadstone.dev/loadstone/internal/trial/kind/sweep"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
+)
+
+const (
+	// Type is the kind's name, and Seed that by which a run asks for it: the spec of a run has no member for a kind that exists here only. By the
+	// seed FollowedSeed it asks for the kind AfterwardsType, too.
+	Type           record.WorkType = "Timings"
+	AfterwardsType record.WorkType = "Afterwards"
+	Seed           int64           = 4711
+	FollowedSeed   int64           = 4712
+	// Note is what it says of every plan, and Case what it calls the case of the same name that a program prints.
+	Note = "everything is timed"
+	// MaxBlocks is how many blocks it takes.
+	MaxBlocks = 20
+	// MilliCPU is what all processes of a trial ask for together, ProgramMilliCPU what the program does.
+	MilliCPU, ProgramMilliCPU = 2100, 2000
+)
+
+// Know makes both kinds and their section of a report known, for the length of a test.
+func Know(t *testing.T) {
+	t.Helper()
+	KnowOnly(t, Timings{}, Afterwards{})
+	sections := report.Sections
+	t.Cleanup(func() { report.Sections = sections })
+	report.Sections = append(slices.Clone(sections), Section)
+}
+
+// KnowOnly makes some kinds known beside sweeps, for the length of a test.
+func KnowOnly(t *testing.T, some ...kind.Kind) {
+	t.Helper()
+	known := kinds.All
+	t.Cleanup(func() { kinds.All = known })
+	kinds.All = kind.NewKinds(append(some, sweep.Kind{})...)
+}
+
+// Add makes both kinds and their section known beside all others, for all tests of a package: it is called before the first of them.
+func Add() {
+	all := slices.Collect(maps.Values(kinds.All))
+	kinds.All = kind.NewKinds(append(all, Timings{}, Afterwards{})...)
+	report.Sections = append(slices.Clone(report.Sections), Section)
+}
+
+// Timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process
+// ending is success, and of what a case prints in nanoseconds the least counts. Nobody has observed its process.
+type Timings struct{}
+
+var _ kind.Kind = Timings{}
+
+// Type implements kind.Kind.
+func (Timings) Type() record.WorkType { return Type }
+
+// Asks implements kind.Kind.
+func (Timings) Asks() kind.Ask { return kind.Ask{Field: "spec.seed", Way: "let it be 4711"} }
+
+// Asked implements kind.Kind.
+func (Timings) Asked(spec v1alpha1.BenchmarkRunSpec) bool {
+	return spec.Seed == Seed || spec.Seed == FollowedSeed
+}
+
+// Plan implements kind.Kind.
+func (Timings) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
+	if spec.Blocks > MaxBlocks {
+		return kind.Invalid("spec.blocks is %d: nobody has so much time", spec.Blocks)
+	}
+	p.Note(Note)
+	return nil
+}
+
+// RefuseDependencies implements kind.Kind.
+func (Timings) RefuseDependencies(v1alpha1.BenchmarkRunSpec, int) *kind.Violation { return nil }
+
+// Needs implements kind.Kind.
+func (Timings) Needs(record.Plan) []kind.Need { return nil }
+
+// Write implements kind.Kind.
+func (Timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec {
+	return v1alpha1.TrialSpec{}
+}
+
+// Read implements kind.Kind.
+func (Timings) Read(spec v1alpha1.TrialSpec) kind.Work {
+	return Timing{Program: kind.ReadServers(spec)[0]}
+}
+
+// result is what the kind reads of that which an agent has left.
+type result struct {
+	Program struct {
+		Cases []struct {
+			Name   string
+			Values []struct {
+				Unit    string
+				Samples []float64
+			}
+		}
+	}
+}
+
+// Decode implements kind.Kind. It makes the rows of what each program of the trial has printed, and keeps nothing else: how the program ran is
+// known to nobody.
+func (Timings) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
+	if len(results) != len(into.Manifest.Servers) {
+		return fmt.Errorf("the trial has the results of %d members: want one of each of its %d programs", len(results), len(into.Manifest.Servers))
+	}
+	for k := range into.Manifest.Servers {
+		var own result
+		if err := json.Unmarshal(results[record.MemberServer(k)], &own); err != nil {
+			return fmt.Errorf("reading the result of %s: %w", record.MemberServer(k), err)
+		}
+		for _, c := range own.Program.Cases {
+			row := record.Exactly("Least time", c.Name, c.Values[0].Unit, record.LessIsBetter, slices.Min(c.Values[0].Samples))
+			row.Server = k
+			into.Rows = append(into.Rows, row)
+		}
+	}
+	return nil
+}
+
+// Rows implements kind.Kind: they have been decoded.
+func (Timings) Rows(t record.TrialData) []record.Row { return t.Rows }
+
+// Timing is what one trial does.
+type Timing struct{ Program record.Implementation }
+
+// Servers implements kind.Work.
+func (w Timing) Servers() []record.Implementation { return []record.Implementation{w.Program} }
+
+// EndsItself implements kind.Work.
+func (w Timing) EndsItself() bool { return true }
+
+// Describe implements kind.Work.
+func (w Timing) Describe(*record.TrialManifest) {}
+
+// Slots implements kind.Work.
+func (w Timing) Slots() []timetable.Slot {
+	return []timetable.Slot{{Measured: time.Minute, End: time.Minute}}
+}
+
+// Check implements kind.Work.
+func (w Timing) Check([]string, []protocol.Script) *protocol.Check { return nil }
+
+// Members implements kind.Work.
+func (w Timing) Members() []kind.Member {
+	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
+		{Name: "program", Image: w.Program.Image, Command: w.Program.Command, Container: w.Program.Container, Launched: true, MilliCPU: ProgramMilliCPU, MemoryBytes: 1 << 30},
+		{Name: "collector", Args: []string{"collect", "--format=" + string(record.JSONLines)}, Exchanges: true, MilliCPU: MilliCPU - ProgramMilliCPU, MemoryBytes: 32 << 20},
+	}}}
+}

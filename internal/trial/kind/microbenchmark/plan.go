@@ -1,0 +1,92 @@
+package microbenchmark
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind"
+)
+
+// Asks implements kind.Kind.
+func (Kind) Asks() kind.Ask {
+	return kind.Ask{Field: "spec.microbenchmark", Way: "give spec.microbenchmark to compare programs that measure themselves"}
+}
+
+// Asked implements kind.Kind.
+func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return !spec.Microbenchmark.IsZero() }
+
+// Plan implements kind.Kind.
+func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
+	if v := kind.Join(checkImplementations(spec), checkUseless(spec), checkOutputs(spec), checkObjectives(spec)); v != nil {
+		return v
+	}
+	own := spec.Microbenchmark
+	programs := readPrograms(own)
+	programs.LimitSeconds = cmp.Or(own.LimitSeconds, DefaultLimitSeconds)
+	p.Programs = &programs
+	kind.PlanObjectives(spec, p)
+	if own.LimitSeconds == 0 {
+		p.Note("spec.microbenchmark.limitSeconds defaults to %d", p.Programs.LimitSeconds)
+	}
+	return nil
+}
+
+// checkImplementations wants a command of every program: it is started by an agent, which does not know the entrypoint of its image.
+func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *kind.Violation {
+		switch {
+		case len(impl.Command) == 0:
+			return kind.Invalid("spec.implementations[%d].command is not set: name the program of %s and its arguments, since spec.microbenchmark starts it in the image without the image's entrypoint", i, impl.Name)
+		case impl.Memory != nil && impl.Memory.Value() < leastMemory:
+			return kind.Invalid("spec.implementations[%d].memory is %s, and the agent that starts %s needs some of it: give at least 32Mi", i, impl.Memory, impl.Name)
+		case impl.Port != 0:
+			return kind.Invalid("spec.implementations[%d].port is %d, but nobody sends requests to a program of spec.microbenchmark: leave it out, or give spec.loads instead", i, impl.Port)
+		}
+		if k := slices.IndexFunc(impl.Claims, func(c v1alpha1.Claim) bool { return c.Subject == v1alpha1.ClaimResponse }); k >= 0 {
+			return kind.Invalid("spec.implementations[%d].claims[%d].subject is Response, but nobody sends requests to a program of spec.microbenchmark: leave the claim out, or give spec.loads instead", i, k)
+		}
+		return nil
+	})
+}
+
+// checkUseless refuses what is said of loads.
+func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"order", spec.Order == v1alpha1.OrderSlicedDuet},
+		{"latencyPercentiles", len(spec.LatencyPercentiles) > 0},
+		{"stop", !spec.Stop.IsZero()},
+		{"validity.maxErrorRate", spec.Validity.MaxErrorRate != ""},
+		{"placement.generatorPinning", spec.Placement.GeneratorPinning != ""},
+		{"placement.separateNodes", spec.Placement.SeparateNodes != ""},
+	} {
+		if field.set {
+			return kind.Invalid("spec.%s applies to loads, and spec.microbenchmark has none: leave it out", field.name)
+		}
+	}
+	return nil
+}
+
+// Write implements kind.Kind.
+func (Kind) Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
+	m := v1alpha1.Microbenchmark{Format: v1alpha1.CaseFormat(p.Programs.Format), LimitSeconds: p.Programs.LimitSeconds}
+	for _, o := range p.Programs.Outputs {
+		if slices.Contains(line.Servers, o.Implementation) {
+			m.Outputs = append(m.Outputs, writeOutput(o))
+		}
+	}
+	return v1alpha1.TrialSpec{Microbenchmark: m}
+}
+
+// Read implements kind.Kind.
+func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work {
+	m := Microbenchmark{Programs: readPrograms(spec.Microbenchmark)}
+	if servers := kind.ReadServers(spec); len(servers) > 0 {
+		m.Program = servers[0]
+	}
+	return m
+}

@@ -1,0 +1,119 @@
+// Package profile is the kind of work that runs a server under a profiler and sends it a fixed number of requests: the profiler says what they
+// cost, or what went wrong. Nothing is timed.
+package profile
+
+import (
+	"strconv"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
+)
+
+// Defaults of a profile, filled in by Plan and echoed in the plan's notes.
+const (
+	DefaultRequests     = 10_000
+	DefaultConnections  = 1
+	DefaultLimitSeconds = 300
+	// countingRepeats are those of a tool that counts: as many as show a spread.
+	countingRepeats = 3
+)
+
+const (
+	// endGap is the time between the limit of a trial and the end of its slot, in which the server is ended and what the profiler has left is
+	// read.
+	endGap = 60 * time.Second
+	// monitorMilliCPU is what the monitor beside the server asks for, in thousandths of a CPU: a fraction, so that it never runs on the
+	// server's own.
+	monitorMilliCPU = 200
+	// monitorMemory is enough for the largest files of profilers.
+	monitorMemory = 384 << 20
+	// leastMemory is what a server gets at least: the agent that starts it lives in its container.
+	leastMemory = 32 << 20
+)
+
+// Names of processes.
+const (
+	// ProcessServer is run under the profiler, and ProcessMonitor sends it its requests and reads what the profiler writes.
+	ProcessServer  = "server"
+	ProcessMonitor = "monitor"
+)
+
+// Kind is the kind of work.
+type Kind struct{}
+
+var _ kind.Follower = Kind{}
+
+// Type implements kind.Kind.
+func (Kind) Type() record.WorkType { return record.ProfileType }
+
+// Profile is what one trial does.
+type Profile struct {
+	// Server is the implementation that is profiled.
+	Server record.Implementation
+	record.Profile
+}
+
+var _ kind.Work = Profile{}
+
+// Servers implements kind.Work.
+func (p Profile) Servers() []record.Implementation { return []record.Implementation{p.Server} }
+
+// Slots implements kind.Work: one, as long as all launches may take. It ends with the last of them.
+func (p Profile) Slots() []timetable.Slot {
+	limit := time.Duration(p.LimitSeconds) * time.Second
+	return []timetable.Slot{{Measured: limit, End: limit + endGap}}
+}
+
+// EndsItself implements kind.Work: the monitor ends the server.
+func (p Profile) EndsItself() bool { return true }
+
+// Check implements kind.Work: the monitor checks every answer itself.
+func (p Profile) Check([]string, []protocol.Script) *protocol.Check { return nil }
+
+// Describe implements kind.Work.
+func (p Profile) Describe(manifest *record.TrialManifest) { manifest.Profiling = &p.Profile }
+
+// Members implements kind.Work: the server in its own image, with the profilers brought in, and a monitor beside it.
+func (p Profile) Members() []kind.Member {
+	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
+		{
+			Name: ProcessServer, Image: p.Server.Image, Command: p.Server.Command, Container: p.Server.Container, Launched: true, Toolbox: true,
+			MilliCPU: int64(p.Server.CPUs) * 1000, MemoryBytes: profiler.MemoryBytes(p.Tool, p.Server.MemoryBytes),
+		},
+		{Name: ProcessMonitor, Args: p.monitorArgs(), Exchanges: true, MilliCPU: monitorMilliCPU, MemoryBytes: monitorMemory},
+	}}}
+}
+
+// monitorArgs tell the monitor what to do. The server's command comes by the exchange.
+func (p Profile) monitorArgs() []string {
+	args := []string{
+		"profile", "--tool=" + string(p.Tool), "--limit=" + strconv.Itoa(int(p.LimitSeconds)), "--path=" + p.Request.Path,
+		"--status=" + strconv.Itoa(int(p.Request.Expect.Status)), "--requests=" + strconv.Itoa(int(p.Requests)),
+		"--connections=" + strconv.Itoa(int(p.Connections)), "--repeats=" + strconv.Itoa(int(p.Repeats)),
+	}
+	if body := p.Request.Expect.Body; body != nil {
+		args = append(args, "--compare-body", "--body="+*body)
+	}
+	if p.Request.Method != "" {
+		args = append(args, "--method="+p.Request.Method)
+	}
+	for _, h := range p.Request.Headers {
+		args = append(args, "--header="+h.Name+": "+h.Value)
+	}
+	if p.Request.Body != "" {
+		args = append(args, "--send="+p.Request.Body)
+	}
+	args = append(args, kind.TLSArgs(p.Server)...)
+	if seconds := p.Server.Container.Readiness.Seconds; seconds > 0 {
+		args = append(args, "--start-seconds="+strconv.Itoa(int(seconds)))
+	}
+	if name := p.Server.StopSignal; name != "" {
+		args = append(args, "--stop-signal="+name)
+	}
+	return args
+}

@@ -1,0 +1,160 @@
+package sweep
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/trial/kind"
+)
+
+const (
+	contentType = "Content-Type"
+	// maxBodyBytes bounds the body of a request, which each cell of a trial holds.
+	maxBodyBytes = 64 << 10
+	// headerRest is what a header takes on the wire beside its name and its value.
+	headerRest = len(": \r\n")
+)
+
+var (
+	methodPattern = regexp.MustCompile(`^[A-Z][A-Z-]*$`)
+	// headerName is a token of HTTP, and headerValue what may follow it on one line.
+	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	headerValue = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
+	bodyKey     = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+)
+
+// unsent are the methods that no load sends, with the reason.
+var unsent = map[string]string{
+	"HEAD":    "its answers announce a body that wrk and ab would wait for: use GET",
+	"CONNECT": "it asks a proxy for a tunnel: use GET or POST",
+	"TRACE":   "its answers are the request itself: use GET",
+}
+
+// taken are the headers that the tools and the connections of a load decide, with the way out.
+var taken = map[string]string{
+	"host":              "a load reaches the pods of its run by their addresses: remove it",
+	"content-length":    "it follows from request.body: remove it",
+	"transfer-encoding": "bodies are sent whole, with their length: remove it",
+	"connection":        "it follows from the load's connection: remove it, and choose connection: PerRequest for one request on each connection",
+	"keep-alive":        "it follows from the load's connection: remove it",
+	"proxy-connection":  "loads use no proxy: remove it",
+	"upgrade":           "the version of HTTP follows from the load's protocol: remove it",
+	"te":                "loads take no trailers: remove it",
+	"trailer":           "loads send no trailers: remove it",
+	"expect":            "a body is sent without waiting for leave: remove it",
+}
+
+// checkRequests refuses requests that not every tool and the check before the measurement could send alike.
+func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
+		field := fmt.Sprintf("spec.loads[%d]", i)
+		if len(l.Requests) == 0 {
+			return kind.Join(checkScripted(field+".request", l), checkRequest(field+".request", l.Tool, l.Request))
+		}
+		if v := checkMix(field, l); v != nil {
+			return v
+		}
+		return kind.Each(l.Requests, func(j int, r v1alpha1.MixedRequest) *kind.Violation {
+			return checkRequest(fmt.Sprintf("%s.requests[%d]", field, j), l.Tool, r.Request)
+		})
+	})
+}
+
+// checkRequest refuses one request.
+func checkRequest(field string, tool v1alpha1.Tool, r v1alpha1.Request) *kind.Violation {
+	if reason := unsent[r.Method]; reason != "" {
+		return kind.Invalid("%s.method is %s, which no load sends, since %s", field, r.Method, reason)
+	}
+	if r.Method != "" && !methodPattern.MatchString(r.Method) {
+		return kind.Invalid("%s.method is %q: give a method of upper-case letters, such as POST", field, r.Method)
+	}
+	if known := strings.Fields(tools.Traits(record.Tool(tool)).Methods); r.Method != "" && len(known) > 0 && !slices.Contains(known, r.Method) {
+		return kind.Invalid("%s.method is %s, which %s cannot send: use ab or k6", field, r.Method, tool)
+	}
+	if r.Expect.Body != nil && r.Expect.Bodies == v1alpha1.BodiesAny {
+		return kind.Invalid("%s.expect.body is one body, and bodies: Any compares none: remove one of the two", field)
+	}
+	if v := kind.CheckPath(field+".path", r.Path); v != nil {
+		return v
+	}
+	if v := checkBody(field, r); v != nil {
+		return v
+	}
+	return kind.Join(checkHeaders(field, r.Headers), checkHead(field, tool, r))
+}
+
+// checkBody refuses a body that cannot be sent, as far as it is known: one of a ConfigMap or a file is when the run starts.
+func checkBody(field string, r v1alpha1.Request) *kind.Violation {
+	field += ".body"
+	if from := r.BodyFrom; from != (v1alpha1.BodySource{}) {
+		field += "From"
+		if !bodyKey.MatchString(from.Key) || from.Key == "." || strings.HasPrefix(from.Key, "..") {
+			return kind.Invalid("%s.key is %q: a key of a ConfigMap has letters, digits, '-', '_' and '.', is not '.', and does not begin with '..'", field, from.Key)
+		}
+	}
+	switch {
+	case len(r.Body) > maxBodyBytes:
+		return kind.Invalid("%s has %d bytes, and the maximum is %d: shorten it, or let a script make the requests (wrk, k6)", field, len(r.Body), maxBodyBytes)
+	case strings.ContainsRune(r.Body, 0):
+		return kind.Invalid("%s contains a zero byte, and it must be text: let a script make the requests (wrk, k6)", field)
+	case !utf8.ValidString(r.Body):
+		return kind.Invalid("%s has bytes that are no text in UTF-8: let a script make the requests (wrk, k6)", field)
+	}
+	return nil
+}
+
+// checkScripted refuses what a script would not send: it makes its requests itself.
+func checkScripted(field string, l v1alpha1.Load) *kind.Violation {
+	if l.Script.IsZero() {
+		return nil
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"method", l.Request.Method != ""}, {"headers", len(l.Request.Headers) > 0}, {"body", l.Request.Body != ""}, {"bodyFrom", l.Request.BodyFrom != (v1alpha1.BodySource{})}, {"expect.bodies", l.Request.Expect.Bodies != ""}} {
+		if f.set {
+			return kind.Invalid("%s.%s has no effect beside script, which makes the requests: set it in the script, and remove it here", field, f.name)
+		}
+	}
+	return nil
+}
+
+func checkHeaders(field string, headers []v1alpha1.Header) *kind.Violation {
+	var names []string
+	for n, h := range headers {
+		name := strings.ToLower(h.Name)
+		switch {
+		case !headerName.MatchString(h.Name):
+			return kind.Invalid("%s.headers[%d].name is %q: a header's name has letters, digits and '-', such as X-Tenant", field, n, h.Name)
+		case taken[name] != "":
+			return kind.Invalid("%s.headers[%d].name is %s, which cannot be set: %s", field, n, h.Name, taken[name])
+		case slices.Contains(names, name):
+			return kind.Invalid("%s.headers[%d].name is %s for the second time, and wrk and k6 send each header once: put the values into one, separated by commas", field, n, h.Name)
+		case strings.ContainsAny(h.Value, "\r\n"):
+			return kind.Invalid("%s.headers[%d].value, of %s, has a line break, which would begin another header: write it on one line", field, n, h.Name)
+		case !headerValue.MatchString(h.Value):
+			return kind.Invalid("%s.headers[%d].value, of %s, is %q: give printable ASCII without spaces at its ends", field, n, h.Name, h.Value)
+		}
+		names = append(names, name)
+	}
+	return nil
+}
+
+// checkHead asks whether the tool has room for the head of the request.
+func checkHead(field string, tool v1alpha1.Tool, r v1alpha1.Request) *kind.Violation {
+	most := tools.Traits(record.Tool(tool)).MaxHeadBytes
+	size := len(r.Method) + len(r.Path)
+	for _, h := range r.Headers {
+		size += len(h.Name) + len(h.Value) + headerRest
+	}
+	if most == 0 || size <= most {
+		return nil
+	}
+	return kind.Invalid("%s has %d bytes of method, path and headers, and %s has room for %d: shorten them, or use wrk or k6", field, size, tool, most)
+}

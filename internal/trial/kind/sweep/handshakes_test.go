@@ -1,0 +1,79 @@
+package sweep_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/kind/sweep"
+)
+
+// perRequest is a load of a tool that opens a connection for each request, on servers of which the second speaks TLS.
+func perRequest(tool v1alpha1.Tool) func(*v1alpha1.BenchmarkRunSpec) {
+	return func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Implementations[1].TLS.Verify = v1alpha1.VerifyNone
+		s.Loads[0].Tool, s.Loads[0].Connection = tool, v1alpha1.PerRequest
+	}
+}
+
+func TestAHandshakeForEachRequestIsRefusedOrNoted(t *testing.T) {
+	const note = "loads[sweep].connection is PerRequest: with a server that speaks TLS each request begins with a handshake, "
+	for name, tc := range map[string]struct {
+		change  func(*v1alpha1.BenchmarkRunSpec)
+		refused string
+		noted   string
+	}{
+		"wrk resumes": {perRequest(v1alpha1.ToolWrk), "", note + "which resumes the session where the server allows it"},
+		"k6 does not": {perRequest(v1alpha1.ToolK6), "", note + "a whole one, since k6 resumes no session"},
+		"ab waits":    {perRequest(v1alpha1.ToolAb), "spec.loads[0].connection is PerRequest, and spec.implementations[1] speaks TLS: after each handshake of TLS 1.3 ab waits up to 40 ms", ""},
+		"ab without TLS": {func(s *v1alpha1.BenchmarkRunSpec) {
+			perRequest(v1alpha1.ToolAb)(s)
+			s.Implementations[1].TLS = v1alpha1.TLS{}
+		}, "", ""},
+		"ab that keeps": {func(s *v1alpha1.BenchmarkRunSpec) { perRequest(v1alpha1.ToolAb)(s); s.Loads[0].Connection = "" }, "", ""},
+		"wrk over plain": {func(s *v1alpha1.BenchmarkRunSpec) {
+			perRequest(v1alpha1.ToolWrk)(s)
+			s.Implementations[1].TLS = v1alpha1.TLS{}
+		}, "", ""},
+		"wrk over what was": {func(s *v1alpha1.BenchmarkRunSpec) { perRequest(v1alpha1.ToolWrk)(s); s.Loads[0].Connection = "" }, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p record.Plan
+			v := sweep.Kind{}.Plan(loads(tc.change), &p)
+			if (v != nil) != (tc.refused != "") || v != nil && !strings.HasPrefix(v.Message, tc.refused) {
+				t.Fatalf("got %v, want %q", v, tc.refused)
+			}
+			at := slices.IndexFunc(p.Notes, func(n string) bool { return strings.HasPrefix(n, note) })
+			if (at >= 0) != (tc.noted != "") || at >= 0 && p.Notes[at] != tc.noted {
+				t.Errorf("the notes are %q, want %q", p.Notes, tc.noted)
+			}
+		})
+	}
+}
+
+func TestWhoAsksAServerKnowsThatItSpeaksTLS(t *testing.T) {
+	own := &record.TLS{CA: "PEM", ServerName: "a"}
+	s := sweep.Sweep{Implementations: []record.Implementation{{Name: "plain", Port: 80}, {Name: "encrypted", Port: 443, TLS: own}}, Generators: record.Generators{Pods: 1, CPUs: 1}}
+	if diff := cmp.Diff([]*record.TLS{nil, own}, s.Check([]string{"a:80", "a:443"}, nil).TLS); diff != "" {
+		t.Errorf("the check (-want +got):\n%s", diff)
+	}
+	for i, want := range []bool{false, true} {
+		if args := s.Members()[1+i].Processes[1].Args; slices.Contains(args, "--tls") != want {
+			t.Errorf("the observer of server %d is told %q", i, args)
+		}
+	}
+	if got := kind.TLS(s.Implementations[:1]); got != nil {
+		t.Errorf("of plain servers it says %v", got)
+	}
+	for _, want := range []*record.TLS{nil, {}, {CA: "PEM"}, own} {
+		back := kind.ReadImplementation(kind.WriteImplementation(record.Implementation{Name: "a", TLS: want})).TLS
+		if diff := cmp.Diff(want, back); diff != "" {
+			t.Errorf("written and read back (-want +got):\n%s", diff)
+		}
+	}
+}

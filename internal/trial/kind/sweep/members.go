@@ -1,0 +1,118 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/timetable"
+)
+
+const (
+	// ObserverMilliCPU is what the observer beside each server asks for, in thousandths of a CPU: a fraction, so that it runs
+	// on the node's shared CPUs and never on the server's own.
+	ObserverMilliCPU = 200
+	// DuetMilliCPU is what each server of a duet asks for, in thousandths of a CPU: a fraction and no limit, so that neither gets a CPU
+	// of its own nor a quota. Two of them with their observers ask for as much as one server that owns its CPU.
+	DuetMilliCPU = 400
+	// sharedMilliCPU is what a generator asks for each of its CPUs where it need not own them: little, so that several fit, and
+	// without a limit, so that none is throttled.
+	sharedMilliCPU = 100
+
+	observerMemory = 64 << 20
+	// agentMemory is what a generator needs beside its tool.
+	agentMemory = 192 << 20
+)
+
+// Names of processes.
+const (
+	// ProcessServer runs an implementation, ProcessObserver watches it, and ProcessGenerator makes load.
+	ProcessServer    = "server"
+	ProcessObserver  = "observer"
+	ProcessGenerator = "generator"
+)
+
+// Members implements kind.Work: the generators, then the servers.
+func (s Sweep) Members() []kind.Member {
+	var members []kind.Member
+	for i := range s.Generators.Pods {
+		members = append(members, s.generator(int(i)))
+	}
+	for i := range s.Implementations {
+		members = append(members, s.server(i))
+	}
+	return members
+}
+
+// server is a server with its observer. Whole CPUs are its own; those of a duet share one, on which their observers put them, and the second
+// follows the first to its node.
+func (s Sweep) server(index int) kind.Member {
+	own := s.Implementations[index]
+	m := kind.Member{Name: record.MemberServer(index), Role: v1alpha1.RoleServer, Processes: []kind.Process{
+		{
+			Name: ProcessServer, Image: own.Image, Command: own.Command, Container: own.Container, Port: own.Port, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: own.MemoryBytes,
+		},
+		{
+			Name: ProcessObserver, Args: slices.Concat(s.observerArgs(own), kind.SymbolArgs(own.Claims), kind.ReplyArgs(own.Claims)),
+			MilliCPU: ObserverMilliCPU, MemoryBytes: observerMemory,
+		},
+	}}
+	m.Processes = append(m.Processes, kind.Dependencies(own)...)
+	if s.Duet() {
+		m.Processes[0].MilliCPU, m.Processes[0].CPU = DuetMilliCPU, kind.Unlimited
+		m.Words = kind.Words{CPUs: "spec.order is SlicedDuet: its two servers need", Way: "choose spec.order Blocks"}
+	}
+	if index > 0 {
+		m.With = record.MemberServer(0)
+	}
+	return m
+}
+
+// observerArgs are those of the observer of a server. It asks in HTTP/2 if all loads do: the server may speak nothing else.
+func (s Sweep) observerArgs(own record.Implementation) []string {
+	args := append([]string{"observe", "--port=" + strconv.Itoa(int(own.Port))}, kind.TLSArgs(own)...)
+	if len(s.Cells) > 0 && !slices.ContainsFunc(s.Cells, func(c record.Cell) bool { return c.Protocol() != record.HTTP2 }) {
+		args = append(args, "--http2")
+	}
+	if path := own.Container.Readiness.Path; path != "" {
+		args = append(args, "--ready-path="+path)
+	}
+	for _, d := range own.Dependencies {
+		args = append(args, "--dependency="+d.Name)
+	}
+	return args
+}
+
+// generator is a load generator: the agent is its main process and runs the tool. It owns its CPUs, unless the placement leaves that open and
+// says how little CPU will do.
+func (s Sweep) generator(index int) kind.Member {
+	own := s.Generators
+	m := kind.Member{
+		Name: record.MemberGenerator(index), Role: v1alpha1.RoleGenerator, Apart: s.Placement.SeparateNodes,
+		Processes: []kind.Process{{
+			Name: ProcessGenerator, Args: []string{"generate"}, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: s.generatorMemory(),
+		}},
+		Words: kind.Words{
+			CPUs:   fmt.Sprintf("spec.loads[].generators.cpus is %d: its pod needs", own.CPUs),
+			Number: fmt.Sprintf("spec.loads[].generators.pods is %d", own.Pods),
+			Way:    "let them share CPUs with spec.placement.generatorPinning: Preferred",
+		},
+	}
+	if s.Placement.GeneratorPinning == record.Preferred {
+		m.Processes[0].MilliCPU, m.Processes[0].CPU, m.Words.Way = int64(own.CPUs)*sharedMilliCPU, kind.Unlimited, ""
+	}
+	return m
+}
+
+// generatorMemory is what the largest cell of a generator needs, for each of the servers that it puts load on at a time.
+func (s Sweep) generatorMemory() int64 {
+	var most int64
+	for _, c := range s.Cells {
+		most = max(most, int64(timetable.Servers(c))*tools.Needs(timetable.Share(c, 0)).MemoryBytes)
+	}
+	return agentMemory + most
+}

@@ -1,0 +1,92 @@
+package sweep
+
+import (
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/trial/kind"
+)
+
+// checkObjectives holds what the schema cannot say of objectives: that they name what the run measures, and that their bounds can
+// be kept at all.
+func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *kind.Violation {
+		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *kind.Violation{checkNoCase, kind.CheckBound, kind.CheckSubjects, checkObjectiveLevels, checkLatency, checkAnswer} {
+			if v := check(spec, o, i); v != nil {
+				return v
+			}
+		}
+		return nil
+	})
+}
+
+// checkNoCase refuses objectives of programs that measure themselves.
+func checkNoCase(_ v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
+	if kind.ObjectiveOf(o).CaseMetric() == "" && o.Case == "" {
+		return nil
+	}
+	return kind.Invalid("spec.objectives[%d] bounds a case, and loads have none: bound a metric of loads, or give spec.microbenchmark instead of spec.loads", i)
+}
+
+// checkObjectiveLevels checks that there is a level of which the objective speaks. The steps of a search are none.
+func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
+	if o.Metric == v1alpha1.ObjectiveCapacity {
+		return checkCapacity(spec, o, i)
+	}
+	if slices.ContainsFunc(spec.Loads, func(l v1alpha1.Load) bool { return speaksOf(o, l) }) {
+		return nil
+	}
+	named := slices.IndexFunc(spec.Loads, func(l v1alpha1.Load) bool { return o.Load == l.Name })
+	switch {
+	case o.Load != "" && named < 0:
+		return kind.Invalid("spec.objectives[%d].load is %s, which is not in spec.loads: name one of them", i, o.Load)
+	case named >= 0 && !spec.Loads[named].Search.IsZero():
+		return kind.Invalid("spec.objectives[%d].load is %s, which has search and therefore no levels: bound its Capacity, or name another load", i, o.Load)
+	}
+	return kind.Invalid("spec.objectives[%d] matches no level of spec.loads: correct load, connections and requestsPerSecond; the steps of a search are not levels", i)
+}
+
+// speaksOf says whether an objective bounds a figure of any level of a load.
+func speaksOf(o v1alpha1.Objective, l v1alpha1.Load) bool {
+	return (o.Load == "" || o.Load == l.Name) && l.Search.IsZero() && slices.ContainsFunc(l.Levels, func(level v1alpha1.Level) bool {
+		return (o.Connections == 0 || o.Connections == level.Connections) && (o.RequestsPerSecond == 0 || o.RequestsPerSecond == level.RequestsPerSecond)
+	})
+}
+
+// checkLatency checks that what the run measures with has the latency that an objective bounds.
+func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
+	if o.Percentile == "" && o.Metric != v1alpha1.ObjectiveMeanLatency {
+		return nil
+	}
+	if isDuet(spec) {
+		return kind.Invalid("spec.objectives[%d] bounds a latency, but spec.order SlicedDuet has none, because pausing the generator distorts them: bound ServerCPUPerRequest, or choose spec.order Blocks", i)
+	}
+	if !strings.Contains(o.Percentile, ".") {
+		return nil
+	}
+	for k, l := range spec.Loads {
+		if tools.Traits(record.Tool(l.Tool)).WholePercents && speaksOf(o, l) {
+			return kind.Invalid("spec.objectives[%d].percentile is %s, and %s, the tool of spec.loads[%d], reports whole percentiles only: choose 99, choose wrk or k6, or name another load in spec.objectives[%d].load", i, o.Percentile, l.Tool, k, i)
+		}
+	}
+	return nil
+}
+
+// checkCapacity checks that an objective of a capacity names a load that searches for one, and the least that it has to find.
+func checkCapacity(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
+	switch {
+	case o.Min == "":
+		return kind.Invalid("spec.objectives[%d] is a Capacity, which takes a lower bound: give min", i)
+	case o.Connections != 0 || o.RequestsPerSecond != 0:
+		return kind.Invalid("spec.objectives[%d] is a Capacity, and a load has only one: leave out connections and requestsPerSecond", i)
+	}
+	for _, l := range spec.Loads {
+		if l.Name == o.Load && !l.Search.IsZero() {
+			return nil
+		}
+	}
+	return kind.Invalid("spec.objectives[%d] is a Capacity, but load %q has no search: name a load of spec.loads that has one", i, o.Load)
+}
