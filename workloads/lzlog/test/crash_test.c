@@ -13,7 +13,7 @@
 
 #include "test.h"
 
-enum { THREADS = 4, KILLS = 12 };
+enum { THREADS = 4, KILLS = 12, RECORDS = 200 };
 
 /* What the writers say that they have written, in memory that survives them. */
 struct promises {
@@ -96,6 +96,24 @@ static void compress_all(const struct lzlog_options *options)
     lzlog_close(log);
 }
 
+static uint64_t acknowledged(struct promises *promises)
+{
+    uint64_t all = 0;
+    for (unsigned i = 0; i < THREADS; i++)
+        all += atomic_load(&promises->written[i]);
+    return all;
+}
+
+/* Waits until the writers have acknowledged more records, however slow the machine is. */
+static void await_records(struct promises *promises, uint64_t more, pid_t child)
+{
+    uint64_t target = acknowledged(promises) + more;
+    while (acknowledged(promises) < target) {
+        CHECK(waitpid(child, NULL, WNOHANG) == 0);
+        usleep(200);
+    }
+}
+
 static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool compress)
 {
     char dir[5000];
@@ -107,7 +125,9 @@ static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool comp
     uint64_t state = 11 + r;
     for (int i = 0; i < KILLS; i++) {
         pid_t child = start_child(&options, promises);
-        usleep(3000 + (unsigned)(next_random(&state) % 12000));
+        if (i % 2 == 0)
+            await_records(promises, RECORDS, child);
+        usleep((unsigned)(next_random(&state) % 15000)); /* also while the log is being opened */
         CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
         if (access(dir, F_OK) == 0)
             take_back(dir, &options.secret, promises);
@@ -116,10 +136,7 @@ static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool comp
         compress_all(&options);
         take_back(dir, &options.secret, promises);
     }
-    uint64_t all = 0;
-    for (unsigned i = 0; i < THREADS; i++)
-        all += atomic_load(&promises->written[i]);
-    CHECK(all > 1000);
+    CHECK(acknowledged(promises) >= RECORDS * KILLS / 2);
     munmap(promises, sizeof(*promises));
 }
 
@@ -149,7 +166,9 @@ static void kills_while_recycling(void)
     uint64_t state = 5;
     for (int i = 0; i < 2 * KILLS; i++) {
         pid_t child = start_child(&options, promises);
-        usleep(3000 + (unsigned)(next_random(&state) % 12000));
+        if (i % 2 == 0)
+            await_records(promises, RECORDS, child);
+        usleep((unsigned)(next_random(&state) % 15000)); /* also while the log is being opened */
         CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
         struct seen seen;
         read_log(scratch_dir, NULL, &seen); /* it checks that no number is missing between those kept */
