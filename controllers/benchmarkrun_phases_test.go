@@ -54,7 +54,7 @@ func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
 				s.workflow.SetName("quick-run-uid-")
 				s.trials[0].Status.CompletionTime = &metav1.MicroTime{Time: noon.Add(-tc.answered)}
 			})
-			if _, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s); err != nil {
+			if _, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).lead(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 			var pods corev1.PodList
@@ -113,7 +113,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 				s.trials[1].Status.AttemptTime, s.trials[1].Status.CompletionTime = &metav1.Time{Time: noon}, &metav1.MicroTime{Time: noon}
 				because = "trial " + s.trials[0].Name + " was deleted, and made again after its step"
 			}
-			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s)
+			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).lead(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}

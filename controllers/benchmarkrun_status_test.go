@@ -303,12 +303,12 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
-			s := runScopeOf(t, func(s *runScope) { s.trials, s.run.Status.StartTime = nil, &metav1.Time{Time: noon.Add(-time.Hour)} })
+			s := runScopeOf(t, func(s *runScope) { s.trials = nil })
 			if tc.since > 0 {
 				s.run.Status.WaitingSince = &metav1.Time{Time: noon.Add(-tc.since)}
 				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonStoreUnavailable})
 			}
-			next, err := r.storePlan(t.Context(), s)
+			next, err := r.lead(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != tc.ends || (next.After > 0) == tc.ends {
 				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
