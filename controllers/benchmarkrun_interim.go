@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/publish"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
@@ -59,6 +60,9 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.St
 	}
 	made := run.Scanned(disturbed)
 	s.scan = &made
+	if runFacts(s).Next().Act == conduct.ActReport {
+		return r.report(ctx, s) // What was found needs no write of its own: the report's has it.
+	}
 	return pass.Halt, nil
 }
 

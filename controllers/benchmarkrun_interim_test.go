@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // readStore is a store from which trials are read.
@@ -37,7 +38,7 @@ func TestAScanThatCannotBeAnalysedIsLeftToTheReport(t *testing.T) {
 	for name, data := range untold() {
 		t.Run(name, func(t *testing.T) {
 			s := runScopeOf(t, endTrials(), func(s *runScope) { s.run.Status.Repeats.ScannedBlocks = 0 })
-			next, err := (&BenchmarkRunReconciler{Store: readStore{data: data}}).lead(t.Context(), s)
+			next, err := (&BenchmarkRunReconciler{Store: readStore{Store: brokenStore{err: artifact.ErrUnreachable}, data: data}}).lead(t.Context(), s)
 			if err != nil || !next.Stop || s.end != nil || s.scan == nil || s.scan.Blocks != 2 || len(s.scan.Disturbed) > 0 {
 				t.Fatalf("it ends with %+v, %v, having found %+v", next, err, s.scan)
 			}

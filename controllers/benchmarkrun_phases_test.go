@@ -253,7 +253,8 @@ func newScheme(t *testing.T) *runtime.Scheme {
 func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
 	s := runScopeOf(t, func(s *runScope) { s.run.Finalizers = []string{v1alpha1.Finalizer} })
 	scheme := newScheme(t)
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run)
+	byName := func(o client.Object) []string { return []string{o.GetName()} }
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run).WithIndex(argo.New(), metav1.ObjectNameField, byName)
 	if err := lookup.Index(t.Context(), indexed{builder}); err != nil {
 		t.Fatal(err)
 	}

@@ -144,6 +144,9 @@ func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (pass.S
 		return pass.GoOn, nil
 	}
 	s.waiting = "ready: waiting for the workflow to reach this trial"
+	if left := attemptFacts(s).Begun.Add(facts.Quickly).Sub(s.now); left > 0 {
+		return pass.Again(left), nil // Its step may come before that is worth a word.
+	}
 	return pass.Halt, nil
 }
 
