@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/store/artifact"
@@ -156,7 +157,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the store stays away":                    {r.store, scopeOf(agentsIn(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
 		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
 		"what was stored can never be verified":   {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store cannot be reached", "", 0},
-		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready: waiting for the workflow to reach this trial", 0},
+		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(at(facts.Quickly)), "", "ready: waiting for the workflow to reach this trial", 0},
+		"it was prepared within a second":         {r.awaitRelease, scopeOf(at(time.Second)), "", "ready: waiting for the workflow to reach this trial", facts.Quickly - time.Second},
 		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
 		"somebody answers who is another":         {(&TrialReconciler{Agents: impostors{}}).askAgents, scopeOf(), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
 		"an agent refuses its state":              {refusing(http.StatusNotFound).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 404 Not Found: no slots", "", 0},
