@@ -178,12 +178,8 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 	if err := confineRun(ctx, r.Client, s.run, r.Network); err != nil {
 		return pass.Halt, err
 	}
-	asked, err := inputs.Plan(ctx, r.Store, s.prefix(), s.run)
-	if err != nil {
-		return r.storeAway(s, err)
-	}
 	for i, line := range next.Trials {
-		t := render.Trial(s.run, &asked, line)
+		t := render.Trial(s.run, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}
@@ -237,7 +233,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
 	}
 	if s.why == v1alpha1.ReasonUnschedulable && facts.Impatient(s.run, s.absence, s.why, s.now) {
-		if s.end, err = giveWay(ctx, r.Client, r.Live, s.run, facts.Trials(s.trials)); err != nil {
+		if s.end, err = giveWay(ctx, r.Client, r.Live, s.run, runFacts(s).Trials); err != nil {
 			return pass.Halt, err
 		} else if s.end != nil {
 			return r.conclude(ctx, s)

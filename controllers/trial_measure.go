@@ -13,8 +13,8 @@ import (
 	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/controllers/inputs"
 	"loadstone.dev/loadstone/controllers/pass"
-	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
@@ -30,7 +30,7 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 		if err != nil {
 			return silent(s, a.pod, err)
 		}
-		if s.fault = conduct.AgentFailed(facts.Trial(s.trial), agentIn(a.pod), st); s.fault != nil {
+		if s.fault = conduct.AgentFailed(s.planned(), agentIn(a.pod), st); s.fault != nil {
 			return pass.Halt, nil
 		}
 		a.state = &st
@@ -88,7 +88,7 @@ func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (_ pass.St
 	for !s.prepared {
 		var next conduct.Preparation
 		var k int
-		next, k, s.fault = attemptFacts(s).Prepare(facts.Trial(s.trial), seen(s.servers()), seen(s.generators()))
+		next, k, s.fault = attemptFacts(s).Prepare(s.planned(), seen(s.servers()), seen(s.generators()))
 		switch {
 		case s.fault != nil:
 			s.fault, err = recheck(ctx, r.Live, podFacts(s), s.fault)
@@ -109,8 +109,8 @@ func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (_ pass.St
 
 // check lets a generator send one request of each kind before anything is measured, and asks whether it can make its part.
 func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (pass.Step, error) {
-	if err := r.loadScripts(ctx, s); err != nil {
-		return scriptsAway(s, err)
+	if err := cmp.Or(r.loadScripts(ctx, s), r.readBodies(ctx, s)); err != nil {
+		return inputsAway(s, err)
 	}
 	st, err := r.command(ctx, s, g.pod, s.checkCommand(g.Name))
 	if err != nil {
@@ -128,9 +128,29 @@ func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err e
 	return err
 }
 
-// scriptsAway waits for a store that may come back.
-func scriptsAway(s *trialScope, err error) (pass.Step, error) {
-	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
+// readBodies gives the requests of the plan the bodies that the run has frozen.
+func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
+	if len(s.run.Status.Bodies) == 0 {
+		return nil
+	}
+	full, err := r.plans.withBodies(ctx, r.Store, s.runPrefix(), s.run)
+	if err != nil {
+		return err
+	}
+	s.plan = full
+	for i, m := range s.work().Members() {
+		s.members[i].Member = m
+	}
+	return nil
+}
+
+// inputsAway waits for a store that may come back.
+func inputsAway(s *trialScope, err error) (pass.Step, error) {
+	if v := (*plan.Violation)(nil); errors.As(err, &v) {
+		s.fault = conduct.NotPlanned(v)
+		return pass.Halt, nil
+	}
+	if s.fault = attemptFacts(s).InputsAway(err); s.fault != nil {
 		return pass.Halt, nil
 	}
 	s.await(err.Error())

@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
 // trialStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.
@@ -28,7 +29,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	if s.startTime != nil {
 		st.StartTime, st.Nodes = &metav1.MicroTime{Time: *s.startTime}, s.placed()
 	}
-	st.Progress = s.progress()
+	st.Progress = cmp.Or(s.progress(), st.Progress)
 	if s.fault != nil && attemptFacts(s).Retried(s.fault) {
 		return nextAttempt(s, st)
 	}
@@ -40,14 +41,17 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	}
 	st.Conditions = trialConditions(s, st.Conditions)
 	siblings := s.siblings
-	if viewFacts(s).Awaits(facts.Trial(s.trial)) != "" {
+	if viewFacts(s).Awaits(s.planned()) != "" {
 		siblings = nil // Nothing asks again while another comes first: what is said of that is said at once.
 	}
 	return facts.WrittenTrial(s.trial.Status, st, attemptFacts(s), siblings)
 }
 
-// progress is the number of cells that have ended, and of all. Work that ends by itself may end before its time is over.
+// progress is the number of cells that have ended, and of all; empty if the plan is not known. Work that ends by itself may end before its time is over.
 func (s *trialScope) progress() string {
+	if _, unplanned := s.work().(kind.Unknown); unplanned {
+		return ""
+	}
 	done, all := attemptFacts(s).CellsDone(), len(s.work().Slots())
 	if s.measured {
 		done = all
@@ -115,5 +119,5 @@ func (s *trialScope) newManifest(version string) record.TrialManifest {
 	for _, p := range s.pods() {
 		of.Pods = append(of.Pods, facts.Pod(p))
 	}
-	return facts.Trial(s.trial).Manifest(of)
+	return s.planned().Manifest(of)
 }

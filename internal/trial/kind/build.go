@@ -5,14 +5,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-func buildSpec(e record.Expectations) v1alpha1.Build {
-	return v1alpha1.Build{
-		Optimized: v1alpha1.Expectation(e.Optimized), DebugInfo: v1alpha1.Expectation(e.DebugInfo), Coverage: v1alpha1.Expectation(e.Coverage),
-		Sanitizers: v1alpha1.Expectation(e.Sanitizers), Assertions: v1alpha1.Expectation(e.Assertions), Stripped: v1alpha1.Expectation(e.Stripped),
-		PIE: v1alpha1.Expectation(e.PIE), Static: v1alpha1.Expectation(e.Static),
-	}
-}
-
 // Expectations are what is expected of a build, as a plan holds them.
 func Expectations(b v1alpha1.Build) record.Expectations {
 	return record.Expectations{

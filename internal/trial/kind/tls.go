@@ -13,17 +13,6 @@ func ReadTLS(t v1alpha1.TLS) *record.TLS {
 	return &record.TLS{CA: t.CA, ServerName: t.ServerName}
 }
 
-// writeTLS is what ReadTLS has read.
-func writeTLS(t *record.TLS) v1alpha1.TLS {
-	switch {
-	case t == nil:
-		return v1alpha1.TLS{}
-	case t.CA == "":
-		return v1alpha1.TLS{Verify: v1alpha1.VerifyNone}
-	}
-	return v1alpha1.TLS{Verify: v1alpha1.VerifyAuthority, CA: t.CA, ServerName: t.ServerName}
-}
-
 // TLS is how each of some servers speaks TLS, nil of one that does not; empty if none does.
 func TLS(servers []record.Implementation) []*record.TLS {
 	out, some := make([]*record.TLS, len(servers)), false
