@@ -58,11 +58,15 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 
 // compile turns the spec into a plan and, before the run may begin, asks whether nodes and operator can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
-	p, err := facts.Plan(s.run)
-	if v := (*plan.Violation)(nil); errors.As(err, &v) && len(s.trials) > 0 {
+	p, err := r.plans.of(ctx, r.Store, s.run)
+	v := (*plan.Violation)(nil)
+	switch refused := errors.As(err, &v); {
+	case refused && len(s.trials) > 0:
 		return r.outgrown(ctx, s, v)
-	} else if err != nil {
+	case refused:
 		return s.refuse(err)
+	case err != nil:
+		return s.awaitStore(err)
 	}
 	if !s.active() && !queue.Suspended(s.run) {
 		nodes, err := readNodes(ctx, r.Client)

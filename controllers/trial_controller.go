@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -80,7 +81,9 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	switch {
 	case err == nil && string(run.UID) == t.Labels[v1alpha1.LabelRunUID]:
 		s.run = &run
-		s.plan, s.unplanned = r.plans.of(&run)
+		if s.plan, err = r.plans.of(ctx, r.Store, &run); err != nil && !errors.As(err, &s.unplanned) {
+			return nil, fmt.Errorf("reading the plan of BenchmarkRun %s: %w", run.Name, err)
+		}
 	case err != nil && !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", t.Spec.RunName, err)
 	}

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/controllers/inputs"
 	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/internal/run/conduct"
-	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
@@ -133,7 +132,7 @@ func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
 	if len(s.run.Status.Bodies) == 0 {
 		return nil
 	}
-	full, err := r.plans.withBodies(ctx, r.Store, s.runPrefix(), s.run)
+	full, err := r.plans.withBodies(ctx, r.Store, s.run, s.plan)
 	if err != nil {
 		return err
 	}
@@ -146,10 +145,6 @@ func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
 
 // inputsAway waits for a store that may come back.
 func inputsAway(s *trialScope, err error) (pass.Step, error) {
-	if v := (*plan.Violation)(nil); errors.As(err, &v) {
-		s.fault = conduct.NotPlanned(v)
-		return pass.Halt, nil
-	}
 	if s.fault = attemptFacts(s).InputsAway(err); s.fault != nil {
 		return pass.Halt, nil
 	}

@@ -46,8 +46,11 @@ func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
 // plan of its run, such as one that another version made.
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, error) {
 	s.fault = viewFacts(s).GiveUp(s.planned())
-	if _, missing := facts.Line(s.trial, s.plan); missing != nil && s.fault == nil {
-		s.fault = conduct.NotPlanned(cmp.Or(s.unplanned, missing))
+	if _, err := facts.Line(s.trial, s.plan); err != nil && s.fault == nil {
+		if s.unplanned != nil {
+			err = s.unplanned
+		}
+		s.fault = conduct.NotPlanned(err)
 	}
 	if s.fault != nil {
 		return pass.Halt, nil

@@ -29,7 +29,7 @@ type trialScope struct {
 	// plan is the run's, empty when it is gone or unplanned says why this operator cannot compile it. Its requests may lack the bodies that the
 	// run has frozen until readBodies has read them.
 	plan      plan.Plan
-	unplanned error
+	unplanned *plan.Violation
 	// siblings are the trials of the run, this one among them.
 	siblings conduct.Trials
 	nodes    []plan.Node

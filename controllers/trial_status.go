@@ -111,7 +111,7 @@ func (s *trialScope) prefix() string {
 }
 
 func (s *trialScope) runPrefix() string {
-	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, facts.Run(s.run))
+	return runPrefix(s.run)
 }
 
 func (s *trialScope) newManifest(version string) record.TrialManifest {
