@@ -5,8 +5,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Expectations are what is expected of a build, as a plan holds them.
-func Expectations(b v1alpha1.Build) record.Expectations {
+// readBuild is what an object's spec expects of a build.
+func readBuild(b v1alpha1.Build) record.Expectations {
 	return record.Expectations{
 		Optimized: record.Expectation(b.Optimized), DebugInfo: record.Expectation(b.DebugInfo), Coverage: record.Expectation(b.Coverage),
 		Sanitizers: record.Expectation(b.Sanitizers), Assertions: record.Expectation(b.Assertions), Stripped: record.Expectation(b.Stripped),

@@ -8,11 +8,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Container is what a spec gives an implementation beside its image and its command.
-func Container(i v1alpha1.Implementation) record.Container {
-	return readContainer(i.ContainerSettings, i.Readiness)
-}
-
 // readContainer is what an implementation or a dependency gets beside its image and its command.
 func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) record.Container {
 	c := record.Container{

@@ -10,8 +10,8 @@ import (
 // dependencyPrefix begins the names of processes that are dependencies, so that none has that of another process.
 const dependencyPrefix = "dep-"
 
-// ReadDependencies are the dependencies of an object's spec.
-func ReadDependencies(list []v1alpha1.Dependency) []record.Dependency {
+// readDependencies are the dependencies of an object's spec.
+func readDependencies(list []v1alpha1.Dependency) []record.Dependency {
 	var out []record.Dependency
 	for _, d := range list {
 		own := record.Dependency{

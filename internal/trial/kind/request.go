@@ -22,12 +22,3 @@ func ReadRequest(r v1alpha1.Request) record.Request {
 	}
 	return out
 }
-
-// ReadMix is the mix of an object's spec.
-func ReadMix(all []v1alpha1.MixedRequest) []record.MixedRequest {
-	var out []record.MixedRequest
-	for _, r := range all {
-		out = append(out, record.MixedRequest{Request: ReadRequest(r.Request), Weight: r.Weight})
-	}
-	return out
-}

@@ -11,8 +11,8 @@ import (
 func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
 	return record.Implementation{
 		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),
-		Build: Expectations(i.Build), Claims: Claims(i.Claims), Container: Container(i), StopSignal: string(i.StopSignal), Dependencies: ReadDependencies(i.Dependencies),
-		TLS: ReadTLS(i.TLS),
+		Build: readBuild(i.Build), Claims: Claims(i.Claims), Container: readContainer(i.ContainerSettings, i.Readiness), StopSignal: string(i.StopSignal),
+		Dependencies: readDependencies(i.Dependencies), TLS: readTLS(i.TLS),
 	}
 }
 

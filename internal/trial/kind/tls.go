@@ -5,8 +5,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// ReadTLS is how a server of an object's spec speaks TLS; nil if it does not.
-func ReadTLS(t v1alpha1.TLS) *record.TLS {
+// readTLS is how a server of an object's spec speaks TLS; nil if it does not.
+func readTLS(t v1alpha1.TLS) *record.TLS {
 	if t == (v1alpha1.TLS{}) {
 		return nil
 	}
