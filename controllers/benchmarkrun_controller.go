@@ -54,6 +54,7 @@ type BenchmarkRunReconciler struct {
 
 	// tries are used by the one worker.
 	tries Tries
+	plans plans
 }
 
 // Reconcile does one pass over a run: 1 observe, 2 go through the phases as far as they lead, 3 write the status.

@@ -61,7 +61,7 @@ func TestAnInterimAnalysisThatCannotBeMadeStopsNothing(t *testing.T) {
 				}
 				s.plan, s.trials = &p, nil
 				for _, line := range p.Trials {
-					s.trials = append(s.trials, *render.Trial(s.run, &p, line))
+					s.trials = append(s.trials, *render.Trial(s.run, line))
 				}
 			}, endTrials(), func(s *runScope) {
 				for i := range s.trials[10:] {

@@ -79,11 +79,15 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 
 // compile turns the spec into a plan and, before the run may begin, asks whether nodes and operator can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
-	p, err := facts.Plan(s.run)
-	if v := (*plan.Violation)(nil); errors.As(err, &v) && len(s.trials) > 0 {
+	p, err := r.plans.of(ctx, r.Store, s.run)
+	v := (*plan.Violation)(nil)
+	switch refused := errors.As(err, &v); {
+	case refused && len(s.trials) > 0:
 		return r.outgrown(ctx, s, v)
-	} else if err != nil {
+	case refused:
 		return s.refuse(err)
+	case err != nil:
+		return s.awaitStore(err)
 	}
 	if !s.active() && !queue.Suspended(s.run) {
 		nodes, err := readNodes(ctx, r.Client)
@@ -201,12 +205,8 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope, 
 	if err := confineRun(ctx, r.Client, s.run, r.Network); err != nil {
 		return pass.Halt, err
 	}
-	asked, err := inputs.Plan(ctx, r.Store, s.prefix(), s.run)
-	if err != nil {
-		return r.storeAway(s, err)
-	}
 	for i, line := range lines {
-		t := render.Trial(s.run, &asked, line)
+		t := render.Trial(s.run, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}
@@ -254,7 +254,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
 	}
 	if s.why == v1alpha1.ReasonUnschedulable && facts.Impatient(s.run, s.absence, s.why, s.now) {
-		if s.end, err = giveWay(ctx, r.Client, r.Live, s.run, facts.Trials(s.trials)); err != nil {
+		if s.end, err = giveWay(ctx, r.Client, r.Live, s.run, runFacts(s).Trials); err != nil {
 			return pass.Halt, err
 		} else if s.end != nil {
 			return r.conclude(ctx, s)

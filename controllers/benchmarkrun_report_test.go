@@ -97,8 +97,8 @@ func TestARunThatEndsEarlyMeasuresNoMoreWhileItsReportWaits(t *testing.T) {
 	if s.run.Status.CompletionTime != nil || queue.HoldsUp(s.run) {
 		t.Errorf("it has ended, or holds others up: %+v", s.run.Status)
 	}
-	trial := &trialScope{trial: &s.trials[1], run: s.run, siblings: facts.Trials(s.trials)}
-	if f := viewFacts(trial).GiveUp(facts.Trial(trial.trial)); f == nil || f.Reason != v1alpha1.ReasonTimedOut {
+	trial := &trialScope{trial: &s.trials[1], run: s.run, plan: *s.plan, siblings: facts.Trials(s.trials, *s.plan)}
+	if f := viewFacts(trial).GiveUp(trial.planned()); f == nil || f.Reason != v1alpha1.ReasonTimedOut {
 		t.Errorf("its open trial goes on: %+v", f)
 	}
 

@@ -126,9 +126,13 @@ func TestAScriptThatIsNotThereIsWaitedForAndRefusedBeforeAnythingStarts(t *testi
 	w.scriptsAlso("order.json", `{"a": 1}`)
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	for _, trial := range w.trials(run) {
-		if asked := trial.Spec.Sweep.Cells[0].Request; asked.Body != `{"a": 1}` || len(run.Status.Bodies) != 1 || run.Status.Bodies[0].Name != "mine/order.json" {
-			t.Errorf("trial %s sends %+v, and frozen are %+v", trial.Name, asked, run.Status.Bodies)
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)))
+	w.must(err)
+	for _, trial := range d.Trials {
+		if asked := trial.Manifest.Cells[0].Request; asked.Body != `{"a": 1}` || len(run.Status.Bodies) != 1 || run.Status.Bodies[0].Name != "mine/order.json" {
+			t.Errorf("trial %s sends %+v, and frozen are %+v", trial.Manifest.Name, asked, run.Status.Bodies)
 		}
 	}
 	run = w.awaitEnd(w.apply("binary", scripted("mine", "binary.lua")))

@@ -11,12 +11,9 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
 	"loadstone.dev/loadstone/internal/run/conduct"
-	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-func (s *runScope) prefix() string {
-	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, facts.Run(s.run))
-}
+func (s *runScope) prefix() string { return runPrefix(s.run) }
 
 // runStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.
 func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
@@ -42,7 +39,9 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	if s.plan != nil {
 		run := runFacts(s)
 		done, all := run.Progress()
-		st.PlanHash = s.plan.Hash()
+		if st.PlanHash == "" || !s.active() {
+			st.PlanHash = s.plan.Hash() // A run that has begun keeps its plan, whatever another version makes of its spec.
+		}
 		st.Progress = facts.Progress(done, all)
 		st.TimeLeft = run.Left().String()
 	}

@@ -38,7 +38,7 @@ func runScopeOf(t *testing.T, deltas ...func(*runScope)) *runScope {
 	}
 	s.plan = &p
 	for _, line := range p.Trials {
-		s.trials = append(s.trials, *render.Trial(s.run, &p, line))
+		s.trials = append(s.trials, *render.Trial(s.run, line))
 	}
 	s.run.Status.StartTime, s.run.Status.Repeats.ScannedBlocks = &metav1.Time{Time: noon.Add(-time.Minute)}, 2
 	for _, d := range deltas {

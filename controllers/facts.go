@@ -16,8 +16,8 @@ import (
 func runFacts(s *runScope) conduct.Run {
 	r := conduct.Run{
 		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: facts.Interim(s.run),
-		Scan:   conduct.Scan{Blocks: s.run.Status.Repeats.ScannedBlocks, Disturbed: s.run.Status.Repeats.DisturbedBlocks},
-		Trials: facts.Trials(s.trials), Kept: facts.TTL(s.run), Now: s.now,
+		Scan: conduct.Scan{Blocks: s.run.Status.Repeats.ScannedBlocks, Disturbed: s.run.Status.Repeats.DisturbedBlocks},
+		Kept: facts.TTL(s.run), Now: s.now,
 		Waiting: facts.StoreAwaited(s.run, s.absence), Absence: facts.WithoutEngine(s.absence, s.run, s.now),
 	}
 	if s.plan != nil {
@@ -26,6 +26,7 @@ func runFacts(s *runScope) conduct.Run {
 	if s.scan != nil {
 		r.Scan = *s.scan
 	}
+	r.Trials = facts.Trials(s.trials, r.Plan)
 	if s.active() {
 		r.Started = s.run.Status.StartTime.Time
 	}
@@ -45,7 +46,7 @@ func viewFacts(s *trialScope) conduct.View {
 
 // attemptFacts are what is known of the current try at a trial.
 func attemptFacts(s *trialScope) conduct.Attempt {
-	a := facts.Trial(s.trial).Attempt(s.attempt, s.now)
+	a := s.planned().Attempt(s.attempt, s.now)
 	a.Patience, a.Renewed = facts.Patience(s.run), s.attempt-1-int32(len(s.trial.Status.Failures))
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
@@ -62,5 +63,5 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 
 // podFacts are what the pods of the current try at a trial say.
 func podFacts(s *trialScope) pods.Attempt {
-	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: facts.Trial(s.trial).Follows(), Patience: facts.Patience(s.run), Unmounted: s.unmounted, Now: s.now}
+	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: s.planned().Follows(), Patience: facts.Patience(s.run), Unmounted: s.unmounted, Now: s.now}
 }

@@ -18,41 +18,22 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
 )
 
-// admitPlanted lets the API server admit what asks for the kinds of kindtest, as it would if package v1alpha1 named them: trials of their types,
-// with a block unless they follow the blocks, and runs that ask for them by their seed.
+// admitPlanted lets the API server admit runs that ask for the kinds of kindtest by their seed, as it would if package v1alpha1 named the kinds.
 func admitPlanted(t *testing.T, w *world) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	w.must(apiextensionsv1.AddToScheme(scheme))
 	c, err := client.New(w.config, client.Options{Scheme: scheme})
 	w.must(err)
-	following := string(kindtest.AfterwardsType)
-	change(t, c, "trials.loadstone.dev", func(spec *apiextensionsv1.JSONSchemaProps) {
-		kinds := spec.Properties["type"]
-		for _, name := range []string{string(kindtest.Type), following} {
-			kinds.Enum = append(kinds.Enum, apiextensionsv1.JSON{Raw: []byte(`"` + name + `"`)})
-		}
-		spec.Properties["type"] = kinds
-		block := rule(t, spec, "block is required")
-		block.Rule = strings.Replace(block.Rule, "self.type == 'Profile'", "self.type in ['Profile', '"+following+"']", 1)
-	})
 	change(t, c, "benchmarkruns.loadstone.dev", func(spec *apiextensionsv1.JSONSchemaProps) {
 		either := rule(t, spec, "give either loads")
 		either.Rule = fmt.Sprintf("self.seed == %d || (%s)", kindtest.FollowedSeed, either.Rule)
 	})
-	index := int32(0)
-	trial := &v1alpha1.Trial{Spec: v1alpha1.TrialSpec{
-		RunName: "planted", Index: &index, Type: v1alpha1.TrialType(following), Start: v1alpha1.StartHeld, Servers: []v1alpha1.Implementation{{Name: "a", Image: "a:1"}},
-		Placement: v1alpha1.Placement{Pinning: v1alpha1.Required},
-	}}
 	run := &v1alpha1.BenchmarkRun{}
 	programs(&run.Spec)
 	planted(&run.Spec)
-	for _, o := range []client.Object{trial, run} {
-		o.SetName("planted")
-		o.SetNamespace(metav1.NamespaceDefault)
-		admitted(t, w, o)
-	}
+	run.Name, run.Namespace = "planted", metav1.NamespaceDefault
+	admitted(t, w, run)
 }
 
 // change writes the schema of the spec of a CRD anew.
@@ -108,13 +89,12 @@ func TestAKindOfWorkThatNothingKnowsIsLedOnACluster(t *testing.T) {
 	run := w.awaitEnd(w.apply("planted", programs, planted))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
-	types := map[v1alpha1.TrialType]int{}
-	for _, trial := range w.trials(run) {
-		types[trial.Spec.Type]++
+	trials := w.trials(run)
+	for _, trial := range trials {
 		condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	}
-	if len(types) != 2 || types[v1alpha1.TrialType(kindtest.Type)] != 4 || types[v1alpha1.TrialType(kindtest.AfterwardsType)] != 2 {
-		t.Errorf("the trials are of the types %v", types)
+	if len(trials) != 6 {
+		t.Errorf("there are %d trials, want 4 of blocks and 2 that follow them", len(trials))
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)

@@ -406,7 +406,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 	var all []string
 	first := map[string]string{}
 	for _, trial := range w.trials(run) {
-		name := trial.Spec.Servers[0].Name
+		name := trial.Labels[v1alpha1.LabelImplementation]
 		if name == "go" {
 			condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 			continue

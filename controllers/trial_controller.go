@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -52,6 +53,9 @@ type TrialReconciler struct {
 	PullSecrets []string
 	Version     string
 	Now         func() time.Time
+
+	// plans are those of the runs that go on.
+	plans plans
 }
 
 // Reconcile does one pass over a trial: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
@@ -78,6 +82,9 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	switch {
 	case err == nil && string(run.UID) == t.Labels[v1alpha1.LabelRunUID]:
 		s.run = &run
+		if s.plan, err = r.plans.of(ctx, r.Store, &run); err != nil && !errors.As(err, &s.unplanned) {
+			return nil, fmt.Errorf("reading the plan of BenchmarkRun %s: %w", run.Name, err)
+		}
 	case err != nil && !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", t.Spec.RunName, err)
 	}
@@ -85,7 +92,7 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	if err != nil {
 		return nil, err
 	}
-	s.siblings = facts.Trials(trials)
+	s.siblings = facts.Trials(trials, s.plan)
 	pods, err := measuredPods(ctx, r.Client)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,11 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
+// planned is the trial as the plan of its run has it.
+func (s *trialScope) planned() conduct.Trial { return facts.Trial(s.trial, s.plan) }
+
 // work is what the trial does.
-func (s *trialScope) work() kind.Work { return facts.Work(s.trial) }
+func (s *trialScope) work() kind.Work { return s.planned().Work }
 
 // servers are the members that are measured: one, or the two of a duet.
 func (s *trialScope) servers() []*member {

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 		if err != nil {
 			return silent(s, a.pod, err)
 		}
-		if s.fault = conduct.AgentFailed(facts.Trial(s.trial), agentIn(a.pod), st); s.fault != nil {
+		if s.fault = conduct.AgentFailed(s.planned(), agentIn(a.pod), st); s.fault != nil {
 			return pass.Halt, nil
 		}
 		a.state = &st
@@ -84,7 +85,7 @@ func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 // prepare waits until every server is ready, and then lets every generator check what it will measure.
 func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (pass.Step, error) {
 	for !s.prepared {
-		next, k, f := attemptFacts(s).Prepare(facts.Trial(s.trial), seen(s.servers()), seen(s.generators()))
+		next, k, f := attemptFacts(s).Prepare(s.planned(), seen(s.servers()), seen(s.generators()))
 		switch {
 		case f != nil:
 			return recheck(ctx, r.Live, s, f)
@@ -104,8 +105,8 @@ func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (pass.Step
 
 // check lets a generator send one request of each kind before anything is measured, and asks whether it can make its part.
 func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (pass.Step, error) {
-	if err := r.loadScripts(ctx, s); err != nil {
-		return scriptsAway(s, err)
+	if err := cmp.Or(r.loadScripts(ctx, s), r.readBodies(ctx, s)); err != nil {
+		return inputsAway(s, err)
 	}
 	st, err := r.command(ctx, g.pod, s.checkCommand(g.Name))
 	if err != nil {
@@ -123,9 +124,25 @@ func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err e
 	return err
 }
 
-// scriptsAway waits for a store that may come back.
-func scriptsAway(s *trialScope, err error) (pass.Step, error) {
-	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
+// readBodies gives the requests of the plan the bodies that the run has frozen.
+func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
+	if len(s.run.Status.Bodies) == 0 {
+		return nil
+	}
+	full, err := r.plans.withBodies(ctx, r.Store, s.run, s.plan)
+	if err != nil {
+		return err
+	}
+	s.plan = full
+	for i, m := range s.work().Members() {
+		s.members[i].Member = m
+	}
+	return nil
+}
+
+// inputsAway waits for a store that may come back.
+func inputsAway(s *trialScope, err error) (pass.Step, error) {
+	if s.fault = attemptFacts(s).InputsAway(err); s.fault != nil {
 		return pass.Halt, nil
 	}
 	s.await(err.Error())

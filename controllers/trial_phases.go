@@ -21,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/run/publish"
 	"loadstone.dev/loadstone/internal/store/artifact"
-	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
@@ -43,11 +42,15 @@ func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
 	}
 }
 
-// follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.
+// follow ends a trial whose run is over, whose implementation has already shown that it cannot be measured, or that this operator does not find in the
+// plan of its run, such as one that another version made.
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, error) {
-	s.fault = viewFacts(s).GiveUp(facts.Trial(s.trial))
-	if _, err := kinds.Of(s.trial.Spec); err != nil && s.fault == nil {
-		s.fault = conduct.PermanentFailure(v1alpha1.ReasonInvalidSpec, "%s", err)
+	s.fault = viewFacts(s).GiveUp(s.planned())
+	if _, err := facts.Line(s.trial, s.plan); err != nil && s.fault == nil {
+		if s.unplanned != nil {
+			err = s.unplanned
+		}
+		s.fault = conduct.NotPlanned(err)
 	}
 	if s.fault != nil {
 		return pass.Halt, nil
@@ -57,7 +60,7 @@ func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, e
 
 // awaitTurn lets the trials of a run be prepared one after the other.
 func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (pass.Step, error) {
-	if s.waiting = viewFacts(s).Awaits(facts.Trial(s.trial)); s.waiting != "" {
+	if s.waiting = viewFacts(s).Awaits(s.planned()); s.waiting != "" {
 		return pass.Halt, nil
 	}
 	return pass.GoOn, nil
@@ -103,16 +106,16 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.S
 	if len(s.pods()) == len(s.members) {
 		return pass.GoOn, nil
 	}
-	largest, err := facts.LargestServer(s.run)
-	if err != nil {
-		return pass.Halt, err
+	if err := r.readBodies(ctx, s); err != nil {
+		return inputsAway(s, err)
 	}
-	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.work().Servers()); s.fault != nil || err != nil {
+	var err error
+	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.plan.Implementations, s.work().Servers()); s.fault != nil || err != nil {
 		return pass.Halt, err
 	}
 	opts := render.PodOptions{
 		AgentImage: r.AgentImage, ToolboxImage: r.ToolboxImage, PullSecrets: r.PullSecrets, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
-		Bound: s.siblings.Bound(facts.Trial(s.trial).Follows()), LargestServer: largest, Patience: facts.Patience(s.run),
+		Bound: s.siblings.Bound(s.planned().Follows()), LargestServer: plan.LargestServer(s.plan), Patience: facts.Patience(s.run),
 	}
 	for _, m := range s.members {
 		if m.pod != nil {

@@ -27,7 +27,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
@@ -114,7 +113,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
 	ready := protocol.State{Phase: protocol.Idle, Listening: true}
 	counting := protocol.State{Phase: protocol.Idle, Listening: true, Build: &record.Build{Coverage: record.Fact{Is: record.Yes, By: "symbol __gcov_init"}}}
-	expecting := func(s *trialScope) { s.trial.Spec.Servers[0].Build.Coverage = v1alpha1.ExpectForbidden }
+	expecting := func(s *trialScope) { s.plan.Implementations[0].Build.Coverage = record.ExpectForbidden }
 	deaf := agentsIn(protocol.State{Phase: protocol.Idle}, idle)
 	const end = 20*time.Second + 2*tool.LeastGap
 	tests := map[string]struct {
@@ -256,7 +255,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	}
 
 	s = scopeOf(agentsIn(idle, idle), later(0))
-	s.trial.Spec.Servers[0].TLS.Verify = v1alpha1.VerifyNone
+	s.plan.Implementations[0].TLS = &record.TLS{}
 	if got, err := r.start(t.Context(), s); err != nil || got != pass.GoOn || s.fault != nil {
 		t.Fatalf("the second pass ends with %+v, %v, %v", got, err, s.fault)
 	}
@@ -369,7 +368,7 @@ func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	if _, err := r.check(t.Context(), s, s.generators()[0]); err != nil {
 		t.Fatal(err)
 	}
-	want := []protocol.Command{{Trial: "trial-uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Requests: []record.Request{{}}, Cells: sweep.Read(s.trial.Spec).Cells}}}
+	want := []protocol.Command{{Trial: "trial-uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Requests: []record.Request{{}}, Cells: s.plan.Cells}}}
 	if diff := cmp.Diff(want, commands); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -389,10 +388,10 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 			s.run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTimedOut}}
 		}, "TimedOut permanent: BenchmarkRun quick has ended"},
 		"the run has ended early": {
-			func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock, s.trial.Spec.Block = 10, 11 },
-			"EnoughMeasured permanent: BenchmarkRun quick stopped early, after block 10: its intervals are narrow enough",
+			func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock = 9; inBlock(10)(s) },
+			"EnoughMeasured permanent: BenchmarkRun quick stopped early, after block 9: its intervals are narrow enough",
 		},
-		"the run has ended early, after this block": {func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock, s.trial.Spec.Block = 10, 10 }, ""},
+		"the run has ended early, after this block": {func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock = 10; inBlock(10)(s) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scopeOf(tc.change)

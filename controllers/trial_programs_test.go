@@ -20,9 +20,8 @@ import (
 
 // ofProgram makes a trial one of a program that may take a minute.
 func ofProgram(s *trialScope) {
-	s.trial.Spec.Type, s.trial.Spec.Sweep = v1alpha1.TypeMicrobenchmark, v1alpha1.Sweep{}
-	s.trial.Spec.Microbenchmark = v1alpha1.Microbenchmark{Format: v1alpha1.FormatGoTest, LimitSeconds: 60}
-	s.trial.Spec.Servers[0].Port = 0
+	s.plan.Trials[0].Type, s.plan.Cells, s.plan.Programs = record.Microbenchmark, nil, &record.Programs{Format: record.GoTest, LimitSeconds: 60}
+	s.plan.Implementations[0].Port = 0
 	s.members = []*member{{Member: kind.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}}
 }
 

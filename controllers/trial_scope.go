@@ -26,6 +26,10 @@ type trialScope struct {
 	trial *v1alpha1.Trial
 	// run is nil when the BenchmarkRun is gone.
 	run *v1alpha1.BenchmarkRun
+	// plan is the run's, empty when it is gone or unplanned says why this operator cannot compile it. Its requests may lack the bodies that the
+	// run has frozen until readBodies has read them.
+	plan      plan.Plan
+	unplanned *plan.Violation
 	// siblings are the trials of the run, this one among them.
 	siblings conduct.Trials
 	nodes    []plan.Node
@@ -87,15 +91,6 @@ type member struct {
 	asked bool
 }
 
-// newMembers are the members that a trial needs.
-func newMembers(t *v1alpha1.Trial) []*member {
-	var list []*member
-	for _, m := range facts.Work(t).Members() {
-		list = append(list, &member{Member: m})
-	}
-	return list
-}
-
 // agentStates are what the agents have said in this pass.
 func (s *trialScope) agentStates() []protocol.State {
 	var list []protocol.State
@@ -119,7 +114,10 @@ func (s *trialScope) generators() []*member { return s.members[:len(s.members)-l
 
 // placePods sorts the installation's measured pods into this attempt's and others. Owners are the trials that control them, by their UID.
 func (s *trialScope) placePods(pods []corev1.Pod, owners map[types.UID]*v1alpha1.Trial) {
-	s.members = newMembers(s.trial)
+	s.members = nil
+	for _, m := range s.work().Members() {
+		s.members = append(s.members, &member{Member: m})
+	}
 	for i := range pods {
 		p := &pods[i]
 		switch m := s.memberOf(p); {

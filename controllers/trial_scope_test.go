@@ -7,13 +7,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/pods/podstest"
-	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -47,19 +45,13 @@ func by(ip string, st protocol.State) protocol.State {
 
 // scopeOf is a pass at noon over a trial whose pods run, with changes.
 func scopeOf(deltas ...func(*trialScope)) *trialScope {
-	memory := resource.MustParse("64Mi")
 	s := &trialScope{
-		now: noon, attempt: 1, turn: true, members: []*member{{Member: kind.Member{Name: record.MemberGenerator(0)}, pod: pod(v1alpha1.RoleGenerator)}, {Member: kind.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}},
+		now: noon, attempt: 1, turn: true, plan: planOfScope(), members: []*member{{Member: kind.Member{Name: record.MemberGenerator(0)}, pod: pod(v1alpha1.RoleGenerator)}, {Member: kind.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}},
 		run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}},
 		trial: &v1alpha1.Trial{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},
 			Spec: v1alpha1.TrialSpec{
-				RunName: "quick", Index: new(int32), Block: 1, Type: v1alpha1.TypeSweep,
-				Servers: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, Memory: &memory}},
-				Sweep: v1alpha1.Sweep{
-					Generators: v1alpha1.Generators{Pods: 1, CPUs: 1},
-					Cells:      []v1alpha1.Cell{{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}, {Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 100, Threads: 1, DurationSeconds: 10}},
-				},
+				RunName: "quick", Index: new(int32), Block: 1,
 			},
 		},
 	}
@@ -68,6 +60,28 @@ func scopeOf(deltas ...func(*trialScope)) *trialScope {
 		d(s)
 	}
 	return s
+}
+
+// planOfScope is the plan of scopeOf's run: ten blocks of one implementation.
+func planOfScope() plan.Plan {
+	cell := record.Cell{Load: "sweep", Tool: "wrk", Connections: 10, Threads: 1, DurationSeconds: 10}
+	p := plan.Plan{Plan: record.Plan{
+		Blocks: 10, Generators: record.Generators{Pods: 1, CPUs: 1}, Cells: []record.Cell{cell, cell},
+		Implementations: []record.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, MemoryBytes: 64 << 20}},
+	}}
+	p.Cells[1].Connections = 100
+	for i := range p.Blocks {
+		p.Trials = append(p.Trials, record.PlannedTrial{Name: fmt.Sprintf("quick-%03d-go", i), Index: i, Block: i + 1, Type: record.Sweep, Servers: []string{"go"}})
+	}
+	return p
+}
+
+// inBlock makes the trial that of another block.
+func inBlock(block int32) func(*trialScope) {
+	return func(s *trialScope) {
+		index := block - 1
+		s.trial.Name, s.trial.Spec.Index, s.trial.Spec.Block = fmt.Sprintf("quick-%03d-go", index), &index, block
+	}
 }
 
 // describe is "REASON permanent|transient: MESSAGE", or nothing.
@@ -85,7 +99,7 @@ func describe(f *conduct.Failure) string {
 // failedTrial is an ended trial of an implementation.
 func failedTrial(index int32, implementation, reason string, started bool) v1alpha1.Trial {
 	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("quick-%03d-%s", index, implementation)}}
-	t.Spec.Index, t.Spec.Servers = &index, []v1alpha1.Implementation{{Name: implementation}}
+	t.Spec.Index = &index
 	end := metav1.NewMicroTime(noon)
 	t.Status.CompletionTime = &end
 	if started {
@@ -145,21 +159,45 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 	}
 }
 
-// The API admits no kind of work that is not known, but an operator may meet what a newer one has left behind.
-func TestATrialOfAnUnknownKindEndsWithASentence(t *testing.T) {
-	dance := func(s *trialScope) { s.trial.Spec.Type, s.members = "Dance", nil }
-	s := scopeOf(dance)
-	s.placePods(nil, nil)
-	if step, err := (&TrialReconciler{}).follow(t.Context(), s); err != nil || !step.Stop {
-		t.Errorf("the pass goes on: %+v, %v", step, err)
+// Another version of the operator may plan other trials, or refuse the spec of the run.
+func TestTrialThatIsNotInThePlanEndsWithASentence(t *testing.T) {
+	const other = "InvalidSpec permanent: this version of the operator cannot measure the trial, which another one has made: "
+	for name, tc := range map[string]struct {
+		change func(*trialScope)
+		want   string
+	}{
+		"another name":  {func(s *trialScope) { s.trial.Name = "quick-000-old" }, other + "the plan of BenchmarkRun quick has no trial quick-000-old with index 0 in block 1: start a new run"},
+		"another index": {func(s *trialScope) { *s.trial.Spec.Index = 3 }, other + "the plan of BenchmarkRun quick has no trial quick-000-go with index 3 in block 1"},
+		"a spec that this version refuses": {func(s *trialScope) {
+			s.plan, s.unplanned = plan.Plan{}, &plan.Violation{Message: "spec.loads is empty"}
+		}, other + "spec.loads is empty: start a new run"},
+		"a run that has ended": {func(s *trialScope) {
+			s.plan, s.unplanned = plan.Plan{}, &plan.Violation{Message: "spec.loads is empty"}
+			s.run.Status.CompletionTime = &metav1.Time{Time: noon}
+		}, "Done permanent: BenchmarkRun quick has ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scopeOf(tc.change)
+			s.trial.Status.Progress = "1/2"
+			s.placePods(nil, nil)
+			if step, err := (&TrialReconciler{}).follow(t.Context(), s); err != nil || !step.Stop {
+				t.Errorf("the pass goes on: %+v, %v", step, err)
+			}
+			if got := describe(s.fault); !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+			if st := trialStatus(s); st.CompletionTime == nil || st.Progress != "1/2" {
+				t.Errorf("its status is %+v", st)
+			}
+		})
 	}
-	if got := describe(s.fault); !strings.HasPrefix(got, `InvalidSpec permanent: reading the spec of a trial: no kind of work is called "Dance"`) {
-		t.Errorf("got %s", got)
-	}
-	if st := trialStatus(s); st.CompletionTime == nil || st.Progress != "0/0" {
-		t.Errorf("its status is %+v", st)
-	}
-	if f := facts.Trial(s.trial); len(f.Servers) != 1 || f.Servers[0] != "go" || len(f.Work.Members()) != 0 {
-		t.Errorf("its run sees %+v", f)
+}
+
+func TestTrialsOfTheWholeRunAreFoundInThePlan(t *testing.T) {
+	for block := int32(1); block <= 12; block++ {
+		s := scopeOf(inBlock(block))
+		if step, err := (&TrialReconciler{}).follow(t.Context(), s); err != nil || step.Stop || len(s.planned().Servers) != 1 {
+			t.Errorf("trial %s ends with %s, %v", s.trial.Name, describe(s.fault), err)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
 // trialStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.
@@ -32,7 +33,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	if s.suspectSince != nil && s.fault == nil {
 		st.SuspectSince = &metav1.MicroTime{Time: *s.suspectSince}
 	}
-	st.Progress = s.progress()
+	st.Progress = cmp.Or(s.progress(), st.Progress)
 	if s.fault != nil && attemptFacts(s).Retried(s.fault) {
 		return nextAttempt(s, st)
 	}
@@ -44,14 +45,17 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	}
 	st.Conditions = trialConditions(s, st.Conditions)
 	siblings := s.siblings
-	if viewFacts(s).Awaits(facts.Trial(s.trial)) != "" {
+	if viewFacts(s).Awaits(s.planned()) != "" {
 		siblings = nil // Nothing asks again while another comes first: what is said of that is said at once.
 	}
 	return facts.WrittenTrial(s.trial.Status, st, attemptFacts(s), siblings)
 }
 
-// progress is the number of cells that have ended, and of all. Work that ends by itself may end before its time is over.
+// progress is the number of cells that have ended, and of all; empty if the plan is not known. Work that ends by itself may end before its time is over.
 func (s *trialScope) progress() string {
+	if _, unplanned := s.work().(kind.Unknown); unplanned {
+		return ""
+	}
 	done, all := attemptFacts(s).CellsDone(), len(s.work().Slots())
 	if s.measured {
 		done = all
@@ -111,7 +115,7 @@ func (s *trialScope) prefix() string {
 }
 
 func (s *trialScope) runPrefix() string {
-	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, facts.Run(s.run))
+	return runPrefix(s.run)
 }
 
 func (s *trialScope) newManifest(version string) record.TrialManifest {
@@ -119,5 +123,5 @@ func (s *trialScope) newManifest(version string) record.TrialManifest {
 	for _, p := range s.pods() {
 		of.Pods = append(of.Pods, facts.Pod(p))
 	}
-	return facts.Trial(s.trial).Manifest(of)
+	return s.planned().Manifest(of)
 }

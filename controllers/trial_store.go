@@ -8,7 +8,6 @@ import (
 
 	"loadstone.dev/loadstone/controllers/inputs"
 	"loadstone.dev/loadstone/controllers/pass"
-	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/publish"
@@ -22,7 +21,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 	for _, a := range s.members {
 		state := *a.state
 		if state.Phase == protocol.Stored {
-			if s.fault = conduct.ProgramFailed(facts.Trial(s.trial), state, s.keys(a)); s.fault != nil {
+			if s.fault = conduct.ProgramFailed(s.planned(), state, s.keys(a)); s.fault != nil {
 				return pass.Halt, nil
 			}
 			continue
@@ -65,7 +64,7 @@ func (s *trialScope) keys(a *member) []string {
 func (s *trialScope) blame(f *conduct.Failure) *conduct.Failure {
 	for _, a := range s.members {
 		if f != nil && a.state != nil {
-			f = cmp.Or(conduct.ProgramFailed(facts.Trial(s.trial), *a.state, nil), f)
+			f = cmp.Or(conduct.ProgramFailed(s.planned(), *a.state, nil), f)
 		}
 	}
 	return f
@@ -99,8 +98,11 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, err
 // writeManifest verifies every object and writes the manifest, last: with it the trial has happened.
 func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ pass.Step, err error) {
 	// A kubelet renews the files of a server while it is measured: what it was given has to be the same before and after.
-	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.work().Servers()); s.fault != nil || err != nil {
+	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.plan.Implementations, s.work().Servers()); s.fault != nil || err != nil {
 		return pass.Halt, err
+	}
+	if err := r.readBodies(ctx, s); err != nil {
+		return r.storeTrouble(s, err)
 	}
 	m := s.newManifest(r.Version)
 	for _, a := range s.members {

@@ -34,10 +34,10 @@ import (
 	"loadstone.dev/loadstone/controllers/argo"
 	"loadstone.dev/loadstone/controllers/lookup"
 	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
@@ -447,9 +447,11 @@ func (w *world) missed(t *v1alpha1.Trial) bool {
 // finish puts the clock forward to the end of the work of a trial.
 func (w *world) finish(t *v1alpha1.Trial) {
 	w.t.Helper()
-	work, err := kinds.Of(t.Spec)
+	var run v1alpha1.BenchmarkRun
+	w.must(w.c.Get(w.t.Context(), client.ObjectKey{Namespace: t.Namespace, Name: t.Spec.RunName}, &run))
+	p, err := facts.Plan(&run)
 	w.must(err)
-	if left := t.Status.StartTime.Add(timetable.End(work.Slots())).Sub(w.clock.Now()); left > 0 {
+	if left := t.Status.StartTime.Add(timetable.End(facts.Trial(t, p).Work.Slots())).Sub(w.clock.Now()); left > 0 {
 		w.clock.Forward(left)
 		w.poke(t)
 	}

@@ -100,9 +100,6 @@ func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 		t.Errorf("spec.index of a Trial ends at %d, but a run can have %d trials", got, trials)
 	}
 	cells := bound(t, "spec.loads", run.at(t, "spec.loads").MaxItems) * bound(t, "levels", run.at(t, "spec.loads").Items.at(t, "levels").MaxItems)
-	if got := bound(t, "spec.sweep.cells", trial.at(t, "spec.sweep.cells").MaxItems); got < cells {
-		t.Errorf("spec.sweep.cells of a Trial holds %d, but a spec can ask for %d", got, cells)
-	}
 	progress := fmt.Sprintf("%d/%d", trials*cells, trials*cells)
 	if got := bound(t, "status.progress", run.at(t, "status.progress").MaxLength); got < int64(len(progress)) {
 		t.Errorf("status.progress holds %d characters, but a run can be at %s", got, progress)
@@ -111,7 +108,7 @@ func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 
 // What a bound of the API says that the code relies on, it says in every place.
 func TestTheSchemaAndTheCodeHaveTheSameBounds(t *testing.T) {
-	run, trial := crd(t, "benchmarkruns").at(t, "spec"), crd(t, "trials").at(t, "spec")
+	run := crd(t, "benchmarkruns").at(t, "spec")
 	for path, want := range map[string]int64{
 		"loads.durationSeconds":                record.MaxCellSeconds,
 		"loads.levels.requestsPerSecond":       record.MaxRate,
@@ -122,22 +119,6 @@ func TestTheSchemaAndTheCodeHaveTheSameBounds(t *testing.T) {
 	} {
 		if got := bound(t, path, run.at(t, path).Maximum); got != want {
 			t.Errorf("spec.%s is bounded by %d, and the code by %d", path, got, want)
-		}
-	}
-	for path, asked := range map[string]string{
-		"sweep.generators.pods":               "loads.generators.pods",
-		"sweep.generators.cpus":               "loads.generators.cpus",
-		"sweep.cells.generators":              "loads.generators.pods",
-		"sweep.cells.threads":                 "loads.generators.cpus",
-		"sweep.cells.connections":             "loads.levels.connections",
-		"sweep.cells.requestsPerSecond":       "loads.levels.requestsPerSecond",
-		"sweep.cells.rampToRequestsPerSecond": "loads.levels.rampToRequestsPerSecond",
-		"sweep.cells.step":                    "loads.search.steps",
-		"sweep.cells.warmupSeconds":           "loads.warmupSeconds",
-		"sweep.cells.durationSeconds":         "loads.durationSeconds",
-	} {
-		if got, want := bound(t, path, trial.at(t, path).Maximum), bound(t, asked, run.at(t, asked).Maximum); got != want {
-			t.Errorf("spec.%s of a Trial is bounded by %d, and spec.%s of its run by %d", path, got, asked, want)
 		}
 	}
 	if got, want := run.at(t, "implementations.readiness.timeoutSeconds").Description, fmt.Sprintf("Defaults to %d for a server", record.ReadySeconds); !strings.Contains(got, want) {

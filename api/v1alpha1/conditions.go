@@ -190,6 +190,9 @@ const (
 	LabelRunUID = "loadstone.dev/run-uid"
 	// LabelRun carries the name of the BenchmarkRun.
 	LabelRun = "loadstone.dev/run"
+	// LabelImplementation and LabelPeer carry the names of the implementations that a Trial measures, the second of a duet alone.
+	LabelImplementation = "loadstone.dev/implementation"
+	LabelPeer           = "loadstone.dev/peer"
 	// LabelTrial carries the name of the Trial.
 	LabelTrial = "loadstone.dev/trial"
 	// LabelMember carries the name of the trial's member that a measured pod is, such as "server-0" or "generator-0".

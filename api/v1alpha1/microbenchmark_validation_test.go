@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
 // A run of programs that measure themselves, as users write it.
@@ -96,60 +94,5 @@ func TestTheProgramsOfARunStayAsTheyAre(t *testing.T) {
 			err := c.Patch(t.Context(), run.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
 			refused(t, err, "only suspend can change in the spec of a BenchmarkRun")
 		})
-	}
-}
-
-// A trial of one program, as Loadstone writes it.
-const programTrial = `
-apiVersion: loadstone.dev/v1alpha1
-kind: Trial
-metadata: {name: parsers-000-old, namespace: default}
-spec:
-  runName: parsers
-  index: 0
-  block: 1
-  type: Microbenchmark
-  servers: [{name: old, image: "parsers:1", command: [/bench], cpus: 1, memory: 256Mi, role: Contender}]
-  microbenchmark: {format: GoTest, limitSeconds: 60}
-  placement: {pinning: Required, generatorPinning: Required, separateNodes: Preferred}
-  start: Held
-`
-
-func TestATrialOfAProgramHoldsWhatItsTypeSays(t *testing.T) {
-	c := apiServer(t)
-	const own = "microbenchmark: {format: GoTest, limitSeconds: 60}"
-	const sweep = "sweep: {generators: {pods: 1, cpus: 1}, cells: [{load: sweep, tool: wrk, connections: 10, generators: 1, connection: KeepAlive, threads: 1, request: {path: /}, durationSeconds: 5}]}"
-	for name, tc := range map[string]struct{ before, after, want string }{
-		"a program of no format":  {own, "blocks: 1", "microbenchmark is required when type is Microbenchmark, and forbidden otherwise"},
-		"a sweep of a program":    {"type: Microbenchmark", "type: Sweep", "is required when type is"},
-		"a program with a sweep":  {own, own + "\n  " + sweep, "sweep is required when type is Sweep, and forbidden otherwise"},
-		"a type that nobody does": {"type: Microbenchmark", "type: Dance", `spec.type: Unsupported value: "Dance": supported values: "Sweep", "Microbenchmark"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			text := changed(t, programTrial, tc.before, tc.after)
-			refused(t, create(t, c, parse(t, []byte(strings.Replace(text, "\n  blocks: 1", "", 1)))), tc.want)
-		})
-	}
-}
-
-func TestOfATrialOfAProgramOnlyStartChanges(t *testing.T) {
-	c := apiServer(t)
-	o := parse(t, []byte(programTrial))
-	if err := create(t, c, o); err != nil {
-		t.Fatal(err)
-	}
-	patch := func(change string) error {
-		return c.Patch(t.Context(), o.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"spec": {`+change+`}}`)))
-	}
-	for _, field := range []string{
-		`"microbenchmark": {"format": "JSONLines"}`, `"microbenchmark": {"limitSeconds": 61}`, `"microbenchmark": {"limitSeconds": null}`,
-		`"servers": [{"name": "old", "image": "parsers:1", "command": ["/other"], "cpus": 1, "memory": "256Mi", "role": "Contender"}]`,
-	} {
-		t.Run(field, func(t *testing.T) {
-			refused(t, patch(field), "only start can change in the spec of a Trial")
-		})
-	}
-	if err := patch(`"start": "` + string(v1alpha1.StartReleased) + `"`); err != nil {
-		t.Errorf("a trial of a program cannot be released: %v", err)
 	}
 }

@@ -15,133 +15,9 @@ const (
 	StartReleased Start = "Released"
 )
 
-// Cell is one level of one load, measured once in the trial.
-// +kubebuilder:validation:XValidation:rule="has(self.request) != has(self.requests)",message="a cell has either request or requests"
-type Cell struct {
-	// load is the name of the load.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=20
-	Load string `json:"load,omitempty"`
-
-	// tool is the load generator.
-	// +required
-	Tool Tool `json:"tool,omitempty"`
-
-	// connections is the number of open connections over all generators.
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=400000
-	Connections int32 `json:"connections,omitempty"`
-
-	// requestsPerSecond is the arrival rate over all generators. Absent in the closed model.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000
-	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
-
-	// rampToRequestsPerSecond is the arrival rate at the end of the cell. Absent if the rate is constant.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000
-	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
-
-	// step is the step of a search, from 1. The trial finds its rate while it runs. Absent outside a search.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=32
-	Step int32 `json:"step,omitempty"`
-
-	// search is the bound of the search, with every default filled in.
-	// +optional
-	Search Search `json:"search,omitzero"`
-
-	// generators is the number of generator pods, which share the cell equally.
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=16
-	Generators int32 `json:"generators,omitempty"`
-
-	// connection is KeepAlive, many requests per connection, or PerRequest, one request per connection.
-	// +required
-	Connection ConnectionUse `json:"connection,omitempty"`
-
-	// protocol is HTTP2 if the load speaks HTTP/2. Absent of HTTP/1.
-	// +optional
-	Protocol Protocol `json:"protocol,omitempty"`
-
-	// script is a user's program that makes the requests.
-	// +optional
-	Script Script `json:"script,omitzero"`
-
-	// threads is the number of the tool's threads in each generator.
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=256
-	Threads int32 `json:"threads,omitempty"`
-
-	// request is the HTTP request that the load sends, with every default filled in. Absent of a mix.
-	// +optional
-	Request Request `json:"request,omitzero"`
-
-	// requests are those of a mix, in place of request, with every default filled in.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=2
-	// +kubebuilder:validation:MaxItems=12
-	Requests []MixedRequest `json:"requests,omitempty"`
-
-	// warmupSeconds is the duration of the load before the measurement.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=600
-	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
-
-	// durationSeconds is the duration of the measurement.
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=3600
-	DurationSeconds int32 `json:"durationSeconds,omitempty"`
-
-	// order is SlicedDuet if two servers share the time of the cell in slices. Each server then has warmupSeconds and durationSeconds, so
-	// that the cell takes twice as long. Absent otherwise.
-	// +optional
-	Order Order `json:"order,omitempty"`
-}
-
-// TrialType is the kind of work of a trial.
-// +kubebuilder:validation:Enum=Sweep;Microbenchmark;Profile
-type TrialType string
-
-const (
-	// TypeSweep puts load on servers, level by level, and measures their responses.
-	TypeSweep TrialType = "Sweep"
-	// TypeMicrobenchmark runs a program that measures itself, and reads what it prints.
-	TypeMicrobenchmark TrialType = "Microbenchmark"
-	// TypeProfile runs a server under a profiler.
-	TypeProfile TrialType = "Profile"
-)
-
-// Sweep puts load on servers, level by level.
-type Sweep struct {
-	// generators are the pods that make the load, with every default filled in.
-	// +required
-	Generators Generators `json:"generators,omitzero"`
-
-	// cells are the levels to measure, in this order.
-	// +required
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=256
-	Cells []Cell `json:"cells,omitempty"`
-}
-
-// TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
-// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && has(self.block) == has(oldSelf.block) && (!has(self.block) || self.block == oldSelf.block) && has(self.type) == has(oldSelf.type) && (!has(self.type) || self.type == oldSelf.type) && has(self.servers) == has(oldSelf.servers) && (!has(self.servers) || self.servers == oldSelf.servers) && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && has(self.microbenchmark) == has(oldSelf.microbenchmark) && (!has(self.microbenchmark) || self.microbenchmark == oldSelf.microbenchmark) && has(self.profile) == has(oldSelf.profile) && (!has(self.profile) || self.profile == oldSelf.profile) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
-// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Sweep') == has(self.sweep)",message="sweep is required when type is Sweep, and forbidden otherwise"
-// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Microbenchmark') == has(self.microbenchmark)",message="microbenchmark is required when type is Microbenchmark, and forbidden otherwise"
-// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Profile') == has(self.profile)",message="profile is required when type is Profile, and forbidden otherwise"
-// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Profile') != has(self.block)",message="block is required unless type is Profile, and forbidden then"
+// TrialSpec points to one trial of the plan of a run, and says whether it may start. The plan says everything else of the trial: the operator
+// compiles it from the spec of the run, which never changes.
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && has(self.block) == has(oldSelf.block) && (!has(self.block) || self.block == oldSelf.block)",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
 type TrialSpec struct {
 	// runName is the name of the BenchmarkRun, in the same namespace.
 	// +required
@@ -149,7 +25,7 @@ type TrialSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	RunName string `json:"runName,omitempty"`
 
-	// index is the position of the trial in the run, from 0.
+	// index is the position of the trial in the plan of the run, from 0.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -161,38 +37,6 @@ type TrialSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=200
 	Block int32 `json:"block,omitempty"`
-
-	// type is the kind of work of the trial. The field of the same name describes the work.
-	// +required
-	// +unionDiscriminator
-	Type TrialType `json:"type,omitempty"`
-
-	// servers are the implementations to measure, with every default filled in: one, or the two peers of a duet, which share a CPU and
-	// the load.
-	// +required
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=2
-	Servers []Implementation `json:"servers,omitempty"`
-
-	// sweep puts load on servers, level by level.
-	// +optional
-	// +unionMember
-	Sweep Sweep `json:"sweep,omitzero"`
-
-	// microbenchmark runs a program that measures itself.
-	// +optional
-	// +unionMember
-	Microbenchmark Microbenchmark `json:"microbenchmark,omitzero"`
-
-	// profile runs a server under a profiler.
-	// +optional
-	// +unionMember
-	Profile ProfiledRun `json:"profile,omitzero"`
-
-	// placement restricts the CPUs and nodes of the trial, with every default filled in.
-	// +required
-	Placement Placement `json:"placement,omitzero"`
 
 	// start is Held until the trial's step of the workflow releases it.
 	// +required
@@ -292,9 +136,8 @@ type TrialStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=lstrial;lstrials,categories=loadstone
 // +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
-// +kubebuilder:printcolumn:name="Type",type=string,priority=1,JSONPath=`.spec.type`
-// +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.spec.servers[0].name`
-// +kubebuilder:printcolumn:name="Peer",type=string,priority=1,JSONPath=`.spec.servers[1].name`
+// +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.metadata.labels.loadstone\.dev/implementation`
+// +kubebuilder:printcolumn:name="Peer",type=string,priority=1,JSONPath=`.metadata.labels.loadstone\.dev/peer`
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Attempt",type=integer,JSONPath=`.status.attempt`
 // +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`
@@ -306,7 +149,7 @@ type Trial struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is one line of the run's plan.
+	// spec points to one trial of the run's plan.
 	// +required
 	Spec TrialSpec `json:"spec,omitzero"`
 

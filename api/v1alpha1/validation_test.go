@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -337,42 +338,45 @@ const trial = `
 apiVersion: loadstone.dev/v1alpha1
 kind: Trial
 metadata: {name: quick-000-go, namespace: default}
-spec:
-  runName: quick
-  index: 0
-  block: 1
-  type: Sweep
-  servers: [{name: go, image: "gohttp:dev", port: 8080, cpus: 1, memory: 256Mi, role: Contender}]
-  sweep:
-    generators: {pods: 1, cpus: 1}
-    cells:
-    - {load: sweep, tool: wrk, connections: 10, generators: 1, connection: KeepAlive, threads: 1, request: {path: /, expect: {status: 200}}, warmupSeconds: 2, durationSeconds: 5}
-  placement: {pinning: Required, separateNodes: Preferred}
-  start: Held
+spec: {runName: quick, index: 0, block: 1, start: Held}
 `
 
 func TestOfATrialOnlyStartChanges(t *testing.T) {
 	c := apiServer(t)
-	o := parse(t, []byte(trial))
+	for name, text := range map[string]string{"of-a-block": trial, "of-a-profile": strings.Replace(trial, "block: 1, ", "", 1)} {
+		o := parse(t, []byte(strings.Replace(text, "quick-000-go", name, 1)))
+		if err := create(t, c, o); err != nil {
+			t.Fatal(err)
+		}
+		patch := func(change string) error {
+			return c.Patch(t.Context(), o.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
+		}
+		fields := []string{`"runName": "other"`, `"index": 1`, `"block": 2`}
+		if text == trial {
+			fields = append(fields, `"block": null`)
+		}
+		for _, field := range fields {
+			t.Run(name+" "+field, func(t *testing.T) {
+				refused(t, patch(`{"spec": {`+field+`}}`), "only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun")
+			})
+		}
+		refused(t, patch(`{"spec": {"start": "Now"}}`), `spec.start: Unsupported value: "Now": supported values: "Held", "Released"`)
+		if err := patch(`{"spec": {"start": "Released"}}`); err != nil {
+			t.Errorf("a trial %s cannot be released: %v", name, err)
+		}
+	}
+}
+
+// An older version copied its plan into each trial. The API server prunes the copy, and what is left points to the plan.
+func TestTrialOfAnOlderVersionIsPruned(t *testing.T) {
+	c := apiServer(t)
+	o := parse(t, []byte(strings.Replace(trial, "start: Held", `start: Held, type: Sweep, servers: [{name: go, image: "go:1", port: 80}], placement: {pinning: Required}`, 1)))
 	if err := create(t, c, o); err != nil {
 		t.Fatal(err)
 	}
-	patch := func(change string) error {
-		return c.Patch(t.Context(), o.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
-	}
-	for _, field := range []string{
-		`"runName": "other"`, `"index": 1`, `"block": 2`, `"servers": [{"name": "go", "image": "other:dev", "port": 8080}]`,
-		`"sweep": {"generators": {"cpus": 2}}`, `"sweep": {"cells": [{"load": "sweep", "tool": "wrk", "connections": 11, "generators": 1, "connection": "KeepAlive", "threads": 1, "request": {"path": "/"}, "durationSeconds": 5}]}`,
-		`"placement": {"pinning": "Preferred"}`,
-		`"servers": [{"name": "go", "image": "gohttp:dev", "port": 8080}, {"name": "zco", "image": "zco:dev", "port": 8080}]`,
-	} {
-		t.Run(field, func(t *testing.T) {
-			refused(t, patch(`{"spec": {`+field+`}}`), "only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun")
-		})
-	}
-	refused(t, patch(`{"spec": {"start": "Now"}}`), `spec.start: Unsupported value: "Now": supported values: "Held", "Released"`)
-	if err := patch(`{"spec": {"start": "Released"}}`); err != nil {
-		t.Errorf("a trial cannot be released: %v", err)
+	want := map[string]any{"runName": "quick", "index": int64(0), "block": int64(1), "start": "Held"}
+	if diff := cmp.Diff(want, o.Object["spec"]); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
 	}
 }
 

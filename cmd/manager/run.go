@@ -341,9 +341,8 @@ func memory(o options) (cache.Options, error) {
 		DefaultNamespaces: o.led.Cache(),
 		DefaultTransform:  cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:     {Label: labels.NewSelector().Add(*measured)},
-			&corev1.Node{}:    {Transform: trimNode},
-			&v1alpha1.Trial{}: {Transform: new(lookup.Trials).Trim},
+			&corev1.Pod{}:  {Label: labels.NewSelector().Add(*measured)},
+			&corev1.Node{}: {Transform: trimNode},
 			workflow: {
 				Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}, Transform: lookup.TrimWorkflow,
 			},

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
@@ -40,7 +39,9 @@ func readBodies(ctx context.Context, live client.Reader, run *v1alpha1.Benchmark
 	if len(bodies) == 0 {
 		return nil, nil
 	}
-	_, err := planWith(run, given)
+	with := run.DeepCopy()
+	with.Spec.Loads = sweep.WithBodies(run.Spec.Loads, given)
+	_, err := facts.Plan(with)
 	return bodies, err
 }
 
@@ -61,23 +62,17 @@ func frozenBody(frozen []v1alpha1.FrozenBody, name string) bool {
 	return slices.ContainsFunc(frozen, func(f v1alpha1.FrozenBody) bool { return f.Name == name })
 }
 
-// Plan is the plan of a run with the bodies that its requests name, read back with their digests checked: what its trials are made of.
-func Plan(ctx context.Context, store Store, runPrefix string, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
+// LoadBodies reads frozen bodies back, by their names, with their digests checked.
+func LoadBodies(ctx context.Context, store Store, runPrefix string, frozen []v1alpha1.FrozenBody) (map[string]string, error) {
 	bodies := map[string]string{}
-	for _, f := range run.Status.Bodies {
+	for _, f := range frozen {
 		text, err := store.Get(ctx, artifact.BodyKey(runPrefix, f.Name), f.SHA256)
 		if err != nil {
-			return plan.Plan{}, err
+			return nil, err
 		}
 		bodies[f.Name] = string(text)
 	}
-	return planWith(run, bodies)
-}
-
-func planWith(run *v1alpha1.BenchmarkRun, bodies map[string]string) (plan.Plan, error) {
-	run = run.DeepCopy()
-	run.Spec.Loads = sweep.WithBodies(run.Spec.Loads, bodies)
-	return facts.Plan(run)
+	return bodies, nil
 }
 
 // RecordBodies returns frozen bodies as the manifest of their run names them.

@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
@@ -67,16 +68,20 @@ func TestTrialsAreMadeOfTheBodiesThatWereFrozen(t *testing.T) {
 	if _, run.Status.Bodies, err = texts.Freeze(t.Context(), store, "bench/quick-1"); err != nil || !inputs.Frozen(run) {
 		t.Fatalf("frozen are %+v, %v", run.Status.Bodies, err)
 	}
-	p, err := inputs.Plan(t.Context(), store, "bench/quick-1", run)
-	if err != nil || p.Cells[0].Request.Body != "{}" || run.Spec.Loads[0].Request.Body != "" {
-		t.Errorf("the plan sends %+v, %v", p.Cells, err)
+	bodies, err := inputs.LoadBodies(t.Context(), store, "bench/quick-1", run.Status.Bodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := facts.Plan(run)
+	if filled := p.WithBodies(bodies); err != nil || filled.Cells[0].Request.Body != "{}" || p.Cells[0].Request.Body != "" {
+		t.Errorf("the plan sends %+v, %v", filled.Cells, err)
 	}
 	recorded := inputs.RecordBodies(run.Status.Bodies, "bench/quick-1")
 	if len(recorded) != 1 || recorded[0].From != "mine/a.json" || recorded[0].Key != "bench/quick-1/bodies/mine/a.json" || recorded[0].Bytes != 2 {
 		t.Errorf("recorded is %+v", recorded)
 	}
 	store["bench/quick-1/bodies/mine/a.json"] = []byte("[]")
-	if _, err := inputs.Plan(t.Context(), store, "bench/quick-1", run); !errors.Is(err, artifact.ErrCorrupt) {
+	if _, err := inputs.LoadBodies(t.Context(), store, "bench/quick-1", run.Status.Bodies); !errors.Is(err, artifact.ErrCorrupt) {
 		t.Errorf("a body that was changed in the store: %v", err)
 	}
 }

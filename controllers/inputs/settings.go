@@ -16,7 +16,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/util"
-	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -126,16 +125,9 @@ func of(known []v1alpha1.ConfigMapDigest, name string) *v1alpha1.ConfigMapDigest
 }
 
 // Changed is the failure of a trial whose implementations name a ConfigMap that is not what it was when the run started, by the digests that are known
-// from then; nil if all are. What counts of a ConfigMap is what the whole run reads of it.
-func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun, implementations []record.Implementation) (*conduct.Failure, error) {
-	if len(uses(implementations)) == 0 {
-		return nil, nil
-	}
-	planned, err := facts.Plan(run)
-	if err != nil {
-		return nil, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
-	}
-	now, err := digestsOf(ctx, live, run.Namespace, implementations, planned.Implementations)
+// from then; nil if all are. What counts of a ConfigMap is what all implementations of the run read of it.
+func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun, all, implementations []record.Implementation) (*conduct.Failure, error) {
+	now, err := digestsOf(ctx, live, run.Namespace, implementations, all)
 	if v := (*plan.Violation)(nil); errors.As(err, &v) {
 		return conduct.PermanentFailure(v.Reason, "since the run started an object has gone that it needs: %s, in a new run", v.Message), nil
 	} else if err != nil {

@@ -174,7 +174,7 @@ func TestAChangeOfAConfigMapEndsTheTrial(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := ""
-			f, err := inputs.Changed(t.Context(), live, run, servers)
+			f, err := inputs.Changed(t.Context(), live, run, planned.Implementations, servers)
 			if f != nil {
 				said = f.Reason + ": " + f.Message
 			}
@@ -182,7 +182,7 @@ func TestAChangeOfAConfigMapEndsTheTrial(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", said, err, tc.want)
 			}
 			run.Status.ConfigMaps = nil
-			if f, err := inputs.Changed(t.Context(), live, run, servers); err != nil || !tc.gone && f != nil {
+			if f, err := inputs.Changed(t.Context(), live, run, planned.Implementations, servers); err != nil || !tc.gone && f != nil {
 				t.Errorf("a run of which nothing was noted ends with %+v, %v", f, err)
 			}
 		})

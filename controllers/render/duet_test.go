@@ -4,17 +4,15 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-func duet(t *testing.T) (plan.Plan, *v1alpha1.Trial) {
+func duet(t *testing.T) (plan.Plan, swept) {
 	t.Helper()
 	p, err := plan.Compile(v1alpha1.BenchmarkRunSpec{
 		Baseline: "go", Order: v1alpha1.OrderSlicedDuet, Blocks: 2,
@@ -27,10 +25,7 @@ func duet(t *testing.T) (plan.Plan, *v1alpha1.Trial) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := p.Trials[0]
-	return p, &v1alpha1.Trial{
-		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: kinds.Write("duet", p.Plan, line),
-	}
+	return p, sweepOf(t, p, p.Trials[0])
 }
 
 func TestGoldenObjectsOfADuet(t *testing.T) {
@@ -57,7 +52,7 @@ func TestNeitherServerOfADuetGetsACPUOfItsOwnOrAQuota(t *testing.T) {
 func TestAGeneratorOfADuetHasMemoryForTheConnectionsToBoth(t *testing.T) {
 	_, tr := duet(t)
 	both := member(t, tr, record.MemberGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
-	tr.Spec.Sweep.Cells[0].Order = ""
+	tr.Cells[0].Order = ""
 	one := member(t, tr, record.MemberGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
 	if both-one != 10*tool.ConnectionBytes {
 		t.Errorf("%d bytes for both, %d for one", both, one)

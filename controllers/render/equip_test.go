@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/trial/kind"
-	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
 // equipped is the pod of a server that asks for all that an implementation can ask for.
@@ -48,12 +47,12 @@ func equipped(t *testing.T, changes ...func(*v1alpha1.Implementation)) *corev1.P
 		t.Fatal(err)
 	}
 	tr := trial(t, p)
-	return Pod(tr, serverOf(t, tr), time.Minute, options())
+	return Pod(tr.Trial, serverOf(t, tr), time.Minute, options())
 }
 
-func serverOf(t *testing.T, tr *v1alpha1.Trial) kind.Member {
+func serverOf(t *testing.T, tr swept) kind.Member {
 	t.Helper()
-	for _, m := range workIn(t, tr).Members() {
+	for _, m := range tr.Members() {
 		if m.Role == v1alpha1.RoleServer {
 			return m
 		}
@@ -141,13 +140,4 @@ func TestAPodThatRunsAsRootSaysSoEverywhere(t *testing.T) {
 			t.Errorf("%s has got privileges with its user", c.Name)
 		}
 	}
-}
-
-func workIn(t *testing.T, tr *v1alpha1.Trial) kind.Work {
-	t.Helper()
-	work, err := kinds.Of(tr.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return work
 }

@@ -36,7 +36,7 @@ func TestEachGeneratorIsBoundToItsOwnNode(t *testing.T) {
 	o := options()
 	o.Bound = map[string]string{record.MemberGenerator(0): "g-1", record.MemberGenerator(1): "g-2"}
 	tr := trial(t, compiled(t))
-	tr.Spec.Sweep.Generators.Pods = 2
+	tr.Generators.Pods = 2
 	for index, want := range []string{"g-1", "g-2"} {
 		if got := allowed(member(t, tr, record.MemberGenerator(index), o)); !cmp.Equal(got, []string{want}) {
 			t.Errorf("generator %d may run on %s, want %s", index, got, want)

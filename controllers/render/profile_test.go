@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -41,14 +40,10 @@ func profilePod(t *testing.T, place int) *corev1.Pod {
 	t.Helper()
 	p := profilePlan(t)
 	line := p.Following[place]
-	tr := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: kinds.Write("quick", p.Plan, line)}
-	work, err := kinds.Of(tr.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	work := kinds.Planned(p.Plan, line)
 	o := options()
 	o.ToolboxImage = "localhost/loadstone/toolbox:dev"
-	return Pod(tr, work.Members()[0], timetable.End(work.Slots()), o)
+	return Pod(trialNamed(line.Name), work.Members()[0], timetable.End(work.Slots()), o)
 }
 
 // followingWorkflow orders what follows the blocks.

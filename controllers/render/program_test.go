@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
@@ -39,14 +38,7 @@ func programs(t *testing.T) (*v1alpha1.Trial, kind.Work) {
 	t.Helper()
 	p := programPlan(t)
 	line := record.PlannedTrial{Name: "parsers-000-old", Block: 1, Type: record.Microbenchmark, Servers: []string{"old"}}
-	tr := &v1alpha1.Trial{
-		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: kinds.Write("parsers", p.Plan, line),
-	}
-	work, err := kinds.Of(tr.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr, work
+	return trialNamed(line.Name), kinds.Planned(p.Plan, line)
 }
 
 // programPod is the pod of a program, with changes to what is known of the cluster.

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,12 +61,30 @@ func compiled(t *testing.T) plan.Plan {
 	return p
 }
 
-func trial(t *testing.T, p plan.Plan) *v1alpha1.Trial {
+// swept is a trial that puts load on its servers.
+type swept struct {
+	*v1alpha1.Trial
+	sweep.Sweep
+}
+
+// sweepOf is the trial of a line of a plan.
+func sweepOf(t *testing.T, p plan.Plan, line record.PlannedTrial) swept {
 	t.Helper()
-	return &v1alpha1.Trial{
-		ObjectMeta: metav1.ObjectMeta{Name: "quick-000-go", Namespace: "bench", UID: "trial-uid"},
-		Spec:       kinds.Write("quick", p.Plan, record.PlannedTrial{Name: "quick-000-go", Block: 1, Type: record.Sweep, Servers: []string{"go"}}),
+	work, ok := kinds.Planned(p.Plan, line).(sweep.Sweep)
+	if !ok {
+		t.Fatalf("%s is no sweep", line.Name)
 	}
+	return swept{trialNamed(line.Name), work}
+}
+
+func trialNamed(name string) *v1alpha1.Trial {
+	run, _, _ := strings.Cut(name, "-")
+	return &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "bench", UID: "trial-uid"}, Spec: v1alpha1.TrialSpec{RunName: run}}
+}
+
+func trial(t *testing.T, p plan.Plan) swept {
+	t.Helper()
+	return sweepOf(t, p, record.PlannedTrial{Name: "quick-000-go", Type: record.Sweep, Servers: []string{"go"}})
 }
 
 func options() PodOptions {
@@ -115,12 +134,12 @@ func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *tes
 
 func TestGeneratorsStayOffTheServersNodeAsStrictlyAsAsked(t *testing.T) {
 	tr := trial(t, compiled(t))
-	tr.Spec.Placement.SeparateNodes = v1alpha1.Required
+	tr.Placement.SeparateNodes = record.Required
 	a := member(t, tr, record.MemberGenerator(0), options()).Spec.Affinity.PodAntiAffinity
 	if len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("Required gives %+v", a)
 	}
-	tr.Spec.Placement.SeparateNodes = v1alpha1.Preferred
+	tr.Placement.SeparateNodes = record.Preferred
 	a = member(t, tr, record.MemberGenerator(0), options()).Spec.Affinity.PodAntiAffinity
 	if len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 0 || len(a.PreferredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("Preferred gives %+v", a)
@@ -136,12 +155,11 @@ func TestPodsNeedNoLabelWhereNoNodeHasOne(t *testing.T) {
 }
 
 // member is the pod of a member of a sweep.
-func member(t *testing.T, tr *v1alpha1.Trial, name string, o PodOptions) *corev1.Pod {
+func member(t *testing.T, tr swept, name string, o PodOptions) *corev1.Pod {
 	t.Helper()
-	w := sweep.Read(tr.Spec)
-	for _, m := range w.Members() {
+	for _, m := range tr.Members() {
 		if m.Name == name {
-			return Pod(tr, m, timetable.End(w.Slots()), o)
+			return Pod(tr.Trial, m, timetable.End(tr.Slots()), o)
 		}
 	}
 	t.Fatalf("the trial has no member %s", name)

@@ -5,13 +5,19 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/run/plan"
-	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// Trial is one line of the plan as an object, held until its step of the workflow comes.
-func Trial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line record.PlannedTrial) *v1alpha1.Trial {
-	return &v1alpha1.Trial{ObjectMeta: owned(run, line.Name), Spec: kinds.Write(run.Name, p.Plan, line)}
+// Trial points to a line of the plan of a run. It is held until its step of the workflow comes. Its labels name what it measures, for people.
+func Trial(run *v1alpha1.BenchmarkRun, line record.PlannedTrial) *v1alpha1.Trial {
+	t := &v1alpha1.Trial{ObjectMeta: owned(run, line.Name), Spec: v1alpha1.TrialSpec{
+		RunName: run.Name, Index: &line.Index, Block: line.Block, Start: v1alpha1.StartHeld,
+	}}
+	for i, label := range []string{v1alpha1.LabelImplementation, v1alpha1.LabelPeer} {
+		if i < len(line.Servers) {
+			t.Labels[label] = line.Servers[i]
+		}
+	}
+	return t
 }
 
 // owned is an object of that name which goes with its run.

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/follow"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
@@ -67,11 +67,11 @@ func blocksOf(r *v1alpha1.BenchmarkRun, t Trials, now time.Time) *blocks {
 	if r.Status.CompletionTime == nil {
 		b.Left = r.Status.TimeLeft
 	}
-	b.tell(new(follow.Follower).See(follow.Sight{Run: r, Trials: t.All, Now: now}))
-	planned := plan.BlocksOf(r.Spec)
-	for _, same := range together(t.All) {
+	p := facts.KnownPlan(r)
+	b.tell(new(follow.Follower).See(follow.Sight{Run: r, Plan: p, Trials: t.All, Now: now}))
+	for _, same := range together(t.All, p) {
 		if begun := slices.ContainsFunc(same, func(t v1alpha1.Trial) bool { return t.Status.Attempt > 0 || t.Status.CompletionTime != nil }); begun {
-			b.Rows = append(b.Rows, blockOf(r, same, planned, now))
+			b.Rows = append(b.Rows, blockOf(r, same, p, now))
 		} else {
 			b.ToCome++
 		}
@@ -94,15 +94,15 @@ func (b *blocks) tell(events []progress.Event) {
 }
 
 // together groups trials by what they belong to, in the order in which they are measured.
-func together(all []v1alpha1.Trial) [][]v1alpha1.Trial {
+func together(all []v1alpha1.Trial, p plan.Plan) [][]v1alpha1.Trial {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b v1alpha1.Trial) int {
-		return cmp.Or(cmp.Compare(indexOf(a), indexOf(b)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(facts.Index(&a), facts.Index(&b)), strings.Compare(a.Name, b.Name))
 	})
 	var out [][]v1alpha1.Trial
 	at := map[string]int{}
 	for _, t := range all {
-		key := fmt.Sprint(t.Spec.Block, kinds.Item(t.Spec))
+		key := fmt.Sprint(t.Spec.Block, facts.Trial(&t, p).Item)
 		i, known := at[key]
 		if !known {
 			i, at[key] = len(out), len(out)
@@ -113,27 +113,16 @@ func together(all []v1alpha1.Trial) [][]v1alpha1.Trial {
 	return out
 }
 
-func indexOf(t v1alpha1.Trial) int32 {
-	if t.Spec.Index == nil {
-		return 0
-	}
-	return *t.Spec.Index
-}
-
 // blockOf is one of the groups of trials.
-func blockOf(r *v1alpha1.BenchmarkRun, trials []v1alpha1.Trial, planned int32, now time.Time) block {
+func blockOf(r *v1alpha1.BenchmarkRun, trials []v1alpha1.Trial, p plan.Plan, now time.Time) block {
 	first := trials[0]
-	b := block{Name: nameOf(first.Spec.Block, planned, kinds.Field(record.PlannedTrial{Type: record.WorkType(first.Spec.Type), Item: kinds.Item(first.Spec)}))}
+	b := block{Name: nameOf(first.Spec.Block, p.Blocks, kinds.Field(facts.Trial(&first, p).PlannedTrial))}
 	if first.Spec.Block > 0 && slices.Contains(r.Status.Repeats.DisturbedBlocks, first.Spec.Block) {
 		b.Note = "disturbed"
 	}
 	var last time.Time
 	for _, t := range trials {
-		var servers []string
-		for _, s := range t.Spec.Servers {
-			servers = append(servers, s.Name)
-		}
-		b.Trials = append(b.Trials, trial{strings.Join(servers, " and "), trialStanding(t)})
+		b.Trials = append(b.Trials, trial{strings.Join(facts.Trial(&t, p).Servers, " and "), trialStanding(t)})
 		if ended := t.Status.CompletionTime; ended == nil {
 			last = now.Add(time.Hour)
 		} else if ended.After(last) {

@@ -79,8 +79,8 @@ func TestTheStepsOfATrial(t *testing.T) {
 	}
 	begun := func(t *v1alpha1.Trial) { t.Status.Attempt = 1 }
 	for want, one := range map[string]v1alpha1.Trial{
-		"to come": trialOf(1, 1, "go"), "preparing": trialOf(1, 1, "go", begun), "measuring": trialOf(1, 1, "go", is(v1alpha1.ConditionPrepared)),
-		"storing": trialOf(1, 1, "go", is(v1alpha1.ConditionPrepared), is(v1alpha1.ConditionMeasured)), "measured": trialOf(1, 1, "go", stored(1)),
+		"to come": trialOf(1, "go"), "preparing": trialOf(1, "go", begun), "measuring": trialOf(1, "go", is(v1alpha1.ConditionPrepared)),
+		"storing": trialOf(1, "go", is(v1alpha1.ConditionPrepared), is(v1alpha1.ConditionMeasured)), "measured": trialOf(1, "go", stored(1)),
 	} {
 		if got := trialStanding(one).Text; got != want {
 			t.Errorf("it is called %s, want %s", got, want)
@@ -91,7 +91,7 @@ func TestTheStepsOfATrial(t *testing.T) {
 func TestBlocksThatAreNotPlanned(t *testing.T) {
 	r := run("now", 20, measures("3m20s"))
 	unneeded := over(1, metav1.ConditionFalse, v1alpha1.ReasonEnoughMeasured, "enough")
-	got := blocksOf(&r, Trials{All: []v1alpha1.Trial{trialOf(3, 5, "go", unneeded), trialOf(5, 9, "go", stored(1)), trialOf(4, 7, "go", stored(1))}}, noon)
+	got := blocksOf(&r, Trials{All: []v1alpha1.Trial{trialOf(3, "go", unneeded), trialOf(5, "go", stored(1)), trialOf(4, "go", stored(1))}}, noon)
 	var rows []string
 	for _, b := range got.Rows {
 		rows = append(rows, b.Name+": "+b.Trials[0].Text)

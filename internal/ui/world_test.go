@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/compare"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/suite/history"
 )
@@ -33,9 +36,9 @@ func run(name string, minutes int, changes ...func(*v1alpha1.BenchmarkRun)) v1al
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "bench", Name: name, UID: types.UID("uid-of-" + name), CreationTimestamp: ago(time.Duration(minutes) * time.Minute), Finalizers: []string{v1alpha1.Finalizer},
 	}}
-	r.Spec.Implementations = []v1alpha1.Implementation{{Name: "go", Image: "registry.example/go:v1"}, {Name: "epoll", Image: "registry.example/epoll:v1"}}
-	r.Spec.Baseline, r.Spec.Blocks = "go", 3
-	r.Spec.Loads = []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk}}
+	r.Spec.Implementations = []v1alpha1.Implementation{{Name: "go", Image: "registry.example/go:v1", Port: 80}, {Name: "epoll", Image: "registry.example/epoll:v1", Port: 80}}
+	r.Spec.Baseline, r.Spec.Blocks, r.Spec.Seed = "go", 3, 8 // By this seed go comes first in each planned block.
+	r.Spec.Loads = []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 1}, {Connections: 2}}, WarmupSeconds: new(int32(0)), DurationSeconds: 10}}
 	for _, change := range changes {
 		change(&r)
 	}
@@ -98,13 +101,14 @@ func fails(r *v1alpha1.BenchmarkRun) {
 	ends(metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "of implementation epoll no trial was measured", "")(r)
 }
 
-// trialOf is a trial of a block, by the index of its place in the run.
-func trialOf(block, index int32, server string, changes ...func(*v1alpha1.Trial)) v1alpha1.Trial {
-	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: fmt.Sprintf("now-b%02d-%s", block, server)}}
-	t.Spec.Type, t.Spec.Block, t.Spec.Index, t.Spec.Servers = v1alpha1.TypeSweep, block, &index, []v1alpha1.Implementation{{Name: server}}
-	none := int32(0)
-	cell := v1alpha1.Cell{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 1, Generators: 1, Threads: 1, WarmupSeconds: &none, DurationSeconds: 10}
-	t.Spec.Sweep.Cells = []v1alpha1.Cell{cell, cell}
+// trialOf is the trial of a server in a block of the run "now".
+func trialOf(block int32, server string, changes ...func(*v1alpha1.Trial)) v1alpha1.Trial {
+	r := run("now", 20)
+	p := facts.KnownPlan(&r)
+	lines := slices.Concat(p.Trials, p.Repeat(r.Name, 1), p.Repeat(r.Name, 2))
+	line := lines[slices.IndexFunc(lines, func(l record.PlannedTrial) bool { return l.Block == block && l.Servers[0] == server })]
+	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: line.Name}}
+	t.Spec.RunName, t.Spec.Block, t.Spec.Index = r.Name, block, &line.Index
 	for _, change := range changes {
 		change(&t)
 	}
@@ -133,8 +137,8 @@ func goesOn(t *v1alpha1.Trial) {
 // someTrials are those of a run of which two blocks have begun: one trial was lost, and the last block is to come.
 func someTrials() []v1alpha1.Trial {
 	return []v1alpha1.Trial{
-		trialOf(3, 5, "go"), trialOf(2, 4, "epoll"), trialOf(2, 3, "go", goesOn), trialOf(1, 1, "go", stored(2)),
-		trialOf(1, 2, "epoll", over(1, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "the pod of the server was lost")), trialOf(3, 6, "epoll"),
+		trialOf(3, "go"), trialOf(2, "epoll"), trialOf(2, "go", goesOn), trialOf(1, "go", stored(2)),
+		trialOf(1, "epoll", over(1, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "the pod of the server was lost")), trialOf(3, "epoll"),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 var (
 	// ofAKind is a name by which code says of which kind of work something is: a type, a member of a spec, a plan or a record, or what a member has.
-	ofAKind = regexp.MustCompile(`^(Type)?(Sweep|Microbenchmark|Profile)$|^(Profiles|Profiled|ProfiledRun|Profiling|ProfileType)$`)
+	ofAKind = regexp.MustCompile(`^(Type)?(Sweep|Microbenchmark|Profile)$|^(Profiles|Profiled|Profiling|ProfileType)$`)
 	// folderOfAKind is an import of the folder of a kind.
 	folderOfAKind = regexp.MustCompile(`^"` + module + `internal/trial/kind/(sweep|microbenchmark|profile)"$`)
 )
@@ -29,7 +29,6 @@ var mayNameKinds = map[string]string{
 	"internal/report":           "a profile has a section",
 	"internal/report/phrase":    "sentences about profiles",
 	"internal/report/profiles":  "the section of profiles",
-	"controllers/lookup":        "the cache shares the cells of ended trials",
 	"controllers/inputs":        "it reads the scripts of loads",
 	"internal/local":            "it reads the scripts of loads",
 	"internal/ui":               "it shows the loads of a run",

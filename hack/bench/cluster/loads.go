@@ -310,9 +310,9 @@ func printedRate(out string) (float64, error) {
 
 // holdingPod looks to the operator like a measured pod of somebody else's, but never gets a node.
 func holdingPod(p *performance, trial string) *corev1.Pod {
-	t := &v1alpha1.Trial{Spec: kinds.Write("bench-hold", p.plan.Plan, p.plan.Trials[0])}
+	t := &v1alpha1.Trial{Spec: v1alpha1.TrialSpec{RunName: "bench-hold"}}
 	t.Name, t.Namespace = trial+"-hold", namespace
-	pod := render.Pod(t, sweep.Read(t.Spec).Members()[0], time.Duration(p.plan.TrialSeconds*float64(time.Second)), render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
+	pod := render.Pod(t, kinds.Planned(p.plan.Plan, p.plan.Trials[0]).Members()[0], time.Duration(p.plan.TrialSeconds*float64(time.Second)), render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
 	pod.OwnerReferences = nil
 	pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "loadstone.dev/bench"}}
 	return pod

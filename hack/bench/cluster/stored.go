@@ -112,7 +112,7 @@ func (b *Bench) trialsOf(run *v1alpha1.BenchmarkRun) []*v1alpha1.Trial {
 	}
 	trials := make([]*v1alpha1.Trial, len(p.Trials))
 	for i, line := range p.Trials {
-		trials[i] = render.Trial(run, &p, line)
+		trials[i] = render.Trial(run, line)
 	}
 	return trials
 }

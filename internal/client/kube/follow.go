@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/follow"
 	"loadstone.dev/loadstone/internal/run/progress"
 )
@@ -85,6 +86,6 @@ func (f Follower) look(ctx context.Context) (follow.Sight, error) {
 	if err := f.Client.List(ctx, &trials, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
 		return s, err
 	}
-	s.Run, s.Trials = &run, trials.Items
+	s.Run, s.Plan, s.Trials = &run, facts.KnownPlan(&run), trials.Items
 	return s, nil
 }

@@ -105,7 +105,7 @@ func (f *followed) measure(d record.TrialData) {
 	}
 	f.put(folder+"/manifest.json", m)
 	t := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: m.Name, Labels: map[string]string{v1alpha1.LabelRunUID: string(f.run.UID)}}}
-	t.Spec.Block, t.Spec.Index, t.Spec.Servers = m.Block, &m.Index, []v1alpha1.Implementation{{Name: m.Servers[0]}}
+	t.Spec.Block, t.Spec.Index = m.Block, &m.Index
 	if err := f.c.Create(f.t.Context(), t); err != nil {
 		f.t.Fatal(err)
 	}

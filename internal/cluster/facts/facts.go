@@ -24,24 +24,22 @@ func Interim(run *v1alpha1.BenchmarkRun) conduct.Interim {
 	return conduct.Interim{After: status.AnalysedBlocks, Stopped: status.StoppedAfterBlock, MaxWidth: run.Spec.Stop.MaxWidth}
 }
 
-// Trials are the trials of a run, in the order of the list.
-func Trials(list []v1alpha1.Trial) conduct.Trials {
+// Trials are the trials of a run by its plan, in the order of the list.
+func Trials(list []v1alpha1.Trial, p plan.Plan) conduct.Trials {
 	trials := make(conduct.Trials, len(list))
 	for i := range list {
-		trials[i] = Trial(&list[i])
+		trials[i] = Trial(&list[i], p)
 	}
 	return trials
 }
 
-// Trial is what is known of a trial.
-func Trial(t *v1alpha1.Trial) conduct.Trial {
-	f := conduct.Trial{
-		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)},
-		Work:         Work(t),
-		Begun:        t.Status.AttemptTime != nil,
-	}
-	for _, i := range t.Spec.Servers {
-		f.Servers = append(f.Servers, i.Name)
+// Trial is what is known of a trial by the plan of its run. Of one that is not in the plan the work is kind.Unknown.
+func Trial(t *v1alpha1.Trial, p plan.Plan) conduct.Trial {
+	f := conduct.Trial{Work: kind.Unknown{}, Begun: t.Status.AttemptTime != nil}
+	if line, err := Line(t, p); err == nil {
+		f.PlannedTrial, f.Work = line, kinds.Planned(p.Plan, line)
+	} else {
+		f.PlannedTrial = record.PlannedTrial{Name: t.Name, Index: Index(t), Block: t.Spec.Block, Servers: servers(t)}
 	}
 	if t.Status.StartTime != nil {
 		f.Started = t.Status.StartTime.Time
@@ -68,10 +66,32 @@ func MeasuredOn(m record.TrialManifest) []v1alpha1.MemberNode {
 	return list
 }
 
-// Work is what a trial does. The phase follow ends a trial that cannot be read, with the error that is left out here.
-func Work(t *v1alpha1.Trial) kind.Work {
-	w, _ := kinds.Of(t.Spec)
-	return w
+// Line is the line of the plan of its run to which a trial points.
+func Line(t *v1alpha1.Trial, p plan.Plan) (record.PlannedTrial, error) {
+	line, found := p.Line(t.Spec.RunName, t.Name, Index(t), t.Spec.Block)
+	if !found {
+		return line, fmt.Errorf("the plan of BenchmarkRun %s has no trial %s with index %d in block %d", t.Spec.RunName, t.Name, Index(t), t.Spec.Block)
+	}
+	return line, nil
+}
+
+// servers are the implementations that a trial names itself; none of a trial that an older version made.
+func servers(t *v1alpha1.Trial) []string {
+	var names []string
+	for _, label := range []string{v1alpha1.LabelImplementation, v1alpha1.LabelPeer} {
+		if name := t.Labels[label]; name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Index is the position of a trial in its run; 0 of an object without one, which no API server takes.
+func Index(t *v1alpha1.Trial) int32 {
+	if t.Spec.Index == nil {
+		return 0
+	}
+	return *t.Spec.Index
 }
 
 // EndReason is why a run measures nothing more; empty while it does. Trials that an early end cuts off are out of time, whatever has ended their run.
@@ -117,18 +137,18 @@ func Pod(p *corev1.Pod) record.PodRecord {
 	return r
 }
 
-// LargestServer is the most that the servers of a run ask of one node.
-func LargestServer(run *v1alpha1.BenchmarkRun) (plan.Demand, error) {
-	p, err := Plan(run)
-	if err != nil {
-		return plan.Demand{}, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
-	}
-	return plan.LargestServer(p), nil
-}
-
 // Plan is the plan of a run on a cluster.
 func Plan(run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
 	return plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID), Round: ofRound(run)})
+}
+
+// KnownPlan is the plan of a run, or of one whose spec this version refuses the number of its blocks alone.
+func KnownPlan(run *v1alpha1.BenchmarkRun) plan.Plan {
+	p, err := Plan(run)
+	if err != nil {
+		return plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(run.Spec)}}
+	}
+	return p
 }
 
 // ofRound reports whether a suite has made a run.

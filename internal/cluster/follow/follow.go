@@ -11,9 +11,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cluster/facts"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/reason"
 	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
@@ -21,7 +21,8 @@ import (
 // Sight is what a cluster shows at one moment.
 type Sight struct {
 	Run *v1alpha1.BenchmarkRun
-	// Trials are the run's.
+	// Plan is the run's, and Trials are the run's as they are now.
+	Plan   plan.Plan
 	Trials []v1alpha1.Trial
 	// Now is the instant at which it was seen.
 	Now time.Time
@@ -47,7 +48,7 @@ func (f *Follower) See(s Sight) []progress.Event {
 		}
 	}
 	trials := slices.Clone(s.Trials)
-	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return cmp.Compare(indexOf(a), indexOf(b)) })
+	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return cmp.Compare(facts.Index(&a), facts.Index(&b)) })
 	var current *v1alpha1.Trial
 	for i := range trials {
 		t := &trials[i]
@@ -96,12 +97,10 @@ func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, me
 	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Repeats: repeats(s), Left: left(s.Run), Troubles: troubles(s), WholeTrials: wholeTrials(s)}
 	_, _ = fmt.Sscanf(s.Run.Status.Progress, "%d/%d", &e.Done, &e.All) // A run without a plan has neither.
 	if t != nil {
-		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)}
-		for _, server := range t.Spec.Servers {
-			e.Trial.Servers = append(e.Trial.Servers, server.Name)
-		}
-		if kind == progress.EventProgress && t.Status.Progress != "" && kinds.HasCells(t.Spec) {
-			e.Cell = "cell " + cells(t, s.Now)
+		seen := facts.Trial(t, s.Plan)
+		e.Trial = &seen.PlannedTrial
+		if kind == progress.EventProgress && t.Status.Progress != "" && kinds.HasCells(seen.Work) {
+			e.Cell = "cell " + cells(t, seen, s.Now)
 		}
 	}
 	return e
@@ -110,18 +109,16 @@ func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, me
 // wholeTrials reports whether the trials of the blocks have no cells, so that each counts as one. Before there are trials, nothing is counted.
 func wholeTrials(s Sight) bool {
 	first := slices.IndexFunc(s.Trials, func(t v1alpha1.Trial) bool { return t.Spec.Block > 0 })
-	return first >= 0 && !kinds.HasCells(s.Trials[first].Spec)
+	return first >= 0 && !kinds.HasCells(facts.Trial(&s.Trials[first], s.Plan).Work)
 }
 
 // cells are how many of a trial's cells have ended, of how many. Its status counts them now and then: what has ended since follows from its start.
-func cells(t *v1alpha1.Trial, now time.Time) string {
+func cells(t *v1alpha1.Trial, seen conduct.Trial, now time.Time) string {
 	var told, all int
-	_, unread := fmt.Sscanf(t.Status.Progress, "%d/%d", &told, &all)
-	work, unknown := kinds.Of(t.Spec)
-	if unread != nil || unknown != nil || t.Status.StartTime == nil {
-		return t.Status.Progress // Of a kind that only the operator knows, that is all there is.
+	if _, err := fmt.Sscanf(t.Status.Progress, "%d/%d", &told, &all); err != nil || seen.Started.IsZero() {
+		return t.Status.Progress
 	}
-	done := conduct.Attempt{Work: work, Started: t.Status.StartTime.Time, Now: now}.CellsDone()
+	done := conduct.Attempt{Work: seen.Work, Started: seen.Started, Now: now}.CellsDone()
 	return facts.Progress(max(told, done), all)
 }
 
@@ -173,11 +170,4 @@ func left(r *v1alpha1.BenchmarkRun) time.Duration {
 		return 0
 	}
 	return d
-}
-
-func indexOf(t v1alpha1.Trial) int32 {
-	if t.Spec.Index == nil {
-		return 0
-	}
-	return *t.Spec.Index
 }

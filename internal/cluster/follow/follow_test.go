@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/kind"
 	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
@@ -32,13 +35,25 @@ func run(name string, minutes int, status metav1.ConditionStatus, reason, messag
 	return r
 }
 
-// cell takes ten seconds and what its tool needs.
-var cell = v1alpha1.Cell{Load: "l", Tool: v1alpha1.ToolWrk, Connections: 1, Generators: 1, Threads: 1, WarmupSeconds: ptr(int32(0)), DurationSeconds: 10}
+// planOf is the plan of quick: a sweep of two implementations in two blocks, with a profile after them. A cell takes ten seconds and what its tool
+// needs.
+func planOf(cells int) plan.Plan {
+	p := plan.Plan{Plan: record.Plan{Blocks: 2, Implementations: []record.Implementation{{Name: "costly"}, {Name: "plain"}}}}
+	for range cells {
+		p.Cells = append(p.Cells, record.Cell{Load: "l", Tool: "wrk", Connections: 1, Generators: 1, Threads: 1, DurationSeconds: 10})
+	}
+	for i, servers := range []string{"plain", "costly", "costly", "plain"} {
+		p.Trials = append(p.Trials, record.PlannedTrial{Name: servers + string(rune('0'+i)), Index: int32(i), Block: int32(i/2 + 1), Type: record.Sweep, Servers: []string{servers}})
+	}
+	p.Profiles = []record.Profile{{Name: "cpu"}}
+	p.Following = []record.PlannedTrial{{Name: "quick-p00-plain", Index: 8, Type: record.ProfileType, Servers: []string{"plain"}, Item: "cpu"}}
+	return p
+}
 
-func trial(index, block int32, server string) v1alpha1.Trial {
-	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: server + string(rune('0'+index))}}
-	t.Spec.Index, t.Spec.Block, t.Spec.Type, t.Spec.Servers = &index, block, v1alpha1.TypeSweep, []v1alpha1.Implementation{{Name: server}}
-	t.Spec.Sweep.Cells = []v1alpha1.Cell{cell}
+// trialOf is a trial that has begun, of a line of a plan.
+func trialOf(line record.PlannedTrial) v1alpha1.Trial {
+	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: line.Name}}
+	t.Spec.RunName, t.Spec.Index, t.Spec.Block = "quick", &line.Index, line.Block
 	t.Status.Attempt = 1
 	return t
 }
@@ -52,21 +67,22 @@ func ended(t v1alpha1.Trial, status metav1.ConditionStatus, reason, message stri
 
 func TestCellsOfATrialAreCountedByItsTimetable(t *testing.T) {
 	start := metav1.NewMicroTime(now.Time)
-	measuring := trial(0, 1, "plain")
-	measuring.Spec.Sweep.Cells, measuring.Status.Progress, measuring.Status.StartTime = []v1alpha1.Cell{cell, cell, cell}, "0/3", &start
+	p := planOf(3)
+	measuring := trialOf(p.Trials[0])
+	measuring.Status.Progress, measuring.Status.StartTime = "0/3", &start
 	told, other, held := measuring, measuring, measuring
-	told.Status.Progress, other.Spec.Type, held.Status.StartTime = "3/3", "Dance", nil
+	told.Status.Progress, other.Name, held.Status.StartTime = "3/3", "another", nil
 	for name, tc := range map[string]struct {
 		trial v1alpha1.Trial
 		want  string
 	}{
 		"two have ended that no status has counted": {measuring, "2/3"},
 		"the status counts more":                    {told, "3/3"},
-		"a kind that is unknown here":               {other, "0/3"},
+		"one that is not in the plan":               {other, "0/3"},
 		"one that has not begun":                    {held, "0/3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := cells(&tc.trial, now.Add(25*time.Second)); got != tc.want {
+			if got := cells(&tc.trial, facts.Trial(&tc.trial, p), now.Add(25*time.Second)); got != tc.want {
 				t.Errorf("it is at %s, want %s", got, tc.want)
 			}
 		})
@@ -76,7 +92,9 @@ func TestCellsOfATrialAreCountedByItsTimetable(t *testing.T) {
 func TestARunIsToldAsItGoesOn(t *testing.T) {
 	measuring := run("quick", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
 	measuring.Status.StartTime, measuring.Status.Progress = &now, "3/8"
-	first, second, third := trial(0, 1, "plain"), trial(1, 1, "costly"), trial(2, 3, "plain")
+	p := planOf(2)
+	lines := []record.PlannedTrial{p.Trials[0], p.Trials[1], p.Repeat("quick", 1)[0]}
+	first, second, third := trialOf(lines[0]), trialOf(lines[1]), trialOf(lines[2])
 	inFirst, failing := first, second
 	inFirst.Status.Progress = "1/2"
 	failing.Status.Attempt, failing.Status.Failures = 2, []string{"attempt 1: PodLost: gone"}
@@ -85,7 +103,7 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 	var f Follower
 	event := func(kind progress.EventKind, trial v1alpha1.Trial, cell, message string, repeats int32) progress.Event {
 		e := progress.Event{Kind: kind, Blocks: 2, Repeats: repeats, Cell: cell, Done: 3, All: 8, Left: 200 * time.Second, Message: message}
-		e.Trial = &record.PlannedTrial{Name: trial.Name, Block: trial.Spec.Block, Type: record.Sweep, Servers: []string{trial.Spec.Servers[0].Name}}
+		e.Trial = &lines[slices.IndexFunc(lines, func(l record.PlannedTrial) bool { return l.Name == trial.Name })]
 		return e
 	}
 	troubled := func(e progress.Event) progress.Event {
@@ -119,6 +137,7 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 		}},
 		{"what was not needed is no failure", Sight{Run: &done, Trials: []v1alpha1.Trial{ended(third, metav1.ConditionFalse, v1alpha1.ReasonEnoughMeasured, "enough")}}, nil},
 	} {
+		step.seen.Plan = p
 		if diff := cmp.Diff(step.want, f.See(step.seen)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.what, diff)
 		}
@@ -127,11 +146,10 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 
 func TestAProfileThatFollowsTheBlocksIsToldByItsName(t *testing.T) {
 	measuring := run("quick", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
-	profiled := trial(4, 0, "plain")
-	profiled.Spec.Type, profiled.Spec.Profile.Name = v1alpha1.TypeProfile, "cpu"
+	p := planOf(1)
+	want := &p.Following[0]
 	var f Follower
-	got := f.See(Sight{Run: &measuring, Trials: []v1alpha1.Trial{profiled}})
-	want := &record.PlannedTrial{Name: "plain4", Type: record.ProfileType, Item: "cpu", Servers: []string{"plain"}}
+	got := f.See(Sight{Run: &measuring, Plan: p, Trials: []v1alpha1.Trial{trialOf(*want)}})
 	if len(got) != 1 || !cmp.Equal(got[0].Trial, want) || got[0].Repeats != 0 {
 		t.Errorf("it is told as %+v", got)
 	}
@@ -140,10 +158,12 @@ func TestAProfileThatFollowsTheBlocksIsToldByItsName(t *testing.T) {
 func TestProgramsAreCountedByTrial(t *testing.T) {
 	measuring := run("timed", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
 	measuring.Spec.Loads, measuring.Status.Progress = nil, "3/8"
-	timed := trial(3, 2, "parser")
-	timed.Spec.Type, timed.Status.Progress = v1alpha1.TypeMicrobenchmark, "0/1"
+	p := planOf(0)
+	p.Programs, p.Trials[3].Type = &record.Programs{}, record.Microbenchmark
+	timed := trialOf(p.Trials[3])
+	timed.Status.Progress = "0/1"
 	var f Follower
-	got := f.See(Sight{Run: &measuring, Trials: []v1alpha1.Trial{timed}})
+	got := f.See(Sight{Run: &measuring, Plan: p, Trials: []v1alpha1.Trial{timed}})
 	if len(got) != 1 || !got[0].WholeTrials || got[0].Done != 3 || got[0].Cell != "" {
 		t.Errorf("it is told as %+v", got)
 	}
@@ -154,7 +174,7 @@ type celled struct{ kindtest.Timings }
 
 func (celled) Type() record.WorkType { return "Celled" }
 
-func (celled) Read(v1alpha1.TrialSpec) kind.Work { return twoCells{} }
+func (celled) Work(record.Plan, record.PlannedTrial) kind.Work { return twoCells{} }
 
 type twoCells struct{ kind.Unknown }
 
@@ -169,15 +189,16 @@ func TestTheCellsOfAnyKindAreCounted(t *testing.T) {
 	measuring := run("new", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
 	measuring.Spec.Loads, measuring.Status.Progress = nil, "1/8"
 	start := metav1.NewMicroTime(now.Time)
-	counted, after := trial(0, 1, "plain"), trial(8, 0, "plain")
-	counted.Spec.Type, counted.Status.Progress, counted.Status.StartTime = "Celled", "0/2", &start
-	after.Spec.Type, after.Status.Progress = v1alpha1.TrialType(kindtest.AfterwardsType), "0/1"
+	p := planOf(0)
+	p.Trials[0].Type, p.Following[0].Type = "Celled", kindtest.AfterwardsType
+	counted, after := trialOf(p.Trials[0]), trialOf(p.Following[0])
+	counted.Status.Progress, counted.Status.StartTime, after.Status.Progress = "0/2", &start, "0/1"
 	for want, trials := range map[string][]v1alpha1.Trial{
 		"cell 1/2": {counted, after},
 		"":         {ended(counted, metav1.ConditionTrue, "Done", ""), after}, // What follows the blocks has none.
 	} {
 		var f Follower
-		all := f.See(Sight{Run: &measuring, Trials: trials, Now: now.Add(15 * time.Second)})
+		all := f.See(Sight{Run: &measuring, Plan: p, Trials: trials, Now: now.Add(15 * time.Second)})
 		if got := all[len(all)-1]; got.Kind != progress.EventProgress || got.Cell != want || got.WholeTrials {
 			t.Errorf("it is told as %+v, want the cell %q", got, want)
 		}

@@ -145,7 +145,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	server := record.Implementation{Name: "go", Port: 8080}
 	silent := func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the agent", refused) }
 	deaf := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(server, noon, protocol.State{}) }
-	scripts := func(a conduct.Attempt) *conduct.Failure { return a.ScriptsAway(refused) }
+	scripts := func(a conduct.Attempt) *conduct.Failure { return a.InputsAway(refused) }
 	away := func(a conduct.Attempt) *conduct.Failure { return a.StoreAway(refused) }
 	upload := func(a conduct.Attempt) *conduct.Failure {
 		return a.NotUploaded("server", protocol.State{StoreError: "503"})
@@ -177,7 +177,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the server is ready":                 {unready, 90 * time.Second, nil, "permanent ServerNotListening: implementations[go] did not answer GET /ready on port 8080 with a status of 2xx within 1m30s of its start: check readiness, port and command"},
 		"the server listens":                  {deaf, conduct.ListenDeadline, nil, "permanent ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
 		"the server is read":                  {unread, 90*time.Second + conduct.ReadDeadline, nil, "transient AgentLost: the observer of implementations[go] has not read its server within 2m0s of its start"},
-		"scripts are read":                    {scripts, conduct.PrepareDeadline, nil, "transient StoreUnavailable: the run's scripts cannot be read: connection refused"},
+		"scripts are read":                    {scripts, conduct.PrepareDeadline, nil, "transient StoreUnavailable: the run's scripts or bodies cannot be read: connection refused"},
 		"agents are told to start":            {missed, 0, []func(*conduct.Attempt){told}, "transient AgentLost: the agent did not receive its start in time"},
 		"agents end their last cell":          {busy, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent (server) was still busy 30s after the last cell"},
 		"files are uploaded":                  {upload, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "transient UploadFailed: artifacts of server could not be stored within 10m0s: 503"},

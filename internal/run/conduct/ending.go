@@ -35,6 +35,11 @@ func Outgrown(v *plan.Violation) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v.Reason, fmt.Sprintf("this version of the operator refuses the spec of the run, which another one has begun: what was measured until then is reported: %s", v.Message)}
 }
 
+// NotPlanned is the failure of a trial that the operator does not find in the plan of its run, for a reason.
+func NotPlanned(err error) *Failure {
+	return PermanentFailure(v1alpha1.ReasonInvalidSpec, "this version of the operator cannot measure the trial, which another one has made: %s: start a new run, or install the version that began this one", err)
+}
+
 // ShutDown ends a run of which somebody has ended the workflow, as a message says.
 func ShutDown(message string) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonWorkflowFailed, message}

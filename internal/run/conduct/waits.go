@@ -93,11 +93,11 @@ func (a Attempt) NotListening(server record.Implementation, since time.Time, sta
 }
 
 // ScriptsAway is the failure of an attempt that cannot read the run's scripts; nil while the store may come back.
-func (a Attempt) ScriptsAway(err error) *Failure {
+func (a Attempt) InputsAway(err error) *Failure {
 	if a.PrepareLeft() >= 0 {
 		return nil
 	}
-	return TransientFailure(v1alpha1.ReasonStoreUnavailable, "the run's scripts cannot be read: %s", err)
+	return TransientFailure(v1alpha1.ReasonStoreUnavailable, "the run's scripts or bodies cannot be read: %s", err)
 }
 
 // StartAt is the instant to tell the agents as that of the first cell.

@@ -13,7 +13,7 @@ import (
 const (
 	// maxTrials bounds a run: beyond it a workflow no longer fits into one object.
 	maxTrials = 1000
-	// maxTrialBytes bounds the spec of a trial, of which etcd takes an object of 1.5 MiB with all that is said of it.
+	// maxTrialBytes bounds what the agents of a trial are told in one command.
 	maxTrialBytes = 1 << 20
 	// leastMemory and leastMilliCPU are what any container needs.
 	leastMemory   = 4 << 20
@@ -121,19 +121,19 @@ func checkSize(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
-// checkTrials refuses trials that are too large for one object each, which they are on a cluster.
+// checkTrials refuses trials of which too much would have to be told to agents on a cluster.
 func (p *Plan) checkTrials(local bool) *Violation {
 	if local {
 		return nil
 	}
 	for _, line := range p.distinct() {
-		spec, err := json.Marshal(kinds.Write("", p.Plan, line))
+		work, err := json.Marshal(kinds.Planned(p.Plan, line))
 		if err != nil {
 			return kind.Invalid("trial %s cannot be written: %s", line.Name, err)
 		}
-		if len(spec) > maxTrialBytes {
+		if len(work) > maxTrialBytes {
 			return kind.Invalid("each trial of %s takes %d bytes, and the maximum is %d: shorten body and expect.body of spec.loads[].request and requests[], which each of its %d cells holds, or spread the levels over several runs",
-				strings.Join(line.Servers, " and "), len(spec), maxTrialBytes, len(p.Cells))
+				strings.Join(line.Servers, " and "), len(work), maxTrialBytes, len(p.Cells))
 		}
 	}
 	return nil

@@ -193,8 +193,7 @@ func TestEveryDefaultIsNoted(t *testing.T) {
 	}
 }
 
-// What Compile makes of a spec is what a trial is given, whatever its order.
-func TestEveryTrialOfACompiledPlanReadsBackAsItWasPlanned(t *testing.T) {
+func TestEveryTrialOfACompiledPlanMeasuresItsServers(t *testing.T) {
 	for name, s := range map[string]v1alpha1.BenchmarkRunSpec{"blocks": spec(), "a duet": duetSpec()} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Compile(s, Options{Name: "r", UID: "u"})
@@ -202,7 +201,10 @@ func TestEveryTrialOfACompiledPlanReadsBackAsItWasPlanned(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, trial := range p.Trials {
-				got := sweep.Read(kinds.Write("r", p.Plan, trial))
+				got, ok := kinds.Planned(p.Plan, trial).(sweep.Sweep)
+				if !ok {
+					t.Fatalf("%s is no sweep", trial.Name)
+				}
 				var servers []string
 				for _, server := range got.Implementations {
 					servers = append(servers, server.Name)
@@ -217,6 +219,34 @@ func TestEveryTrialOfACompiledPlanReadsBackAsItWasPlanned(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlanFindsTheLineOfEachTrial(t *testing.T) {
+	p, err := Compile(duetSpec(), Options{Name: "r", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Following = []record.PlannedTrial{{Name: "r-p00-a", Index: 70}, {Name: "r-p01-b", Index: 71}}
+	for _, line := range slices.Concat(p.Trials, p.Repeat("r", 1), p.Repeat("r", 3), p.Following) {
+		got, found := p.Line("r", line.Name, line.Index, line.Block)
+		if diff := cmp.Diff(line, got); diff != "" || !found {
+			t.Errorf("%s is found %v (-want +got):\n%s", line.Name, found, diff)
+		}
+	}
+	first := p.Trials[0]
+	for name, found := range map[string]bool{
+		"another name":  ok(p.Line("r", "r-000-other", first.Index, first.Block)),
+		"another index": ok(p.Line("r", first.Name, first.Index+1, first.Block)),
+		"another block": ok(p.Line("r", first.Name, first.Index, first.Block+1)),
+		"no block":      ok(p.Line("r", first.Name, first.Index, 0)),
+		"an empty plan": ok(Plan{}.Line("r", first.Name, first.Index, first.Block)),
+	} {
+		if found {
+			t.Errorf("a trial of %s is found", name)
+		}
+	}
+}
+
+func ok(_ record.PlannedTrial, found bool) bool { return found }
 
 func TestOnlyARunOnAClusterCanBeSuspended(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -331,6 +331,19 @@ func (p Plan) Lines(run string, part Part) []record.PlannedTrial {
 	return p.Trials
 }
 
+// Line finds the line that a trial of the run has by its block, its index and its name; false if the plan has no such line.
+func (p Plan) Line(run, trial string, index, block int32) (record.PlannedTrial, bool) {
+	if len(p.Trials) == 0 {
+		return record.PlannedTrial{}, false
+	}
+	lines := p.Lines(run, p.PartOf(record.PlannedTrial{Block: block}))
+	i, found := slices.BinarySearchFunc(lines, index, func(line record.PlannedTrial, index int32) int { return cmp.Compare(line.Index, index) })
+	if !found || lines[i].Name != trial || lines[i].Block != block {
+		return record.PlannedTrial{}, false
+	}
+	return lines[i], true
+}
+
 // draw is an implementation's lot in a block: sorted by it, each order of the block is equally likely.
 func (p *Plan) draw(block int32, name string) []byte {
 	b := binary.BigEndian.AppendUint64(nil, p.Seed)

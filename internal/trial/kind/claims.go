@@ -7,18 +7,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-func claimsSpec(list []record.Claim) []v1alpha1.Claim {
-	var out []v1alpha1.Claim
-	for _, c := range list {
-		own := v1alpha1.Claim{Subject: v1alpha1.ClaimSubject(c.Subject), Value: c.Value, Path: c.Path, Presence: v1alpha1.PresencePresent}
-		if c.Absent {
-			own.Presence = v1alpha1.PresenceAbsent
-		}
-		out = append(out, own)
-	}
-	return out
-}
-
 // Claims are statements about an implementation, as a plan holds them.
 func Claims(list []v1alpha1.Claim) []record.Claim {
 	var out []record.Claim

@@ -4,16 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
-
-// Container is what a spec gives an implementation beside its image and its command.
-func Container(i v1alpha1.Implementation) record.Container {
-	return readContainer(i.ContainerSettings, i.Readiness)
-}
 
 // readContainer is what an implementation or a dependency gets beside its image and its command.
 func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) record.Container {
@@ -52,39 +45,4 @@ func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) recor
 		c.PullSecrets = append(c.PullSecrets, s.Name)
 	}
 	return c
-}
-
-// writeContainer is what readContainer has read.
-func writeContainer(c record.Container, into *v1alpha1.ContainerSettings, ready *v1alpha1.Readiness) {
-	into.Args, into.User, into.Group = slices.Clone(c.Args), c.User, c.Group
-	*ready = v1alpha1.Readiness{Path: c.Readiness.Path, TimeoutSeconds: c.Readiness.Seconds}
-	for _, v := range c.Env {
-		own := v1alpha1.Variable{Name: v.Name}
-		if name := v.From.ConfigMap; name != "" {
-			own.ValueFrom.ConfigMapKeyRef = v1alpha1.KeyReference{Name: name, Key: v.Key}
-		}
-		if name := v.From.Secret; name != "" {
-			own.ValueFrom.SecretKeyRef = v1alpha1.KeyReference{Name: name, Key: v.Key}
-		}
-		if v.From == (record.Object{}) || v.Value != "" {
-			own.Value = &v.Value
-		}
-		into.Env = append(into.Env, own)
-	}
-	for _, e := range c.EnvFrom {
-		into.EnvFrom = append(into.EnvFrom, v1alpha1.VariableSource{Kind: v1alpha1.ObjectKind(e.Kind), Name: e.Name, Prefix: e.Prefix})
-	}
-	for _, f := range c.Files {
-		config, secret := v1alpha1.ObjectReference{Name: f.From.ConfigMap}, v1alpha1.ObjectReference{Name: f.From.Secret}
-		into.Files = append(into.Files, v1alpha1.FileMount{Path: f.Path, ConfigMap: config, Secret: secret})
-	}
-	for _, s := range c.Scratch {
-		into.Scratch = append(into.Scratch, v1alpha1.Scratch{Path: s.Path, Size: resource.NewQuantity(s.Bytes, resource.BinarySI)})
-	}
-	for _, r := range c.Resources {
-		into.Resources = append(into.Resources, v1alpha1.ResourceAmount{Name: r.Name, Amount: resource.NewQuantity(r.Amount, resource.BinarySI)})
-	}
-	for _, name := range c.PullSecrets {
-		into.ImagePullSecrets = append(into.ImagePullSecrets, v1alpha1.ObjectReference{Name: name})
-	}
 }

@@ -3,8 +3,6 @@ package kind
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -12,8 +10,8 @@ import (
 // dependencyPrefix begins the names of processes that are dependencies, so that none has that of another process.
 const dependencyPrefix = "dep-"
 
-// ReadDependencies are the dependencies of an object's spec.
-func ReadDependencies(list []v1alpha1.Dependency) []record.Dependency {
+// readDependencies are the dependencies of an object's spec.
+func readDependencies(list []v1alpha1.Dependency) []record.Dependency {
 	var out []record.Dependency
 	for _, d := range list {
 		own := record.Dependency{
@@ -25,20 +23,6 @@ func ReadDependencies(list []v1alpha1.Dependency) []record.Dependency {
 		if d.Memory != nil {
 			own.MemoryBytes = d.Memory.Value()
 		}
-		out = append(out, own)
-	}
-	return out
-}
-
-// writeDependencies is what ReadDependencies has read.
-func writeDependencies(list []record.Dependency) []v1alpha1.Dependency {
-	var out []v1alpha1.Dependency
-	for _, d := range list {
-		own := v1alpha1.Dependency{
-			Name: d.Name, Image: d.Image, Command: slices.Clone(d.Command), Port: d.Port,
-			CPU: resource.NewMilliQuantity(d.MilliCPU, resource.DecimalSI), Memory: resource.NewQuantity(d.MemoryBytes, resource.BinarySI),
-		}
-		writeContainer(d.Container, &own.ContainerSettings, &own.Readiness)
 		out = append(out, own)
 	}
 	return out

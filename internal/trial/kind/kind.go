@@ -1,7 +1,7 @@
 // Package kind is what every kind of work looks like that a trial can do: who takes part in it, when it is measured, what its results say.
 //
-// A kind is a folder beside this package, a line in package kinds, and what has to be written down of it: its members in the specs of a BenchmarkRun
-// and of a Trial, and in the plan that is recorded. What plans, leads, starts, stores, compares and prints a trial asks its kind. One that measures as
+// A kind is a folder beside this package, a line in package kinds, and what has to be written down of it: its member in the spec of a BenchmarkRun, and
+// in the plan that is recorded. What plans, leads, starts, stores, compares and prints a trial asks its kind. One that measures as
 // no agent does yet adds an agent to package role and its result to record.ObserverResult. One whose results are more than rows adds a section to the
 // report, and to package analysis the part of the table that the section prints.
 //
@@ -35,7 +35,7 @@ type Work interface {
 
 // Kind is one kind of work.
 type Kind interface {
-	// Type is the kind's name, in the spec of a Trial and in records.
+	// Type is the kind's name in records.
 	Type() record.WorkType
 	// Asks says by what the spec of a run asks for work of the kind, and Asked whether one does.
 	Asks() Ask
@@ -46,10 +46,8 @@ type Kind interface {
 	RefuseDependencies(spec v1alpha1.BenchmarkRunSpec, implementation int) *Violation
 	// Needs are the programs that trials start on one machine beside the implementations. On a cluster Loadstone's images bring them.
 	Needs(p record.Plan) []Need
-	// Write is the kind's own member of the spec of a Trial, for a line of a plan. What all kinds have in common is written by package kinds.
-	Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec
-	// Read is the work that the spec of a Trial of the kind asks for.
-	Read(spec v1alpha1.TrialSpec) Work
+	// Work is what a trial of the kind does, by its line of a plan. It shares what it holds with the plan, and is to be read only.
+	Work(p record.Plan, line record.PlannedTrial) Work
 	// Decode reads the results of the members of a trial, as they lie in the store, by the member's name. It fills in what is known of the
 	// trial, and refuses what contradicts the trial's manifest.
 	Decode(results map[string]json.RawMessage, into *record.TrialData) error
@@ -78,8 +76,6 @@ type Follower interface {
 	Kind
 	// Follow lays out the kind's trials, which have indices from first on.
 	Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, first int32) []record.PlannedTrial
-	// Item is the name of the item of the run's spec for which the spec of a Trial was laid out.
-	Item(spec v1alpha1.TrialSpec) string
 	// Field is what people know an item by, such as "profiles[memory]".
 	Field(item string) string
 }

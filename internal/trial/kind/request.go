@@ -22,38 +22,3 @@ func ReadRequest(r v1alpha1.Request) record.Request {
 	}
 	return out
 }
-
-// ReadMix is the mix of an object's spec.
-func ReadMix(all []v1alpha1.MixedRequest) []record.MixedRequest {
-	var out []record.MixedRequest
-	for _, r := range all {
-		out = append(out, record.MixedRequest{Request: ReadRequest(r.Request), Weight: r.Weight})
-	}
-	return out
-}
-
-// WriteMix is what ReadMix reads.
-func WriteMix(all []record.MixedRequest) []v1alpha1.MixedRequest {
-	var out []v1alpha1.MixedRequest
-	for _, r := range all {
-		out = append(out, v1alpha1.MixedRequest{Request: WriteRequest(r.Request), Weight: r.Weight})
-	}
-	return out
-}
-
-// WriteRequest is what ReadRequest reads.
-func WriteRequest(r record.Request) v1alpha1.Request {
-	out := v1alpha1.Request{
-		Method: r.Method, Path: r.Path, Body: r.Body, Expect: v1alpha1.Expect{Status: r.Expect.Status, Body: r.Expect.Body},
-	}
-	if from := r.From; from != nil {
-		out.BodyFrom = v1alpha1.BodySource{ConfigMap: from.ConfigMap, Key: from.Key}
-	}
-	if r.Expect.AnyBody {
-		out.Expect.Bodies = v1alpha1.BodiesAny
-	}
-	for _, h := range r.Headers {
-		out.Headers = append(out.Headers, v1alpha1.Header{Name: h.Name, Value: h.Value})
-	}
-	return out
-}

@@ -5,23 +5,12 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// ReadTLS is how a server of an object's spec speaks TLS; nil if it does not.
-func ReadTLS(t v1alpha1.TLS) *record.TLS {
+// readTLS is how a server of an object's spec speaks TLS; nil if it does not.
+func readTLS(t v1alpha1.TLS) *record.TLS {
 	if t == (v1alpha1.TLS{}) {
 		return nil
 	}
 	return &record.TLS{CA: t.CA, ServerName: t.ServerName}
-}
-
-// writeTLS is what ReadTLS has read.
-func writeTLS(t *record.TLS) v1alpha1.TLS {
-	switch {
-	case t == nil:
-		return v1alpha1.TLS{}
-	case t.CA == "":
-		return v1alpha1.TLS{Verify: v1alpha1.VerifyNone}
-	}
-	return v1alpha1.TLS{Verify: v1alpha1.VerifyAuthority, CA: t.CA, ServerName: t.ServerName}
 }
 
 // TLS is how each of some servers speaks TLS, nil of one that does not; empty if none does.

@@ -6,8 +6,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Unknown is the work of a trial of a kind that another version knows: nobody takes part in it, and it takes no time. Who leads such a trial ends
-// it with the error of reading it.
+// Unknown is the work of a trial that is not in the plan of its run, as this version compiles it: it has no members and takes no time.
 type Unknown struct{}
 
 var _ Work = Unknown{}

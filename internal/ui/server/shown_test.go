@@ -170,7 +170,7 @@ func (w *shown) trials() {
 	p, err := plan.Compile(w.measuring.Spec, plan.Options{Name: w.measuring.Name, UID: string(w.measuring.UID)})
 	w.must(err)
 	for i, line := range p.Trials[:8] {
-		trial := render.Trial(w.measuring, &p, line)
+		trial := render.Trial(w.measuring, line)
 		trial.Namespace, trial.OwnerReferences = w.run.Namespace, nil
 		w.keep(trial)
 		began, ended := metav1.NewMicroTime(time.Now().Add(-time.Duration(9-i)*20*time.Second)), metav1.NewMicroTime(time.Now().Add(-time.Duration(8-i)*20*time.Second))

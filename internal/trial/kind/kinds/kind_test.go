@@ -34,7 +34,7 @@ import (
 
 var fast = kindtest.Timing{Program: record.Implementation{Name: "fast", Image: "fast:1", Command: []string{"/bench", "--json"}}}
 
-func TestAKindPlansAndWritesItsTrials(t *testing.T) {
+func TestAKindPlansItsTrials(t *testing.T) {
 	kindtest.Know(t)
 	spec := v1alpha1.BenchmarkRunSpec{
 		Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1"}, {Name: "slow", Image: "slow:1"}}, Baseline: "fast", Seed: kindtest.Seed,
@@ -47,10 +47,8 @@ func TestAKindPlansAndWritesItsTrials(t *testing.T) {
 		t.Errorf("a kind without words of its own has the notes %q", p.Notes)
 	}
 	for _, line := range p.Trials {
-		written := kinds.Write("timed", p.Plan, line)
-		w, err := kinds.Of(written)
-		if err != nil || written.Type != v1alpha1.TrialType(kindtest.Type) || w.Servers()[0].Name != line.Servers[0] {
-			t.Fatalf("%s is written as %+v, %v", line.Name, written, err)
+		if w := kinds.Planned(p.Plan, line); line.Type != kindtest.Type || w.Servers()[0].Name != line.Servers[0] {
+			t.Fatalf("%s is of type %s and does %+v", line.Name, line.Type, w)
 		}
 	}
 	run := conduct.Run{Name: "timed", Plan: p}
@@ -120,7 +118,9 @@ func (paired) Groups(_ record.Plan, drawn []string) []kind.Group {
 	return []kind.Group{{Name: "pair", Servers: drawn[:2]}, {Name: drawn[2], Servers: drawn[2:]}}
 }
 
-func (paired) Read(spec v1alpha1.TrialSpec) kind.Work { return pair{programs: kind.ReadServers(spec)} }
+func (paired) Work(p record.Plan, line record.PlannedTrial) kind.Work {
+	return pair{programs: kind.Servers(p, line)}
+}
 
 type pair struct {
 	kindtest.Timing
@@ -404,10 +404,7 @@ func TestARegistryFindsAKindByItsType(t *testing.T) {
 	if len(known) != 2 || known[kindtest.Type].Type() != kindtest.Type {
 		t.Errorf("the registry is %v", known)
 	}
-	if _, err := kinds.Of(v1alpha1.TrialSpec{Type: "Dance"}); err == nil || !strings.Contains(err.Error(), `"Dance"`) {
-		t.Errorf("an unknown kind: %v", err)
-	}
-	if w, err := kinds.Of(v1alpha1.TrialSpec{Type: v1alpha1.TypeSweep}); err != nil || w.EndsItself() {
-		t.Errorf("a sweep: %v, %v", w, err)
+	if w := kinds.Planned(record.Plan{}, record.PlannedTrial{Type: "Dance"}); w != (kind.Unknown{}) {
+		t.Errorf("an unknown kind does %+v", w)
 	}
 }

@@ -3,7 +3,6 @@ package kinds
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -90,14 +89,6 @@ func inOrder() []kind.Kind {
 	return all
 }
 
-// Item is the name of the item of a run's spec for which a trial was laid out that follows the blocks; empty of any other trial.
-func Item(spec v1alpha1.TrialSpec) string {
-	if f, ok := All[record.WorkType(spec.Type)].(kind.Follower); ok {
-		return f.Item(spec)
-	}
-	return ""
-}
-
 // Field is what people know the item by for which a trial was laid out, such as "profiles[memory]"; empty of a trial of a block.
 func Field(line record.PlannedTrial) string {
 	if f, ok := All[line.Type].(kind.Follower); ok {
@@ -106,9 +97,13 @@ func Field(line record.PlannedTrial) string {
 	return ""
 }
 
-// Planned is the work of a line of a plan.
+// Planned is the work of a line of a plan; kind.Unknown if no kind is known here by its type.
 func Planned(p record.Plan, line record.PlannedTrial) kind.Work {
-	return All[line.Type].Read(Write("", p, line))
+	k, known := All[line.Type]
+	if !known {
+		return kind.Unknown{}
+	}
+	return k.Work(p, line)
 }
 
 // Groups are the trials of a block of a kind of work, whose implementations come in the order that was drawn for the block.
@@ -119,34 +114,8 @@ func Groups(p record.Plan, work record.WorkType, drawn []string) []kind.Group {
 	return kind.Alone(drawn)
 }
 
-// Write is a line of a plan as the spec of an object, held until its step of the workflow comes.
-func Write(run string, p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
-	spec := All[line.Type].Write(p, line)
-	spec.RunName, spec.Index, spec.Block, spec.Type, spec.Start = run, &line.Index, line.Block, v1alpha1.TrialType(line.Type), v1alpha1.StartHeld
-	for _, name := range line.Servers {
-		spec.Servers = append(spec.Servers, kind.WriteImplementation(p.Implementation(name)))
-	}
-	spec.Placement = v1alpha1.Placement{
-		Pinning: v1alpha1.Strictness(p.Placement.Pinning), GeneratorPinning: v1alpha1.Strictness(p.Placement.GeneratorPinning),
-		SeparateNodes: v1alpha1.Strictness(p.Placement.SeparateNodes),
-	}
-	return spec
-}
-
-// Of is the work that the spec of a Trial asks for. The API admits no type that is not known here, so that one which is not was written by
-// another version: it is an error, beside which the work is kind.Unknown.
-func Of(spec v1alpha1.TrialSpec) (kind.Work, error) {
-	k, ok := All[record.WorkType(spec.Type)]
-	if !ok {
-		return kind.Unknown{}, fmt.Errorf("reading the spec of a trial: no kind of work is called %q: another version of the operator made it: delete the run, or install that version", spec.Type)
-	}
-	return k.Read(spec), nil
-}
-
-// HasCells reports whether the trial that a spec asks for is measured cell by cell, as its kind describes it in the trial's manifest; false of a kind
-// that is not known here.
-func HasCells(spec v1alpha1.TrialSpec) bool {
-	work, _ := Of(spec) // Unknown work describes nothing.
+// HasCells reports whether work is measured cell by cell, as its kind describes it in a trial's manifest.
+func HasCells(work kind.Work) bool {
 	var m record.TrialManifest
 	work.Describe(&m)
 	return m.HasCells()

@@ -34,8 +34,5 @@ func (Afterwards) Follow(_ v1alpha1.BenchmarkRunSpec, p record.Plan, run string,
 	return lines
 }
 
-// Item implements kind.Follower.
-func (Afterwards) Item(spec v1alpha1.TrialSpec) string { return spec.Servers[0].Name }
-
 // Field implements kind.Follower.
 func (Afterwards) Field(item string) string { return "afterwards[" + item + "]" }

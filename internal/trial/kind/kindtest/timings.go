@@ -92,14 +92,9 @@ func (Timings) RefuseDependencies(v1alpha1.BenchmarkRunSpec, int) *kind.Violatio
 // Needs implements kind.Kind.
 func (Timings) Needs(record.Plan) []kind.Need { return nil }
 
-// Write implements kind.Kind.
-func (Timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec {
-	return v1alpha1.TrialSpec{}
-}
-
-// Read implements kind.Kind.
-func (Timings) Read(spec v1alpha1.TrialSpec) kind.Work {
-	return Timing{Program: kind.ReadServers(spec)[0]}
+// Work implements kind.Kind.
+func (Timings) Work(p record.Plan, line record.PlannedTrial) kind.Work {
+	return Timing{Program: p.Implementation(line.Servers[0])}
 }
 
 // result is what the kind reads of that which an agent has left.

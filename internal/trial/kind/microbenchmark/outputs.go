@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// readPrograms is how programs are run by a part of a spec.
+// readPrograms is how a spec runs programs.
 func readPrograms(own v1alpha1.Microbenchmark) record.Programs {
 	p := record.Programs{Format: record.CaseFormat(own.Format), LimitSeconds: own.LimitSeconds}
 	for _, o := range own.Outputs {
@@ -20,14 +20,6 @@ func readPrograms(own v1alpha1.Microbenchmark) record.Programs {
 		p.Outputs = append(p.Outputs, out)
 	}
 	return p
-}
-
-func writeOutput(o record.ProgramOutput) v1alpha1.ProgramOutput {
-	out := v1alpha1.ProgramOutput{Implementation: o.Implementation, Format: v1alpha1.CaseFormat(o.Format)}
-	for _, c := range o.Cases {
-		out.Cases = append(out.Cases, v1alpha1.CaseName(c))
-	}
-	return out
 }
 
 // checkOutputs refuses names that no case can have, or that leave open which case is meant.

@@ -71,22 +71,14 @@ func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return nil
 }
 
-// Write implements kind.Kind.
-func (Kind) Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
-	m := v1alpha1.Microbenchmark{Format: v1alpha1.CaseFormat(p.Programs.Format), LimitSeconds: p.Programs.LimitSeconds}
+// Work implements kind.Kind. Of the outputs only its program's are left.
+func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
+	m := Microbenchmark{Program: p.Implementation(line.Servers[0]), Programs: *p.Programs}
+	m.Outputs = nil
 	for _, o := range p.Programs.Outputs {
-		if slices.Contains(line.Servers, o.Implementation) {
-			m.Outputs = append(m.Outputs, writeOutput(o))
+		if o.Implementation == m.Program.Name {
+			m.Outputs = append(m.Outputs, o)
 		}
-	}
-	return v1alpha1.TrialSpec{Microbenchmark: m}
-}
-
-// Read implements kind.Kind.
-func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work {
-	m := Microbenchmark{Programs: readPrograms(spec.Microbenchmark)}
-	if servers := kind.ReadServers(spec); len(servers) > 0 {
-		m.Program = servers[0]
 	}
 	return m
 }

@@ -121,34 +121,13 @@ func (Kind) Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, fi
 	return lines
 }
 
-// Item implements kind.Follower.
-func (Kind) Item(spec v1alpha1.TrialSpec) string { return spec.Profile.Name }
-
 // Field implements kind.Follower.
 func (Kind) Field(item string) string { return "profiles[" + item + "]" }
 
-// Write implements kind.Kind.
-func (Kind) Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
-	own := p.Profiles[slices.IndexFunc(p.Profiles, func(r record.Profile) bool { return r.Name == line.Item })]
-	return v1alpha1.TrialSpec{Profile: v1alpha1.ProfiledRun{
-		Name: own.Name, Tool: v1alpha1.ProfileTool(own.Tool), Requests: own.Requests, Connections: own.Connections, Repeats: own.Repeats,
-		LimitSeconds: own.LimitSeconds,
-		Request:      kind.WriteRequest(own.Request),
-	}}
-}
-
-// Read implements kind.Kind.
-func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work {
-	own := spec.Profile
-	out := Profile{Profile: record.Profile{
-		Name: own.Name, Tool: profiler.Tool(own.Tool), Requests: own.Requests, Connections: own.Connections, Repeats: own.Repeats,
-		LimitSeconds: own.LimitSeconds,
-		Request:      kind.ReadRequest(own.Request),
-	}}
-	if servers := kind.ReadServers(spec); len(servers) > 0 {
-		out.Server = servers[0]
-	}
-	return out
+// Work implements kind.Kind.
+func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
+	i := slices.IndexFunc(p.Profiles, func(r record.Profile) bool { return r.Name == line.Item })
+	return Profile{Server: p.Implementation(line.Servers[0]), Profile: p.Profiles[i]}
 }
 
 // profiled reports whether a profile is of an implementation.

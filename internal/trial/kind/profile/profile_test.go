@@ -217,33 +217,13 @@ func TestARunOnOneMachineChecksItsProfiles(t *testing.T) {
 	}
 }
 
-// What is planned comes to its trial by way of the API server, with nothing lost and nothing of another kind.
-func TestATrialOfAProfileHoldsWhatWasPlanned(t *testing.T) {
+func TestATrialOfAProfileDoesWhatWasPlanned(t *testing.T) {
 	p := compiled(t, own(func(p *v1alpha1.Profile) {
 		p.Requests, p.Connections, p.Repeats, p.LimitSeconds, p.Load = 70, 7, 2, 99, "plain"
 	}))
-	line := p.Following[1]
-	written := kinds.Write("run", p.Plan, line)
-	if written.Type != v1alpha1.TypeProfile || written.Block != 0 || *written.Index != line.Index || len(written.Sweep.Cells) != 0 || written.Start != v1alpha1.StartHeld {
-		t.Errorf("it is written as %+v", written)
-	}
-	body, err := json.Marshal(written)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, member := range []string{`"block"`, `"sweep"`, `"microbenchmark"`} {
-		if strings.Contains(string(body), member) {
-			t.Errorf("it holds %s: %s", member, body)
-		}
-	}
-	var read v1alpha1.TrialSpec
-	if err := json.Unmarshal(body, &read); err != nil {
-		t.Fatal(err)
-	}
 	want := profile.Profile{Server: p.Implementation("epoll"), Profile: p.Profiles[0]}
-	got, err := kinds.Of(read)
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("read back, %v (-want +got):\n%s", err, diff)
+	if diff := cmp.Diff(want, kinds.Planned(p.Plan, p.Following[1])); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -350,10 +330,7 @@ func TestTheMonitorKnowsHowItsServerStartsAndEnds(t *testing.T) {
 	})
 	for name, want := range map[string][]string{"go": {"--start-seconds=30"}, "epoll": {"--start-seconds=90", "--stop-signal=SIGQUIT"}} {
 		line := p.Following[slices.IndexFunc(p.Following, func(l record.PlannedTrial) bool { return l.Servers[0] == name })]
-		work, err := kinds.Of(kinds.Write("run", p.Plan, line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		work := kinds.Planned(p.Plan, line)
 		var got []string
 		for _, arg := range work.Members()[0].Processes[1].Args {
 			if strings.HasPrefix(arg, "--st") && !strings.HasPrefix(arg, "--status") {

@@ -95,7 +95,7 @@ func defaultContentType(r *record.Request) bool {
 	return true
 }
 
-// protocolOf is the version of HTTP that a load or a cell of a trial names.
+// protocolOf is the version of HTTP that a load names.
 func protocolOf(p v1alpha1.Protocol) record.Protocol {
 	if p == v1alpha1.ProtocolHTTP2 {
 		return record.HTTP2

@@ -99,8 +99,7 @@ func TestABodyWithoutATypeGetsOneAndTheNotesSayIt(t *testing.T) {
 	}
 }
 
-// What a plan asks comes back from the object of its trial, whatever it is made of.
-func TestARequestSurvivesItsTrial(t *testing.T) {
+func TestAPlanHasTheRequestsOfItsLoads(t *testing.T) {
 	empty := ""
 	for name, r := range map[string]v1alpha1.Request{
 		"a path":       {Path: "/a"},
@@ -114,11 +113,7 @@ func TestARequestSurvivesItsTrial(t *testing.T) {
 			if v := (sweep.Kind{}).Plan(loads(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Request = r }), &p); v != nil {
 				t.Fatal(v)
 			}
-			read := sweep.Read(sweep.Kind{}.Write(p, record.PlannedTrial{}))
-			if diff := cmp.Diff(p.Cells, read.Cells); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if got := p.Cells[0].Request; got.Verb() != "GET" && got.Verb() != r.Method || got.Plain() != (got.Key() == got.Path) {
+			if got := p.Cells[0].Request; got.Verb() != "GET" && got.Verb() != r.Method || got.Plain() != (got.Key() == got.Path) || got.Body != r.Body || len(got.Headers) < len(r.Headers) {
 				t.Errorf("the request is %+v", got)
 			}
 		})

@@ -6,7 +6,6 @@ package sweep
 import (
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/kind"
 	"loadstone.dev/loadstone/internal/trial/protocol"
@@ -24,8 +23,10 @@ var (
 // Type implements kind.Kind.
 func (Kind) Type() record.WorkType { return record.Sweep }
 
-// Read implements kind.Kind.
-func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work { return Read(spec) }
+// Work implements kind.Kind.
+func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
+	return Sweep{Implementations: kind.Servers(p, line), Generators: p.Generators, Cells: p.Cells, Placement: p.Placement}
+}
 
 // Rows implements kind.Kind: the levels of a sweep are compared by rules of their own.
 func (Kind) Rows(record.TrialData) []record.Row { return nil }

@@ -1,0 +1,88 @@
+package controllers
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/inputs"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// plans remembers the plan of the run that was looked at last: one run measures at a time, and each pass over one of its trials needs the plan. The zero
+// value is ready, and any number of goroutines may use it.
+type plans struct {
+	mu   sync.Mutex
+	last planned
+}
+
+// planned is the plan of a generation of a run, or why its spec is refused. It is full if its requests have their bodies.
+type planned struct {
+	run        types.UID
+	generation int64
+	plan       plan.Plan
+	err        error
+	full       bool
+}
+
+func (p *plans) recall() planned {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+func (p *plans) keep(own planned) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = own
+}
+
+// of is the plan of a run as its spec is compiled, or a *plan.Violation. A run that has begun by another plan, which another version of the operator has
+// compiled, goes on by that: it is stored. Requests lack the bodies that the run has frozen, unless somebody has read them.
+func (p *plans) of(ctx context.Context, store publish.Store, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
+	if last := p.recall(); last.run == run.UID && last.generation == run.Generation {
+		return last.plan, last.err
+	}
+	own := planned{run: run.UID, generation: run.Generation}
+	own.plan, own.err = facts.Plan(run)
+	if own.err == nil && begunByAnother(run, own.plan) {
+		stored, err := publish.Plan(ctx, store, runPrefix(run))
+		switch {
+		case err == nil:
+			own.plan = stored
+		case !artifact.Unreadable(err): // Where none is stored, the spec is all there is.
+			return plan.Plan{}, err
+		}
+	}
+	p.keep(own)
+	return own.plan, own.err
+}
+
+// begunByAnother reports whether a run has begun by another plan.
+func begunByAnother(run *v1alpha1.BenchmarkRun, p plan.Plan) bool {
+	return run.Status.StartTime != nil && run.Status.PlanHash != "" && run.Status.PlanHash != p.Hash()
+}
+
+// withBodies is a plan of a run with the bodies that the run has frozen.
+func (p *plans) withBodies(ctx context.Context, store inputs.Store, run *v1alpha1.BenchmarkRun, without plan.Plan) (plan.Plan, error) {
+	if last := p.recall(); last.run == run.UID && last.full {
+		return last.plan, nil
+	}
+	bodies, err := inputs.LoadBodies(ctx, store, runPrefix(run), run.Status.Bodies)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	without.Plan = without.WithBodies(bodies)
+	p.keep(planned{run: run.UID, generation: run.Generation, plan: without, full: true})
+	return without, nil
+}
+
+// runPrefix is where the files of a run lie.
+func runPrefix(run *v1alpha1.BenchmarkRun) string {
+	return artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run))
+}

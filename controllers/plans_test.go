@@ -1,0 +1,147 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/render"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// countingStore is a store that holds some objects, and counts how often it is read.
+type countingStore struct {
+	Store
+	objects map[string]string
+	err     error
+	reads   int
+}
+
+func (s *countingStore) Get(_ context.Context, key, _ string) ([]byte, error) {
+	s.reads++
+	if body, ok := s.objects[key]; ok {
+		return []byte(body), s.err
+	}
+	return nil, errors.Join(artifact.ErrNotFound, s.err)
+}
+
+// Another version may fill in other defaults: the trials of one run are measured alike.
+func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
+	s := runScopeOf(t)
+	compiled, err := facts.Plan(s.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := compiled
+	other.TrialSeconds = 77
+	stored := map[string]string{artifact.PlanKey(runPrefix(s.run)): string(other.JSON())}
+	for name, tc := range map[string]struct {
+		hash  string
+		begun bool
+		store *countingStore
+		want  plan.Plan
+		fails bool
+	}{
+		"the same plan":                  {compiled.Hash(), true, &countingStore{err: artifact.ErrUnreachable}, compiled, false},
+		"another plan":                   {other.Hash(), true, &countingStore{objects: stored}, other, false},
+		"another plan that is not there": {other.Hash(), true, &countingStore{}, compiled, false},
+		"a store that is unavailable":    {other.Hash(), true, &countingStore{objects: stored, err: artifact.ErrUnreachable}, plan.Plan{}, true},
+		"a run that has not begun":       {other.Hash(), false, &countingStore{objects: stored}, compiled, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := s.run.DeepCopy()
+			if run.Status.PlanHash = tc.hash; !tc.begun {
+				run.Status.StartTime = nil
+			}
+			var p plans
+			for range 2 {
+				got, err := p.of(t.Context(), tc.store, run)
+				if diff := cmp.Diff(tc.want, got); diff != "" || (err != nil) != tc.fails {
+					t.Errorf("%v (-want +got):\n%s", err, diff)
+				}
+			}
+			if tc.store.reads > 1 && !tc.fails {
+				t.Errorf("the store was read %d times", tc.store.reads)
+			}
+		})
+	}
+}
+
+func TestBodiesOfARunAreReadOnce(t *testing.T) {
+	s := runScopeOf(t, func(s *runScope) {
+		request := v1alpha1.Request{Method: "POST", BodyFrom: v1alpha1.BodySource{ConfigMap: "mine", Key: "order.json"}}
+		s.run.Spec.Loads[0].Request = request
+		mixed := *s.run.Spec.Loads[0].DeepCopy()
+		mixed.Name, mixed.Request = "mixed", v1alpha1.Request{}
+		mixed.Requests = []v1alpha1.MixedRequest{{Request: v1alpha1.Request{Path: "/"}, Weight: 1}, {Request: request, Weight: 2}}
+		s.run.Spec.Loads = append(s.run.Spec.Loads, mixed)
+		s.run.Spec.Implementations[0].Command = []string{"/go"}
+		s.run.Spec.Profiles = []v1alpha1.Profile{{Name: "cpu", Tool: v1alpha1.ToolCallgrind, Load: "sweep"}}
+		s.run.Status.Bodies = []v1alpha1.FrozenBody{{Name: "mine/order.json"}}
+	})
+	store := &countingStore{objects: map[string]string{artifact.BodyKey(runPrefix(s.run), "mine/order.json"): `{"a": 1}`}}
+	var p plans
+	without, err := p.of(t.Context(), store, s.run)
+	if err != nil || without.Cells[0].Request.Body != "" {
+		t.Fatalf("without bodies the plan is %+v, %v", without.Cells, err)
+	}
+	for range 2 {
+		got, err := p.withBodies(t.Context(), store, s.run, without)
+		if err != nil || got.Cells[0].Request.Body != `{"a": 1}` || got.Cells[1].Mix[1].Request.Body != `{"a": 1}` || got.Cells[1].Mix[0].Request.Body != "" || got.Profiles[0].Request.Body != `{"a": 1}` {
+			t.Errorf("the plan sends %+v and %+v, %v", got.Cells, got.Profiles, err)
+		}
+	}
+	if again, err := p.of(t.Context(), store, s.run); err != nil || again.Cells[0].Request.Body == "" || store.reads != 1 {
+		t.Errorf("the store was read %d times, and the plan sends %+v, %v", store.reads, again.Cells, err)
+	}
+	if without.Cells[0].Request.Body != "" || without.Cells[1].Mix[1].Request.Body != "" || without.Profiles[0].Request.Body != "" {
+		t.Error("the bodies were written into the plan that lacks them")
+	}
+}
+
+// An older version copied the plan into its trials and gave them no labels of implementations.
+func TestTrialsOfAnOlderVersionAreFinished(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := w.apply("older", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), func(s *v1alpha1.BenchmarkRunSpec) { s.Suspend = new(true) })
+	p, err := facts.Plan(run)
+	w.must(err)
+	for _, line := range p.Trials {
+		meta := render.Trial(run, line).ObjectMeta
+		delete(meta.Labels, v1alpha1.LabelImplementation)
+		old := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+			"runName": run.Name, "index": int64(line.Index), "block": int64(line.Block), "start": "Held", "type": "Sweep",
+			"servers":   []any{map[string]any{"name": line.Servers[0], "image": "copied:1", "port": int64(8080)}},
+			"placement": map[string]any{"pinning": "Required"},
+		}}}
+		old.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("Trial"))
+		old.SetName(meta.Name)
+		old.SetNamespace(meta.Namespace)
+		old.SetLabels(meta.Labels)
+		old.SetOwnerReferences(meta.OwnerReferences)
+		w.must(w.c.Create(t.Context(), old))
+	}
+	w.must(w.c.Patch(t.Context(), run, client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"suspend": false}}`))))
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	d, err := store.Load(t.Context(), runPrefix(run))
+	w.must(err)
+	for i, trial := range d.Trials {
+		if diff := cmp.Diff(p.Trials[i], trial.Manifest.PlannedTrial); diff != "" {
+			t.Errorf("trial %d (-planned +measured):\n%s", i, diff)
+		}
+	}
+	if len(d.Trials) != len(p.Trials) || run.Status.Progress != "2/2" {
+		t.Errorf("%d trials are stored, and the progress is %s", len(d.Trials), run.Status.Progress)
+	}
+}
