@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 )
 
 // comparison is a figure to be: the product of the values over, by that of the values under, block by block. All are of one run.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 )
 
 // marked is a place of a page whose text is made from the records:

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"

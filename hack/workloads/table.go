@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 	"loadstone.dev/loadstone/internal/record"
 )
 
