@@ -26,19 +26,6 @@ const (
 	theHighest
 )
 
-func ratio(name string, over, under source, aim figures.Aim) comparison {
-	return comparison{name: name, over: []source{over}, under: []source{under}, unit: "ratio", aim: aim}
-}
-
-// spread compares how much a value grows from one level to another with how much that of a peer does.
-func spread(name string, from, to, peerFrom, peerTo source, aim figures.Aim) comparison {
-	return comparison{name: name, over: []source{to, peerFrom}, under: []source{from, peerTo}, unit: "ratio", aim: aim}
-}
-
-func value(name string, of source, unit string, take take, aim figures.Aim) comparison {
-	return comparison{name: name, over: []source{of}, unit: unit, take: take, aim: aim}
-}
-
 func (c comparison) run() string { return c.over[0].run }
 
 // generatorsLimit is why a throughput says nothing of servers. It is what was found out, and no failure to measure.
