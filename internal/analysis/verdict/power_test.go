@@ -22,7 +22,7 @@ const (
 	// sweepCell and sweepLevels are those of the recorded residuals of that machine: a pair at a level has an sd of 6.4 %, and levels differ by themselves.
 	sweepCell, sweepLevels = 0.064 / math.Sqrt2, 4
 	// tolerance is by how many hundredths of all runs a stated power may be off.
-	tolerance = 5
+	tolerance = 5.0
 	// fewVoid is the share of void cells in the figures of what is found.
 	fewVoid = 0.05
 )
@@ -147,7 +147,7 @@ func powerRuns(t *testing.T) int {
 // held fails a test of which so many runs show already that a share is not near the stated power, and returns the aim.
 func held(t *testing.T, what string, hits, runs int) figures.Aim {
 	t.Helper()
-	if lowerBound(hits, runs) > inference.Power+2*tolerance/100 || lowerBound(runs-hits, runs) > 1-inference.Power+2*tolerance/100 {
+	if lowerBound(hits, runs) > inference.Power+tolerance/100 || lowerBound(runs-hits, runs) > 1-inference.Power+tolerance/100 {
 		t.Errorf("%s: %d of %d runs find it, want about %.0f %%", what, hits, runs, 100*inference.Power)
 	}
 	return figures.Within(100*inference.Power-tolerance, 100*inference.Power+tolerance)
