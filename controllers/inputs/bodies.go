@@ -45,7 +45,7 @@ func readBodies(ctx context.Context, live client.Reader, run *v1alpha1.Benchmark
 }
 
 // freezeBodies stores bodies.
-func freezeBodies(ctx context.Context, store Store, runPrefix string, bodies []Body) ([]v1alpha1.FrozenBody, error) {
+func freezeBodies(ctx context.Context, store artifact.Bucket, runPrefix string, bodies []Body) ([]v1alpha1.FrozenBody, error) {
 	var frozen []v1alpha1.FrozenBody
 	for _, b := range bodies {
 		stored, err := put(ctx, store, artifact.BodyKey(runPrefix, b.Name), b.Text)
@@ -62,7 +62,7 @@ func frozenBody(frozen []v1alpha1.FrozenBody, name string) bool {
 }
 
 // Plan is the plan of a run with the bodies that its requests name, read back with their digests checked: what its trials are made of.
-func Plan(ctx context.Context, store Store, runPrefix string, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
+func Plan(ctx context.Context, store artifact.Bucket, runPrefix string, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
 	bodies := map[string]string{}
 	for _, f := range run.Status.Bodies {
 		text, err := store.Get(ctx, artifact.BodyKey(runPrefix, f.Name), f.SHA256)

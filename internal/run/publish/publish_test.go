@@ -191,6 +191,7 @@ func TestARunThatIsMoreThanLoadstoneCanTakeEndsInAnErrorToo(t *testing.T) {
 
 // kept is a store in memory that is written to: bodies by key, and the keys in the order of writing.
 type kept struct {
+	artifact.Writer
 	bodies, types map[string]string
 	order         []string
 	refuses       string
