@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,13 +191,7 @@ func (p performance) believed(name string) []figures.Figure {
 }
 
 func implementation(name string) v1alpha1.Implementation {
-	registry, tag := os.Getenv("REGISTRY"), os.Getenv("TAG")
-	if registry == "" {
-		registry = "localhost/loadstone"
-	}
-	if tag == "" {
-		tag = "dev"
-	}
+	registry, tag := cmp.Or(os.Getenv("REGISTRY"), "localhost/loadstone"), cmp.Or(os.Getenv("TAG"), "dev")
 	return v1alpha1.Implementation{
 		Name: name, Image: registry + "/" + name + ":" + tag, Command: []string{"/usr/local/bin/" + name, "--port=8080"}, Port: 8080,
 	}
@@ -429,7 +424,8 @@ func BenchmarkClusterProfiles(b *testing.B) {
 	}
 	beside := besideProfilers(p.data.Following)
 	m.report(figures.Of("profile-beside-its-tool", figures.Median(beside).Seconds(), "s", figures.AtMost(5), "median, "+figures.Spread(beside)))
-	toolbox, err := os.Stat(filepath.Join(os.Getenv("LOADSTONE_CACHE"), "images", "toolbox.tar"))
+	cache := cmp.Or(os.Getenv("LOADSTONE_CACHE"), filepath.Join(os.Getenv("HOME"), ".cache", "loadstone"))
+	toolbox, err := os.Stat(filepath.Join(cache, "images", "toolbox.tar"))
 	m.must(err)
 	m.report(figures.Of("toolbox-image", float64(toolbox.Size())/1e6, "MB", figures.AtMost(40), "toolbox, the archive"))
 }
