@@ -20,7 +20,7 @@ REFERENCE_DOCS := go run github.com/elastic/crd-ref-docs@v0.3.0
 # One program is golangci-lint and kube-api-linter: each alone would take two minutes to compile.
 LINT           := go tool -modfile=hack/lint/go.mod golangci-lint-kube-api-linter
 VULNERABILITIES := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
-# Tests log figures as make bench prints them: these go to standard output, and all else to standard error.
+# Tests and benchmarks log figures (hack/figures): these go to standard output, and all else to standard error.
 FIGURES := awk -F '\t' 'NF == 6 { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print; next } { print > "/dev/stderr" }'
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/loadstone/internal/base/util.Version=$(VERSION)"
 
@@ -141,11 +141,11 @@ suite-kills: cluster-up ## Kill the operator at 50 random moments (LOADSTONE_SUI
 
 .PHONY: bench
 bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short: an hour and a quarter, and nothing else running.
-	@hack/bench.sh
+	@hack/bench.sh | $(FIGURES)
 
 .PHONY: bench-local
 bench-local: build ## Only those of loadstone run on this machine: twelve minutes, wrk, and nothing else running.
-	@go run ./hack/bench -only local,cases,program
+	@go test -count=1 -timeout 60m -run '^$$' -benchtime 1x -bench Local ./test/bench | $(FIGURES)
 
 .PHONY: bench-suites
 bench-suites: ## Only those of suites: a history of 1,000 rounds, and 500 suites with a schedule of each minute (LOADSTONE_TEST_SUITES=500), on an API server of its own: ten minutes.
@@ -166,19 +166,17 @@ bench-commits: ## Only how long it takes from a commit, and from a request to th
 
 .PHONY: bench-rates
 bench-rates: build ## Only how load generators sustain imposed rates of 1,000 to 50,000/s: three minutes, k6, h2load, oha and vegeta in PATH, and nothing else running.
-	@go build -o bin/bench ./hack/bench
-	@bin/bench -only rates
+	@go test -count=1 -run '^$$' -benchtime 1x -bench Rates ./test/bench | $(FIGURES)
 
 .PHONY: bench-stats
 bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, merging, sliced pairs.
-	@go run ./hack/bench -only merging,verdicts,power,regression,duet
+	@LOADSTONE_TEST_DRAWN_RUNS=$${LOADSTONE_TEST_DRAWN_RUNS:-10000} go test -count=1 -timeout 60m -v -run . -bench Analyse1000Cells ./internal/analysis ./internal/analysis/verdict | $(FIGURES)
 
 .PHONY: bench-record
 bench-record: build ## Record the blocks that they are drawn from: half an hour on a quiet machine.
-	@go build -o bin/bench ./hack/bench
 	@rm -rf bin/aa
 	@for run in sequential sliced planted calibration; do bin/loadstone run --out bin/aa/$$run config/aa/$$run.yaml || [[ $$? == [34] ]]; done
-	@bin/bench record bin/aa hack/bench/verdicts/testdata/aa-blocks.json
+	@go test -count=1 ./internal/analysis/verdict -run TestRecordBlocks -record $(CURDIR)/bin/aa
 
 .PHONY: bench-workloads
 bench-workloads: build workloads ## Measure the reference workloads against their peers with loadstone run: more than an hour on a quiet machine. ONLY=zco,coro-switch

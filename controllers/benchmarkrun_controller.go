@@ -27,6 +27,7 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // BenchmarkRunReconciler takes runs from a spec to a report.
@@ -34,7 +35,7 @@ type BenchmarkRunReconciler struct {
 	client.Client
 	// Live reads from the API server itself, where a cache could be too old.
 	Live     client.Reader
-	Store    Store
+	Store    artifact.Bucket
 	Recorder record.EventRecorder
 	Key      ed25519.PrivateKey
 	// Namespace is the operator's own, where workflows live.

@@ -68,7 +68,7 @@ func ran(least string) record.RunData {
 	o.Levels, o.Seconds, o.Servers = []int32{10}, 1, []recordtest.Server{o.Servers[0], o.Servers[0]}
 	o.Servers[1].Name = "again"
 	d := recordtest.Run(o)
-	d.Manifest.Plan.Objectives = []record.Objective{{Metric: record.ObjectiveThroughput, Min: least}}
+	d.Manifest.Plan.Objectives = []record.Objective{{Metric: v1alpha1.ObjectiveThroughput, Min: least}}
 	return d
 }
 

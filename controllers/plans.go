@@ -44,7 +44,7 @@ func (p *plans) keep(own planned) {
 
 // of is the plan of a run as its spec is compiled, or a *plan.Violation. A run that has begun by another plan, which another version of the operator has
 // compiled, goes on by that: it is stored. Requests lack the bodies that the run has frozen, unless somebody has read them.
-func (p *plans) of(ctx context.Context, store publish.Store, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
+func (p *plans) of(ctx context.Context, store artifact.Runs, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
 	if last := p.recall(); last.run == run.UID && last.generation == run.Generation {
 		return last.plan, last.err
 	}
@@ -69,7 +69,7 @@ func begunByAnother(run *v1alpha1.BenchmarkRun, p plan.Plan) bool {
 }
 
 // withBodies is a plan of a run with the bodies that the run has frozen.
-func (p *plans) withBodies(ctx context.Context, store inputs.Store, run *v1alpha1.BenchmarkRun, without plan.Plan) (plan.Plan, error) {
+func (p *plans) withBodies(ctx context.Context, store artifact.Bucket, run *v1alpha1.BenchmarkRun, without plan.Plan) (plan.Plan, error) {
 	if last := p.recall(); last.run == run.UID && last.full {
 		return last.plan, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
@@ -219,6 +220,9 @@ func (s mortalStatus) Patch(ctx context.Context, o client.Object, p client.Patch
 	}
 	return s.r.write(s.l, one, func() error { return s.SubResourceWriter.Patch(ctx, o, client.RawPatch(p.Type(), data), opts...) })
 }
+
+// Store is what fakes of the object store embed.
+type Store = artifact.Bucket
 
 // mortalStore is an operator's object store.
 type mortalStore struct {

@@ -20,28 +20,15 @@ import (
 	"loadstone.dev/loadstone/controllers/lookup"
 	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/internal/cluster/facts"
-	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
-
-// Store is what the controllers need of the object store.
-type Store interface {
-	URI(key string) string
-	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
-	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
-	Destination(ctx context.Context, key, sha256 string, expires time.Duration) (string, map[string]string, error)
-	Verify(ctx context.Context, a record.Artifact) error
-	Find(ctx context.Context, key string) (record.Artifact, error)
-	LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error)
-	publish.Store
-}
 
 // TrialReconciler takes trials through their cells.
 type TrialReconciler struct {
 	client.Client
 	// Live reads from the API server itself what no cache holds.
 	Live  client.Reader
-	Store Store
+	Store artifact.Bucket
 	// StoreCA holds certificates of private authorities in PEM, which agents trust when they upload to the store.
 	StoreCA    string
 	Agents     agents.Client

@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
@@ -22,14 +21,9 @@ var ErrTooMany = errors.New("operators have ended while they made the report")
 // Tries are those of one operator. Its zero value is ready; one goroutine uses it at a time.
 type Tries struct{ begun map[types.UID]bool }
 
-// Finder is a store in which an object can be found.
-type Finder interface {
-	Find(ctx context.Context, key string) (record.Artifact, error)
-}
-
 // Begin writes into the status of a run, which lies at a prefix, that this operator begins to make its report, once; ErrTooMany if as many have ended over it
 // as may. It counts none once the report has been made: what is left is to store it.
-func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store Finder, run *v1alpha1.BenchmarkRun, prefix string) error {
+func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store artifact.Bucket, run *v1alpha1.BenchmarkRun, prefix string) error {
 	if t.begun[run.UID] {
 		return nil
 	}

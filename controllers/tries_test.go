@@ -16,7 +16,10 @@ import (
 )
 
 // shelf is a store that answers as it is told.
-type triesShelf struct{ err error }
+type triesShelf struct {
+	Store
+	err error
+}
 
 func (s triesShelf) Find(_ context.Context, key string) (record.Artifact, error) {
 	return record.Artifact{Key: key}, s.err
@@ -36,7 +39,7 @@ func TestAReportIsBegunByFiveOperators(t *testing.T) {
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(run), run); err != nil {
 				t.Fatal(err)
 			}
-			err := tries.Begin(t.Context(), c, triesShelf{missing[operator%2]}, run, "large-a")
+			err := tries.Begin(t.Context(), c, triesShelf{err: missing[operator%2]}, run, "large-a")
 			if refused := operator > most; errors.Is(err, ErrTooMany) != refused || (err != nil) != refused {
 				t.Errorf("operator %d: %v", operator, err)
 			}
@@ -47,7 +50,7 @@ func TestAReportIsBegunByFiveOperators(t *testing.T) {
 	}
 	var tries Tries
 	for range 2 { // Once an operator has survived a try, none has ended over the report, and its next are not counted.
-		if err := errors.Join(tries.Survived(t.Context(), c, run), tries.Begin(t.Context(), c, triesShelf{artifact.ErrNotFound}, run, "large-a")); err != nil {
+		if err := errors.Join(tries.Survived(t.Context(), c, run), tries.Begin(t.Context(), c, triesShelf{err: artifact.ErrNotFound}, run, "large-a")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -57,7 +60,7 @@ func TestAReportIsBegunByFiveOperators(t *testing.T) {
 	if err := new(Tries).Begin(t.Context(), c, triesShelf{}, run, "large-a"); err != nil {
 		t.Errorf("when it was made: %v", err)
 	}
-	if err := new(Tries).Begin(t.Context(), c, triesShelf{artifact.ErrUnreachable}, run, "large-a"); !errors.Is(err, artifact.ErrUnreachable) {
+	if err := new(Tries).Begin(t.Context(), c, triesShelf{err: artifact.ErrUnreachable}, run, "large-a"); !errors.Is(err, artifact.ErrUnreachable) {
 		t.Errorf("while the store is away: %v", err)
 	}
 }

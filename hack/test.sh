@@ -84,9 +84,9 @@ unit() {
 }
 
 # concurrent names the packages in which goroutines are started, by their tests, too. The race detector has something to find there, and makes
-# numbers, as of hack/bench/verdicts, five times slower. The tests of internal/cli lead whole runs, in processes of their own.
+# numbers five times slower. The tests of internal/cli lead whole runs, in processes of their own.
 concurrent() {
-  git grep -lE '^\s*go (func|[a-zA-Z_.]+\()|\.Go\(' -- '*.go' ':!internal/cli' ':!hack/bench/verdicts' ':!test/e2e' | xargs -n1 dirname | sed 's,^,./,' | sort -u
+  git grep -lE '^\s*go (func|[a-zA-Z_.]+\()|\.Go\(' -- '*.go' ':!internal/cli' ':!test/e2e' | xargs -n1 dirname | sed 's,^,./,' | sort -u
 }
 
 go_tests() {

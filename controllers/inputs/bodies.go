@@ -46,7 +46,7 @@ func readBodies(ctx context.Context, live client.Reader, run *v1alpha1.Benchmark
 }
 
 // freezeBodies stores bodies.
-func freezeBodies(ctx context.Context, store Store, runPrefix string, bodies []Body) ([]v1alpha1.FrozenBody, error) {
+func freezeBodies(ctx context.Context, store artifact.Bucket, runPrefix string, bodies []Body) ([]v1alpha1.FrozenBody, error) {
 	var frozen []v1alpha1.FrozenBody
 	for _, b := range bodies {
 		stored, err := put(ctx, store, artifact.BodyKey(runPrefix, b.Name), b.Text)
@@ -63,7 +63,7 @@ func frozenBody(frozen []v1alpha1.FrozenBody, name string) bool {
 }
 
 // LoadBodies reads frozen bodies back, by their names, with their digests checked.
-func LoadBodies(ctx context.Context, store Store, runPrefix string, frozen []v1alpha1.FrozenBody) (map[string]string, error) {
+func LoadBodies(ctx context.Context, store artifact.Bucket, runPrefix string, frozen []v1alpha1.FrozenBody) (map[string]string, error) {
 	bodies := map[string]string{}
 	for _, f := range frozen {
 		text, err := store.Get(ctx, artifact.BodyKey(runPrefix, f.Name), f.SHA256)

@@ -59,7 +59,7 @@ func TestABodyOfAConfigMapThatCannotBeIsRefused(t *testing.T) {
 }
 
 func TestTrialsAreMadeOfTheBodiesThatWereFrozen(t *testing.T) {
-	store, run := memory{}, posting("a.json")
+	store, run := memory{held: map[string][]byte{}}, posting("a.json")
 	if inputs.Frozen(run) {
 		t.Error("a body is frozen before it was stored")
 	}
@@ -80,7 +80,7 @@ func TestTrialsAreMadeOfTheBodiesThatWereFrozen(t *testing.T) {
 	if len(recorded) != 1 || recorded[0].From != "mine/a.json" || recorded[0].Key != "bench/quick-1/bodies/mine/a.json" || recorded[0].Bytes != 2 {
 		t.Errorf("recorded is %+v", recorded)
 	}
-	store["bench/quick-1/bodies/mine/a.json"] = []byte("[]")
+	store.held["bench/quick-1/bodies/mine/a.json"] = []byte("[]")
 	if _, err := inputs.LoadBodies(t.Context(), store, "bench/quick-1", run.Status.Bodies); !errors.Is(err, artifact.ErrCorrupt) {
 		t.Errorf("a body that was changed in the store: %v", err)
 	}

@@ -18,13 +18,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Store is where scripts are frozen.
-type Store interface {
-	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
-	Find(ctx context.Context, key string) (record.Artifact, error)
-	Get(ctx context.Context, key, sha256 string) ([]byte, error)
-}
-
 // Texts are what a run names and freezes.
 type Texts struct {
 	// Scripts are those of loads, and Bodies those of requests.
@@ -44,7 +37,7 @@ func Read(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) (
 }
 
 // Freeze stores what a run names with the run that lies under a prefix.
-func (t Texts) Freeze(ctx context.Context, store Store, runPrefix string) ([]v1alpha1.FrozenScript, []v1alpha1.FrozenBody, error) {
+func (t Texts) Freeze(ctx context.Context, store artifact.Bucket, runPrefix string) ([]v1alpha1.FrozenScript, []v1alpha1.FrozenBody, error) {
 	scripts, err := freezeScripts(ctx, store, runPrefix, t.Scripts)
 	if err != nil {
 		return nil, nil, err
@@ -105,7 +98,7 @@ func violation(format string, args ...any) error {
 }
 
 // freezeScripts stores scripts.
-func freezeScripts(ctx context.Context, store Store, runPrefix string, scripts []protocol.Script) ([]v1alpha1.FrozenScript, error) {
+func freezeScripts(ctx context.Context, store artifact.Bucket, runPrefix string, scripts []protocol.Script) ([]v1alpha1.FrozenScript, error) {
 	var frozen []v1alpha1.FrozenScript
 	for _, s := range scripts {
 		stored, err := put(ctx, store, artifact.ScriptKey(runPrefix, s.Load), s.Text)
@@ -118,7 +111,7 @@ func freezeScripts(ctx context.Context, store Store, runPrefix string, scripts [
 }
 
 // put stores a text, or finds what is stored: an operator that ended before it could say so has stored it, and it was changed since.
-func put(ctx context.Context, store Store, key string, text []byte) (record.Artifact, error) {
+func put(ctx context.Context, store artifact.Bucket, key string, text []byte) (record.Artifact, error) {
 	stored, err := store.Put(ctx, key, "text/plain; charset=utf-8", text)
 	if errors.Is(err, artifact.ErrExists) {
 		return store.Find(ctx, key)
@@ -139,7 +132,7 @@ func Frozen(run *v1alpha1.BenchmarkRun) bool {
 }
 
 // Load reads frozen scripts back, with their digests checked.
-func Load(ctx context.Context, store Store, runPrefix string, frozen []v1alpha1.FrozenScript) ([]protocol.Script, error) {
+func Load(ctx context.Context, store artifact.Bucket, runPrefix string, frozen []v1alpha1.FrozenScript) ([]protocol.Script, error) {
 	var scripts []protocol.Script
 	for _, f := range frozen {
 		text, err := store.Get(ctx, artifact.ScriptKey(runPrefix, f.Load), f.SHA256)

@@ -22,27 +22,30 @@ import (
 )
 
 // memory is a store that writes each key once.
-type memory map[string][]byte
+type memory struct {
+	artifact.Bucket
+	held map[string][]byte
+}
 
 func (m memory) Put(ctx context.Context, key, _ string, body []byte) (record.Artifact, error) {
-	if old, ok := m[key]; ok && string(old) != string(body) {
+	if old, ok := m.held[key]; ok && string(old) != string(body) {
 		return record.Artifact{}, artifact.ErrExists
 	}
-	m[key] = body
+	m.held[key] = body
 	return m.Find(ctx, key)
 }
 
 func (m memory) Find(_ context.Context, key string) (record.Artifact, error) {
-	sum := sha256.Sum256(m[key])
-	return record.Artifact{Key: key, Bytes: int64(len(m[key])), SHA256: hex.EncodeToString(sum[:])}, nil
+	sum := sha256.Sum256(m.held[key])
+	return record.Artifact{Key: key, Bytes: int64(len(m.held[key])), SHA256: hex.EncodeToString(sum[:])}, nil
 }
 
 func (m memory) Get(_ context.Context, key, sha string) ([]byte, error) {
-	sum := sha256.Sum256(m[key])
+	sum := sha256.Sum256(m.held[key])
 	if hex.EncodeToString(sum[:]) != sha {
 		return nil, artifact.ErrCorrupt
 	}
-	return m[key], nil
+	return m.held[key], nil
 }
 
 func runOf(named ...v1alpha1.Script) *v1alpha1.BenchmarkRun {
@@ -92,7 +95,7 @@ func TestTheScriptOfEachLoadIsReadOrRefused(t *testing.T) {
 }
 
 func TestWhatWasFrozenFirstHolds(t *testing.T) {
-	store, run := memory{}, runOf(v1alpha1.Script{ConfigMap: "mine", Key: "a.lua"})
+	store, run := memory{held: map[string][]byte{}}, runOf(v1alpha1.Script{ConfigMap: "mine", Key: "a.lua"})
 	if inputs.Frozen(run) {
 		t.Error("a script is frozen before it was stored")
 	}
@@ -119,7 +122,7 @@ func TestWhatWasFrozenFirstHolds(t *testing.T) {
 	if diff := cmp.Diff(want, inputs.Record(frozen, "bench/quick-1")); diff != "" {
 		t.Errorf("in the manifest (-want +got):\n%s", diff)
 	}
-	store["bench/quick-1/scripts/a"] = []byte("-- tampered with")
+	store.held["bench/quick-1/scripts/a"] = []byte("-- tampered with")
 	if _, err := inputs.Load(t.Context(), store, "bench/quick-1", frozen); !errors.Is(err, artifact.ErrCorrupt) {
 		t.Errorf("a script that was changed in the store: %v", err)
 	}

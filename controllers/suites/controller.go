@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/internal/base/util"
-	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/suite"
 )
 
@@ -33,7 +33,7 @@ type Reconciler struct {
 	// Registry returns the digest behind an image's tag, asked with the password that a keychain has for its registry.
 	Registry func(ctx context.Context, image string, keys authn.Keychain) suite.Resolution
 	// Reports is where the reports of rounds are read from.
-	Reports publish.Store
+	Reports artifact.Runs
 	Now     func() time.Time
 
 	answers  answers

@@ -38,7 +38,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/run/publish"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -62,7 +62,7 @@ type world struct {
 	// forge is the way to GitHub; nil where no suite tells it.
 	forge http.RoundTripper
 	// reports is the operator's object store; nil where no suite asks for it.
-	reports publish.Store
+	reports artifact.Runs
 	// ahead is how much the clock of those who tell sinks is ahead, and fails makes them fail to write down what they have told.
 	ahead atomic.Int64
 	fails atomic.Bool

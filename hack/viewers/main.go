@@ -24,7 +24,7 @@ import (
 	"syscall"
 	"time"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 	"loadstone.dev/loadstone/internal/analysis"
 )
 

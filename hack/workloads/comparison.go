@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 )
 
 // comparison is a figure to be: the product of the values over, by that of the values under, block by block. All are of one run.
@@ -25,19 +25,6 @@ const (
 	theLowest
 	theHighest
 )
-
-func ratio(name string, over, under source, aim figures.Aim) comparison {
-	return comparison{name: name, over: []source{over}, under: []source{under}, unit: "ratio", aim: aim}
-}
-
-// spread compares how much a value grows from one level to another with how much that of a peer does.
-func spread(name string, from, to, peerFrom, peerTo source, aim figures.Aim) comparison {
-	return comparison{name: name, over: []source{to, peerFrom}, under: []source{from, peerTo}, unit: "ratio", aim: aim}
-}
-
-func value(name string, of source, unit string, take take, aim figures.Aim) comparison {
-	return comparison{name: name, over: []source{of}, unit: unit, take: take, aim: aim}
-}
 
 func (c comparison) run() string { return c.over[0].run }
 

@@ -2,8 +2,8 @@
 //
 //	make bench-workloads
 //
-// A line goes to standard output for each figure, as of hack/bench: name, value, unit, aim, "met" or "short", and a note. The comparisons are
-// the table in table.go. A ratio is that of two values of one block; a figure is the geometric mean of the blocks' ratios, with the interval of the
+// A line goes to standard output for each figure (hack/figures): name, value, unit, aim, "met" or "short", and a note. The comparisons are
+// the table in table.tsv. A ratio is that of two values of one block; a figure is the geometric mean of the blocks' ratios, with the interval of the
 // paired t on their logs. Loadstone decides what counts: a void cell or process counts in no figure.
 //
 // What figures are made of is kept in records, a file of lines for each run, and nothing else of a run is read. The pages (docs/workloads.md) are made of

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 )
 
 // marked is a place of a page whose text is made from the records:
@@ -121,7 +121,8 @@ func (p page) find(name string) (row, error) {
 	if p.all[part[0]].head.Blocks == 1 {
 		mean = theHighest // One number is its own, and may be 0.
 	}
-	f := value(name, prints(part[0], part[1], part[2], part[3]), "", mean, figures.Aim{}).figure(p.all[part[0]])
+	of := source{run: part[0], implementation: part[1], test: part[2], metric: part[3]}
+	f := comparison{name: name, over: []source{of}, take: mean}.figure(p.all[part[0]])
 	if f.Missing != "" && p.all[part[0]].missing == "" {
 		return row{}, fmt.Errorf("%q is not in the record: %s", name, f.Missing)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,7 +68,7 @@ func startOf(ctx context.Context, program string) (s sight, err error) {
 		_ = command.Wait() // How it ends is its tests' business. One that ends too early gives no answer.
 		cancel()
 	}()
-	err = firstAnswer(ctx, address)
+	err = firstAnswer(ctx, "http://"+address+"/")
 	took := time.Since(began)
 	cancel()
 	<-ended
@@ -87,33 +86,20 @@ func freeAddress() (string, error) {
 
 // firstAnswer asks again and again until there is an answer.
 func firstAnswer(ctx context.Context, address string) error {
-	var dialer net.Dialer
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return fmt.Errorf("asking: %w", err)
+	}
 	for ctx.Err() == nil {
-		conn, err := dialer.DialContext(ctx, "tcp", address)
+		response, err := http.DefaultClient.Do(ask)
 		if err != nil {
 			continue // Nobody listens yet.
 		}
-		return errors.Join(answer(ctx, conn), conn.Close())
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("it answered %s", response.Status)
+		}
+		return nil
 	}
 	return errors.New("it ended, or its time did, before it answered")
-}
-
-func answer(ctx context.Context, conn net.Conn) error {
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return fmt.Errorf("setting a deadline: %w", err)
-		}
-	}
-	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"); err != nil {
-		return fmt.Errorf("asking: %w", err)
-	}
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return fmt.Errorf("waiting for the answer: %w", err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answered %s", response.Status)
-	}
-	return nil
 }

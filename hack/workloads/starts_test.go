@@ -75,7 +75,7 @@ func TestAStartMakesItsFigures(t *testing.T) {
 			sight{Block: block, Implementation: "gohttp", StartNanos: 4e6, ProgramBytes: 6000 << 10})
 	}
 	want := map[string]float64{"zco-start": 2, "zco-start-to-gohttp": 0.5, "zco-size": 300, "zco-size-to-gohttp": 0.05}
-	for _, c := range countedRows() {
+	for _, c := range table {
 		if v, ok := want[c.name]; ok {
 			if got := c.figure(r); fmt.Sprintf("%.4g", got.Value) != fmt.Sprint(v) {
 				t.Errorf("got %s, want %g", got.Line(), v)
@@ -90,7 +90,7 @@ func TestAStartMakesItsFigures(t *testing.T) {
 
 func TestANumberOfOneBlockMayBeZero(t *testing.T) {
 	r := &results{head: head{Run: allocationsRun, Blocks: 1}, sights: []sight{{
-		Block: 1, Implementation: "netpoll", At: record.Point{}, Cases: map[string]map[string]float64{"baseline": {allocations: 0, allocated: 0}},
+		Block: 1, Implementation: "netpoll", At: record.Point{}, Cases: map[string]map[string]float64{"baseline": {"allocations": 0, "B": 0}},
 	}}}
 	p := pageOf(nil, map[string]*results{allocationsRun: r})
 	got, findings := p.render("<!-- = ipc-allocations/netpoll/baseline/B %.0f -->old<!-- . -->")

@@ -61,6 +61,30 @@ func (s source) bound(r *results) bool {
 // quantity is a number that is made of what was seen of a cell; NaN where a part of it is missing.
 type quantity func(sight) float64
 
+// quantities are those of table.tsv. What hack/workloads.sh counts is in the records that it writes: system calls by perf while wrk loads the server,
+// connections by the server's own word, and the sizes of programs and the time from their start to their first answer.
+var quantities = map[string]quantity{
+	"cpuPerRequest":   cpuPerRequest,
+	"throughput":      throughput,
+	"fairness":        func(s sight) float64 { return known(s.Jain) },
+	"contextSwitches": func(s sight) float64 { return per(s.ContextSwitches, s.requests()) },
+	"unanswered":      unanswered,
+	"memoryGrowth":    func(s sight) float64 { return per(s.RSSBytes, float64(s.RSSStartBytes)) },
+	"p99":             func(s sight) float64 { return per(s.P99Micros, 1) },
+	"systemCalls":     func(s sight) float64 { return per(s.SystemCalls, float64(s.Requests)) },
+	"busierShare":     func(s sight) float64 { return per(s.BusierShare, 1) },
+	"startMillis":     func(s sight) float64 { return per(s.StartNanos, 1e6) },
+	"programKiB":      func(s sight) float64 { return per(s.ProgramBytes, 1024) },
+}
+
+// per is a by b; NaN if either was not seen.
+func per[A int64 | float64](a A, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return math.NaN()
+	}
+	return float64(a) / b
+}
+
 func known(v *float64) float64 {
 	if v == nil {
 		return math.NaN()
@@ -68,13 +92,19 @@ func known(v *float64) float64 {
 	return *v
 }
 
-// cpuPerRequest is in microseconds.
-func cpuPerRequest(s sight) float64 {
-	if s.CPUNanos <= 0 || s.Requests <= 0 {
-		return math.NaN()
+// requests are those of the tool and of its agent; 0 if the tool's are unknown.
+func (s sight) requests() float64 {
+	if s.Requests <= 0 {
+		return 0
 	}
-	return float64(s.CPUNanos) / 1e3 / float64(s.Requests+s.AgentRequests)
+	return float64(s.Requests + s.AgentRequests)
 }
+
+// cpuPerRequest is in microseconds.
+func cpuPerRequest(s sight) float64 { return per(float64(s.CPUNanos)/1e3, s.requests()) }
+
+// rate is how many requests a second the tool made.
+func rate(s sight) float64 { return per(s.Requests, float64(s.LoadNanos)/1e9) }
 
 // throughput is no number of a cell in which the load generator was at its limit: it is the generator's then.
 func throughput(s sight) float64 {
@@ -84,44 +114,10 @@ func throughput(s sight) float64 {
 	return rate(s)
 }
 
-// rate is how many requests a second the tool made.
-func rate(s sight) float64 {
-	if s.Requests <= 0 || s.LoadNanos <= 0 {
-		return math.NaN()
-	}
-	return float64(s.Requests) / (float64(s.LoadNanos) / 1e9)
-}
-
-func fairness(s sight) float64 { return known(s.Jain) }
-
-// contextSwitches is how often the threads of the server were switched, for a request.
-func contextSwitches(s sight) float64 {
-	if s.ContextSwitches <= 0 || s.Requests <= 0 {
-		return math.NaN()
-	}
-	return float64(s.ContextSwitches) / float64(s.Requests+s.AgentRequests)
-}
-
 // unanswered is the number of connections that got no answer.
 func unanswered(s sight) float64 {
 	if s.Unanswered == nil {
 		return math.NaN()
 	}
 	return float64(*s.Unanswered)
-}
-
-// memoryGrowth is the resident memory at the end by that at the start of the measured time.
-func memoryGrowth(s sight) float64 {
-	if s.RSSStartBytes <= 0 {
-		return math.NaN()
-	}
-	return float64(s.RSSBytes) / float64(s.RSSStartBytes)
-}
-
-// p99 is that of the cell's own requests, in microseconds, as the tool measured them.
-func p99(s sight) float64 {
-	if s.P99Micros <= 0 {
-		return math.NaN()
-	}
-	return float64(s.P99Micros)
 }

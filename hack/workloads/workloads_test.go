@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/hack/figures"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/record"
@@ -17,6 +18,39 @@ import (
 )
 
 const specs = "../../config/workloads"
+
+// The runs that hack/workloads.sh counts itself.
+const callsRun, shareRun, startRun, allocationsRun = "zco-system-calls", "zco-busier-share", "zco-start", "ipc-allocations"
+
+var counted = []string{callsRun, shareRun, startRun, allocationsRun}
+
+func atMost(limit float64) figures.Aim  { return figures.AtMost(limit).Bound(0) }
+func atLeast(limit float64) figures.Aim { return figures.AtLeast(limit).Bound(0) }
+
+// noDearer is parity.
+var noDearer = figures.AtMost(1).Bound(0.05)
+
+func under(run, implementation, load string, connections int32, of quantity) source {
+	return source{run: run, implementation: implementation, at: record.Point{Load: load, Connections: connections}, of: of}
+}
+
+func left(run, implementation, load string, connections int32) source {
+	s := under(run, implementation, load, connections, unanswered)
+	s.evenFailed = true
+	return s
+}
+
+func prints(run, implementation, test, metric string) source {
+	return source{run: run, implementation: implementation, test: test, metric: metric}
+}
+
+func ratio(name string, over, under source, aim figures.Aim) comparison {
+	return comparison{name: name, over: []source{over}, under: []source{under}, unit: "ratio", aim: aim}
+}
+
+func value(name string, of source, unit string, take take, aim figures.Aim) comparison {
+	return comparison{name: name, over: []source{of}, unit: unit, take: take, aim: aim}
+}
 
 func spec(t *testing.T, run string) *v1alpha1.BenchmarkRun {
 	t.Helper()
@@ -134,7 +168,9 @@ func TestFiguresOfARun(t *testing.T) {
 		"an implementation that is missing": {ratio("r", under("one", "c", "sweep", 100, throughput), a, atMost(1)), simulated(t, 3), []string{"no block has all"}},
 		"a run that is missing":             {ratio("r", b, a, atMost(1)), &results{missing: "the run one has not ended"}, []string{"r\t-\tratio\t<=1 (bound)\tnot measured\tthe run one has not ended"}},
 		"a spread against the peer's": {
-			spread("s", under("one", "b", "sweep", 10, throughput), b, under("one", "a", "sweep", 10, cpuPerRequest), a, noDearer), simulated(t, 3), []string{"s\t", "n=3"},
+			comparison{
+				name: "s", over: []source{b, under("one", "a", "sweep", 10, cpuPerRequest)}, under: []source{under("one", "b", "sweep", 10, throughput), a}, aim: noDearer,
+			}, simulated(t, 3), []string{"s\t", "n=3"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,11 +186,8 @@ func TestFiguresOfARun(t *testing.T) {
 
 func TestQuantitiesOfARun(t *testing.T) {
 	r := simulated(t, 2)
-	for name, q := range map[string]quantity{
-		"CPU time": cpuPerRequest, "throughput": throughput, "fairness": fairness, "p99": p99, "memory": memoryGrowth, "unanswered": unanswered,
-		"context switches": contextSwitches,
-	} {
-		if got := under("one", "a", "sweep", 10, q).values(r); len(got) != 2 {
+	for _, name := range []string{"cpuPerRequest", "throughput", "fairness", "p99", "memoryGrowth", "unanswered", "contextSwitches"} {
+		if got := under("one", "a", "sweep", 10, quantities[name]).values(r); len(got) != 2 {
 			t.Errorf("%s: got %v, want a value a block", name, got)
 		}
 	}
@@ -232,5 +265,20 @@ func TestChoosing(t *testing.T) {
 	}
 	if err := run(t.Context(), &out, nil); err == nil || !strings.Contains(err.Error(), "usage") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestARowIsRefused(t *testing.T) {
+	for says, row := range map[string]string{
+		"3 columns":           "a\tb\tc",
+		"not mean":            "n\tr\ta,b,Time\t-\tns\tmedian\t-",
+		"is no value":         "n\tr\ta\t-\tns\tmean\t-",
+		"is no quantity":      "n\tr\ta,load,10,speed\t-\tns\tmean\t-",
+		"reading the connect": "n\tr\ta,load,ten,p99\t-\tns\tmean\t-",
+		"reading the aim":     "n\tr\ta,b,Time\ta,c,Time\tratio\tmean\t=1",
+	} {
+		if _, err := parseRow(row); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: got %v, want %q", row, err, says)
+		}
 	}
 }

@@ -250,7 +250,7 @@ func TestCapacityIsAnObjective(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := searched(8, tc.change)
-			d.Manifest.Plan.Objectives = []record.Objective{{Metric: record.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: tc.min, Implementations: []string{"epoll"}}}
+			d.Manifest.Plan.Objectives = []record.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: tc.min, Implementations: []string{"epoll"}}}
 			got := analyse(t, d).Objectives
 			if len(got) != 1 || got[0].Outcome != tc.want || got[0].Reason != tc.wantReason || got[0].Unit != "requests/s" {
 				t.Errorf("got %+v, want %s %s", got, tc.want, tc.wantReason)

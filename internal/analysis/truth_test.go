@@ -258,7 +258,7 @@ func TestARegressionKnowsTheSpreadBetweenRuns(t *testing.T) {
 	objective := func(runs []string) objectives.Result {
 		d := now
 		d.Manifest.Plan.Objectives = []record.Objective{{
-			Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Max: "1.05",
+			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05",
 			Against: &record.Reference{Runs: runs, Anchor: "go"},
 		}}
 		return analyse(t, d).Objectives[0]
@@ -288,7 +288,7 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 		}
 	}
 	d.Manifest.Plan.Objectives = []record.Objective{{
-		Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedLatencyPercentile, Percentile: "50", Max: "1.1",
+		Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedLatencyPercentile, Percentile: "50", Max: "1.1",
 	}}
 	table := analyse(t, d)
 	h := table.Headline()
@@ -330,7 +330,7 @@ func TestWhoFailedIsNeitherBetterNorTheSame(t *testing.T) {
 				recordtest.Drop(&d, block, "go-slow", v1alpha1.ReasonServerExited, "exit status 139")
 			}
 			d.Manifest.Plan.Objectives = []record.Objective{{
-				Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedServerCPUPerRequest, Max: "1.1",
+				Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.1",
 			}}
 			table := analyse(t, d)
 			c := table.Comparisons[0]
@@ -361,7 +361,7 @@ func TestALevelThatIsVoidInAllBlocksIsNamed(t *testing.T) {
 func TestARegressionOfAnImposedThroughputIsNoFigure(t *testing.T) {
 	now, then := rated(3, 5000, 10), rated(1, 5000, 10)
 	now.Manifest.Plan.Objectives = []record.Objective{{
-		Metric: record.ObjectiveRegression, Of: record.ComparedThroughput, Min: "0.95", Against: &record.Reference{Runs: []string{"then"}, Anchor: "go"},
+		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.95", Against: &record.Reference{Runs: []string{"then"}, Anchor: "go"},
 	}}
 	now.Earlier = map[string]record.EarlierRun{"then": {Data: &then}}
 	if got := analyse(t, now).Objectives[0]; got.Outcome != objectives.Undecided || got.Reason != objectives.NotMeasured {

@@ -63,7 +63,7 @@ func Follow(ctx context.Context, k *kube.Flags, c client.Client, r *v1alpha1.Ben
 }
 
 // read reads what a run has found from what is stored of it.
-func readFound(ctx context.Context, store publish.Store, prefix string, e progress.Ending) (Found, error) {
+func readFound(ctx context.Context, store artifact.Runs, prefix string, e progress.Ending) (Found, error) {
 	data, err := publish.Read(ctx, store, prefix)
 	if err != nil {
 		return Found{}, fmt.Errorf("reading %s: %w", prefix, err)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/capacity"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
@@ -28,7 +29,7 @@ func searched(blocks int32) record.RunData {
 			}
 		}
 	}
-	d.Manifest.Plan.Objectives = []record.Objective{{Metric: record.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: "400"}}
+	d.Manifest.Plan.Objectives = []record.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: "400"}}
 	return d
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/validity"
@@ -163,8 +164,8 @@ func groupMeans(g validity.Group) []groupMean {
 	return []groupMean{
 		{string(verdict.Throughput), "requests/s", g.Throughput, g.ThroughputIsBound},
 		{string(verdict.CPUPerRequest), "us", g.CPUPerRequest, false},
-		{string(record.ObjectiveServerCPUs), "CPUs", g.ServerCPUs, false},
-		{string(record.ObjectivePeakMemory), "bytes", g.ServerPeakMemory, false},
+		{string(v1alpha1.ObjectiveServerCPUs), "CPUs", g.ServerCPUs, false},
+		{string(v1alpha1.ObjectivePeakMemory), "bytes", g.ServerPeakMemory, false},
 	}
 }
 

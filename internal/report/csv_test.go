@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
@@ -53,14 +53,14 @@ func TestRowsOfTheCSV(t *testing.T) {
 		},
 		"an objective on a percentile, without a value": {
 			bounded(func(o *objectives.Result) {
-				o.Metric, o.Percentile, o.Unit, o.Min, o.Max, o.Value, o.Low, o.High, o.N = record.ObjectiveLatencyPercentile, "99", "µs", nil, number(100), nil, nil, nil, 0
+				o.Metric, o.Percentile, o.Unit, o.Min, o.Max, o.Value, o.Low, o.High, o.N = v1alpha1.ObjectiveLatencyPercentile, "99", "µs", nil, number(100), nil, nil, nil, 0
 				o.Outcome, o.Reason = objectives.Undecided, objectives.TooFewSamples
 			}),
 			"objective,,go,,sweep,10,,,LatencyP99,us,,,,,0,,100,Undecided,TooFewSamples,,",
 		},
 		"an objective on a ratio": {
 			bounded(func(o *objectives.Result) {
-				o.Metric, o.Of, o.Unit = record.ObjectiveRatioToBaseline, record.ComparedServerCPUPerRequest, "ratio"
+				o.Metric, o.Of, o.Unit = v1alpha1.ObjectiveRatioToBaseline, v1alpha1.ComparedServerCPUPerRequest, "ratio"
 			}),
 			"objective,,go,,sweep,10,,,RatioToBaseline of ServerCPUPerRequest,ratio,60000,58000,62000,0.99,7,50000,,Met,,,",
 		},

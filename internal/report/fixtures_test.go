@@ -133,21 +133,21 @@ func gated() record.RunData {
 	d.Calibration = aa.NoiseFloor
 	d.Calibration.Run.UID = "another-run"
 	d.Manifest.Plan.Objectives = []record.Objective{
-		{Name: "fast enough", Metric: record.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000"},
-		{Metric: record.ObjectiveLatencyPercentile, Percentile: "99", Load: "sweep", Connections: 100, Max: "100"},
-		{Metric: record.ObjectiveLatencyPercentile, Percentile: "99.9", Load: "sweep", Connections: 100, Max: "1000000"},
-		{Metric: record.ObjectiveMeanLatency, Load: "sweep", Connections: 100, Max: "1000000"},
-		{Metric: record.ObjectiveErrorRate, Load: "sweep", Connections: 10, Max: "0.001"},
-		{Metric: record.ObjectiveServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "12"},
-		{Metric: record.ObjectiveServerCPUs, Load: "sweep", Connections: 10, Max: "2", Implementations: []string{"epoll"}},
-		{Metric: record.ObjectivePeakMemory, Load: "sweep", Connections: 10, Max: "20000000"},
-		{Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.95"},
+		{Name: "fast enough", Metric: v1alpha1.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000"},
+		{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99", Load: "sweep", Connections: 100, Max: "100"},
+		{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99.9", Load: "sweep", Connections: 100, Max: "1000000"},
+		{Metric: v1alpha1.ObjectiveMeanLatency, Load: "sweep", Connections: 100, Max: "1000000"},
+		{Metric: v1alpha1.ObjectiveErrorRate, Load: "sweep", Connections: 10, Max: "0.001"},
+		{Metric: v1alpha1.ObjectiveServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "12"},
+		{Metric: v1alpha1.ObjectiveServerCPUs, Load: "sweep", Connections: 10, Max: "2", Implementations: []string{"epoll"}},
+		{Metric: v1alpha1.ObjectivePeakMemory, Load: "sweep", Connections: 10, Max: "20000000"},
+		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.95"},
 		{
-			Name: hostile, Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
+			Name: hostile, Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
 			Against: &record.Reference{Runs: []string{"a"}, Anchor: "epoll"},
 		},
 		{
-			Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
+			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
 			Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"},
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/scaling"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
@@ -40,8 +41,8 @@ func TestTheLineOfObjectivesNamesWhatKeepsARunFromSucceeding(t *testing.T) {
 		t.Errorf("%d bytes: %s", len(line), line)
 	}
 	d.Manifest.Plan.Objectives = []record.Objective{
-		{Name: "fast", Metric: record.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000", Implementations: []string{"go"}},
-		{Metric: record.ObjectiveRegression, Of: record.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"}, Implementations: []string{"go"}},
+		{Name: "fast", Metric: v1alpha1.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000", Implementations: []string{"go"}},
+		{Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"}, Implementations: []string{"go"}},
 	}
 	line = report.ObjectivesLine(analyse(t, d))
 	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(ImplementationFailures)", "is not known (NoEarlierRun: no such object: ", "), min -50.0 %"} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/planned"
@@ -18,7 +19,7 @@ import (
 // bounded is a run with one objective.
 func bounded(change func(*objectives.Result)) analysis.Table {
 	o := objectives.Result{
-		Metric: record.ObjectiveThroughput, Unit: "requests/s", Implementation: "go", Point: ten, N: 7,
+		Metric: v1alpha1.ObjectiveThroughput, Unit: "requests/s", Implementation: "go", Point: ten, N: 7,
 		Min: number(50_000), Value: number(60_000), Low: number(58_000), High: number(62_000), Outcome: objectives.Met,
 	}
 	change(&o)
@@ -83,7 +84,7 @@ func TestATestPassesFailsOrIsSkippedAsTheOutcomeSays(t *testing.T) {
 		},
 		"an objective on the change since earlier runs": {
 			bounded(func(o *objectives.Result) {
-				o.Metric, o.Of, o.EarlierN, o.EarlierRuns = record.ObjectiveRegression, record.ComparedThroughput, 21, 3
+				o.Metric, o.Of, o.EarlierN, o.EarlierRuns = v1alpha1.ObjectiveRegression, v1alpha1.ComparedThroughput, 21, 3
 				o.Min, o.Value, o.Low, o.High = number(0.95), number(1.01), number(0.98), number(1.04)
 			}), passed, "ratio to earlier runs of throughput of go, sweep-10, ≥ −5.0 %",
 			"met: +1.0 % (99 % interval −2.0 % to +4.0 %, blocks: 7 now, 21 earlier, 3 earlier runs), the bound is ≥ −5.0 %",

@@ -1,9 +1,9 @@
 package report
 
 import (
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"
@@ -15,7 +15,7 @@ func (v run) floorBeside(o objectives.Result) string {
 	if o.Of != "" {
 		m = verdict.MetricOf(o.Of, o.Percentile)
 	}
-	if o.Metric == record.ObjectiveErrorRate || v.Table.FloorOf(m) == nil {
+	if o.Metric == v1alpha1.ObjectiveErrorRate || v.Table.FloorOf(m) == nil {
 		return format.Missing
 	}
 	return format.Percent(v.Table.FloorOf(m).Detectable)

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/phrase"
@@ -103,10 +103,10 @@ func (v run) objectiveCells(o objectives.Result) []table.Cell {
 // objectiveN is how many blocks are in a value, and what else it rests on.
 func (v run) objectiveN(o objectives.Result) table.Cell {
 	n := table.Count(o.N)
-	if o.Metric == record.ObjectiveRegression {
+	if o.Metric == v1alpha1.ObjectiveRegression {
 		n.Text = v.Say("objective.earlier", format.Integer(o.N), format.Integer(o.EarlierN))
 	}
-	if o.Metric == record.ObjectiveErrorRate {
+	if o.Metric == v1alpha1.ObjectiveErrorRate {
 		n.Sub = v.Count("objective.requests", int(o.Requests))
 	}
 	if o.EarlierRuns > 1 {
@@ -138,7 +138,7 @@ func (v run) bound(o objectives.Result) string {
 // objectiveInterval prints an interval, of which an end may be open.
 func (v run) objectiveInterval(o objectives.Result, print func(float64) string) string {
 	switch {
-	case o.Value != nil && o.Low != nil && o.High != nil && (o.Metric == record.ObjectiveRatioToBaseline || o.Metric == record.ObjectiveRegression):
+	case o.Value != nil && o.Low != nil && o.High != nil && (o.Metric == v1alpha1.ObjectiveRatioToBaseline || o.Metric == v1alpha1.ObjectiveRegression):
 		return v.ChangeInterval(*o.Value, *o.Low, *o.High)
 	case o.Low != nil && o.High != nil:
 		return v.Say("range", print(*o.Low), print(*o.High))

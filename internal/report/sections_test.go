@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/environment"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
@@ -142,7 +143,7 @@ func TestTheEnvironmentBeginsWithWhatDiffers(t *testing.T) {
 // result is an objective of a throughput.
 func result(outcome objectives.Outcome, figure float64) objectives.Result {
 	return objectives.Result{
-		Metric: record.ObjectiveThroughput, Point: ten, Implementation: "go", Min: number(1000), Value: number(figure),
+		Metric: v1alpha1.ObjectiveThroughput, Point: ten, Implementation: "go", Min: number(1000), Value: number(figure),
 		Low: number(figure * 0.9), High: number(figure * 1.1), N: 7, Outcome: outcome,
 	}
 }
@@ -188,7 +189,7 @@ func TestMetObjectivesAreFoldedBesideOthers(t *testing.T) {
 
 func TestARowOfAnObjective(t *testing.T) {
 	change := func(o *objectives.Result) {
-		o.Metric, o.Of, o.Min, o.Max = record.ObjectiveRatioToBaseline, record.ComparedThroughput, nil, number(1.05)
+		o.Metric, o.Of, o.Min, o.Max = v1alpha1.ObjectiveRatioToBaseline, v1alpha1.ComparedThroughput, nil, number(1.05)
 		o.Value, o.Low, o.High = number(0.85), number(0.8), number(0.9)
 	}
 	for name, tc := range map[string]struct {
@@ -202,7 +203,7 @@ func TestARowOfAnObjective(t *testing.T) {
 		"a ratio":        {change, []string{"ratio to the baseline of throughput", "sweep: 10 connections", "go", "≤ +5.0 %", "−15.0 %", "−20.0 % to −10.0 %", "7", "–", "met"}},
 		"a regression": {func(o *objectives.Result) {
 			change(o)
-			o.Metric, o.EarlierN, o.EarlierRuns = record.ObjectiveRegression, 14, 2
+			o.Metric, o.EarlierN, o.EarlierRuns = v1alpha1.ObjectiveRegression, 14, 2
 		}, []string{"ratio to earlier runs of throughput", "sweep: 10 connections", "go", "≤ +5.0 %", "−15.0 %", "−20.0 % to −10.0 %", "7 now, 14 earlier", "–", "met"}},
 	} {
 		t.Run(name, func(t *testing.T) {

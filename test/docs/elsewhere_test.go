@@ -63,7 +63,7 @@ var byHand = map[string]string{
 	"make bench-rates":     "measures on a machine that must be quiet",
 	"make bench-record":    "measures for half an hour on a machine that must be quiet",
 	"make bench-suites":    "measures on a machine that must be quiet",
-	"make bench-stats":     "draws figures for minutes: the tests of hack/bench draw fewer",
+	"make bench-stats":     "draws figures for minutes: other tests draw fewer",
 	"make bench-viewers":   "measures on a cluster that must be quiet",
 	"make bench-workloads": "measures for more than an hour on a machine that must be quiet",
 	"make picture":         "needs chromium",

@@ -31,7 +31,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 	"loadstone.dev/loadstone/internal/suite/webhook"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/test/flux"

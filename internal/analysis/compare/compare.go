@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
@@ -39,10 +40,10 @@ type Change struct {
 
 // ofLevels are the values of a level that are compared.
 var ofLevels = []record.Objective{
-	{Of: record.ComparedThroughput},
-	{Of: record.ComparedServerCPUPerRequest},
-	{Of: record.ComparedLatencyPercentile, Percentile: "50"},
-	{Of: record.ComparedLatencyPercentile, Percentile: "99"},
+	{Of: v1alpha1.ComparedThroughput},
+	{Of: v1alpha1.ComparedServerCPUPerRequest},
+	{Of: v1alpha1.ComparedLatencyPercentile, Percentile: "50"},
+	{Of: v1alpha1.ComparedLatencyPercentile, Percentile: "99"},
 }
 
 // Runs compares a run with earlier ones through an anchor, which is the run's baseline if empty. An error says why nothing can be compared.
@@ -70,7 +71,7 @@ func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error
 	for i := range asked {
 		// The bound is no change at all.
 		o := &asked[i]
-		o.Metric, o.Implementations, o.Against, o.Max = record.ObjectiveRegression, others, &against, "1"
+		o.Metric, o.Implementations, o.Against, o.Max = v1alpha1.ObjectiveRegression, others, &against, "1"
 	}
 	later.Manifest.Plan.Objectives = asked
 	var table analysis.Table

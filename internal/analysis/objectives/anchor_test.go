@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -24,7 +25,7 @@ func twoDays(factor float64) (now, then record.RunData) {
 	o.Servers[1].CPUMicros *= factor
 	now, then = recordtest.Run(o), recordtest.Run(old)
 	now.Manifest.Plan.Objectives = []record.Objective{{
-		Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Max: "1.05",
+		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05",
 		Against: &record.Reference{Runs: []string{"default/duel-2f1c7d0a"}, Anchor: "go"},
 	}}
 	return now, then
@@ -144,7 +145,7 @@ func TestDigestsOfOtherKeysOfAConfigMapSayNothing(t *testing.T) {
 func TestARegressionIsSeenFromOneDuetToAnother(t *testing.T) {
 	now, then := turns(1.2), turns(1)
 	now.Manifest.Plan.Objectives = []record.Objective{{
-		Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Max: "1.05", Implementations: []string{"go2"},
+		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05", Implementations: []string{"go2"},
 		Against: &record.Reference{Runs: []string{"default/twins-2f1c7d0a"}, Anchor: "go"},
 	}}
 	now.Earlier = map[string]record.EarlierRun{"default/twins-2f1c7d0a": {Data: &then}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/base/util"
@@ -40,9 +41,9 @@ func (j judge) ofCases(o record.Objective, r Result) []Result {
 // ofCase is an objective's value of one implementation in one case. It is faulty if the implementation failed there in some process.
 func (j judge) ofCase(o record.Objective, name, metric string, i planned.Implementation) (f estimate) {
 	switch o.Metric {
-	case record.ObjectiveRatioToBaseline:
+	case v1alpha1.ObjectiveRatioToBaseline:
 		f = j.ratioOfCase(name, metric, i.Name)
-	case record.ObjectiveRegression:
+	case v1alpha1.ObjectiveRegression:
 		f = j.regressionOfCase(o, name, metric, i.Name)
 	default:
 		f = j.meanOfCase(name, metric, i.Name)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -58,11 +59,11 @@ func without(d *record.RunData, implementation, name string, block int32) {
 }
 
 func TestObjectivesOfCases(t *testing.T) {
-	of := func(m record.ObjectiveMetric, name, maximum string) record.Objective {
+	of := func(m v1alpha1.ObjectiveMetric, name, maximum string) record.Objective {
 		return record.Objective{Metric: m, Case: name, Max: maximum, Implementations: []string{"go-slow"}}
 	}
-	ratio := func(of record.ComparedMetric, name, maximum string) record.Objective {
-		return record.Objective{Metric: record.ObjectiveRatioToBaseline, Of: of, Case: name, Max: maximum}
+	ratio := func(of v1alpha1.ComparedMetric, name, maximum string) record.Objective {
+		return record.Objective{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: of, Case: name, Max: maximum}
 	}
 	lost := func(block int32) func(*record.RunData) {
 		return func(d *record.RunData) { without(d, "go-slow", "copy", block) }
@@ -120,7 +121,7 @@ func TestObjectivesOfCases(t *testing.T) {
 
 func TestAnObjectiveHasAnEntryForEachCase(t *testing.T) {
 	d := printing(3)
-	d.Manifest.Plan.Objectives = []record.Objective{{Metric: record.ObjectiveCaseTime, Max: "1"}, {Metric: record.ObjectiveCaseTime, Case: "m*", Max: "1"}}
+	d.Manifest.Plan.Objectives = []record.Objective{{Metric: v1alpha1.ObjectiveCaseTime, Max: "1"}, {Metric: v1alpha1.ObjectiveCaseTime, Case: "m*", Max: "1"}}
 	var got []string
 	for _, r := range analysed(t, d).Objectives {
 		got = append(got, r.At()+" of "+r.Implementation)
@@ -148,7 +149,7 @@ func TestARegressionOfACaseIsSeenThroughItsAnchor(t *testing.T) {
 			now, then := printing(10), printing(10)
 			tc.change(&now, &then)
 			now.Manifest.Plan.Objectives = []record.Objective{{
-				Metric: record.ObjectiveRegression, Of: record.ComparedCaseTime, Case: "copy", Max: "1.05",
+				Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedCaseTime, Case: "copy", Max: "1.05",
 				Against: &record.Reference{Runs: []string{prefix}, Anchor: "go"},
 			}}
 			now.Earlier = map[string]record.EarlierRun{prefix: {Data: &then}}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/capacity"
 	"loadstone.dev/loadstone/internal/analysis/measured"
 	"loadstone.dev/loadstone/internal/analysis/planned"
@@ -52,26 +53,26 @@ func (j judge) estimate(o record.Objective, l planned.Level, i planned.Implement
 	g := j.run.group(l, i.Name)
 	var f estimate
 	switch o.Metric {
-	case record.ObjectiveErrorRate:
+	case v1alpha1.ObjectiveErrorRate:
 		f = errorRate(g)
 		f.faulty = j.run.ImplementationFailures[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
 		return f
-	case record.ObjectiveRegression:
+	case v1alpha1.ObjectiveRegression:
 		return j.regression(o, l, i)
-	case record.ObjectiveRatioToBaseline:
+	case v1alpha1.ObjectiveRatioToBaseline:
 		return j.ratio(o, l, i)
-	case record.ObjectiveLatencyPercentile:
+	case v1alpha1.ObjectiveLatencyPercentile:
 		f = percentileOf(g, o.Percentile)
-	case record.ObjectiveMeanLatency:
+	case v1alpha1.ObjectiveMeanLatency:
 		f = meanOf(g, g.MeanLatency)
 		f.kind = record.LatencyKind(g.LatencyKind)
-	case record.ObjectiveThroughput:
+	case v1alpha1.ObjectiveThroughput:
 		f = meanOf(g, g.Throughput)
-	case record.ObjectiveServerCPUPerRequest:
+	case v1alpha1.ObjectiveServerCPUPerRequest:
 		f = meanOf(g, g.CPUPerRequest)
-	case record.ObjectiveServerCPUs:
+	case v1alpha1.ObjectiveServerCPUs:
 		f = meanOf(g, g.ServerCPUs)
-	case record.ObjectivePeakMemory:
+	case v1alpha1.ObjectivePeakMemory:
 		f = meanOf(g, g.ServerPeakMemory)
 	default:
 		return unknown(NotMeasured, "")
@@ -110,14 +111,14 @@ func lacking(g *validity.Group, s *inference.Summary) Reason {
 
 // limit takes from an interval the end that the generator limited and not the server: a throughput could be higher, and a
 // latency lower.
-func limit(g *validity.Group, m record.ObjectiveMetric, f *estimate) {
+func limit(g *validity.Group, m v1alpha1.ObjectiveMetric, f *estimate) {
 	var end bool
 	switch m {
-	case record.ObjectiveThroughput:
+	case v1alpha1.ObjectiveThroughput:
 		if end = g.ThroughputIsBound; end {
 			f.high = math.Inf(1)
 		}
-	case record.ObjectiveLatencyPercentile, record.ObjectiveMeanLatency:
+	case v1alpha1.ObjectiveLatencyPercentile, v1alpha1.ObjectiveMeanLatency:
 		if end = slices.ContainsFunc(g.Cells, validity.Cell.Waited); end {
 			f.low = 0
 		}

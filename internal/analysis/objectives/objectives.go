@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
@@ -66,11 +67,11 @@ const (
 // Result is one objective of one implementation at one level, or in one case.
 type Result struct {
 	// Index is the objective's place in the plan, Name its name there.
-	Index      int                    `json:"index"`
-	Name       string                 `json:"name,omitempty"`
-	Metric     record.ObjectiveMetric `json:"metric"`
-	Percentile string                 `json:"percentile,omitempty"`
-	Of         record.ComparedMetric  `json:"of,omitempty"`
+	Index      int                      `json:"index"`
+	Name       string                   `json:"name,omitempty"`
+	Metric     v1alpha1.ObjectiveMetric `json:"metric"`
+	Percentile string                   `json:"percentile,omitempty"`
+	Of         v1alpha1.ComparedMetric  `json:"of,omitempty"`
 	record.Point
 	// Case is the case of a microbenchmark, which has no Point.
 	Case           string `json:"case,omitempty"`
@@ -102,11 +103,11 @@ type Result struct {
 }
 
 // units are the units of values and bounds.
-var units = map[record.ObjectiveMetric]string{
-	record.ObjectiveThroughput: "requests/s", record.ObjectiveLatencyPercentile: "µs", record.ObjectiveMeanLatency: "µs",
-	record.ObjectiveErrorRate: "share", record.ObjectiveServerCPUPerRequest: "µs", record.ObjectiveServerCPUs: "CPUs",
-	record.ObjectivePeakMemory: "bytes", record.ObjectiveRatioToBaseline: "ratio", record.ObjectiveRegression: "ratio",
-	record.ObjectiveCapacity: "requests/s", record.ObjectiveCaseTime: "ns", record.ObjectiveCaseBytes: "bytes", record.ObjectiveCaseAllocations: "allocations",
+var units = map[v1alpha1.ObjectiveMetric]string{
+	v1alpha1.ObjectiveThroughput: "requests/s", v1alpha1.ObjectiveLatencyPercentile: "µs", v1alpha1.ObjectiveMeanLatency: "µs",
+	v1alpha1.ObjectiveErrorRate: "share", v1alpha1.ObjectiveServerCPUPerRequest: "µs", v1alpha1.ObjectiveServerCPUs: "CPUs",
+	v1alpha1.ObjectivePeakMemory: "bytes", v1alpha1.ObjectiveRatioToBaseline: "ratio", v1alpha1.ObjectiveRegression: "ratio",
+	v1alpha1.ObjectiveCapacity: "requests/s", v1alpha1.ObjectiveCaseTime: "ns", v1alpha1.ObjectiveCaseBytes: "bytes", v1alpha1.ObjectiveCaseAllocations: "allocations",
 }
 
 // estimate is what is compared with a bound.
@@ -145,7 +146,7 @@ func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error)
 		found := len(of) > 0
 		for _, c := range run.Capacities {
 			i := util.First(run.Implementations, func(i *planned.Implementation) bool { return i.Name == c.Implementation })
-			if o.Metric == record.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
+			if o.Metric == v1alpha1.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
 				one := r
 				one.Point, one.Implementation = c.Point(), c.Implementation
 				out = append(out, one.with(ofCapacity(c)))
@@ -193,7 +194,7 @@ func boundsOf(o record.Objective) (low, high *float64, err error) {
 
 // concerns reports whether an objective applies to a level. A capacity has none.
 func concerns(o record.Objective, l planned.Level) bool {
-	return o.Metric != record.ObjectiveCapacity && o.CaseMetric() == "" && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
+	return o.Metric != v1alpha1.ObjectiveCapacity && o.CaseMetric() == "" && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
 		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
 }
 
@@ -205,7 +206,7 @@ func judged(o record.Objective, i planned.Implementation) bool {
 	if i.Role != record.RoleContender {
 		return false
 	}
-	return (o.Metric != record.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
+	return (o.Metric != v1alpha1.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
 }
 
 // At is the name of the level or of the case.

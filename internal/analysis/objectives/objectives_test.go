@@ -55,14 +55,14 @@ func TestObjectives(t *testing.T) {
 	errors := func(n int64) func(*record.RunData) {
 		return cells("go", 10, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = n })
 	}
-	metric := func(m record.ObjectiveMetric, minimum, maximum string) record.Objective {
+	metric := func(m v1alpha1.ObjectiveMetric, minimum, maximum string) record.Objective {
 		return record.Objective{Metric: m, Min: minimum, Max: maximum}
 	}
 	percentile := func(p, maximum string) record.Objective {
-		return record.Objective{Metric: record.ObjectiveLatencyPercentile, Percentile: p, Max: maximum}
+		return record.Objective{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: p, Max: maximum}
 	}
-	ratio := func(of record.ComparedMetric, minimum, maximum string) record.Objective {
-		return record.Objective{Metric: record.ObjectiveRatioToBaseline, Of: of, Min: minimum, Max: maximum, Implementations: []string{"go-slow"}}
+	ratio := func(of v1alpha1.ComparedMetric, minimum, maximum string) record.Objective {
+		return record.Objective{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: of, Min: minimum, Max: maximum, Implementations: []string{"go-slow"}}
 	}
 	for name, tc := range map[string]struct {
 		objective record.Objective
@@ -130,10 +130,10 @@ func few(run *record.CellRun, _ *record.CellObservation) {
 func TestAnObjectiveHasAnEntryForEachImplementationAndLevel(t *testing.T) {
 	d := recordtest.Run(recordtest.Duel(3))
 	d.Manifest.Plan.Objectives = []record.Objective{
-		{Metric: record.ObjectiveThroughput, Min: "1"},
-		{Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedThroughput, Min: "0.1"},
-		{Metric: record.ObjectiveServerCPUs, Max: "2", Implementations: []string{"epoll"}, Load: "sweep", Connections: 10},
-		{Metric: record.ObjectiveServerCPUs, Max: "2", Load: "gone"},
+		{Metric: v1alpha1.ObjectiveThroughput, Min: "1"},
+		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Min: "0.1"},
+		{Metric: v1alpha1.ObjectiveServerCPUs, Max: "2", Implementations: []string{"epoll"}, Load: "sweep", Connections: 10},
+		{Metric: v1alpha1.ObjectiveServerCPUs, Max: "2", Load: "gone"},
 	}
 	table := analysed(t, d)
 	counts := map[int]int{}

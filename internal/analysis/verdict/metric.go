@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/measured"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
@@ -38,8 +39,8 @@ func (m Metric) Percentile() string {
 }
 
 // MetricOf is the metric that an objective's ratio is of.
-func MetricOf(of record.ComparedMetric, percentile string) Metric {
-	if of == record.ComparedLatencyPercentile {
+func MetricOf(of v1alpha1.ComparedMetric, percentile string) Metric {
+	if of == v1alpha1.ComparedLatencyPercentile {
 		return LatencyAt(percentile)
 	}
 	return Metric(of)

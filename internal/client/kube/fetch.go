@@ -103,7 +103,7 @@ func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]repor
 	return out, nil
 }
 
-func remake(ctx context.Context, store publish.Store, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
+func remake(ctx context.Context, store artifact.Runs, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
 	prefix := download.PrefixOf(r)
 	if sum := r.Status.Report.ManifestSHA256; sum != "" {
 		if _, err := store.Get(ctx, artifact.ManifestKey(prefix), sum); err != nil {

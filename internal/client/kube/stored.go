@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/client/discover"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/run/publish"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/suite/rounds"
@@ -34,7 +33,7 @@ type Stored struct {
 }
 
 var (
-	_ publish.Store   = (*Stored)(nil)
+	_ artifact.Runs   = (*Stored)(nil)
 	_ rounds.Holder   = (*Stored)(nil)
 	_ artifact.Reader = (*Stored)(nil)
 )
@@ -98,12 +97,12 @@ func (s *Stored) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	return store.Get(ctx, key, sha)
 }
 
-// Load implements publish.Store.
+// Load implements artifact.Runs.
 func (s *Stored) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
 	return artifact.Load(ctx, s, runPrefix)
 }
 
-// List implements publish.Store. The operator lists nothing.
+// List implements artifact.Runs. The operator lists nothing.
 func (s *Stored) List(ctx context.Context, folder string) ([]artifact.Object, error) {
 	store, err := s.byKey(ctx, fmt.Errorf("%w: %s belongs to no run", download.ErrRefused, folder))
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package recordtest makes the records of runs that never happened: a small model of servers and generators
-// with a seeded random source stands in for a cluster. It is imported by tests and by hack/bench/merging only.
+// with a seeded random source stands in for a cluster. It is imported by tests only.
 package recordtest
 
 import (

@@ -3,11 +3,11 @@ package phrase
 import (
 	"strings"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/base/util"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
@@ -38,17 +38,17 @@ func (l Lexicon) ObjectiveMetric(o objectives.Result) string {
 }
 
 // unitPrinters print values and bounds with their units.
-var unitPrinters = map[record.ObjectiveMetric]func(float64) string{
-	record.ObjectiveThroughput: func(r float64) string { return format.Rate(r) + "/s" }, record.ObjectiveLatencyPercentile: format.Micros,
-	record.ObjectiveMeanLatency: format.Micros, record.ObjectiveErrorRate: format.Percent, record.ObjectiveServerCPUPerRequest: format.Micros,
-	record.ObjectiveServerCPUs: format.Digits, record.ObjectivePeakMemory: format.Size, record.ObjectiveRatioToBaseline: format.Change,
-	record.ObjectiveRegression: format.Change, record.ObjectiveCapacity: func(r float64) string { return format.Rate(r) + "/s" },
-	record.ObjectiveCaseTime: func(n float64) string { return format.Digits(n) + " ns" }, record.ObjectiveCaseBytes: format.Size,
-	record.ObjectiveCaseAllocations: format.Digits,
+var unitPrinters = map[v1alpha1.ObjectiveMetric]func(float64) string{
+	v1alpha1.ObjectiveThroughput: func(r float64) string { return format.Rate(r) + "/s" }, v1alpha1.ObjectiveLatencyPercentile: format.Micros,
+	v1alpha1.ObjectiveMeanLatency: format.Micros, v1alpha1.ObjectiveErrorRate: format.Percent, v1alpha1.ObjectiveServerCPUPerRequest: format.Micros,
+	v1alpha1.ObjectiveServerCPUs: format.Digits, v1alpha1.ObjectivePeakMemory: format.Size, v1alpha1.ObjectiveRatioToBaseline: format.Change,
+	v1alpha1.ObjectiveRegression: format.Change, v1alpha1.ObjectiveCapacity: func(r float64) string { return format.Rate(r) + "/s" },
+	v1alpha1.ObjectiveCaseTime: func(n float64) string { return format.Digits(n) + " ns" }, v1alpha1.ObjectiveCaseBytes: format.Size,
+	v1alpha1.ObjectiveCaseAllocations: format.Digits,
 }
 
 // PrinterOf prints values and bounds of a metric with their units.
-func PrinterOf(m record.ObjectiveMetric) func(float64) string { return unitPrinters[m] }
+func PrinterOf(m v1alpha1.ObjectiveMetric) func(float64) string { return unitPrinters[m] }
 
 // ObjectivesLine returns in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
 // undecided.

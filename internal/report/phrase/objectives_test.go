@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
@@ -17,7 +18,7 @@ import (
 // missed is an objective whose bound was not met.
 func missed(change func(*objectives.Result)) objectives.Result {
 	o := objectives.Result{
-		Metric: record.ObjectiveLatencyPercentile, Percentile: "99", Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "go",
+		Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99", Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "go",
 		Max: ptr(1000), Value: ptr(1500), Outcome: objectives.Missed,
 	}
 	change(&o)
@@ -27,7 +28,7 @@ func missed(change func(*objectives.Result)) objectives.Result {
 func TestTheGateSaysWhatMissedMost(t *testing.T) {
 	worst := missed(func(*objectives.Result) {})
 	named := missed(func(o *objectives.Result) {
-		o.Name, o.Metric, o.Min, o.Max = "fast enough", record.ObjectiveThroughput, ptr(2000), nil
+		o.Name, o.Metric, o.Min, o.Max = "fast enough", v1alpha1.ObjectiveThroughput, ptr(2000), nil
 	})
 	unknown := missed(func(o *objectives.Result) { o.Value = nil })
 	for name, tc := range map[string]struct {
@@ -57,14 +58,14 @@ func TestTheLineOfObjectives(t *testing.T) {
 	}{
 		"what was missed in a case": {
 			[]objectives.Result{missed(func(o *objectives.Result) {
-				o.Metric, o.Percentile, o.Point, o.Case = record.ObjectiveCaseTime, "", record.Point{}, "copy/size:8"
+				o.Metric, o.Percentile, o.Point, o.Case = v1alpha1.ObjectiveCaseTime, "", record.Point{}, "copy/size:8"
 			})},
 			"1 of 1 objectives missed; time per operation of go at copy/size:8 is 1,500 ns, max 1,000 ns",
 		},
 		"what was missed of a ratio of cases": {
 			[]objectives.Result{missed(func(o *objectives.Result) {
-				o.Metric, o.Percentile, o.Point, o.Case = record.ObjectiveRatioToBaseline, "", record.Point{}, "copy"
-				o.Of, o.Max, o.Value = record.ComparedCaseAllocations, ptr(1), ptr(1.5)
+				o.Metric, o.Percentile, o.Point, o.Case = v1alpha1.ObjectiveRatioToBaseline, "", record.Point{}, "copy"
+				o.Of, o.Max, o.Value = v1alpha1.ComparedCaseAllocations, ptr(1), ptr(1.5)
 			})},
 			"1 of 1 objectives missed; ratio to the baseline of allocations per operation of go at copy is +50.0 %, max 0.0 %",
 		},

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
@@ -108,7 +107,7 @@ func TestAnObjectiveThatNothingCanAnswerYetIsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Objectives) != 1 || p.Objectives[0].Metric != record.ObjectiveThroughput {
+	if len(p.Objectives) != 1 || p.Objectives[0].Metric != v1alpha1.ObjectiveThroughput {
 		t.Errorf("the plan has the objectives %+v", p.Objectives)
 	}
 	const want = "spec.objectives[0] is left out: no earlier round of the suite was good when this one began, so there is nothing to compare with"

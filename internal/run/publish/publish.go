@@ -22,13 +22,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// Store is where runs are read from.
-type Store interface {
-	Load(ctx context.Context, runPrefix string) (record.RunData, error)
-	Get(ctx context.Context, key, sha256 string) ([]byte, error)
-	List(ctx context.Context, folder string) ([]artifact.Object, error)
-}
-
 // Outcome is a run's table, and its report in every form; the first is the page for people.
 type Outcome struct {
 	Table analysis.Table
@@ -39,7 +32,7 @@ type Outcome struct {
 var ErrReport = errors.New("making the report")
 
 // Make reads a run and makes its report.
-func Make(ctx context.Context, store Store, runPrefix string) (Outcome, error) {
+func Make(ctx context.Context, store artifact.Runs, runPrefix string) (Outcome, error) {
 	var o Outcome
 	data, err := Read(ctx, store, runPrefix)
 	if err != nil {
@@ -72,14 +65,9 @@ func compute(something func() error) error {
 	return nil
 }
 
-// Putter writes objects once.
-type Putter interface {
-	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
-}
-
 // Put stores a report's files side by side, in a folder that is named by the digest of them all, and returns the place of the first. It
 // is written last: where it is, the others are.
-func Put(ctx context.Context, store Putter, runPrefix string, files []report.File) (record.Artifact, error) {
+func Put(ctx context.Context, store artifact.Writer, runPrefix string, files []report.File) (record.Artifact, error) {
 	page, others := files[0], files[1:]
 	all := sha256.New()
 	for _, f := range files {
@@ -95,13 +83,6 @@ func Put(ctx context.Context, store Putter, runPrefix string, files []report.Fil
 	return store.Put(ctx, artifact.ReportKey(runPrefix, folder, page.Name), page.ContentType, page.Body)
 }
 
-// Shelf is where runs are read from and reports are put.
-type Shelf interface {
-	Store
-	Putter
-	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
-}
-
 // Reported is a stored report: its page for people, the table that it was made from, and what it says.
 type Reported struct {
 	Page    record.Artifact
@@ -110,7 +91,7 @@ type Reported struct {
 }
 
 // Report makes the report of a run from what is stored of it and stores it, with the noise floor that the run has found, if it has.
-func Report(ctx context.Context, store Shelf, runPrefix, uid string) (Reported, error) {
+func Report(ctx context.Context, store artifact.Objects, runPrefix, uid string) (Reported, error) {
 	o, err := Make(ctx, store, runPrefix)
 	if err != nil {
 		return Reported{}, err
@@ -136,14 +117,8 @@ func Report(ctx context.Context, store Shelf, runPrefix, uid string) (Reported, 
 	return made, nil
 }
 
-// Keeper is a store that manifests are written to.
-type Keeper interface {
-	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
-	Find(ctx context.Context, key string) (record.Artifact, error)
-}
-
 // Once stores a manifest. One that is there already was written by an operator that ended before it could say so, maybe of another version: it holds.
-func Once(ctx context.Context, store Keeper, key string, manifest any) (record.Artifact, error) {
+func Once(ctx context.Context, store artifact.Bucket, key string, manifest any) (record.Artifact, error) {
 	stored, err := store.PutJSON(ctx, key, manifest)
 	if errors.Is(err, artifact.ErrExists) {
 		return store.Find(ctx, key)
@@ -151,14 +126,8 @@ func Once(ctx context.Context, store Keeper, key string, manifest any) (record.A
 	return stored, err
 }
 
-// Planner is a store that a plan is written to.
-type Planner interface {
-	Putter
-	Verify(ctx context.Context, a record.Artifact) error
-}
-
 // PutPlan stores the plan of a run and looks it up, as all that is stored will be: not every store can say what it holds.
-func PutPlan(ctx context.Context, store Planner, runPrefix string, p plan.Plan) error {
+func PutPlan(ctx context.Context, store artifact.Bucket, runPrefix string, p plan.Plan) error {
 	stored, err := store.Put(ctx, artifact.PlanKey(runPrefix), "application/json", p.JSON())
 	if err != nil {
 		return err
@@ -167,7 +136,7 @@ func PutPlan(ctx context.Context, store Planner, runPrefix string, p plan.Plan) 
 }
 
 // Plan reads the plan that a run has stored when it began.
-func Plan(ctx context.Context, store Store, runPrefix string) (plan.Plan, error) {
+func Plan(ctx context.Context, store artifact.Runs, runPrefix string) (plan.Plan, error) {
 	key := artifact.PlanKey(runPrefix)
 	raw, err := store.Get(ctx, key, "")
 	if err != nil {
@@ -180,14 +149,8 @@ func Plan(ctx context.Context, store Store, runPrefix string) (plan.Plan, error)
 	return p, nil
 }
 
-// Found is a store in which an object can be found and read.
-type Found interface {
-	Find(ctx context.Context, key string) (record.Artifact, error)
-	Get(ctx context.Context, key, sha256 string) ([]byte, error)
-}
-
 // Trial reads the manifest of a trial.
-func Trial(ctx context.Context, store Found, key string) (record.TrialManifest, record.Artifact, error) {
+func Trial(ctx context.Context, store artifact.Bucket, key string) (record.TrialManifest, record.Artifact, error) {
 	var m record.TrialManifest
 	stored, err := store.Find(ctx, key)
 	if err != nil {
@@ -205,7 +168,7 @@ func Trial(ctx context.Context, store Found, key string) (record.TrialManifest, 
 
 // TrialIn reads the manifest of a trial from the first of some attempts that has one. What cannot be read of one is passed over, and what a key
 // that may not list is denied, since it hears so of all that is missing; a store that is away is not.
-func TrialIn(ctx context.Context, store Found, runPrefix, trial string, from, attempts int32) (m record.TrialManifest, stored record.Artifact, err error) {
+func TrialIn(ctx context.Context, store artifact.Bucket, runPrefix, trial string, from, attempts int32) (m record.TrialManifest, stored record.Artifact, err error) {
 	for attempt := from; attempt < from+attempts; attempt++ {
 		if m, stored, err = Trial(ctx, store, artifact.ManifestKey(artifact.TrialPrefix(runPrefix, trial, attempt))); err == nil || !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied) {
 			return m, stored, err
@@ -215,7 +178,7 @@ func TrialIn(ctx context.Context, store Found, runPrefix, trial string, from, at
 }
 
 // Read reads all that a report is made from.
-func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, error) {
+func Read(ctx context.Context, store artifact.Runs, runPrefix string) (record.RunData, error) {
 	data, err := store.Load(ctx, runPrefix)
 	if err != nil {
 		return data, err
@@ -234,7 +197,7 @@ func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, e
 
 // earlier reads the runs that objectives name. One that is not there, is not what a run is, or is partial leaves its objectives undecided; anything
 // else is an error of the store, which may answer when it is asked again.
-func earlier(ctx context.Context, store Store, data record.RunData) (map[string]record.EarlierRun, error) {
+func earlier(ctx context.Context, store artifact.Runs, data record.RunData) (map[string]record.EarlierRun, error) {
 	var out map[string]record.EarlierRun
 	for _, prefix := range earlierRuns(data.Manifest.Plan.Objectives) {
 		run, err := store.Load(ctx, prefix)
@@ -269,7 +232,7 @@ func earlierRuns(objectives []record.Objective) []string {
 
 // calibration reads the newest noise floor of a machine; nil if there is none. A key that may read and write but not list, which S3
 // grants apart, knows of none either: reports do without.
-func calibration(ctx context.Context, store Store, fingerprint string) (*record.Calibration, error) {
+func calibration(ctx context.Context, store artifact.Runs, fingerprint string) (*record.Calibration, error) {
 	if fingerprint == "" {
 		return nil, nil
 	}

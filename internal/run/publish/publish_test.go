@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/environment"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
@@ -54,7 +55,7 @@ func small() record.RunData {
 func against(prefix string) record.RunData {
 	d := small()
 	d.Manifest.Plan.Objectives = []record.Objective{{
-		Metric: record.ObjectiveRegression, Of: record.ComparedThroughput, Min: "0.1", Implementations: []string{"go-slow"},
+		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.1", Implementations: []string{"go-slow"},
 		Against: &record.Reference{Runs: []string{prefix}, Anchor: "go"},
 	}}
 	return d
@@ -179,7 +180,7 @@ func TestARunThatContradictsItselfCannotBeReported(t *testing.T) {
 
 func TestARunThatIsMoreThanLoadstoneCanTakeEndsInAnErrorToo(t *testing.T) {
 	d := small()
-	d.Manifest.Plan.Objectives = []record.Objective{{Metric: record.ObjectiveRegression, Max: "1"}} // No plan has one against nothing.
+	d.Manifest.Plan.Objectives = []record.Objective{{Metric: v1alpha1.ObjectiveRegression, Max: "1"}} // No plan has one against nothing.
 	_, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now")
 	if !errors.Is(err, publish.ErrReport) || !strings.Contains(err.Error(), "a fault of Loadstone's own") {
 		t.Errorf("got %v, want ErrReport", err)
@@ -191,6 +192,7 @@ func TestARunThatIsMoreThanLoadstoneCanTakeEndsInAnErrorToo(t *testing.T) {
 
 // kept is a store in memory that is written to: bodies by key, and the keys in the order of writing.
 type kept struct {
+	artifact.Writer
 	bodies, types map[string]string
 	order         []string
 	refuses       string

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
@@ -24,17 +25,45 @@ type Reader interface {
 	Get(ctx context.Context, key, sha string) ([]byte, error)
 }
 
-// Objects are written once and read back by their keys: those of a bucket, or of a folder of this machine.
-type Objects interface {
-	Reader
-	// Put writes an object once. Written again with the same content it succeeds; with another content it is ErrExists.
+// Writer writes objects once. Written again with the same content an object is as it was; with another content that is ErrExists.
+type Writer interface {
 	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
+	// PutJSON writes a value as JSON.
+	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
+}
+
+// Runs reads what is stored of runs.
+type Runs interface {
+	// Load is the function of that name.
+	Load(ctx context.Context, runPrefix string) (record.RunData, error)
+	// Get reads an object and, where sha is not empty, checks its SHA-256.
+	Get(ctx context.Context, key, sha string) ([]byte, error)
 	// List names the objects that lie in a folder, and not below it, the newest first.
 	List(ctx context.Context, folder string) ([]Object, error)
 }
 
+// Objects are written once and read back by their keys: those of a bucket, or of a folder of this machine.
+type Objects interface {
+	Reader
+	Writer
+	Runs
+	// LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
+	LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error)
+}
+
+// Bucket is an object store, to which others may upload.
+type Bucket interface {
+	Objects
+	// Destination is where an object may be put until it expires, and with which headers.
+	Destination(ctx context.Context, key, sha string, expires time.Duration) (string, map[string]string, error)
+	// Verify asks the store whether an object is there as it is described.
+	Verify(ctx context.Context, a record.Artifact) error
+	// Find describes an object that is there.
+	Find(ctx context.Context, key string) (record.Artifact, error)
+}
+
 var (
-	_ Objects = (*Store)(nil)
+	_ Bucket  = (*Store)(nil)
 	_ Objects = (*Folder)(nil)
 )
 

@@ -18,12 +18,12 @@ import (
 
 // History reads the history of a suite from the reports of its rounds, one after the other: a report may be large, and the values of all rounds are
 // small. An error is one of the store, which may answer when it is asked again.
-func History(ctx context.Context, store publish.Store, name string, measured []suite.Measured) (history.History, error) {
+func History(ctx context.Context, store artifact.Runs, name string, measured []suite.Measured) (history.History, error) {
 	return HistoryBy(ctx, NewReports[history.Values](make(chan struct{}, 1), 0), store, name, measured)
 }
 
 // HistoryBy is History, whose reports are read as a Reports does.
-func HistoryBy(ctx context.Context, reports *Reports[history.Values], store publish.Store, name string, measured []suite.Measured) (history.History, error) {
+func HistoryBy(ctx context.Context, reports *Reports[history.Values], store artifact.Runs, name string, measured []suite.Measured) (history.History, error) {
 	all, err := reports.Read(ctx, store, measured, func(m suite.Measured, t analysis.Table) history.Values {
 		return history.Report{Round: m.Round, Run: m.Run, Table: t}.Values()
 	})
@@ -71,7 +71,7 @@ func NewReports[T any](turns chan struct{}, most int) *Reports[T] {
 type Holder interface{ Hold(key string) bool }
 
 // Read returns what it takes from the reports of some runs, in their order. A round of 0 is none. Its error is one of the store, which may answer when it is asked again.
-func (r *Reports[T]) Read(ctx context.Context, store publish.Store, measured []suite.Measured, take func(suite.Measured, analysis.Table) T) ([]Extract[T], error) {
+func (r *Reports[T]) Read(ctx context.Context, store artifact.Runs, measured []suite.Measured, take func(suite.Measured, analysis.Table) T) ([]Extract[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := make([]Extract[T], len(measured))
@@ -113,7 +113,7 @@ func nameOf(m suite.Measured) string {
 }
 
 // one is what it takes from one report.
-func (r *Reports[T]) one(ctx context.Context, store publish.Store, m suite.Measured, take func(suite.Measured, analysis.Table) T) (Extract[T], error) {
+func (r *Reports[T]) one(ctx context.Context, store artifact.Runs, m suite.Measured, take func(suite.Measured, analysis.Table) T) (Extract[T], error) {
 	holder, some := store.(Holder)
 	if !some || holder.Hold(m.Report) {
 		if v, ok := r.remembered(m.Report); ok {
@@ -159,7 +159,7 @@ func (r *Reports[T]) remember(key string, v T) {
 }
 
 // tableOf reads what a run has found, or says why it cannot be known: from its report, or, where only its place is remembered, from its records.
-func tableOf(ctx context.Context, store publish.Store, m suite.Measured) (table analysis.Table, why string, err error) {
+func tableOf(ctx context.Context, store artifact.Runs, m suite.Measured) (table analysis.Table, why string, err error) {
 	if m.Prefix == "" {
 		return table, "it ended without a report", nil
 	}

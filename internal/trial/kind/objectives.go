@@ -76,8 +76,8 @@ func PlanObjectives(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) {
 // ObjectiveOf is an objective of a spec as a plan records it.
 func ObjectiveOf(o v1alpha1.Objective) record.Objective {
 	out := record.Objective{
-		Name: o.Name, Metric: record.ObjectiveMetric(o.Metric), Load: o.Load, Case: o.Case, Connections: o.Connections, RequestsPerSecond: o.RequestsPerSecond,
-		Implementations: slices.Clone(o.Implementations), Percentile: o.Percentile, Of: record.ComparedMetric(o.Of), Min: o.Min, Max: o.Max,
+		Name: o.Name, Metric: o.Metric, Load: o.Load, Case: o.Case, Connections: o.Connections, RequestsPerSecond: o.RequestsPerSecond,
+		Implementations: slices.Clone(o.Implementations), Percentile: o.Percentile, Of: o.Of, Min: o.Min, Max: o.Max,
 	}
 	if !o.Against.IsZero() {
 		out.Against = &record.Reference{Runs: slices.Clone(o.Against.Runs), Anchor: o.Against.Anchor}

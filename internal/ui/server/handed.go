@@ -7,7 +7,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/run/publish"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/suite/rounds"
@@ -22,7 +21,7 @@ func (h handed) Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha stri
 }
 
 // Open implements stored. What runs have left that were deleted is not there.
-func (h handed) Open(_ context.Context, runs []v1alpha1.BenchmarkRun) (store publish.Store, done func(), err error) {
+func (h handed) Open(_ context.Context, runs []v1alpha1.BenchmarkRun) (store artifact.Runs, done func(), err error) {
 	var files ofRuns
 	for i := range runs {
 		files = append(files, h.operator.Of(&runs[i]))
@@ -34,7 +33,7 @@ func (h handed) Open(_ context.Context, runs []v1alpha1.BenchmarkRun) (store pub
 type ofRuns []download.Files
 
 var (
-	_ publish.Store   = ofRuns{}
+	_ artifact.Runs   = ofRuns{}
 	_ rounds.Holder   = ofRuns{}
 	_ artifact.Reader = ofRuns{}
 )
@@ -57,10 +56,10 @@ func (f ofRuns) Hold(key string) bool {
 // URI implements artifact.Reader.
 func (f ofRuns) URI(key string) string { return "stored:" + key }
 
-// Load implements publish.Store.
+// Load implements artifact.Runs.
 func (f ofRuns) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
 	return artifact.Load(ctx, f, runPrefix)
 }
 
-// List implements publish.Store. What no run owns, such as a noise floor, is not handed out, and a history shows none.
+// List implements artifact.Runs. What no run owns, such as a noise floor, is not handed out, and a history shows none.
 func (f ofRuns) List(context.Context, string) ([]artifact.Object, error) { return nil, nil }

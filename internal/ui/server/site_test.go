@@ -29,7 +29,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/run/publish"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -61,7 +60,7 @@ func (f *files) Get(_ context.Context, _ *v1alpha1.BenchmarkRun, key, sha string
 }
 
 // Open counts who asks, and has what lies under a key whatever digest is wanted.
-func (f *files) Open(context.Context, []v1alpha1.BenchmarkRun) (publish.Store, func(), error) {
+func (f *files) Open(context.Context, []v1alpha1.BenchmarkRun) (artifact.Runs, func(), error) {
 	f.opened.Add(1)
 	return anyDigest{f}, func() {}, f.err
 }

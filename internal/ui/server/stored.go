@@ -12,7 +12,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/run/publish"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"
 )
@@ -29,7 +28,7 @@ type stored interface {
 	// Get reads a file of a run by its key and, where sha is not empty, checks its SHA-256.
 	Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error)
 	// Open opens a store of what some runs have left, from which several can read at the same time until it is done.
-	Open(ctx context.Context, runs []v1alpha1.BenchmarkRun) (store publish.Store, done func(), err error)
+	Open(ctx context.Context, runs []v1alpha1.BenchmarkRun) (store artifact.Runs, done func(), err error)
 }
 
 // shelf reads as loadstone report does: the operator hands out what belongs to runs that are there, and the rest is read by the store's key.
@@ -55,7 +54,7 @@ func (s *shelf) Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha stri
 }
 
 // Open implements stored.
-func (s *shelf) Open(ctx context.Context, runs []v1alpha1.BenchmarkRun) (store publish.Store, done func(), err error) {
+func (s *shelf) Open(ctx context.Context, runs []v1alpha1.BenchmarkRun) (store artifact.Runs, done func(), err error) {
 	in, err := s.flags.Stored(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -11,14 +11,9 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// Shelf is a store, or a folder in the place of one.
-type Shelf interface {
-	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
-}
-
 // Keep stores a simulated run as controllers do: records first, the manifest of each trial after its records, the run's last. The manifests of d then
 // name what is stored.
-func Keep(ctx context.Context, shelf Shelf, prefix string, d record.RunData) error {
+func Keep(ctx context.Context, shelf artifact.Writer, prefix string, d record.RunData) error {
 	var failed error
 	write := func(key string, v any) record.Artifact {
 		a, err := shelf.PutJSON(ctx, key, v)

@@ -69,7 +69,7 @@ func TestObjectivesOfCasesArePlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []record.Objective{{Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedCaseTime, Case: "copy/*", Max: "1.05"}}
+	want := []record.Objective{{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedCaseTime, Case: "copy/*", Max: "1.05"}}
 	if diff := cmp.Diff(want, p.Objectives); diff != "" || p.Objectives[0].CaseMetric() != "Time" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

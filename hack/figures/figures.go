@@ -7,7 +7,6 @@ package figures
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -192,29 +191,4 @@ func Geometric(ratios []float64) (Interval, error) {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1 - (1-Confidence)/2)
 	half := t * math.Sqrt(squares/(n-1)/n)
 	return Interval{math.Exp(mean), math.Exp(mean - half), math.Exp(mean + half)}, nil
-}
-
-// Log is where it is told.
-type Log struct {
-	w io.Writer
-	// left is what is reckoned to be left, from since on.
-	left  time.Duration
-	since time.Time
-}
-
-// NewLog is a log of which nothing is expected yet.
-func NewLog(w io.Writer) *Log { return &Log{w: w} }
-
-// Expect notes that all that is left is reckoned to take so long from now on.
-func (l *Log) Expect(left time.Duration) { l.left, l.since = left, time.Now() }
-
-// Say prints a line.
-func (l *Log) Say(format string, args ...any) {
-	_, _ = fmt.Fprintf(l.w, format+"\n", args...) // For people only.
-}
-
-// Step prints a line that tells what goes on, and about how long everything will still take.
-func (l *Log) Step(format string, args ...any) {
-	left := max(l.left-time.Since(l.since), 0).Round(time.Second)
-	l.Say("%s (about %s left in all)", fmt.Sprintf(format, args...), left)
 }

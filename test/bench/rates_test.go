@@ -1,9 +1,4 @@
-// Package rates measures how well load generators keep an imposed rate against the reference server epoll: how long after its instant
-// each request started, which arrivals it lost, and the latency from the intended starts. Server and generator have a CPU each.
-//
-// k6 is read as Loadstone reads it. The others leave a row a request, which is read here, whether they are tools of Loadstone or not: the
-// choice of vegeta rests on what this measures.
-package rates
+package bench
 
 import (
 	"bytes"
@@ -15,14 +10,14 @@ import (
 	"math"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/figures"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/histogram"
 	"loadstone.dev/loadstone/internal/tool"
@@ -43,30 +38,6 @@ const (
 	grace = 30 * time.Second
 )
 
-// Full and Tried are the sizes of the whole, and of a trial of the program.
-var (
-	Full  = Sizes{Seconds: 5, Rates: []int{1000, 5000, 10_000, 20_000, 50_000}}
-	Tried = Sizes{Seconds: 1, Rates: []int{500}}
-)
-
-// Sizes are the rates, and for how long each is kept.
-type Sizes struct {
-	Seconds int
-	Rates   []int
-}
-
-// Takes is about how long all of it takes: each generator needs a second to start and to end in.
-func (s Sizes) Takes() time.Duration {
-	return time.Duration(len(s.Rates)*len(generators)*(s.Seconds+2)) * time.Second
-}
-
-// Bench is the benchmark; it tells Log what it does, and finds the server in the folder Bin.
-type Bench struct {
-	Log   *figures.Log
-	Bin   string
-	Sizes Sizes
-}
-
 // load is one rate for a time.
 type load struct{ rate, seconds int }
 
@@ -86,35 +57,30 @@ func (l load) cell() record.Cell {
 	}
 }
 
-// Measure takes each rate with each generator in turn.
-func (b Bench) Measure(ctx context.Context) (list []figures.Figure, err error) {
-	server := pinned(ctx, serverCPU, filepath.Join(b.Bin, "epoll"), "--port", address[strings.LastIndexByte(address, ':')+1:])
-	if err := server.Start(); err != nil {
-		return nil, fmt.Errorf("starting the server: %w", err)
+// BenchmarkRates measures how well load generators keep an imposed rate against the reference server epoll: how long after its instant
+// each request started, which arrivals it lost, and the latency from the intended starts. Server and generator have a CPU each.
+//
+// k6 is read as Loadstone reads it. The others leave a row a request, which is read here, whether they are tools of Loadstone or not: the
+// choice of vegeta rests on what this measures.
+func BenchmarkRates(b *testing.B) {
+	m := begin(b)
+	defer m.serve(pinned(b.Context(), serverCPU, m.program("epoll"), "--port", address[strings.LastIndexByte(address, ':')+1:]))()
+	m.must(listening(b.Context()))
+	rates := []int{1000, 5000, 10_000, 20_000, 50_000}
+	if testing.Short() {
+		rates = []int{500}
 	}
-	defer func() {
-		_ = server.Process.Kill() // It has ended by itself, or it ends now.
-		_ = server.Wait()         // Its status is that of the kill.
-	}()
-	if err := listening(ctx); err != nil {
-		return nil, err
-	}
-	for _, rate := range b.Sizes.Rates {
+	for _, rate := range rates {
 		for _, g := range generators {
-			b.Log.Step("%s at %d requests/s", g.name, rate)
-			l := load{rate: rate, seconds: b.Sizes.Seconds}
-			o, err := g.run(ctx, l)
-			switch {
-			case ctx.Err() != nil:
-				return list, ctx.Err()
-			case err != nil:
-				list = append(list, figures.Figure{Name: figureName("start-p99", g, l), Unit: "ms", Missing: err.Error()})
-			default:
-				list = append(list, o.figures(g, l)...)
+			l := load{rate: rate, seconds: sized(5, 1)}
+			o, err := g.run(b.Context(), b.TempDir(), l)
+			if err != nil {
+				m.report(figures.Figure{Name: figureName("start-p99", g, l), Unit: "ms", Missing: err.Error()})
+				continue
 			}
+			m.report(o.figures(g, l)...)
 		}
 	}
-	return list, nil
 }
 
 // listening waits until the server takes connections.
@@ -131,11 +97,6 @@ func listening(ctx context.Context) error {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-// pinned is a command on one CPU.
-func pinned(ctx context.Context, cpu string, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, "taskset", append([]string{"--cpu-list", cpu}, args...)...)
 }
 
 // generator is a program that keeps a rate, and a reader of what it leaves: its output, or the one file whose name is like rows.
@@ -156,12 +117,7 @@ var generators = []generator{
 }
 
 // run runs a generator in a folder of its own.
-func (g generator) run(ctx context.Context, l load) (o outcome, err error) {
-	folder, err := os.MkdirTemp("", "rates")
-	if err != nil {
-		return o, fmt.Errorf("making a folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+func (g generator) run(ctx context.Context, folder string, l load) (o outcome, err error) {
 	if g.files != nil {
 		for _, f := range g.files(l) {
 			if err := os.WriteFile(filepath.Join(folder, f.Name), []byte(f.Text), 0o600); err != nil {
@@ -396,4 +352,93 @@ func millis(d time.Duration) string {
 		return "never"
 	}
 	return fmt.Sprintf("%.3g ms", 1e3*d.Seconds())
+}
+
+const ms = time.Millisecond
+
+func TestWhatBecomesOfARate(t *testing.T) {
+	l := load{rate: 100, seconds: 1}
+	// Arrivals are 10 ms apart; each request takes 2 ms.
+	made := func(n int, late func(int) time.Duration) (list []request) {
+		for i := range n {
+			start := l.due(i) + late(i)
+			list = append(list, request{start, start + 2*ms})
+		}
+		return list
+	}
+	tenth := func(i int) time.Duration { return time.Duration(i%10) * ms }
+	later := func(i int) time.Duration { return tenth(i) + 3*ms }
+	for name, tc := range map[string]struct {
+		list         []request
+		told         bool
+		median, last time.Duration
+		p99          time.Duration
+		wantLost     string
+	}{
+		"each in its time": {list: made(100, func(int) time.Duration { return 0 }), told: true, p99: 2 * ms, wantLost: "100 of 100"},
+		"up to 9 ms late":  {list: made(100, tenth), told: true, median: 4 * ms, last: 9 * ms, p99: 11 * ms, wantLost: "100 of 100"},
+		"where the timetable is told, all of them are late": {list: made(100, later), told: true, median: 7 * ms, last: 12 * ms, p99: 14 * ms, wantLost: "100 of 100"},
+		"where it is not, the promptest is in time":         {list: made(100, later), median: 4 * ms, last: 9 * ms, p99: 11 * ms, wantLost: "100 of 100"},
+		"two of a hundred that were never made":             {list: made(98, tenth), told: true, median: 4 * ms, last: 9 * ms, p99: never, wantLost: "98 of 100"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := l.outcomeOf(tc.list, tc.told)
+			if got := quantile(o.late, 0.5); got != tc.median || quantile(o.late, 1) != tc.last || o.low != tc.p99 || o.high != tc.p99 {
+				t.Errorf("requests were late by %s in the median and %s at most, and p99 is %s", got, quantile(o.late, 1), o.low)
+			}
+			if list := o.figures(generators[0], l); !strings.HasPrefix(list[1].Note, tc.wantLost) {
+				t.Errorf("got %+v, want a note that begins with %q", list[1], tc.wantLost)
+			}
+		})
+	}
+}
+
+func TestRowsOfEachGenerator(t *testing.T) {
+	var records bytes.Buffer
+	e := gob.NewEncoder(&records)
+	type result struct {
+		Seq       uint64
+		Code      uint16
+		Timestamp time.Time
+		Latency   time.Duration
+		Error     string
+	}
+	began := time.Unix(1700000000, 0)
+	for i := range 2 {
+		if err := e.Encode(&result{uint64(i), 200, began.Add(time.Duration(i) * 12 * ms), ms, ""}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Encode(&result{Seq: 2, Timestamp: began, Error: "EOF"}); err != nil {
+		t.Fatal(err)
+	}
+	l := load{rate: 100, seconds: 1}
+	for name, tc := range map[string]struct {
+		read func(load, []byte) (outcome, error)
+		out  string
+		// last is when the second of two requests started after its instant.
+		last    time.Duration
+		wantErr string
+	}{
+		"h2load, ordered by their ends":        {read: readH2load, out: "1700000000012000\t200\t1000\n1700000000000000\t200\t30000\n1700000000000000\t-1\t5\n", last: 2 * ms},
+		"a row of h2load that is none":         {read: readH2load, out: "nonsense\n", wantErr: "h2load's row"},
+		"oha":                                  {read: readOha, out: "request-start,DNS\n0.001,0,0,0,0.001,10,200\n0.012,0,0,0,0.001,10,200\n", last: 2 * ms},
+		"a row of oha that is cut off":         {read: readOha, out: "request-start,DNS\n0.001,0\n", wantErr: "2 columns"},
+		"oha that printed nothing":             {read: readOha, wantErr: "there are none"},
+		"vegeta, and a request without answer": {read: readVegeta, out: records.String(), last: 2 * ms},
+		"records of vegeta that are cut off":   {read: readVegeta, out: records.String()[:records.Len()-3], wantErr: "vegeta's records"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := tc.read(l, []byte(tc.out))
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+					t.Errorf("got %v, want %q", err, tc.wantErr)
+				}
+				return
+			}
+			if got := quantile(o.late, 1); err != nil || o.sent != 2 || got.Round(time.Microsecond) != tc.last {
+				t.Errorf("got %d requests, the last %s late, %v", o.sent, got, err)
+			}
+		})
+	}
 }

@@ -1,14 +1,10 @@
-package verdicts
+package verdict_test
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
+	"testing"
 
-	"loadstone.dev/loadstone/hack/bench/aa"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
@@ -129,18 +125,14 @@ func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, ba
 
 // countKept enters who sustained the rate in a block. A void cell says nothing of it.
 func countKept(k *verdict.RateCounts, own, base server, level int) {
-	one := func(yes bool) int {
-		if yes {
-			return 1
-		}
-		return 0
-	}
 	ownMissed, baseMissed := own.missed[level] && !own.void[level], base.missed[level] && !base.void[level]
 	ownKept, baseKept := !own.missed[level] && !own.void[level], !base.missed[level] && !base.void[level]
-	k.ContenderSustained, k.ContenderMissed = k.ContenderSustained+one(ownKept), k.ContenderMissed+one(ownMissed)
-	k.BaselineSustained, k.BaselineMissed = k.BaselineSustained+one(baseKept), k.BaselineMissed+one(baseMissed)
-	k.OnlyContenderMissed += one(ownMissed && baseKept)
-	k.OnlyBaselineMissed += one(ownKept && baseMissed)
+	for count, yes := range map[*int]bool{
+		&k.ContenderSustained: ownKept, &k.ContenderMissed: ownMissed, &k.BaselineSustained: baseKept, &k.BaselineMissed: baseMissed,
+		&k.OnlyContenderMissed: ownMissed && baseKept, &k.OnlyBaselineMissed: ownKept && baseMissed,
+	} {
+		*count += asInt(yes)
+	}
 }
 
 // decide gives a drawn run its verdicts. One that may stop is looked at as the operator does, after the same blocks.
@@ -176,24 +168,11 @@ func (d drawn) until(blocks int) drawn {
 	return out
 }
 
-// parallel calls a function of each worker's for each of some runs. Workers are made one after the other. Each run has a source of chance
-// of its own, so that what is counted does not depend on the number of CPUs.
-func parallel(ctx context.Context, runs int, worker func() func(*rand.Rand)) error {
-	workers := runtime.GOMAXPROCS(0)
-	var group sync.WaitGroup
-	for first := range workers {
-		do := worker()
-		group.Go(func() {
-			for i := first; i < runs && ctx.Err() == nil; i += workers {
-				do(rand.New(rand.NewPCG(resamplingSeed, uint64(i))))
-			}
-		})
+// draw calls a function once for each of some runs. Each run has a random source of its own.
+func draw(runs int, one func(*rand.Rand)) {
+	for i := range runs {
+		one(rand.New(rand.NewPCG(resamplingSeed, uint64(i))))
 	}
-	group.Wait()
-	if ctx.Err() != nil {
-		return fmt.Errorf("drawing runs: %w", ctx.Err())
-	}
-	return nil
 }
 
 // tailDeviation is the standard deviation of the log of the ratio of two equal servers' p99 in a block. The recordings have no latencies; this is
@@ -210,14 +189,11 @@ type noise func(random *rand.Rand, levels int) []deviation
 // logs are the log ratios of a recorded block, one a level.
 type logs struct{ cpu, throughput []float64 }
 
-func sequential(l aa.Level) aa.Pair { return l.Sequential }
-func sliced(l aa.Level) aa.Pair     { return l.Sliced }
-
-func logsOf(r aa.Recording, of func(aa.Level) aa.Pair) []logs {
+func logsOf(r recording, of func(level) pair) []logs {
 	list := make([]logs, len(r.Blocks))
 	for i, b := range r.Blocks {
 		for _, l := range b.Levels {
-			cpu, throughput := of(l).Logs()
+			cpu, throughput := of(l).logs()
 			list[i].cpu, list[i].throughput = append(list[i].cpu, cpu), append(list[i].throughput, throughput)
 		}
 	}
@@ -270,4 +246,77 @@ func spread(recorded []logs) float64 {
 		}
 	}
 	return math.Sqrt(squares / float64(n))
+}
+
+// still is a noise of nothing, steps one that is different in each cell.
+func still(_ *rand.Rand, levels int) []deviation { return make([]deviation, levels) }
+
+func steps() noise {
+	n := 0.0
+	return func(_ *rand.Rand, levels int) []deviation {
+		out := make([]deviation, levels)
+		for l := range out {
+			n++
+			out[l] = deviation{n, -n, 10 * n}
+		}
+		return out
+	}
+}
+
+func TestWhatAWorldDraws(t *testing.T) {
+	never := func(*rand.Rand, deviation) bool { return false }
+	always := func(*rand.Rand, deviation) bool { return true }
+	cpu, throughput, p50, p99 := verdict.CPUPerRequest, verdict.Throughput, verdict.LatencyAt("50"), verdict.LatencyAt("99")
+	for name, tc := range map[string]struct {
+		world world
+		want  map[verdict.Metric]float64
+	}{
+		"equals without noise": {
+			world{noise: still}, map[verdict.Metric]float64{cpu: 0, throughput: 0, p50: 0, p99: 0},
+		},
+		"more cost is more CPU time and latency and less throughput": {
+			world{noise: still, effects: [][]float64{{0.5}}}, map[verdict.Metric]float64{cpu: 0.5, throughput: -0.5, p50: 0.5, p99: 0.5},
+		},
+		"contender less baseline": {
+			world{noise: steps()}, map[verdict.Metric]float64{cpu: 1, throughput: -1, p50: 1, p99: 10},
+		},
+		"the noise of a pair is all there is": {
+			world{noise: steps(), ownBaseline: true}, map[verdict.Metric]float64{cpu: 2, throughput: -2, p50: 2, p99: 20},
+		},
+		"an imposed rate has no throughput": {
+			world{noise: still, rate: true}, map[verdict.Metric]float64{cpu: 0, p50: 0, p99: 0},
+		},
+		"a duet has no latency": {
+			world{noise: still, duet: true}, map[verdict.Metric]float64{cpu: 0, throughput: 0},
+		},
+		"a void cell has no ratio": {
+			world{noise: still, void: always}, map[verdict.Metric]float64{cpu: math.NaN(), throughput: math.NaN(), p50: math.NaN(), p99: math.NaN()},
+		},
+		"a good one has": {
+			world{noise: still, void: never, duet: true}, map[verdict.Metric]float64{cpu: 0, throughput: 0},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.world.contenders, tc.world.levels, tc.world.blocks = 1, 1, 1
+			got := tc.world.draw(rand.New(rand.NewPCG(1, 1)))[0][0].Logs
+			if len(got) != len(tc.want) {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+			for m, want := range tc.want {
+				if v := got[m][0]; v != want && !(math.IsNaN(v) && math.IsNaN(want)) {
+					t.Errorf("%s: got %g, want %g", m, v, want)
+				}
+			}
+		})
+	}
+}
+
+func TestContendersShareABaseline(t *testing.T) {
+	w := world{noise: steps(), contenders: 2, levels: 1, blocks: 2}
+	run := w.draw(rand.New(rand.NewPCG(1, 1)))
+	for k, want := range [][]float64{{1, 1}, {2, 2}} {
+		if got := run[k][0].Logs[verdict.CPUPerRequest]; got[0] != want[0] || got[1] != want[1] {
+			t.Errorf("contender %d: got %v, want %v", k, got, want)
+		}
+	}
 }
