@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,18 +69,30 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.Be
 	return pass.Drive(ctx, r.Client, s, r.phases(), r.announce)
 }
 
-// announce tells of conditions that have changed, after they were written.
+// announce tells in one event of the conditions that have changed, after they were written. Its reason is that of the last of them: Succeeded, once the
+// run has ended.
 func (r *BenchmarkRunReconciler) announce(before, after *v1alpha1.BenchmarkRun) {
+	kind, why := corev1.EventTypeNormal, ""
+	var changed, messages []string
 	for _, c := range after.Status.Conditions {
 		old := meta.FindStatusCondition(before.Status.Conditions, c.Type)
 		if c.Type == v1alpha1.ConditionReconciling || c.Type == v1alpha1.ConditionStalled || c.Status == "Unknown" || old != nil && old.Status == c.Status {
 			continue
 		}
-		kind := corev1.EventTypeNormal
-		if c.Status == "False" && c.Type != v1alpha1.ConditionConclusive {
-			kind = corev1.EventTypeWarning
+		text := c.Type + " is " + string(c.Status)
+		if c.Status == "False" {
+			text += " (" + c.Reason + ")"
+			if c.Type != v1alpha1.ConditionConclusive {
+				kind = corev1.EventTypeWarning
+			}
 		}
-		r.Recorder.Event(after, kind, c.Reason, util.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
+		why, changed = c.Reason, append(changed, text)
+		if c.Message != "" && !slices.Contains(messages, c.Message) {
+			messages = append(messages, c.Message)
+		}
+	}
+	if len(changed) > 0 {
+		r.Recorder.Event(after, kind, why, util.Clip(strings.Join(changed, ", ")+": "+strings.Join(messages, "; "), pass.MaxMessage))
 	}
 }
 

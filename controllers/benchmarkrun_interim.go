@@ -16,15 +16,11 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// analyse makes the interim analysis when it is due: it asks whether enough has been measured, and looks at the width of intervals only. The
+// analyse makes the interim analysis after a block: it asks whether enough has been measured, and looks at the width of intervals only. The
 // next block waits for it.
-func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope, block int32) (pass.Step, error) {
 	run := runFacts(s)
-	next := run.Next()
-	if next.Act != conduct.ActAnalyse {
-		return pass.GoOn, nil
-	}
-	data, unread := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), next.Block))
+	data, unread := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), block))
 	if unread != nil && !artifact.Unreadable(unread) {
 		if s.end = run.NotAnalysed(unread, s.forGood(unread)); s.end != nil {
 			return r.conclude(ctx, s)
@@ -38,9 +34,9 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (pass
 	table, err := publish.Analyse(data)
 	if err = errors.Join(unread, err); err != nil {
 		// What is measured is worth its time all the same, and a report can be made of it by a version that can: all blocks are.
-		ctrl.LoggerFrom(ctx).Error(err, "Making an interim analysis", "block", next.Block)
+		ctrl.LoggerFrom(ctx).Error(err, "Making an interim analysis", "block", block)
 	}
-	made := run.Interim.Made(next.Block, err == nil && table.NarrowerThan(width))
+	made := run.Interim.Made(block, err == nil && table.NarrowerThan(width))
 	s.interim = &made
 	return pass.Halt, nil
 }
@@ -49,9 +45,6 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (pass
 // tell.
 func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.Step, error) {
 	run := runFacts(s)
-	if run.Next().Act != conduct.ActScan {
-		return pass.GoOn, nil
-	}
 	var disturbed []int32
 	data, err := r.Store.LoadTrials(ctx, run.Manifest(s.record(r.Version)))
 	switch {
@@ -67,6 +60,9 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.St
 	}
 	made := run.Scanned(disturbed)
 	s.scan = &made
+	if runFacts(s).Next().Act == conduct.ActReport {
+		return r.report(ctx, s) // What was found needs no write of its own: the report's has it.
+	}
 	return pass.Halt, nil
 }
 

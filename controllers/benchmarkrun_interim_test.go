@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // readStore is a store from which trials are read.
@@ -37,7 +38,7 @@ func TestAScanThatCannotBeAnalysedIsLeftToTheReport(t *testing.T) {
 	for name, data := range untold() {
 		t.Run(name, func(t *testing.T) {
 			s := runScopeOf(t, endTrials(), func(s *runScope) { s.run.Status.Repeats.ScannedBlocks = 0 })
-			next, err := (&BenchmarkRunReconciler{Store: readStore{data: data}}).scan(t.Context(), s)
+			next, err := (&BenchmarkRunReconciler{Store: readStore{Store: brokenStore{err: artifact.ErrUnreachable}, data: data}}).lead(t.Context(), s)
 			if err != nil || !next.Stop || s.end != nil || s.scan == nil || s.scan.Blocks != 2 || len(s.scan.Disturbed) > 0 {
 				t.Fatalf("it ends with %+v, %v, having found %+v", next, err, s.scan)
 			}
@@ -68,7 +69,7 @@ func TestAnInterimAnalysisThatCannotBeMadeStopsNothing(t *testing.T) {
 				}
 				s.now = noon.Add(time.Second)
 			})
-			next, err := (&BenchmarkRunReconciler{Store: readStore{data: data}}).analyse(t.Context(), s)
+			next, err := (&BenchmarkRunReconciler{Store: readStore{data: data}}).lead(t.Context(), s)
 			if err != nil || !next.Stop || s.end != nil || s.interim == nil || s.interim.After != 10 || s.interim.Stopped != 0 {
 				t.Fatalf("it ends with %+v, %v, having found %+v", next, err, s.interim)
 			}

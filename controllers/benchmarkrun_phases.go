@@ -19,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/run/publish"
@@ -34,10 +35,30 @@ const (
 	retryNodes = 15 * time.Second
 )
 
-// phases are what a pass does, each of which may end it. From createTrials on their order is that of conduct.Run.Next.
+// phases are what a pass does, each of which may end it: what only a cluster asks of a run, until its turn has come, and then what package conduct decides.
 func (r *BenchmarkRunReconciler) phases() []pass.Phase[*runScope] {
-	return []pass.Phase[*runScope]{
-		r.hold, r.stop, r.compile, r.finish, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
+	return []pass.Phase[*runScope]{r.hold, r.stop, r.compile, r.finish, r.awaitTurn, r.lead}
+}
+
+// lead does what comes next of a run whose turn has come. The order is that of conduct.Run.Next, here and on one machine.
+func (r *BenchmarkRunReconciler) lead(ctx context.Context, s *runScope) (pass.Step, error) {
+	switch next := runFacts(s).Next(); next.Act {
+	case conduct.ActBegin:
+		return r.begin(ctx, s, next.Trials)
+	case conduct.ActMeasure:
+		return r.followWorkflow(ctx, s)
+	case conduct.ActAnalyse:
+		return r.analyse(ctx, s, next.Block)
+	case conduct.ActScan:
+		return r.scan(ctx, s)
+	case conduct.ActReport:
+		return r.report(ctx, s)
+	case conduct.ActEnd:
+		s.end = next.Ending
+		s.end.Message += ", or find what took long with kubectl get trials.loadstone.dev"
+		return r.conclude(ctx, s)
+	default:
+		return pass.Halt, fmt.Errorf("package conduct asks for step %d, which is unknown here", next.Act)
 	}
 }
 
@@ -106,10 +127,6 @@ func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *p
 // that another run has begun.
 func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pass.Step, error) {
 	if s.active() {
-		if s.end = runFacts(s).TimedOut(); s.end != nil {
-			s.end.Message += ", or find what took long with kubectl get trials.loadstone.dev"
-			return r.conclude(ctx, s)
-		}
 		return pass.GoOn, nil
 	}
 	var runs v1alpha1.BenchmarkRunList
@@ -125,6 +142,16 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 	}
 	s.begins = true
 	return pass.Halt, nil
+}
+
+// begin makes the trials that are needed. Before the first of them it stores what is asked: the plan, and what users wrote.
+func (r *BenchmarkRunReconciler) begin(ctx context.Context, s *runScope, lines []record.PlannedTrial) (pass.Step, error) {
+	for _, prepare := range []pass.Phase[*runScope]{r.storePlan, r.freeze} {
+		if step, err := prepare(ctx, s); step.Stop || err != nil {
+			return step, err
+		}
+	}
+	return r.createTrials(ctx, s, lines)
 }
 
 // storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write.
@@ -174,15 +201,11 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.
 
 // createTrials makes the trials that are needed, held, after the policy that keeps their pods to themselves. The first is prepared at once, beside
 // the start of the workflow.
-func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (pass.Step, error) {
-	next := runFacts(s).Next()
-	if next.Act != conduct.ActBegin {
-		return pass.GoOn, nil
-	}
+func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope, lines []record.PlannedTrial) (pass.Step, error) {
 	if err := confineRun(ctx, r.Client, s.run, r.Network); err != nil {
 		return pass.Halt, err
 	}
-	for i, line := range next.Trials {
+	for i, line := range lines {
 		t := render.Trial(s.run, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
@@ -198,24 +221,18 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 	return pass.Again(argo.AnswerPatience), nil
 }
 
-// createWorkflow makes the workflow and the token that its steps show. One that was deleted is created again: the steps of
-// trials that have ended are then answered at once.
-func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope) (pass.Step, error) {
-	if s.workflow != nil {
-		return pass.GoOn, nil
-	}
-	return pass.GoOn, r.makeWorkflow(ctx, s, runFacts(s).Part())
-}
-
 func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, part plan.Part) (err error) {
 	s.workflow, err = r.engine().Make(ctx, s.run, *s.plan, part)
 	return err
 }
 
-// followWorkflow sees to it that the workflow gets on, until every trial has ended.
+// followWorkflow sees to it that there is a workflow and that it gets on. One that was deleted is created again: the steps of trials that have ended
+// are then answered at once.
 func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope) (pass.Step, error) {
-	if s.executed() {
-		return pass.GoOn, nil
+	if s.workflow == nil {
+		if err := r.makeWorkflow(ctx, s, runFacts(s).Part()); err != nil {
+			return pass.Halt, err
+		}
 	}
 	phase, message := argo.Phase(s.workflow)
 	switch {

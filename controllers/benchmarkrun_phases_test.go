@@ -54,7 +54,7 @@ func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
 				s.workflow.SetName("quick-run-uid-")
 				s.trials[0].Status.CompletionTime = &metav1.MicroTime{Time: noon.Add(-tc.answered)}
 			})
-			if _, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s); err != nil {
+			if _, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).lead(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 			var pods corev1.PodList
@@ -113,7 +113,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 				s.trials[1].Status.AttemptTime, s.trials[1].Status.CompletionTime = &metav1.Time{Time: noon}, &metav1.MicroTime{Time: noon}
 				because = "trial " + s.trials[0].Name + " was deleted, and made again after its step"
 			}
-			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s)
+			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).lead(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
@@ -253,7 +253,8 @@ func newScheme(t *testing.T) *runtime.Scheme {
 func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
 	s := runScopeOf(t, func(s *runScope) { s.run.Finalizers = []string{v1alpha1.Finalizer} })
 	scheme := newScheme(t)
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run)
+	byName := func(o client.Object) []string { return []string{o.GetName()} }
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run).WithIndex(argo.New(), metav1.ObjectNameField, byName)
 	if err := lookup.Index(t.Context(), indexed{builder}); err != nil {
 		t.Fatal(err)
 	}

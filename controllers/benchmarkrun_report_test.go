@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
 	"loadstone.dev/loadstone/internal/record"
@@ -87,7 +88,7 @@ func TestARunThatEndsEarlyMeasuresNoMoreWhileItsReportWaits(t *testing.T) {
 		s.now = s.run.Status.StartTime.Add(time.Duration(s.plan.TimeoutSeconds)*time.Second + time.Second)
 	}
 	s := runScopeOf(t, endTrials(), late)
-	if _, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: brokenStore{err: artifact.ErrUnreachable}}).awaitTurn(t.Context(), s); err != nil {
+	if _, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: brokenStore{err: artifact.ErrUnreachable}}).lead(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	s.run.Status = runStatus(s)
@@ -111,6 +112,15 @@ func TestARunThatEndsEarlyMeasuresNoMoreWhileItsReportWaits(t *testing.T) {
 	condition(t, st.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTimedOut)
 	condition(t, st.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTimedOut)
+}
+
+// Its steps would be answered at once: they have no more to order.
+func TestRunWhoseTrialsHaveEndedNeedsNoWorkflow(t *testing.T) {
+	s := runScopeOf(t, endTrials())
+	step, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: shelf{data: ran("1"), written: map[string][]byte{}}}).lead(t.Context(), s)
+	if err != nil || step != pass.Halt || s.reported == nil || s.workflow != nil {
+		t.Fatalf("the pass ends with %+v, %v, a report %+v, workflow %v", step, err, s.reported, s.workflow)
+	}
 }
 
 // An API server that takes no status when a report is begun ends nothing: the report is tried again.

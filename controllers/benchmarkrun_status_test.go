@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	events "k8s.io/client-go/tools/record"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/render"
@@ -303,12 +306,12 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
-			s := runScopeOf(t, func(s *runScope) { s.trials, s.run.Status.StartTime = nil, &metav1.Time{Time: noon.Add(-time.Hour)} })
+			s := runScopeOf(t, func(s *runScope) { s.trials = nil })
 			if tc.since > 0 {
 				s.run.Status.WaitingSince = &metav1.Time{Time: noon.Add(-tc.since)}
 				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonStoreUnavailable})
 			}
-			next, err := r.storePlan(t.Context(), s)
+			next, err := r.lead(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != tc.ends || (next.After > 0) == tc.ends {
 				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
@@ -363,5 +366,52 @@ func TestARunIsExecutedWhenEveryTrialOfThePlanHasEnded(t *testing.T) {
 	}
 	if !runScopeOf(t, endTrials(0)).executed() {
 		t.Error("a run whose trials have ended, one of them badly, is not executed")
+	}
+}
+
+func TestOneEventTellsOfAllConditionsThatHaveChanged(t *testing.T) {
+	type is = map[string]metav1.Condition
+	yes := func(message string) metav1.Condition {
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, Message: message}
+	}
+	no := func(reason, message string) metav1.Condition {
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: reason, Message: message}
+	}
+	for name, tc := range map[string]struct {
+		after is
+		want  string
+	}{
+		"nothing has changed": {is{v1alpha1.ConditionPlanned: yes("")}, ""},
+		"it has succeeded": {
+			is{v1alpha1.ConditionConclusive: yes("go is faster"), v1alpha1.ConditionReported: yes(""), v1alpha1.ConditionSucceeded: yes("go is faster")},
+			"Normal Done Conclusive is True, Reported is True, Succeeded is True: go is faster",
+		},
+		"it is undecided": {
+			is{v1alpha1.ConditionConclusive: no(v1alpha1.ReasonTooFewBlocks, "no verdict"), v1alpha1.ConditionSucceeded: yes("no verdict")},
+			"Normal Done Conclusive is False (TooFewBlocks), Succeeded is True: no verdict",
+		},
+		"it has failed": {
+			is{v1alpha1.ConditionExecuted: no(v1alpha1.ReasonTrialsFailed, "1 of 4"), v1alpha1.ConditionReported: yes(""), v1alpha1.ConditionSucceeded: no(v1alpha1.ReasonTrialsFailed, "1 of 4")},
+			"Warning TrialsFailed Executed is False (TrialsFailed), Reported is True, Succeeded is False (TrialsFailed): 1 of 4",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events := events.NewFakeRecorder(2)
+			var before, after v1alpha1.BenchmarkRun
+			before.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionTrue}}
+			for _, kind := range slices.Sorted(maps.Keys(tc.after)) {
+				c := tc.after[kind]
+				c.Type = kind
+				after.Status.Conditions = append(after.Status.Conditions, c)
+			}
+			(&BenchmarkRunReconciler{Recorder: events}).announce(&before, &after)
+			close(events.Events)
+			if got := <-events.Events; got != tc.want {
+				t.Errorf("the event is %q, want %q", got, tc.want)
+			}
+			if more := <-events.Events; more != "" {
+				t.Errorf("there is another one: %s", more)
+			}
+		})
 	}
 }

@@ -146,13 +146,13 @@ func startedOnce(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// everyKindOfWrite checks that operators have ended at all that a run writes, but for the deletion of all its pods: their trials may be faster.
+// everyKindOfWrite checks that operators have ended at all that a run writes.
 func everyKindOfWrite(t *testing.T, ends []string) {
 	t.Helper()
 	for _, kind := range []string{
 		"patch *v1alpha1.BenchmarkRun", "status *v1alpha1.BenchmarkRun", "store plan.json", "store sweep", "create *v1alpha1.Trial", "patch *v1.Secret",
 		"create *v1.NetworkPolicy", "create *unstructured.Unstructured", "create *v1.Pod", "patch *v1alpha1.Trial", "status *v1alpha1.Trial", "store manifest.json",
-		"delete *v1.Pod", "delete all *v1alpha1.Trial", "delete all *v1.NetworkPolicy",
+		"delete all *v1.Pod", "delete all *v1alpha1.Trial", "delete all *v1.NetworkPolicy",
 	} {
 		if !slices.Contains(ends, kind) {
 			t.Errorf("no operator has ended at: %s", kind)

@@ -23,6 +23,9 @@ func runFacts(s *runScope) conduct.Run {
 	if s.plan != nil {
 		r.Plan = *s.plan
 	}
+	if s.scan != nil {
+		r.Scan = *s.scan
+	}
 	r.Trials = facts.Trials(s.trials, r.Plan)
 	if s.active() {
 		r.Started = s.run.Status.StartTime.Time

@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhatAKubeletSaysOfAPodIsFoundAmongOtherEvents(t *testing.T) {
-	c, err := client.New(testbed.Cluster(t, "../.."), client.Options{})
+	c, err := client.New(testbed.Cluster(t, ".."), client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

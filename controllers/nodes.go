@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,19 +59,34 @@ func measuredPods(ctx context.Context, c client.Reader) ([]corev1.Pod, error) {
 	return pods.Items, nil
 }
 
-// tidyPods removes the pods of a trial that has ended.
-func tidyPods(ctx context.Context, c client.Client, trial types.UID) error {
+// tidyPause is how long a cache may take to know of the end of all pods that were told to go at once.
+const tidyPause = time.Second
+
+// tidyPods removes the pods of a trial that has ended, in one request. It returns when to look again, where some are known to go and others are not yet.
+func tidyPods(ctx context.Context, c client.Client, t *v1alpha1.Trial, now time.Time) (again time.Duration, err error) {
 	pods, err := measuredPods(ctx, c)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var left []*corev1.Pod
+	stay := false
 	for i := range pods {
-		if _, uid := facts.TrialOf(&pods[i]); uid == trial {
-			left = append(left, &pods[i])
+		p := &pods[i]
+		switch _, uid := facts.TrialOf(p); {
+		case uid != t.UID:
+		case p.DeletionTimestamp.IsZero():
+			stay = true
+		default:
+			again = max(again, facts.ToldToGo(p).Add(tidyPause).Sub(now))
 		}
 	}
-	return deletePods(ctx, c, left)
+	if !stay || again > 0 {
+		return again, nil
+	}
+	mine := client.MatchingLabels{v1alpha1.LabelRunUID: t.Labels[v1alpha1.LabelRunUID], v1alpha1.LabelTrial: t.Name}
+	if err := c.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(t.Namespace), mine); err != nil {
+		return 0, fmt.Errorf("deleting the pods of trial %s: %w", t.Name, err)
+	}
+	return 0, nil
 }
 
 // readNodes are those of the cluster.

@@ -1,19 +1,24 @@
 package controllers
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/pods/podstest"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 var nodesNoon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -133,6 +138,50 @@ func TestWhatIsLeftOfARunIsWaitedForUnlessItIsStuck(t *testing.T) {
 			}
 			if len(trials.Items) > 0 || len(pods.Items) > 0 != tc.stays {
 				t.Errorf("%d trials and %d pods are there afterwards", len(trials.Items), len(pods.Items))
+			}
+		})
+	}
+}
+
+func TestPodsOfEndedTrialAreDeletedInOneRequest(t *testing.T) {
+	for name, tc := range map[string]struct {
+		// going is for how long the first pod has been going; negative if it is not.
+		going    time.Duration
+		requests int
+		again    time.Duration
+	}{
+		"none is going":                       {-1, 1, 0},
+		"one is going since a moment ago":     {0, 0, tidyPause},
+		"one is going for long, the other no": {time.Minute, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trial := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Labels: map[string]string{v1alpha1.LabelRunUID: "run-uid"}}}
+			first, second := pod(v1alpha1.RoleGenerator), pod(v1alpha1.RoleServer)
+			other := podstest.Running("quick-001-go", record.MemberServer(0), nodesNoon)
+			other.OwnerReferences[0].UID = "other-uid"
+			for _, p := range []*corev1.Pod{first, second, other} {
+				p.Labels[v1alpha1.LabelRunUID] = "run-uid"
+			}
+			if tc.going >= 0 {
+				first.DeletionTimestamp, first.Finalizers = &metav1.Time{Time: nodesNoon.Add(-tc.going)}, []string{"example.com/kept"}
+			}
+			requests := 0
+			c := fake.NewClientBuilder().WithScheme(nodesScheme(t)).WithObjects(first, second, other).WithInterceptorFuncs(interceptor.Funcs{
+				DeleteAllOf: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteAllOfOption) error {
+					requests++
+					return c.DeleteAllOf(ctx, o, opts...)
+				},
+			}).Build()
+			again, err := tidyPods(t.Context(), c, trial, nodesNoon)
+			if err != nil || again != tc.again || requests != tc.requests {
+				t.Errorf("%d requests, the next look after %s, %v; want %d and %s", requests, again, err, tc.requests, tc.again)
+			}
+			gone := apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(second), &corev1.Pod{}))
+			if gone != (tc.requests > 0) {
+				t.Errorf("the second pod is gone: %v", gone)
+			}
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(other), &corev1.Pod{}); err != nil {
+				t.Errorf("the pod of another trial: %v", err)
 			}
 		})
 	}

@@ -64,7 +64,8 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 		return ctrl.Result{}, nil // Its pods are its dependents and go with it.
 	}
 	if t.Status.CompletionTime != nil {
-		return ctrl.Result{}, tidyPods(ctx, r.Client, t.UID) // Thousands have ended, and an operator that starts looks at each.
+		again, err := tidyPods(ctx, r.Client, t, r.Now()) // Thousands have ended, and an operator that starts looks at each.
+		return ctrl.Result{RequeueAfter: again}, err
 	}
 	s, err := r.observe(ctx, t)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/controllers/inputs"
 	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
@@ -37,31 +38,30 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 	return pass.GoOn, nil
 }
 
-// insist asks an agent, again where its silence would end the attempt.
-func insist[T any](ctx context.Context, s *trialScope, pod *corev1.Pod, ask func(ctx context.Context, ip string) (T, error)) (T, error) {
-	ends := func(err error) bool {
-		return refusal(pod, err) == nil && attemptFacts(s).AgentSilent(agentIn(pod), err) != nil
-	}
-	return agents.Insist(ctx, ends, func() (T, error) { return ask(ctx, pod.Status.PodIP) })
-}
-
-func (r *TrialReconciler) command(ctx context.Context, s *trialScope, pod *corev1.Pod, c protocol.Command) (protocol.State, error) {
-	return insist(ctx, s, pod, func(ctx context.Context, ip string) (protocol.State, error) { return r.Agents.Command(ctx, ip, c) })
+func (r *TrialReconciler) command(ctx context.Context, pod *corev1.Pod, c protocol.Command) (protocol.State, error) {
+	return r.Agents.Command(ctx, pod.Status.PodIP, c)
 }
 
 // askAgent asks an agent how far it is.
 func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *corev1.Pod) (protocol.State, error) {
-	st, err := insist(ctx, s, pod, r.Agents.State)
+	st, err := r.Agents.State(ctx, pod.Status.PodIP)
 	if o := s.command(pod.Labels[v1alpha1.LabelMember]); err == nil && !st.Is(o) {
 		err = fmt.Errorf("what answers at %s is %s of attempt %d at %s, and not %s of attempt %d at %s", pod.Status.PodIP, st.Member, st.Attempt, st.Trial, o.Member, o.Attempt, o.Trial)
 	}
 	return st, err
 }
 
-// silent waits for an agent that has not answered as agents do, as long as it may. One that refuses for good has answered: it ends the
+// silent waits for an agent that has not answered as agents do, as long as it may, and some seconds longer: one lost answer ends nothing. One that refuses for good has answered: it ends the
 // attempt.
 func silent(s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
-	if s.fault = cmp.Or(refusal(pod, err), attemptFacts(s).AgentSilent(agentIn(pod), err)); s.fault != nil {
+	if s.fault = refusal(pod, err); s.fault != nil {
+		return pass.Halt, nil
+	}
+	if f := attemptFacts(s).AgentSilent(agentIn(pod), err); f != nil {
+		if left := s.suspect(f, silencePatience); left > 0 {
+			return pass.Again(min(left, askSilent)), nil
+		}
+		s.fault = f
 		return pass.Halt, nil
 	}
 	s.waiting = agentIn(pod) + " is not responding yet"
@@ -83,15 +83,12 @@ func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
 // prepare waits until every server is ready, and then lets every generator check what it will measure.
-func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (_ pass.Step, err error) {
+func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (pass.Step, error) {
 	for !s.prepared {
-		var next conduct.Preparation
-		var k int
-		next, k, s.fault = attemptFacts(s).Prepare(s.planned(), seen(s.servers()), seen(s.generators()))
+		next, k, f := attemptFacts(s).Prepare(s.planned(), seen(s.servers()), seen(s.generators()))
 		switch {
-		case s.fault != nil:
-			s.fault, err = recheck(ctx, r.Live, podFacts(s), s.fault)
-			return pass.Halt, err
+		case f != nil:
+			return recheck(ctx, r.Live, s, f)
 		case next == conduct.AwaitServer:
 			s.waiting = fmt.Sprintf("implementations[%s] is not ready yet", s.work().Servers()[k].Name)
 			return pass.Again(pollEvery), nil
@@ -111,7 +108,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (
 	if err := cmp.Or(r.loadScripts(ctx, s), r.readBodies(ctx, s)); err != nil {
 		return inputsAway(s, err)
 	}
-	st, err := r.command(ctx, s, g.pod, s.checkCommand(g.Name))
+	st, err := r.command(ctx, g.pod, s.checkCommand(g.Name))
 	if err != nil {
 		return silent(s, g.pod, err)
 	}
@@ -164,6 +161,9 @@ func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (pass.S
 		return pass.GoOn, nil
 	}
 	s.waiting = "ready: waiting for the workflow to reach this trial"
+	if left := attemptFacts(s).Begun.Add(facts.Quickly).Sub(s.now); left > 0 {
+		return pass.Again(left), nil // Its step may come before that is worth a word.
+	}
 	return pass.Halt, nil
 }
 
@@ -185,7 +185,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		if a.state.Phase != protocol.Idle {
 			continue
 		}
-		clock, err := insist(ctx, s, a.pod, r.Agents.Clock)
+		clock, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		// Who is asked in vain until the start is over holds no file yet.
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now(), s.agentStates()...); s.fault != nil {
 			return pass.Halt, nil
@@ -195,7 +195,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		}
 		o := s.command(a.Name)
 		o.Start = try.Start(try.Started.Add(clock.Offset), s.targets(), cpu)
-		state, err := r.command(ctx, s, a.pod, o)
+		state, err := r.command(ctx, a.pod, o)
 		if err != nil {
 			return silent(s, a.pod, err)
 		}

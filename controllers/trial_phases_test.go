@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/store/artifact"
@@ -93,39 +93,6 @@ func agentsIn(observer, generator protocol.State) func(*trialScope) {
 	}
 }
 
-// stumbling are agents that do not answer the first times.
-type stumbling struct {
-	agents.Client
-	failures int
-}
-
-func (a *stumbling) State(_ context.Context, ip string) (protocol.State, error) {
-	if a.failures--; a.failures >= 0 {
-		return protocol.State{}, errors.New("connection reset")
-	}
-	return by(ip, protocol.State{Phase: protocol.Measured}), nil
-}
-
-func TestOneLostAnswerCostsNoTrial(t *testing.T) {
-	late := later(time.Hour)
-	for failures, lost := range map[int]bool{0: false, 1: false, agents.Tries - 1: false, agents.Tries: true} {
-		synctest.Test(t, func(t *testing.T) {
-			s, began := scopeOf(late), time.Now()
-			r := &TrialReconciler{Agents: &stumbling{failures: failures}}
-			if _, err := r.askAgents(t.Context(), s); err != nil || (s.fault != nil) != lost {
-				t.Errorf("after %d lost answers: %s, %v", failures, describe(s.fault), err)
-			}
-			if waited := time.Since(began); waited != time.Duration(min(failures, agents.Tries-1))*agents.Pause {
-				t.Errorf("after %d lost answers the agent was asked for %s", failures, waited)
-			}
-		})
-	}
-	s, r := scopeOf(), &TrialReconciler{Agents: &stumbling{failures: 1}}
-	if step, err := r.askAgents(t.Context(), s); err != nil || s.fault != nil || step.After != pollEvery {
-		t.Errorf("before its time is over an agent is asked again in %s: %s, %v", step.After, describe(s.fault), err)
-	}
-}
-
 // patience is that of a run whose spec says nothing.
 const patience = 10 * time.Minute
 
@@ -162,17 +129,17 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"pods end while Argo is away":             {r.examinePods, scopeOf(outwaited(v1alpha1.StartHeld)), "", "waiting for the workflow to reach this trial", 0},
 		"Argo is back after pods have ended":      {r.examinePods, scopeOf(outwaited(v1alpha1.StartReleased)), "PodLost transient: pod quick-000-go-1-s0 has waited so long for its start", "", 0},
 		"agents are starting":                     {r.askAgents, scopeOf(at(conduct.PrepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
-		"agents never start":                      {r.askAgents, scopeOf(at(conduct.PrepareDeadline + 1)), "AgentLost transient: the agent in pod quick-000-go-1-g0 is not responding: connection refused", "", 0},
+		"agents never start":                      {r.askAgents, scopeOf(at(conduct.PrepareDeadline+1), suspected(v1alpha1.ReasonAgentLost, time.Minute)), "AgentLost transient: the agent in pod quick-000-go-1-g0 is not responding: connection refused", "", 0},
 		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + tool.LeastGap},
 		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
 		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + conduct.StoreDeadline)), "", "the agent in pod", pollEvery},
-		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.StoreDeadline + 1)), "AgentLost transient", "", 0},
+		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end+conduct.StoreDeadline+1), suspected(v1alpha1.ReasonAgentLost, time.Minute)), "AgentLost transient", "", 0},
 		"the server is starting":                  {r.prepare, scopeOf(deaf, at(conduct.ListenDeadline)), "", "implementations[go] is not ready yet", pollEvery},
-		"the server never listens":                {r.prepare, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
-		"the server has what is forbidden":        {r.prepare, scopeOf(expecting, agentsIn(counting, idle), at(0)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
-		"the check cannot be sent":                {r.prepare, scopeOf(agentsIn(ready, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
-		"the server answers wrongly":              {r.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
-		"the server was deleted in its check":     {deleted.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}})), "PodLost transient: pod quick-000-go-1-s0 was deleted by another client", "", 0},
+		"the server never listens":                {r.prepare, scopeOf(deaf, at(conduct.ListenDeadline+1), suspected(v1alpha1.ReasonServerNotListening, time.Minute)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
+		"the server has what is forbidden":        {r.prepare, scopeOf(expecting, agentsIn(counting, idle), at(0), suspected(v1alpha1.ReasonBuildMismatch, time.Minute)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
+		"the check cannot be sent":                {r.prepare, scopeOf(agentsIn(ready, idle), at(conduct.PrepareDeadline+1), suspected(v1alpha1.ReasonAgentLost, time.Minute)), "AgentLost transient", "", 0},
+		"the server answers wrongly":              {r.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}}), suspected(v1alpha1.ReasonWrongResponse, time.Minute)), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
+		"the server was deleted in its check":     {deleted.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}}), suspected(v1alpha1.ReasonWrongResponse, time.Minute)), "PodLost transient: pod quick-000-go-1-s0 was deleted by another client", "", 0},
 		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "AgentLost transient: the agent in pod quick-000-go-1-g0 did not receive its start in time", "", 0},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agentsIn(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agentsIn(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
@@ -189,7 +156,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the store stays away":                    {r.store, scopeOf(agentsIn(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
 		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
 		"what was stored can never be verified":   {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store cannot be reached", "", 0},
-		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready: waiting for the workflow to reach this trial", 0},
+		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(at(facts.Quickly)), "", "ready: waiting for the workflow to reach this trial", 0},
+		"it was prepared within a second":         {r.awaitRelease, scopeOf(at(time.Second)), "", "ready: waiting for the workflow to reach this trial", facts.Quickly - time.Second},
 		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
 		"somebody answers who is another":         {(&TrialReconciler{Agents: impostors{}}).askAgents, scopeOf(), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
 		"an agent refuses its state":              {refusing(http.StatusNotFound).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 404 Not Found: no slots", "", 0},
@@ -200,9 +168,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var got pass.Step
-			var err error
-			synctest.Test(t, func(t *testing.T) { got, err = tc.phase(t.Context(), tc.scope) })
+			got, err := tc.phase(t.Context(), tc.scope)
 			if err != nil || !got.Stop || got.After != tc.after {
 				t.Errorf("the phase ends with %+v, %v; want another look after %s", got, err, tc.after)
 			}

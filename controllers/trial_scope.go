@@ -42,6 +42,8 @@ type trialScope struct {
 
 	// waiting says in a sentence what the trial waits for, and why is its reason where that is away or refuses.
 	waiting, why string
+	// suspectSince is since when a failure has lasted that ends the attempt if it goes on.
+	suspectSince *time.Time
 	// turn is true once this pass has seen that no other trial and no other measured pod comes first.
 	turn bool
 	// prepared and measured are true once this pass has seen it so.

@@ -29,6 +29,10 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	if s.startTime != nil {
 		st.StartTime, st.Nodes = &metav1.MicroTime{Time: *s.startTime}, s.placed()
 	}
+	st.SuspectSince = nil
+	if s.suspectSince != nil && s.fault == nil {
+		st.SuspectSince = &metav1.MicroTime{Time: *s.suspectSince}
+	}
 	st.Progress = cmp.Or(s.progress(), st.Progress)
 	if s.fault != nil && attemptFacts(s).Retried(s.fault) {
 		return nextAttempt(s, st)

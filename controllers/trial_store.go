@@ -113,7 +113,7 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ p
 			}
 			m.Artifacts = append(m.Artifacts, file)
 		}
-		clock, err := insist(ctx, s, a.pod, r.Agents.Clock)
+		clock, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
 			return silent(s, a.pod, err)
 		}

@@ -90,6 +90,11 @@ type TrialStatus struct {
 	// +optional
 	AttemptTime *metav1.Time `json:"attemptTime,omitempty"`
 
+	// suspectSince is since when the attempt has shown a failure that ends it if it lasts for some seconds, such as an agent that does
+	// not answer. Absent while there is none.
+	// +optional
+	SuspectSince *metav1.MicroTime `json:"suspectSince,omitempty"`
+
 	// startTime is the instant at which the agents start the first cell.
 	// +optional
 	StartTime *metav1.MicroTime `json:"startTime,omitempty"`

@@ -1680,6 +1680,10 @@ func (in *TrialStatus) DeepCopyInto(out *TrialStatus) {
 		in, out := &in.AttemptTime, &out.AttemptTime
 		*out = (*in).DeepCopy()
 	}
+	if in.SuspectSince != nil {
+		in, out := &in.SuspectSince, &out.SuspectSince
+		*out = (*in).DeepCopy()
+	}
 	if in.StartTime != nil {
 		in, out := &in.StartTime, &out.StartTime
 		*out = (*in).DeepCopy()

@@ -114,27 +114,6 @@ func (a HTTP) Clock(ctx context.Context, ip string) (Clock, error) {
 	return best, nil
 }
 
-// An agent whose silence would be its end is asked Tries times, Pause apart: a packet that was lost shall not cost what was measured, nor a connection
-// that is refused for a moment.
-const (
-	Tries = 3
-	Pause = time.Second
-)
-
-// Insist asks an agent, and again where its error would end what it is asked for.
-func Insist[T any](ctx context.Context, ends func(error) bool, ask func() (T, error)) (T, error) {
-	answer, err := ask()
-	for tried := 1; tried < Tries && err != nil && ends(err); tried++ {
-		select {
-		case <-time.After(Pause):
-		case <-ctx.Done():
-			return answer, err
-		}
-		answer, err = ask()
-	}
-	return answer, err
-}
-
 func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path string, body []byte) (protocol.State, error) {
 	var s protocol.State
 	ctx, cancel := context.WithTimeout(ctx, timeout)

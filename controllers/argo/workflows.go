@@ -54,27 +54,27 @@ func New() *unstructured.Unstructured {
 	return w
 }
 
-// Make makes the workflow of a part of a run and the token that its steps show. One that is there already is left alone.
+// Make makes the workflow of a part of a run and the token that its steps show. One that is there already, and that a cache may not know yet, is left
+// alone.
 func (e Engine) Make(ctx context.Context, run *v1alpha1.BenchmarkRun, p plan.Plan, part plan.Part) (*unstructured.Unstructured, error) {
 	w := render.Workflow(p, render.WorkflowOptions{
 		Namespace: e.Namespace, RunNamespace: run.Namespace, RunName: run.Name, RunUID: string(run.UID),
 		Service: e.Service, ServiceAccount: e.ServiceAccount, InstanceID: e.InstanceID, Part: part,
 	})
+	if made, err := e.there(ctx, w.GetName()); made != nil || err != nil {
+		return made, err // Its token was written before it.
+	}
 	token := Token(e.Key, string(run.UID))
 	if err := SetToken(ctx, e.Client, e.Namespace, w.GetName(), token); err != nil {
 		return nil, err
 	}
-	err := e.Create(ctx, w)
-	if apierrors.IsAlreadyExists(err) {
-		return e.there(ctx, w.GetName())
-	}
-	if err != nil {
+	if err := e.Create(ctx, w); err != nil {
 		return nil, fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
 	}
 	return w, nil
 }
 
-// there reads a workflow that a cache does not know yet: its age and its state are not those of one that is about to be made. The operator may list, and not get.
+// there reads a workflow from the API server itself; nil if there is none. The operator may list, and not get.
 func (e Engine) there(ctx context.Context, name string) (*unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(render.WorkflowKind)
@@ -82,7 +82,7 @@ func (e Engine) there(ctx context.Context, name string) (*unstructured.Unstructu
 		return nil, fmt.Errorf("reading Workflow %s: %w", name, err)
 	}
 	if len(list.Items) == 0 {
-		return nil, fmt.Errorf("reading Workflow %s: it has just gone", name)
+		return nil, nil
 	}
 	return &list.Items[0], nil
 }

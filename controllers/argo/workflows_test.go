@@ -2,6 +2,7 @@ package argo
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"strings"
 	"testing"
@@ -17,7 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/run/plan"
 )
 
 func TestHowFarAWorkflowIs(t *testing.T) {
@@ -131,5 +134,27 @@ func TestAnArgoThatIsSilentIsNotAlwaysAway(t *testing.T) {
 		if s.Why != tc.why || len(left.Items) != tc.left || tc.why == v1alpha1.ReasonTrialWaiting && !strings.Contains(s.Waiting, "exceeded quota: full") {
 			t.Errorf("%s: %+v, %d agent pods are left", name, s, len(left.Items))
 		}
+	}
+}
+
+func TestWorkflowThatExistsGetsNoSecondToken(t *testing.T) {
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}}
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	tokens := 0
+	byName := func(o client.Object) []string { return []string{o.GetName()} }
+	c := fake.NewClientBuilder().WithObjects(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: render.TokensSecret}}).
+		WithIndex(New(), metav1.ObjectNameField, byName).
+		WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			tokens++
+			return c.Patch(ctx, o, p, opts...)
+		}}).Build()
+	e := Engine{Client: c, Live: c, Key: key, Namespace: "system"}
+	first, err := e.Make(t.Context(), run, plan.Plan{}, plan.Part{})
+	if err != nil || tokens != 1 {
+		t.Fatalf("the first time: %d tokens, %v", tokens, err)
+	}
+	again, err := e.Make(t.Context(), run, plan.Plan{}, plan.Part{})
+	if err != nil || tokens != 1 || again.GetName() != first.GetName() {
+		t.Errorf("the second time: %d tokens, %v", tokens, err)
 	}
 }

@@ -14,8 +14,10 @@ trap 'rm -rf "$work"' EXIT
 
 # out TOOL NAME: where a recorded output belongs.
 out() {
-  mkdir -p "internal/profiler/$1/testdata"
-  echo "$PWD/internal/profiler/$1/testdata/$2"
+  local folder=internal/profiler/$1/testdata
+  [[ $1 != strace && $1 != messages ]] || folder=internal/profiler/testdata/$1
+  mkdir -p "$folder"
+  echo "$PWD/$folder/$2"
 }
 
 build() {

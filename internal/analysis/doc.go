@@ -1,19 +1,18 @@
 // Package analysis turns what a run has left behind into the table from which every report is printed: what was measured, how far
 // each number can be believed, and which is better, in what and by how much.
 //
-// It is pure: it reads record.RunData, and neither formats, nor draws, nor reads a clock or a file. Words, units of display and
-// pictures are the business of package report; here numbers have the unit that their field's name says. What the numbers mean is said below
-// it, each part by a package that knows nothing of the next:
+// It is pure: it reads record.RunData, formats nothing, draws nothing, and reads no clock or file. Numbers have the unit in their
+// field's name; words and units of display belong to package report. Each package below knows only those above it in this list:
 //
 //	planned     what was to be measured
-//	latency     which latencies are known
-//	validity    what a cell is, and how far it can be believed
+//	measured    what is known about a cell, and which latencies
+//	validity    how far a cell can be trusted
 //	verdict     which is better, and by how much
-//	capacity    what searches have found
+//	capacity    what searches found
 //	scaling     where the throughput stops rising
 //	objectives  whether bounds are met
 //
-// Most of their arithmetic is in inference.
+// Most of their arithmetic is in package inference.
 //
 // # Duets
 //

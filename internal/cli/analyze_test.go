@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is compared: the real output into docs/analyse.md, the structure of a run into test/structure")
 
-const raw = "internal/printout/testdata/"
+const raw = "internal/cli/lint/testdata/"
 
 // atRoot changes to the repository's root, where the page's example is typed.
 func atRoot(t *testing.T) {

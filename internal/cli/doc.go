@@ -1,3 +1,3 @@
-// Package cli is the command line: a file for each command, which reads flags, calls what does the work, and prints. What an exit code means
-// stands in exit.go, for all commands alike; how a cluster is reached in kube.go.
+// Package cli is the command line of loadstone. Each command is a file that reads flags, calls the package that does the work, and prints.
+// exit.go has the exit codes of all commands. Package kube reaches a cluster.
 package cli

@@ -44,7 +44,7 @@ func TestMemchecksFilesBecomeVerdicts(t *testing.T) {
 			run.Program = profiler.Program{Static: tc.twin == "static"}
 			r := profiler.Read(folder(t, map[string]string{
 				"memcheck.7.xml": "memcheck/testdata/" + tc.twin + ".xml", "heap.7.xtree": "memcheck/testdata/" + tc.twin + ".xtree",
-				"valgrind.7.log": "messages/testdata/planted.log",
+				"valgrind.7.log": "testdata/messages/planted.log",
 			}), run)
 			if r.Memcheck.Verdicts.Errors.Answer != tc.errors || r.Memcheck.Verdicts.Leaks.Answer != tc.leaks || len(r.Unread) != 0 || r.Processes != 1 {
 				t.Errorf("verdicts %+v, unread %+v", r.Memcheck.Verdicts, r.Unread)
@@ -80,13 +80,13 @@ func TestFilesThatAreMissingOrCutAreNamed(t *testing.T) {
 		"no snapshots":          {profiler.Massif, nil, "massif.*.out: the tool wrote no such file"},
 		"no costs":              {profiler.Cachegrind, nil, "cachegrind.*.out: the tool wrote no such file"},
 		"no calls":              {profiler.Strace, nil, "strace.txt: the tool wrote no such file"},
-		"garbage of memcheck":   {profiler.Memcheck, map[string]string{"memcheck.7.xml": "strace/testdata/clean.txt"}, "memcheck.7.xml: reading memcheck's XML: "},
-		"garbage of massif":     {profiler.Massif, map[string]string{"massif.7.out": "strace/testdata/clean.txt"}, "massif.7.out: reading massif's snapshots: the file is not what the tool writes"},
-		"garbage of callgrind":  {profiler.Callgrind, map[string]string{"callgrind.7.out": "strace/testdata/clean.txt"}, "callgrind.7.out: reading "},
+		"garbage of memcheck":   {profiler.Memcheck, map[string]string{"memcheck.7.xml": "testdata/strace/clean.txt"}, "memcheck.7.xml: reading memcheck's XML: "},
+		"garbage of massif":     {profiler.Massif, map[string]string{"massif.7.out": "testdata/strace/clean.txt"}, "massif.7.out: reading massif's snapshots: the file is not what the tool writes"},
+		"garbage of callgrind":  {profiler.Callgrind, map[string]string{"callgrind.7.out": "testdata/strace/clean.txt"}, "callgrind.7.out: reading "},
 		"garbage of cachegrind": {profiler.Cachegrind, map[string]string{"cachegrind.7.out": "massif/testdata/clean.out"}, "cachegrind.7.out: reading "},
 		"garbage of strace":     {profiler.Strace, map[string]string{"strace.txt": "massif/testdata/clean.out"}, "strace.txt: reading "},
 		"half a line":           {profiler.PerfStat, map[string]string{"perf-stat.csv": "perfstat/testdata/half.csv"}, "perf-stat.csv: reading perf's counters: the file ends early"},
-		"another file":          {profiler.PerfStat, map[string]string{"perf-stat.csv": "strace/testdata/clean.txt"}, "perf-stat.csv: reading perf's counters: the file is not what the tool writes"},
+		"another file":          {profiler.PerfStat, map[string]string{"perf-stat.csv": "testdata/strace/clean.txt"}, "perf-stat.csv: reading perf's counters: the file is not what the tool writes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := profiler.Read(folder(t, tc.files), loaded(tc.tool))
@@ -103,8 +103,8 @@ func TestFilesThatAreMissingOrCutAreNamed(t *testing.T) {
 // One process's garbage costs nothing of what another has left.
 func TestWhatIsWholeIsKeptBesideGarbage(t *testing.T) {
 	for tool, files := range map[profiler.Tool]map[string]string{
-		profiler.Callgrind: {"callgrind.7.out": "callgrind/testdata/clean.out", "callgrind.8.out": "strace/testdata/clean.txt"},
-		profiler.Massif:    {"massif.7.out": "massif/testdata/clean.out", "massif.8.out": "strace/testdata/clean.txt"},
+		profiler.Callgrind: {"callgrind.7.out": "callgrind/testdata/clean.out", "callgrind.8.out": "testdata/strace/clean.txt"},
+		profiler.Massif:    {"massif.7.out": "massif/testdata/clean.out", "massif.8.out": "testdata/strace/clean.txt"},
 	} {
 		if r := profiler.Read(folder(t, files), loaded(tool)); len(r.Unread) != 1 || r.Costs == nil && r.Massif == nil {
 			t.Errorf("%s: unread %+v, costs %v, massif %v", tool, r.Unread, r.Costs, r.Massif)
@@ -115,7 +115,7 @@ func TestWhatIsWholeIsKeptBesideGarbage(t *testing.T) {
 // An instruction that valgrind does not know is told with its address, whatever the tool.
 func TestAnUnknownInstructionIsToldOfEveryTool(t *testing.T) {
 	for _, tool := range []profiler.Tool{profiler.Memcheck, profiler.Massif, profiler.Callgrind, profiler.Cachegrind} {
-		r := profiler.Read(folder(t, map[string]string{"valgrind.7.log": "messages/testdata/illegal.log"}), loaded(tool))
+		r := profiler.Read(folder(t, map[string]string{"valgrind.7.log": "testdata/messages/illegal.log"}), loaded(tool))
 		got := r.Trouble()
 		if len(got) != 1 || got[0].Code != profiler.UnknownInstruction || !strings.Contains(got[0].Sentence, "0x109129 (0x62 0xF1") || !strings.Contains(got[0].Sentence, "-march=x86-64-v2") {
 			t.Errorf("%s: %+v", tool, got)
@@ -131,7 +131,7 @@ func TestWhatMassifStraceAndPerfSawIsKept(t *testing.T) {
 	if last := r.Limits[len(r.Limits)-1]; !strings.Contains(last.Sentence, "saw no allocation") {
 		t.Errorf("limits %+v", r.Limits)
 	}
-	if r := profiler.Read(folder(t, map[string]string{"strace.txt": "strace/testdata/planted.txt"}), loaded(profiler.Strace)); r.Calls == nil || r.Calls.Total.Count == 0 {
+	if r := profiler.Read(folder(t, map[string]string{"strace.txt": "testdata/strace/planted.txt"}), loaded(profiler.Strace)); r.Calls == nil || r.Calls.Total.Count == 0 {
 		t.Errorf("strace: %+v", r)
 	}
 	if r := profiler.Read(folder(t, map[string]string{"perf-stat.csv": "perfstat/testdata/planted.csv"}), loaded(profiler.PerfStat)); len(r.Counters) == 0 {

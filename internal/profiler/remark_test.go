@@ -81,11 +81,11 @@ func TestAToolThatCrashedHasAnotherInItsPlace(t *testing.T) {
 }
 
 func TestARecordedCrashIsOneThatAnotherToolStandsInFor(t *testing.T) {
-	r := profiler.Read(folder(t, map[string]string{"valgrind.7.log": "messages/testdata/crash.log"}), loaded(profiler.Callgrind))
+	r := profiler.Read(folder(t, map[string]string{"valgrind.7.log": "testdata/messages/crash.log"}), loaded(profiler.Callgrind))
 	if got, why, found := r.Instead(); !found || got != profiler.Cachegrind {
 		t.Errorf("%s, %+v, %v", got, why, found)
 	}
-	r = profiler.Read(folder(t, map[string]string{"valgrind.7.log": "messages/testdata/planted.log", "callgrind.7.out": "callgrind/testdata/planted.out"}), loaded(profiler.Callgrind))
+	r = profiler.Read(folder(t, map[string]string{"valgrind.7.log": "testdata/messages/planted.log", "callgrind.7.out": "callgrind/testdata/planted.out"}), loaded(profiler.Callgrind))
 	if got, _, found := r.Instead(); found {
 		t.Errorf("%s stands in for a tool that did its work", got)
 	}

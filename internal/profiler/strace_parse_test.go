@@ -15,7 +15,7 @@ import (
 
 func straceSample(tb testing.TB, name string) string {
 	tb.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
+	text, err := os.ReadFile(filepath.Join("testdata", "strace", name))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -13,10 +13,10 @@ import (
 // What goes wrong with a profile is a sentence of the report, and what was measured stands beside it.
 func TestAProfileThatGoesWrongIsASentence(t *testing.T) {
 	good := recorded(profiler.Callgrind, 200, map[string]string{"callgrind.7.out": "callgrind/testdata/planted.out"})
-	stubborn, late, garbled := good, good, recorded(profiler.Callgrind, 200, map[string]string{"callgrind.7.out": "strace/testdata/clean.txt", "callgrind.8.out": "callgrind/testdata/planted.out"})
+	stubborn, late, garbled := good, good, recorded(profiler.Callgrind, 200, map[string]string{"callgrind.7.out": "testdata/strace/clean.txt", "callgrind.8.out": "callgrind/testdata/planted.out"})
 	stubborn.Killed = true
 	late.TimedOut = true
-	unknown := recorded(profiler.Callgrind, 200, map[string]string{"callgrind.7.out": "callgrind/testdata/planted.out", "valgrind.7.log": "messages/testdata/illegal.log"})
+	unknown := recorded(profiler.Callgrind, 200, map[string]string{"callgrind.7.out": "callgrind/testdata/planted.out", "valgrind.7.log": "testdata/messages/illegal.log"})
 	for name, tc := range map[string]struct {
 		launches []record.Launch
 		cut      string

@@ -74,7 +74,7 @@ func counting(file string) *record.Profiled {
 // checkedMemory is a launch under memcheck.
 func checkedMemory(twin string, wrong int64) record.Launch {
 	return unanswered(profiler.Memcheck, 100, wrong, map[string]string{
-		"memcheck.7.xml": "memcheck/testdata/" + twin + ".xml", "heap.7.xtree": "memcheck/testdata/" + twin + ".xtree", "valgrind.7.log": "messages/testdata/planted.log",
+		"memcheck.7.xml": "memcheck/testdata/" + twin + ".xml", "heap.7.xtree": "memcheck/testdata/" + twin + ".xtree", "valgrind.7.log": "testdata/messages/planted.log",
 	})
 }
 
@@ -83,7 +83,7 @@ func profiledRun() record.RunData {
 	d := recordtest.Run(recordtest.Duel(3))
 	costs := map[string]string{"callgrind.7.out": "callgrind/testdata/planted.out"}
 	few := map[string]string{"callgrind.7.out": "callgrind/testdata/clean.out"}
-	fewCalls, calls := map[string]string{"strace.txt": "strace/testdata/clean.txt"}, map[string]string{"strace.txt": "strace/testdata/planted.txt"}
+	fewCalls, calls := map[string]string{"strace.txt": "testdata/strace/clean.txt"}, map[string]string{"strace.txt": "testdata/strace/planted.txt"}
 	heap := recorded(profiler.Massif, 100, map[string]string{"massif.7.out": "massif/testdata/planted.out"})
 	stuck := checkedMemory("clean", 3)
 	stuck.Killed, stuck.Said, stuck.Example = true, "cannot <stop> & go", "GET / answered 503 instead of 200"

@@ -36,7 +36,7 @@ func (r *reader) desk(t *testing.T, line string) string {
 	}
 	must(t, os.CopyFS(filepath.Join(folder, "config"), os.DirFS(filepath.Join(root, "config"))))
 	readme := pages(t)["README.md"]
-	printed, err := os.ReadFile(filepath.Join(root, "internal", "printout", "testdata", "good", "wrk-gohttp-t1-c8.txt"))
+	printed, err := os.ReadFile(filepath.Join(root, "internal", "cli", "lint", "testdata", "good", "wrk-gohttp-t1-c8.txt"))
 	must(t, err)
 	files := map[string]string{
 		"mine.yaml": example(t, readme, "mine"), "gate.yaml": example(t, readme, "gate"), "run.yaml": example(t, readme, "mine"), "quick.yaml": string(r.quick),

@@ -47,7 +47,7 @@ var elsewhere = map[string]runner{
 	`eval "$(hack/cluster/kubeconfig.sh)"`:                                   {tests, `eval "$(hack/cluster/kubeconfig.sh)"`},
 	"apt-get install wrk":                                                    {tests, "wrk:wrk"},
 	"apt-get install valgrind strace libc6-dbg":                              {tests, "strace:strace"},
-	"go test ./internal/plan -update":                                        {tests, "go test -vet=off"},
+	"go test ./internal/run/plan -update":                                    {tests, "go test -vet=off"},
 	"go test ./test/validity":                                                {tests, "go test -vet=off"},
 	"go test ./test/validity -run Document -update":                          {tests, "go test -vet=off"},
 	"go test ./internal/ui/server -run Browser -pictures FOLDER":             {tests, "go test -vet=off"},

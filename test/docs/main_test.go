@@ -62,6 +62,11 @@ func pages(t *testing.T) map[string]string {
 	if err != nil || len(files) < 5 {
 		t.Fatalf("there are %d pages: %v", len(files), err)
 	}
+	decisions, err := filepath.Glob(filepath.Join(root, "docs", "decisions", "*.md"))
+	if err != nil || len(decisions) < 50 {
+		t.Fatalf("there are %d decisions: %v", len(decisions), err)
+	}
+	files = append(files, decisions...)
 	for _, other := range []string{"README.md", "CONTRIBUTING.md", "charts/loadstone/README.md", "hack/cluster/README.md"} {
 		files = append(files, filepath.Join(root, other))
 	}

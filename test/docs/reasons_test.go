@@ -58,8 +58,8 @@ func TestEveryReasonHasARowThatSaysWhatToDo(t *testing.T) {
 	page := pages(t)["docs/reasons.md"]
 	for section, want := range map[string][]string{
 		"Runs and trials": constants(t, "api/v1alpha1/conditions.go", "", "Reason"),
-		"Comparisons":     constants(t, "internal/verdict/comparison.go", "Reason", ""),
-		"Cells":           constants(t, "internal/validity/reasons.go", "Code", ""),
+		"Comparisons":     constants(t, "internal/analysis/verdict/comparison.go", "Reason", ""),
+		"Cells":           constants(t, "internal/analysis/validity/reasons.go", "Code", ""),
 	} {
 		listed := rows(page, section)
 		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(listed))); diff != "" || len(want) == 0 {

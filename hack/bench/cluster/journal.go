@@ -26,7 +26,6 @@ const (
 	prepared  = "prepared"
 	released  = "released"
 	started   = "started"
-	finished  = "measured"
 	stored    = "stored"
 	begun     = "begun"
 	completed = "completed"
@@ -52,7 +51,6 @@ func happened(kind watch.EventType, o client.Object) []string {
 			prepared: meta.IsStatusConditionTrue(o.Status.Conditions, v1alpha1.ConditionPrepared),
 			released: o.Spec.Start == v1alpha1.StartReleased,
 			started:  o.Status.StartTime != nil,
-			finished: meta.IsStatusConditionTrue(o.Status.Conditions, v1alpha1.ConditionMeasured),
 			stored:   o.Status.CompletionTime != nil,
 		})
 	case *corev1.Pod:

@@ -185,8 +185,7 @@ func preparing(trial string, attempt int32) []stage {
 func ending(trial string, attempt int32) []stage {
 	s, g := render.PodName(trial, attempt, record.MemberServer(0)), render.PodName(trial, attempt, record.MemberGenerator(0))
 	return []stage{
-		{"previous trial measured", []string{trialFact(trial, finished)}},
-		{"previous trial stored", []string{trialFact(trial, stored)}},
+		{"previous trial measured and stored", []string{trialFact(trial, stored)}},
 		{"previous pods told to end", []string{podFact(s, deleting), podFact(g, deleting)}},
 		{"previous server pod gone", []string{podFact(s, gone)}},
 		{"previous generator pod gone", []string{podFact(g, gone)}},

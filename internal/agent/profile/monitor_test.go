@@ -127,7 +127,7 @@ write() { cp "RECORDED/$1" "$(echo "${2#*=}" | sed s/%p/7/)"; }
 for arg; do
 	case "$arg" in
 	--tool=FAILS) fails=yes ;;
-	--log-file=*) log=$arg; write messages/testdata/planted.log "$arg" ;;
+	--log-file=*) log=$arg; write testdata/messages/planted.log "$arg" ;;
 	--callgrind-out-file=*) [ -n "$fails" ] || write callgrind/testdata/planted.out "$arg" ;;
 	--cachegrind-out-file=*) write callgrind/testdata/cachegrind.out "$arg" ;;
 	--massif-out-file=*) write massif/testdata/planted.out "$arg" ;;
@@ -138,14 +138,14 @@ for arg; do
 	esac
 	shift
 done
-[ -z "$fails" ] || { write messages/testdata/crash.log "$log"; exit 1; }
+[ -z "$fails" ] || { write testdata/messages/crash.log "$log"; exit 1; }
 exec "$@"
 `
 
 // loader stands in for that of the toolbox, which starts strace.
 const loader = `#!/bin/sh
 while [ "$1" != -o ]; do shift; done
-cp RECORDED/strace/testdata/planted.txt "$2"
+cp RECORDED/testdata/strace/planted.txt "$2"
 shift 3
 exec "$@"
 `

@@ -1,5 +1,5 @@
 // Package validity says how far each cell of a run can be believed. A cell is one level of one load in one trial, and a trial is one fresh
-// process. What is known of it is read by internal/measured; here are the thresholds, and what they stand for.
+// process. What is known of it is read by internal/analysis/measured; here are the thresholds, and what they stand for.
 //
 // Every cell is Valid, Suspect or Void, by the checks whose list is in validity.go. Those that need more than one cell, in
 // crosschecks.go, come after all others, and mark but never void. A Void cell enters no mean, no distribution and no

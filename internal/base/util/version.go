@@ -1,4 +1,4 @@
 package util
 
-// Version is set by the linker: -ldflags "-X loadstone.dev/loadstone/internal/version.Version=...".
+// Version is set by the linker: -ldflags "-X loadstone.dev/loadstone/internal/base/util.Version=...".
 var Version = "dev"

@@ -171,7 +171,7 @@ func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time
 	case owner == nil && goes.IsZero():
 		return false
 	case owner == nil:
-		return Goes(p, nodes, now) && now.Sub(toldToGo(p)) < orphanPatience
+		return Goes(p, nodes, now) && now.Sub(ToldToGo(p)) < orphanPatience
 	case !goes.IsZero():
 		return Goes(p, nodes, now)
 	case owner.Status.CompletionTime != nil:
@@ -183,13 +183,13 @@ func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time
 // Goes reports whether a pod that a trial has made, and that is or will be deleted, can be expected to be gone soon: its node is there, and it is not long
 // since it was told to go.
 func Goes(p *corev1.Pod, nodes []plan.Node, now time.Time) bool {
-	late := !p.DeletionTimestamp.IsZero() && now.Sub(toldToGo(p)) >= releasePatience
+	late := !p.DeletionTimestamp.IsZero() && now.Sub(ToldToGo(p)) >= releasePatience
 	return ofTrial(p) && !late && !Unreachable(p, nodes)
 }
 
-// toldToGo is when a pod that is being deleted was told so. Its deletion timestamp lies later by its grace period, which may be a year, as whoever makes
+// ToldToGo is when a pod that is being deleted was told so. Its deletion timestamp lies later by its grace period, which may be a year, as whoever makes
 // a pod chooses; that of ours is two seconds.
-func toldToGo(p *corev1.Pod) time.Time {
+func ToldToGo(p *corev1.Pod) time.Time {
 	var grace int64
 	if p.DeletionGracePeriodSeconds != nil {
 		grace = *p.DeletionGracePeriodSeconds

@@ -12,8 +12,8 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// quickly is how long a trial may wait before it is worth a write for what: pods end and start meanwhile, and nobody reads that fast.
-const quickly = 3 * time.Second
+// Quickly is how long a trial may wait before it is worth a write for what: pods end and start meanwhile, and nobody reads that fast.
+const Quickly = 3 * time.Second
 
 // Progress says how many cells have ended, of how many.
 func Progress(done, all int) string { return fmt.Sprintf("%d/%d", done, all) }
@@ -38,8 +38,8 @@ func WrittenRun(before, after v1alpha1.BenchmarkRunStatus, r conduct.Run) v1alph
 	return after
 }
 
-// WrittenTrial is the same of a trial, of which what it waits for is no news either while its attempt has just begun, or the trial before it has
-// just ended.
+// WrittenTrial is the same of a trial. In its first seconds an attempt, and in the seconds after the trial before it has ended, what it waits for is no
+// news, nor that it is ready; nor is that its load has ended, while its files are being stored.
 func WrittenTrial(before, after v1alpha1.TrialStatus, a conduct.Attempt, siblings conduct.Trials) v1alpha1.TrialStatus {
 	passed := *after.DeepCopy()
 	if !a.Tells(told(before.Progress)) {
@@ -49,16 +49,29 @@ func WrittenTrial(before, after v1alpha1.TrialStatus, a conduct.Attempt, sibling
 	if before.AttemptTime != nil {
 		since = before.AttemptTime.Time
 	}
-	if a.Now.Sub(since) < quickly {
+	ended := !a.Started.IsZero() && !a.Work.EndsItself() && !a.Now.Before(a.End())
+	if ended {
+		since = a.End()
+	}
+	if a.Now.Sub(since) < Quickly {
+		passed.ObservedGeneration = before.ObservedGeneration
 		for i := range passed.Conditions {
 			c := &passed.Conditions[i]
-			if old := meta.FindStatusCondition(before.Conditions, c.Type); old != nil && old.Status == metav1.ConditionUnknown && old.Reason == c.Reason {
-				c.Message = old.Message
+			if old := meta.FindStatusCondition(before.Conditions, c.Type); old != nil && old.Status == metav1.ConditionUnknown && expected(c, old) {
+				*c = *old
 			}
+		}
+		if ended {
+			passed.Progress = before.Progress
 		}
 	}
 	if equality.Semantic.DeepEqual(passed, before) {
 		return before
 	}
 	return after
+}
+
+// expected reports whether a condition that was unknown has taken no turn that somebody should know of at once: it waits for something else, or is met.
+func expected(c, old *metav1.Condition) bool {
+	return c.Status == metav1.ConditionTrue || c.Status == old.Status && c.Reason == old.Reason
 }

@@ -59,7 +59,7 @@ func TestCellsAreCountedInAStatusOnlyNowAndThen(t *testing.T) {
 }
 
 func TestCellsOfTrialsThatAreStoredAreNotCountedTwice(t *testing.T) {
-	done := conduct.Trial{PlannedTrial: record.PlannedTrial{Name: "a"}, Work: cellsOf(2), Started: noon.Add(-time.Minute), Ended: noon, Stored: &record.Artifact{}}
+	done := conduct.Trial{PlannedTrial: record.PlannedTrial{Name: "a"}, Work: cellsOf(2), Started: noon.Add(-43 * time.Second), Ended: noon, Stored: &record.Artifact{}}
 	open := conduct.Trial{PlannedTrial: record.PlannedTrial{Name: "b"}, Work: cellsOf(2), Started: noon}
 	for name, tc := range map[string]struct {
 		trials conduct.Trials
@@ -68,7 +68,8 @@ func TestCellsOfTrialsThatAreStoredAreNotCountedTwice(t *testing.T) {
 		want   bool
 	}{
 		"all told":                           {conduct.Trials{done}, 0, 2, false},
-		"a trial was stored since":           {conduct.Trials{done}, 0, 1, true},
+		"a cell has ended since":             {conduct.Trials{done}, 0, 1, false},
+		"a trial was stored since":           {conduct.Trials{done}, 0, 0, true},
 		"another has ended one cell":         {conduct.Trials{done, open}, 22 * time.Second, 2, false},
 		"another has ended two":              {conduct.Trials{done, open}, 43 * time.Second, 2, true},
 		"a trial was lost of which was told": {conduct.Trials{done, open}, time.Second, 3, true},
@@ -97,7 +98,9 @@ func TestWhatAnAttemptWaitsForIsToldWhenItHasWaitedAWhile(t *testing.T) {
 	}{
 		"another word at once":                {with(metav1.ConditionUnknown, "the server is not ready yet"), time.Second, nil, false},
 		"the same after a while":              {with(metav1.ConditionUnknown, "the server is not ready yet"), 4 * time.Second, nil, true},
-		"the condition is another, at once":   {with(metav1.ConditionTrue, ""), time.Second, nil, true},
+		"it is ready, at once":                {with(metav1.ConditionTrue, ""), time.Second, nil, false},
+		"it is ready, after a while":          {with(metav1.ConditionTrue, ""), 4 * time.Second, nil, true},
+		"it fails at once":                    {with(metav1.ConditionFalse, "no"), time.Second, nil, true},
 		"nothing has changed":                 {with(metav1.ConditionUnknown, "pods start"), 4 * time.Second, nil, false},
 		"before its turn, just after another": {turnless(with(metav1.ConditionUnknown, "pods of another end")), time.Minute, just, false},
 		"before its turn, long after another": {turnless(with(metav1.ConditionUnknown, "pods of another end")), 2 * time.Minute, just, true},
@@ -111,6 +114,43 @@ func TestWhatAnAttemptWaitsForIsToldWhenItHasWaitedAWhile(t *testing.T) {
 			}
 			try := conduct.Attempt{Number: 1, Work: cellsOf(1), Begun: noon, Now: noon.Add(tc.after)}
 			if diff := cmp.Diff(want, WrittenTrial(before, tc.next, try, tc.siblings)); diff != "" {
+				t.Errorf("the status (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEndOfLoadIsToldWithTheStoredFiles(t *testing.T) {
+	storing := v1alpha1.TrialStatus{Attempt: 1, Progress: "1/1", Conditions: []metav1.Condition{
+		{Type: v1alpha1.ConditionMeasured, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone},
+		{Type: v1alpha1.ConditionStored, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInProgress, Message: "storing artifacts"},
+	}}
+	refused := *storing.DeepCopy()
+	refused.Conditions[1].Reason = v1alpha1.ReasonTrialWaiting
+	stored := *storing.DeepCopy()
+	stored.CompletionTime = &metav1.MicroTime{Time: noon}
+	for name, tc := range map[string]struct {
+		next  v1alpha1.TrialStatus
+		after time.Duration
+		told  bool
+	}{
+		"files are being stored": {storing, time.Second, false},
+		"that takes a while":     {storing, Quickly, true},
+		"the store refuses them": {refused, time.Second, true},
+		"everything is stored":   {stored, time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := v1alpha1.TrialStatus{Attempt: 1, Progress: "0/1", Conditions: []metav1.Condition{
+				{Type: v1alpha1.ConditionMeasured, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInProgress},
+				{Type: v1alpha1.ConditionStored, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInProgress},
+			}}
+			want := before
+			if tc.told {
+				want = tc.next
+			}
+			try := conduct.Attempt{Number: 1, Work: cellsOf(1), Begun: noon, Started: noon}
+			try.Now = try.End().Add(tc.after)
+			if diff := cmp.Diff(want, WrittenTrial(before, tc.next, try, nil)); diff != "" {
 				t.Errorf("the status (-want +got):\n%s", diff)
 			}
 		})

@@ -136,22 +136,39 @@ func (r Run) Progress() (done, all int) {
 	return done, all
 }
 
-// Tells reports whether a status that counts so many cells is to be written anew, though nothing but that number has changed.
+// Tells reports whether a status that counts so many cells is to be written anew, though nothing but that number has changed: when the last of them has
+// ended long enough after the last one that was told, or one was lost.
 func (r Run) Tells(told int) bool {
-	var open *Trial
+	var began time.Time
+	var ends []time.Time
 	for i := range r.Trials {
-		switch t := &r.Trials[i]; {
-		case t.Stored != nil:
-			told -= len(t.Work.Slots())
-		case !t.Started.IsZero() && !t.ended():
-			open = t
+		t := &r.Trials[i]
+		slots := t.Work.Slots()
+		if t.Stored == nil && (t.Started.IsZero() || t.ended()) {
+			continue
+		}
+		if t.Stored == nil {
+			slots = slots[:cellsDone(slots, t.Started, r.Now)]
+		}
+		for _, slot := range slots {
+			end := t.Started.Add(slot.End)
+			if t.Stored != nil && (t.Started.IsZero() || end.After(t.Ended)) {
+				end = t.Ended
+			}
+			ends = append(ends, end)
+		}
+		if began.IsZero() || t.Started.Before(began) {
+			began = t.Started
 		}
 	}
-	if open == nil {
-		return told != 0
+	if told < 0 || len(ends) <= told {
+		return len(ends) != told
 	}
-	slots := open.Work.Slots()
-	return tells(slots, told, cellsDone(slots, open.Started, r.Now))
+	slices.SortFunc(ends, time.Time.Compare)
+	if told > 0 {
+		began = ends[told-1]
+	}
+	return ends[len(ends)-1].Sub(began) >= tellEvery
 }
 
 // Left is about how long the run will still take: what is planned for the trials that have not ended, less the time that the current one has

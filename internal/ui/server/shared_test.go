@@ -250,6 +250,6 @@ func TestTheAccountOfSharedPagesSuffices(t *testing.T) {
 	stream := open(t, served.URL+heardAt)
 	w.must(w.c.Delete(t.Context(), suite))
 	nextEvent(t, stream)
-	// The operator asks for the right to get a run before it hands out its files: internal/handout tests that.
+	// The operator asks for the right to get a run before it hands out its files: internal/store/download tests that.
 	until(t, func() bool { return slices.Equal(account.Unused(), []string{"get benchmarkruns.loadstone.dev"}) })
 }

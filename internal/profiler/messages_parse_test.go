@@ -14,7 +14,7 @@ import (
 
 func parseMessages(t *testing.T, name string) profiler.Messages {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
+	text, err := os.ReadFile(filepath.Join("testdata", "messages", name))
 	if err != nil {
 		t.Fatal(err)
 	}

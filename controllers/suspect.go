@@ -1,0 +1,74 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/pods"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/run/conduct"
+)
+
+const (
+	// silencePatience is how long an agent may be silent before that ends an attempt whose time to answer is over: a lost packet, or a connection that
+	// is refused for a moment, must not cost what was measured. It has room for two requests that time out.
+	silencePatience = 5 * time.Second
+	// askSilent is the pause between two requests to such an agent.
+	askSilent = time.Second
+	// podPatience is how long it may take until the API server knows of a container that has ended: a kubelet looks once a second.
+	podPatience = 3 * time.Second
+)
+
+// suspect notes a failure that may pass, and returns how much longer it must last before it ends the attempt. The status of the trial says since when
+// it has lasted: nothing waits in a pass, and another operator knows it.
+func (s *trialScope) suspect(f *conduct.Failure, patience time.Duration) (left time.Duration) {
+	since := s.now
+	if why, _ := facts.Outcome(s.trial); s.trial.Status.SuspectSince != nil && why == f.Reason {
+		since = s.trial.Status.SuspectSince.Time
+	}
+	s.suspectSince, s.why, s.waiting = &since, f.Reason, f.Message
+	return since.Add(patience).Sub(s.now)
+}
+
+// recheck ends an attempt for a failed check, after a second look at its pods if the failure is permanent: a server that was killed or deleted
+// answers like one that is wrong. What has happened to the pods is the cause then. Live reads from the API server itself.
+func recheck(ctx context.Context, live client.Reader, s *trialScope, f *conduct.Failure) (pass.Step, error) {
+	if f.Kind == conduct.Permanent {
+		if left := s.suspect(f, podPatience); left > 0 {
+			return pass.Again(left), nil
+		}
+		var err error
+		if f, err = befallen(ctx, live, podFacts(s), f); err != nil {
+			return pass.Halt, err
+		}
+	}
+	s.fault = f
+	return pass.Halt, nil
+}
+
+// befallen is the failure of an attempt by what has happened to its pods by now, or else the one that was found.
+func befallen(ctx context.Context, live client.Reader, a pods.Attempt, found *conduct.Failure) (*conduct.Failure, error) {
+	of := a.Pods[0]
+	var there corev1.PodList
+	if err := live.List(ctx, &there, client.InNamespace(of.Namespace), client.MatchingLabels{v1alpha1.LabelTrial: of.Labels[v1alpha1.LabelTrial]}); err != nil {
+		return nil, fmt.Errorf("looking at the pods of trial %s again: %w", of.Labels[v1alpha1.LabelTrial], err)
+	}
+	var now []*corev1.Pod
+	for _, p := range a.Pods {
+		i := slices.IndexFunc(there.Items, func(other corev1.Pod) bool { return other.Name == p.Name && other.UID == p.UID })
+		if i < 0 {
+			return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", p.Name), nil
+		}
+		now = append(now, &there.Items[i])
+	}
+	a.Pods = now
+	return cmp.Or(a.Fault(), found), nil
+}
