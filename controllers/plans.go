@@ -77,9 +77,9 @@ func (p *plans) withBodies(ctx context.Context, store artifact.Bucket, run *v1al
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	without.Plan = without.WithBodies(bodies)
-	p.keep(planned{run: run.UID, generation: run.Generation, plan: without, full: true})
-	return without, nil
+	full := inputs.WithBodies(without, bodies)
+	p.keep(planned{run: run.UID, generation: run.Generation, plan: full, full: true})
+	return full, nil
 }
 
 // runPrefix is where the files of a run lie.

@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
@@ -73,6 +74,28 @@ func LoadBodies(ctx context.Context, store artifact.Bucket, runPrefix string, fr
 		bodies[f.Name] = string(text)
 	}
 	return bodies, nil
+}
+
+// WithBodies is a plan with the bodies that its requests name, by the names of their sources. Each request names its source still.
+func WithBodies(p plan.Plan, bodies map[string]string) plan.Plan {
+	fill := func(r *record.Request) {
+		if r.From != nil {
+			r.Body = bodies[r.From.String()]
+		}
+	}
+	p.Cells, p.Profiles = slices.Clone(p.Cells), slices.Clone(p.Profiles)
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		fill(&c.Request)
+		c.Mix = slices.Clone(c.Mix)
+		for j := range c.Mix {
+			fill(&c.Mix[j].Request)
+		}
+	}
+	for i := range p.Profiles {
+		fill(&p.Profiles[i].Request)
+	}
+	return p
 }
 
 // RecordBodies returns frozen bodies as the manifest of their run names them.

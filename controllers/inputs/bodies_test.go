@@ -73,7 +73,7 @@ func TestTrialsAreMadeOfTheBodiesThatWereFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := facts.Plan(run)
-	if filled := p.WithBodies(bodies); err != nil || filled.Cells[0].Request.Body != "{}" || p.Cells[0].Request.Body != "" {
+	if filled := inputs.WithBodies(p, bodies); err != nil || filled.Cells[0].Request.Body != "{}" || p.Cells[0].Request.Body != "" {
 		t.Errorf("the plan sends %+v, %v", filled.Cells, err)
 	}
 	recorded := inputs.RecordBodies(run.Status.Bodies, "bench/quick-1")

@@ -113,28 +113,6 @@ func (p *Plan) Note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-// WithBodies is the plan with the bodies that its requests name, by the names of their sources. Each request names its source still.
-func (p Plan) WithBodies(bodies map[string]string) Plan {
-	fill := func(r *Request) {
-		if r.From != nil {
-			r.Body = bodies[r.From.String()]
-		}
-	}
-	p.Cells, p.Profiles = slices.Clone(p.Cells), slices.Clone(p.Profiles)
-	for i := range p.Cells {
-		c := &p.Cells[i]
-		fill(&c.Request)
-		c.Mix = slices.Clone(c.Mix)
-		for j := range c.Mix {
-			fill(&c.Mix[j].Request)
-		}
-	}
-	for i := range p.Profiles {
-		fill(&p.Profiles[i].Request)
-	}
-	return p
-}
-
 // Implementation finds an implementation by its name, which the plan must have.
 func (p Plan) Implementation(name string) Implementation {
 	i := slices.IndexFunc(p.Implementations, func(i Implementation) bool { return i.Name == name })
