@@ -2,7 +2,12 @@ package measured
 
 import (
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
+
+// Caveats are what must be known of the cell's tool to read what it said.
+func (f *Facts) Caveats() tool.Caveats { return tools.Caveats(f.Level.Cell(), f.Implementation.TLS) }
 
 // KeepsOpen reports whether the level is of connections that stay open, each with one request in flight.
 func (f *Facts) KeepsOpen() bool {

@@ -141,6 +141,15 @@ func LevelOf(c record.Cell) Level {
 	return l
 }
 
+// Cell is the level as its tool knows it, as far as a level tells: its request is left out.
+func (l Level) Cell() record.Cell {
+	c := record.Cell{
+		Load: l.Load, Tool: l.Tool, Connections: l.Connections, RequestsPerSecond: l.RequestsPerSecond, RampToRequestsPerSecond: l.RampToRequestsPerSecond, Step: l.Step,
+		Generators: l.Generators, Threads: l.Threads, Connection: l.Connection, WarmupSeconds: l.WarmupSeconds, DurationSeconds: l.DurationSeconds,
+	}
+	return c.Speaking(l.Protocol)
+}
+
 // GeneratorCPUs is the number of CPUs that each generator of a level was to own: one a thread.
 func (l Level) GeneratorCPUs() int32 { return l.Threads }
 

@@ -41,7 +41,7 @@ func checkTool(f *facts) []Reason {
 
 // checkLabel compares what each tool says that it ran with the generator's share of the level.
 func checkLabel(f *facts) []Reason {
-	level := record.Cell{Connections: f.Level.Connections, Generators: f.Level.Generators}
+	level := f.Level.Cell()
 	var out []Reason
 	for i, r := range f.Runs {
 		if r == nil || r.Measurement == nil {

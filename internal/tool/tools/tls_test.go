@@ -69,7 +69,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			cell := record.Cell{
 				Load: "web", Tool: tc.tool, Connections: 2, Threads: 1, DurationSeconds: 1, Request: tc.request, Connection: tc.connection,
 			}
-			if tools.Traits(tc.tool).RatesOnly {
+			if tc.tool == record.ToolVegeta { // It sustains rates, and nothing else.
 				cell.RequestsPerSecond = 100
 			}
 			m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
@@ -83,8 +83,8 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			if len(v.Protocols) > 0 || v.HTTP != "" {
 				t.Errorf("the protocols %q were offered, and %q was agreed on", v.Protocols, v.HTTP)
 			}
-			traits := tools.Traits(tc.tool)
-			if v.Resumed != tc.resumes || traits.WholeHandshakes == tc.resumes && tc.connection == record.PerRequest {
+			caveats := tools.Caveats(cell, true)
+			if v.Resumed != tc.resumes || caveats.Resumes != tc.resumes && tc.connection == record.PerRequest {
 				t.Errorf("the last session was resumed: %v", v.Resumed)
 			}
 			if kept := v.Handshakes <= int(cell.Connections); kept != (tc.connection == record.KeepAlive) {
@@ -93,7 +93,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			if !slices.ContainsFunc(m.Latency, func(l record.Latency) bool { return l.Kind == tc.kind }) {
 				t.Errorf("no latency is %s", tc.kind)
 			}
-			if each := m.Bytes / m.Requests; traits.CountsEncrypted != (each > most) {
+			if each := m.Bytes / m.Requests; caveats.OtherBytes != (each > most) {
 				t.Errorf("%d bytes were counted for each answer", each)
 			}
 		})

@@ -126,7 +126,7 @@ func steps(p *record.Plan, l v1alpha1.Load, c record.Cell) {
 	if l.Search.Steps == 0 {
 		p.Note("loads[%s].search.steps defaults to %d", l.Name, search.Steps)
 	}
-	if floor := tools.Traits(c.Tool).PauseMillis; search.MaxMilliseconds < floor {
+	if floor := tools.Caveats(c, false).Pause.Milliseconds(); int64(search.MaxMilliseconds) < floor {
 		p.Note("loads[%[1]s].search.maxMilliseconds is %[2]d: below %[3]d, %[4]s's own pauses cannot be told from the server's, so %[4]s may be the cause of a missed rate",
 			l.Name, search.MaxMilliseconds, floor, l.Tool)
 	}

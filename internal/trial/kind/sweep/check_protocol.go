@@ -5,19 +5,16 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// checkProtocol refuses HTTP/2 where the tool or a server cannot speak it.
+// checkProtocol refuses HTTP/2 where a server cannot speak it.
 func checkProtocol(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	plain := slices.IndexFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.TLS == v1alpha1.TLS{} })
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		switch {
 		case l.Protocol != v1alpha1.ProtocolHTTP2:
 			return nil
-		case !tools.Traits(record.Tool(l.Tool)).HTTP2:
-			return kind.Invalid("spec.loads[%d].protocol is HTTP2, of which %s cannot be measured: use k6, or remove protocol", i, l.Tool)
 		case l.Connection == v1alpha1.PerRequest:
 			return kind.Invalid("spec.loads[%d].protocol is HTTP2, whose connections carry many requests, and connection is PerRequest: remove one of the two", i)
 		case plain >= 0:

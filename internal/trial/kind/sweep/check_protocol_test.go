@@ -20,7 +20,7 @@ func inHTTP2(s *v1alpha1.BenchmarkRunSpec) {
 	s.Loads[0].Tool, s.Loads[0].Protocol = v1alpha1.ToolK6, v1alpha1.ProtocolHTTP2
 }
 
-func TestHTTP2IsForK6AndServersThatSpeakTLS(t *testing.T) {
+func TestHTTP2IsForToolsAndServersThatSpeakIt(t *testing.T) {
 	with := func(change func(*v1alpha1.BenchmarkRunSpec)) func(*v1alpha1.BenchmarkRunSpec) {
 		return func(s *v1alpha1.BenchmarkRunSpec) {
 			inHTTP2(s)
@@ -38,11 +38,11 @@ func TestHTTP2IsForK6AndServersThatSpeakTLS(t *testing.T) {
 		noted  string
 	}{
 		"k6":  {change: inHTTP2, noted: asks},
-		"wrk": {change: of(v1alpha1.ToolWrk), want: "spec.loads[0].protocol is HTTP2, of which wrk cannot be measured: use k6, or remove protocol"},
-		"ab":  {change: of(v1alpha1.ToolAb), want: "spec.loads[0].protocol is HTTP2, of which ab cannot be measured: use k6, or remove protocol"},
+		"wrk": {change: of(v1alpha1.ToolWrk), want: "spec.loads[0].protocol is HTTP2, and wrk speaks HTTP/1.1 alone: remove protocol, or use "},
+		"ab":  {change: of(v1alpha1.ToolAb), want: "spec.loads[0].protocol is HTTP2, and ab speaks HTTP/1.0 alone: remove protocol, or use "},
 		"vegeta": {change: with(func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Loads[0].Tool, s.Loads[0].Levels[0].RequestsPerSecond = v1alpha1.ToolVegeta, 9
-		}), want: "spec.loads[0].protocol is HTTP2, of which vegeta cannot be measured"},
+		}), want: "spec.loads[0].protocol is HTTP2, and vegeta does not tell in which version it was answered: remove protocol, or use k6"},
 		"a connection for each request": {
 			change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Connection = v1alpha1.PerRequest }),
 			want:   "spec.loads[0].protocol is HTTP2, whose connections carry many requests, and connection is PerRequest: remove one of the two",
