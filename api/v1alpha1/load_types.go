@@ -171,7 +171,7 @@ type Generators struct {
 
 // Level is one point of a sweep.
 type Level struct {
-	// connections is the number of open connections over all generator pods, each with one request in flight. With requestsPerSecond it
+	// connections is the number of open connections over all generator pods, each with streamsPerConnection requests in flight. With requestsPerSecond it
 	// is the maximum number of virtual users of k6, or of workers of vegeta. At most 25,000 per pod, which has 28,000 ports towards one server.
 	// +required
 	// +kubebuilder:validation:Minimum=1
@@ -254,6 +254,7 @@ type Search struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.script)",message="requests has no effect beside script, which makes the requests: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !(self.tool in ['wrk', 'ab', 'vegeta'])",message="protocol HTTP2 needs another tool: wrk and ab speak HTTP/1 alone, and vegeta does not tell which version it was answered in"
 // +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.connection) || self.connection == 'KeepAlive'",message="protocol HTTP2 is for connections that carry many requests: remove connection, or let the load speak HTTP1"
+// +kubebuilder:validation:XValidation:rule="!has(self.streamsPerConnection) || self.streamsPerConnection == 1 || (has(self.protocol) && self.protocol == 'HTTP2')",message="streamsPerConnection above 1 needs protocol HTTP2: HTTP/1.1 has one request at a time on each connection"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || (!(self.tool in ['wrk', 'ab']) && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6 or vegeta, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users (k6) or workers (vegeta) that the search may use"
 type Load struct {
 	// name identifies the load in the run and its report. It is a DNS label of at most 20 characters.
@@ -300,6 +301,13 @@ type Load struct {
 	// HTTP/2 is refused, and a cell with a response in another version is void. Otherwise HTTP/2 is offered to nobody. Defaults to HTTP1.
 	// +optional
 	Protocol Protocol `json:"protocol,omitempty"`
+
+	// streamsPerConnection is the number of requests in flight on each connection. More than 1 needs protocol HTTP2 and a tool that keeps several
+	// streams open. Servers accept 100 as a rule. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
 
 	// script is a user's program that makes the requests in place of request.
 	// +optional

@@ -34,6 +34,12 @@ type Cell struct {
 	// +kubebuilder:validation:Maximum=400000
 	Connections int32 `json:"connections,omitempty"`
 
+	// streamsPerConnection is the number of requests in flight on each connection. Absent if it is 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=100
+	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
+
 	// requestsPerSecond is the arrival rate over all generators. Absent in the closed model.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -137,6 +137,7 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"a mix without a weight":                 {oldNew: []string{load, load + " requests: [{weight: 1}, {path: /a}],"}, want: "spec.loads[0].requests[1].weight: Required value"},
 		"a weight of 0":                          {oldNew: []string{load, load + " requests: [{weight: 1}, {weight: 0, path: /a}],"}, want: "spec.loads[0].requests[1].weight in body should be greater than or equal to 1"},
 		"HTTP/2 with wrk":                        {oldNew: []string{load, load + " protocol: HTTP2,"}, want: "protocol HTTP2 needs another tool: wrk and ab speak HTTP/1 alone, and vegeta does not tell which version it was answered in"},
+		"streams in HTTP/1.1":                    {oldNew: []string{load, load + " streamsPerConnection: 10,"}, want: "streamsPerConnection above 1 needs protocol HTTP2: HTTP/1.1 has one request at a time on each connection"},
 		"HTTP/2, a connection each request":      {oldNew: []string{load, "{name: sweep, tool: k6, protocol: HTTP2, connection: PerRequest,"}, want: "protocol HTTP2 is for connections that carry many requests: remove connection, or let the load speak HTTP1"},
 		"HTTP/3":                                 {oldNew: []string{load, load + " protocol: HTTP3,"}, want: `spec.loads[0].protocol: Unsupported value: "HTTP3": supported values: "HTTP1", "HTTP2"`},
 		"a path without a slash in a mix":        {oldNew: []string{load, load + " requests: [{weight: 1}, {weight: 1, path: a}],"}, want: "path must begin with '/'"},

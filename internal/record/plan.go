@@ -244,6 +244,8 @@ type Cell struct {
 	Tool Tool   `json:"tool"`
 	// Connections is the number of connections held open, over all generators.
 	Connections int32 `json:"connections"`
+	// StreamsPerConnection is the number of requests in flight on each connection; 0 if it is 1.
+	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
 	// RequestsPerSecond is the arrival rate over all generators; 0 in the closed model. RampToRequestsPerSecond is the rate at the end of
 	// the cell; 0 if it is constant.
 	RequestsPerSecond       int32 `json:"requestsPerSecond,omitempty"`

@@ -67,6 +67,14 @@ func RefuseHTTP2(l Load, reason string) *Refusal {
 	return Refuse("%s.protocol is HTTP2, %s", l.Field, reason).Or("remove protocol")
 }
 
+// RefuseStreams refuses more than one request in flight on a connection.
+func RefuseStreams(l Load) *Refusal {
+	if l.StreamsPerConnection <= 1 {
+		return nil
+	}
+	return Refuse("%s.streamsPerConnection is %d, and %s sends one request at a time on each connection", l.Field, l.StreamsPerConnection, l.Tool).Or("remove it, and raise levels[].connections")
+}
+
 // RefuseDuet refuses to be paused.
 func RefuseDuet(l Load) *Refusal {
 	if !l.Duet {

@@ -124,8 +124,8 @@ func (f *Facts) answerBytes() *AnswerBytes {
 	if caveats.OtherHeads || f.Level.Connection != record.KeepAlive {
 		b.Slack = otherHeadSlack
 	}
-	// What was cut off is less than an answer a connection; errors cut off one each.
-	cut := float64(int64(f.Level.Connections)+f.Errors.Sum()) / float64(f.Requests)
+	// What was cut off is less than an answer for each request in flight; errors cut off one each.
+	cut := float64(f.Level.InFlight()+f.Errors.Sum()) / float64(f.Requests)
 	var largest float64
 	if f.Level.Scripted {
 		b.Slack = 0 // Nobody has checked what a script asks for.

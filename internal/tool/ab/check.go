@@ -24,7 +24,7 @@ func (Tool) Install() string { return "apt-get install apache2-utils" }
 // Check implements tool.Tool.
 func (Tool) Check(l tool.Load) []tool.Refusal {
 	return tool.Refusals(
-		tool.RefuseRates(l), tool.RefuseScript(l), tool.RefuseMix(l), tool.RefuseHTTP2(l, "and ab speaks HTTP/1.0 alone"), tool.RefuseDuet(l),
+		tool.RefuseRates(l), tool.RefuseScript(l), tool.RefuseMix(l), tool.RefuseHTTP2(l, "and ab speaks HTTP/1.0 alone"), tool.RefuseStreams(l), tool.RefuseDuet(l),
 		checkThreads(l), checkPercentiles(l), checkHandshakes(l), checkHead(l),
 	)
 }

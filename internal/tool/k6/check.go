@@ -23,7 +23,7 @@ func (Tool) Install() string { return "see https://grafana.com/docs/k6/latest/se
 
 // Check implements tool.Tool. k6 shares its virtual users among its threads as it likes.
 func (Tool) Check(l tool.Load) []tool.Refusal {
-	return tool.Refusals(tool.RefuseRatesAbove(l, MaxRatePerCPU), tool.RefuseDuet(l))
+	return tool.Refusals(tool.RefuseRatesAbove(l, MaxRatePerCPU), tool.RefuseStreams(l), tool.RefuseDuet(l))
 }
 
 // Caveats implements tool.Tool: k6 counts the bytes of TLS with those that it reads.

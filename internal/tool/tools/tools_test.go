@@ -138,6 +138,8 @@ func TestToolsTakeOnlyWhatTheyCanDo(t *testing.T) {
 		"a script":                      {func(l *load) { l.Script = v1alpha1.Script{ConfigMap: "c", Key: "k"} }, []record.Tool{record.ToolK6, record.ToolWrk}},
 		"a mix":                         {func(l *load) { l.Requests = make([]v1alpha1.MixedRequest, 2) }, []record.Tool{record.ToolK6, record.ToolWrk}},
 		"HTTP/2":                        {func(l *load) { l.Protocol = v1alpha1.ProtocolHTTP2 }, []record.Tool{record.ToolK6}},
+		"several streams":               {func(l *load) { l.Protocol, l.StreamsPerConnection = v1alpha1.ProtocolHTTP2, 10 }, nil},
+		"one stream":                    {func(l *load) { l.StreamsPerConnection = 1 }, []record.Tool{record.ToolAb, record.ToolK6, record.ToolWrk}},
 		"a duet":                        {func(l *load) { l.Duet = true }, []record.Tool{record.ToolWrk}},
 		"two threads":                   {func(l *load) { l.Generators.CPUs = 2 }, []record.Tool{record.ToolK6, record.ToolWrk}},
 		"threads that share unequally":  {func(l *load) { l.Generators.CPUs = 3 }, []record.Tool{record.ToolK6}},

@@ -20,7 +20,7 @@ func (Tool) Install() string { return "go install github.com/tsenart/vegeta/v12@
 // Check implements tool.Tool. vegeta does not tell which version of HTTP it was answered in.
 func (Tool) Check(l tool.Load) []tool.Refusal {
 	return tool.Refusals(
-		tool.RefuseScript(l), tool.RefuseMix(l), tool.RefuseHTTP2(l, "and vegeta does not tell in which version it was answered"), tool.RefuseDuet(l),
+		tool.RefuseScript(l), tool.RefuseMix(l), tool.RefuseHTTP2(l, "and vegeta does not tell in which version it was answered"), tool.RefuseStreams(l), tool.RefuseDuet(l),
 		checkRates(l), checkRecords(l), tool.RefuseRatesAbove(l, MaxRatePerCPU),
 	)
 }

@@ -20,7 +20,7 @@ func (Tool) Install() string { return "apt-get install wrk" }
 
 // Check implements tool.Tool. wrk can be paused: it looks every 100 ms whether its time is over, and takes a pause for part of it.
 func (Tool) Check(l tool.Load) []tool.Refusal {
-	return tool.Refusals(tool.RefuseRates(l), tool.RefuseHTTP2(l, "and wrk speaks HTTP/1.1 alone"), checkMethods(l), checkThreads(l))
+	return tool.Refusals(tool.RefuseRates(l), tool.RefuseHTTP2(l, "and wrk speaks HTTP/1.1 alone"), tool.RefuseStreams(l), checkMethods(l), checkThreads(l))
 }
 
 func checkMethods(l tool.Load) *tool.Refusal {

@@ -42,6 +42,9 @@ func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 		Connection: cmp.Or(record.ConnectionUse(l.Connection), record.KeepAlive), Script: scriptOf(l.Script),
 		WarmupSeconds: DefaultWarmupSeconds, DurationSeconds: l.DurationSeconds,
 	}
+	if l.StreamsPerConnection > 1 {
+		c.StreamsPerConnection = l.StreamsPerConnection
+	}
 	if p.Order == record.OrderSlicedDuet {
 		c.Order = p.Order
 	}

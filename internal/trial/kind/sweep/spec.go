@@ -21,7 +21,7 @@ func cellSpec(c record.Cell) v1alpha1.Cell {
 		RampToRequestsPerSecond: c.RampToRequestsPerSecond, Step: c.Step, Generators: c.Generators, Threads: c.Threads,
 		Connection: v1alpha1.ConnectionUse(c.Connection), Protocol: v1alpha1.Protocol(c.Protocol()), WarmupSeconds: &c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
 		Request: kind.WriteRequest(c.Request), Requests: kind.WriteMix(c.Mix),
-		Order: v1alpha1.Order(c.Order),
+		Order: v1alpha1.Order(c.Order), StreamsPerConnection: c.StreamsPerConnection,
 	}
 	if s := c.Search; s != nil {
 		out.Search = v1alpha1.Search{
@@ -52,7 +52,7 @@ func cellOf(c v1alpha1.Cell) record.Cell {
 		RampToRequestsPerSecond: c.RampToRequestsPerSecond, Step: c.Step, Generators: c.Generators, Threads: c.Threads,
 		Connection: record.ConnectionUse(c.Connection), DurationSeconds: c.DurationSeconds,
 		Request: kind.ReadRequest(c.Request), Mix: kind.ReadMix(c.Requests),
-		Order: record.Order(c.Order),
+		Order: record.Order(c.Order), StreamsPerConnection: c.StreamsPerConnection,
 	}
 	if c.WarmupSeconds != nil {
 		out.WarmupSeconds = *c.WarmupSeconds
