@@ -1,7 +1,7 @@
 package v1alpha1
 
 // Tool is a load generator program.
-// +kubebuilder:validation:Enum=wrk;ab;k6;vegeta
+// +kubebuilder:validation:Enum=wrk;ab;k6;vegeta;h2load
 type Tool string
 
 const (
@@ -13,6 +13,8 @@ const (
 	ToolK6 Tool = "k6"
 	// ToolVegeta is vegeta 12: an open model with a constant arrival rate that C workers sustain.
 	ToolVegeta Tool = "vegeta"
+	// ToolH2load is h2load of nghttp2 1.x: a closed model of C connections over HTTP/1.1, or over HTTP/2 with several streams each.
+	ToolH2load Tool = "h2load"
 )
 
 // ConnectionUse is the number of requests on a connection: many or one.
@@ -297,7 +299,7 @@ type Load struct {
 	// +optional
 	Connection ConnectionUse `json:"connection,omitempty"`
 
-	// protocol is the version of HTTP that the load speaks. HTTP2 is for k6, and for implementations that all speak TLS: one that does not agree on
+	// protocol is the version of HTTP that the load speaks. HTTP2 is for k6 and h2load, and for implementations that all speak TLS: one that does not agree on
 	// HTTP/2 is refused, and a cell with a response in another version is void. Otherwise HTTP/2 is offered to nobody. Defaults to HTTP1.
 	// +optional
 	Protocol Protocol `json:"protocol,omitempty"`

@@ -17,6 +17,8 @@ const (
 	ToolK6 Tool = "k6"
 	// ToolVegeta is vegeta 12: open, with a constant arrival rate that C workers must keep up with.
 	ToolVegeta Tool = "vegeta"
+	// ToolH2load is h2load of nghttp2 1.x: closed, with C connections, over HTTP/2 of several streams each.
+	ToolH2load Tool = "h2load"
 )
 
 // ConnectionUse is whether a connection carries one request or many.

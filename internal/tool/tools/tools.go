@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
+	"loadstone.dev/loadstone/internal/tool/h2load"
 	"loadstone.dev/loadstone/internal/tool/k6"
 	"loadstone.dev/loadstone/internal/tool/vegeta"
 	"loadstone.dev/loadstone/internal/tool/wrk"
@@ -19,6 +20,7 @@ func All(scripts string) map[record.Tool]tool.Tool {
 	all := map[record.Tool]tool.Tool{}
 	for _, t := range []tool.Tool{
 		ab.Tool{},
+		h2load.Tool{},
 		k6.Tool{Scripts: scripts},
 		vegeta.Tool{},
 		wrk.Tool{Scripts: scripts},
