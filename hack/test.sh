@@ -139,7 +139,7 @@ builds_and_workloads() {
 local_tests() {
   # Tests skip what they have no program for: here they shall have all.
   export CI=true
-  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux chrt:util-linux strace:strace \
+  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils h2load:nghttp2-client shellcheck:shellcheck taskset:util-linux chrt:util-linux strace:strace \
     pkg-config:pkg-config chromium:chromium /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev /usr/include/liburing.h:liburing-dev
   export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
   stage "servers are built, all is verified, and beside it workloads are tested, with and without sanitizers, and fuzzers begin" builds_and_workloads

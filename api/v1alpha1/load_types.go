@@ -1,7 +1,7 @@
 package v1alpha1
 
 // Tool is a load generator program.
-// +kubebuilder:validation:Enum=wrk;ab;k6;vegeta
+// +kubebuilder:validation:Enum=wrk;ab;k6;vegeta;h2load
 type Tool string
 
 const (
@@ -13,6 +13,8 @@ const (
 	ToolK6 Tool = "k6"
 	// ToolVegeta is vegeta 12: an open model with a constant arrival rate that C workers sustain.
 	ToolVegeta Tool = "vegeta"
+	// ToolH2load is h2load of nghttp2 1.x: a closed model of C connections over HTTP/1.1, or over HTTP/2 with several streams each.
+	ToolH2load Tool = "h2load"
 )
 
 // ConnectionUse is the number of requests on a connection: many or one.
@@ -171,7 +173,7 @@ type Generators struct {
 
 // Level is one point of a sweep.
 type Level struct {
-	// connections is the number of open connections over all generator pods, each with one request in flight. With requestsPerSecond it
+	// connections is the number of open connections over all generator pods, each with streamsPerConnection requests in flight. With requestsPerSecond it
 	// is the maximum number of virtual users of k6, or of workers of vegeta. At most 25,000 per pod, which has 28,000 ports towards one server.
 	// +required
 	// +kubebuilder:validation:Minimum=1
@@ -242,19 +244,20 @@ type Search struct {
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, l.connections % (has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) == 0)",message="every level's connections must be a multiple of generators.pods: each pod makes the same share of the load"
 // +kubebuilder:validation:XValidation:rule="self.tool != 'wrk' || self.levels.all(l, l.connections % ((has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) * (has(self.generators) && has(self.generators.cpus) ? self.generators.cpus : 1)) == 0)",message="every level's connections must be a multiple of generators.pods times generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"
 // +kubebuilder:validation:XValidation:rule="self.tool != 'ab' || !has(self.generators) || !has(self.generators.cpus) || self.generators.cpus == 1",message="generators.cpus must be 1 with ab, which has one thread: raise generators.pods instead"
-// +kubebuilder:validation:XValidation:rule="self.tool in ['k6', 'vegeta'] || self.levels.all(l, !has(l.requestsPerSecond))",message="levels[].requestsPerSecond is for k6 and vegeta only: wrk and ab wait for answers and cannot sustain a rate"
+// +kubebuilder:validation:XValidation:rule="!(self.tool in ['wrk', 'ab']) || self.levels.all(l, !has(l.requestsPerSecond))",message="levels[].requestsPerSecond is for k6 and vegeta only: wrk and ab wait for answers and cannot sustain a rate"
 // +kubebuilder:validation:XValidation:rule="self.tool != 'vegeta' || has(self.search) || self.levels.all(l, has(l.requestsPerSecond) && !has(l.rampToRequestsPerSecond))",message="vegeta sustains constant rates only: set levels[].requestsPerSecond without rampToRequestsPerSecond, or choose k6"
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, !has(l.rampToRequestsPerSecond) || has(l.requestsPerSecond))",message="levels[].rampToRequestsPerSecond needs levels[].requestsPerSecond, from which the ramp begins"
 // +kubebuilder:validation:XValidation:rule="self.levels.all(l, self.levels.exists_one(m, m.connections == l.connections && (has(m.requestsPerSecond) ? m.requestsPerSecond : 0) == (has(l.requestsPerSecond) ? l.requestsPerSecond : 0)))",message="two levels have the same connections and requestsPerSecond: each level may be there once, since blocks repeat it"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.tool in ['wrk', 'k6']",message="script is for wrk (Lua) and k6 (JavaScript): ab and vegeta run none"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.tool in ['wrk', 'k6']",message="requests is for wrk and k6: ab and vegeta are given one request"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(self.tool in ['ab', 'vegeta'])",message="script is for wrk (Lua) and k6 (JavaScript): ab and vegeta run none"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.tool in ['ab', 'vegeta'])",message="requests is for wrk and k6: ab and vegeta are given one request"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.request)",message="request and requests exclude each other: put the one request among requests, with a weight, or remove requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.request) || !has(self.request.body) || !has(self.request.bodyFrom)",message="request.body and request.bodyFrom exclude each other: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !has(r.body) || !has(r.bodyFrom))",message="body and bodyFrom of a request exclude each other: remove one of the two"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.script)",message="requests has no effect beside script, which makes the requests: remove one of the two"
-// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || self.tool == 'k6'",message="protocol HTTP2 is for k6: wrk and ab speak HTTP/1 alone, and vegeta does not tell which version it was answered in"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !(self.tool in ['wrk', 'ab', 'vegeta'])",message="protocol HTTP2 needs another tool: wrk and ab speak HTTP/1 alone, and vegeta does not tell which version it was answered in"
 // +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.connection) || self.connection == 'KeepAlive'",message="protocol HTTP2 is for connections that carry many requests: remove connection, or let the load speak HTTP1"
-// +kubebuilder:validation:XValidation:rule="!has(self.search) || (self.tool in ['k6', 'vegeta'] && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6 or vegeta, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users (k6) or workers (vegeta) that the search may use"
+// +kubebuilder:validation:XValidation:rule="!has(self.streamsPerConnection) || self.streamsPerConnection == 1 || (has(self.protocol) && self.protocol == 'HTTP2')",message="streamsPerConnection above 1 needs protocol HTTP2: HTTP/1.1 has one request at a time on each connection"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || (!(self.tool in ['wrk', 'ab']) && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6 or vegeta, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users (k6) or workers (vegeta) that the search may use"
 type Load struct {
 	// name identifies the load in the run and its report. It is a DNS label of at most 20 characters.
 	// +required
@@ -296,10 +299,17 @@ type Load struct {
 	// +optional
 	Connection ConnectionUse `json:"connection,omitempty"`
 
-	// protocol is the version of HTTP that the load speaks. HTTP2 is for k6, and for implementations that all speak TLS: one that does not agree on
+	// protocol is the version of HTTP that the load speaks. HTTP2 is for k6 and h2load, and for implementations that all speak TLS: one that does not agree on
 	// HTTP/2 is refused, and a cell with a response in another version is void. Otherwise HTTP/2 is offered to nobody. Defaults to HTTP1.
 	// +optional
 	Protocol Protocol `json:"protocol,omitempty"`
+
+	// streamsPerConnection is the number of requests in flight on each connection. More than 1 needs protocol HTTP2 and a tool that keeps several
+	// streams open. Servers accept 100 as a rule. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
 
 	// script is a user's program that makes the requests in place of request.
 	// +optional

@@ -59,7 +59,7 @@ func bindDraft(d *runfile.Draft, f *pflag.FlagSet) {
 	f.StringVar(&d.Name, "name", "quick", "the `NAME` of the run")
 	f.StringToStringVar(&d.Images, "image", nil, "the image of an implementation, as `NAME=IMAGE`; may be given for each")
 	f.Int32Var(&d.Port, "port", 8080, "the `PORT` on which every server listens")
-	f.StringVar(&d.Tool, "tool", "wrk", "the load generator: wrk, ab or k6")
+	f.StringVar(&d.Tool, "tool", "wrk", "the load generator, such as wrk, ab or k6")
 	f.StringVar(&d.Path, "path", "/", "the `PATH` of the requests")
 	f.Int32SliceVar(&d.Connections, "connections", []int32{10, 100}, "the levels, by their numbers of open connections")
 	f.Int32Var(&d.Seconds, "seconds", 5, "how long each cell is measured")

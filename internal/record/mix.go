@@ -28,3 +28,6 @@ func (c Cell) Speaking(p Protocol) Cell {
 	}
 	return c
 }
+
+// InFlight is how many requests can be in flight at once.
+func (c Cell) InFlight() int64 { return int64(c.Connections) * int64(max(c.StreamsPerConnection, 1)) }

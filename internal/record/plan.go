@@ -17,6 +17,8 @@ const (
 	ToolK6 Tool = "k6"
 	// ToolVegeta is vegeta 12: open, with a constant arrival rate that C workers must keep up with.
 	ToolVegeta Tool = "vegeta"
+	// ToolH2load is h2load of nghttp2 1.x: closed, with C connections, over HTTP/2 of several streams each.
+	ToolH2load Tool = "h2load"
 )
 
 // ConnectionUse is whether a connection carries one request or many.
@@ -244,6 +246,8 @@ type Cell struct {
 	Tool Tool   `json:"tool"`
 	// Connections is the number of connections held open, over all generators.
 	Connections int32 `json:"connections"`
+	// StreamsPerConnection is the number of requests in flight on each connection; 0 if it is 1.
+	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
 	// RequestsPerSecond is the arrival rate over all generators; 0 in the closed model. RampToRequestsPerSecond is the rate at the end of
 	// the cell; 0 if it is constant.
 	RequestsPerSecond       int32 `json:"requestsPerSecond,omitempty"`

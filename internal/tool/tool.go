@@ -46,6 +46,10 @@ type File struct {
 // Tool is one load generator program. Cells that it is given hold the share of one generator: its own number of connections, and
 // its own part of the arrival rate.
 type Tool interface {
+	// Name is that of the tool in specs, and of its program.
+	Name() record.Tool
+	// Install says how the program comes to a machine that lacks it.
+	Install() string
 	// Args is the argument vector that puts the cell's load on target; its first element is the program's name. No tool verifies a certificate.
 	Args(cell record.Cell, target Target, purpose Purpose) []string
 	// Waits says that a measured run opens one connection, to see whether the server is there, and then waits until its standard input
@@ -63,52 +67,28 @@ type Tool interface {
 	// printed; "unknown" if it is not there.
 	VersionArgs() []string
 	ParseVersion(raw []byte) string
-	// Traits are what the program can and cannot do, whatever the cell.
-	Traits() Traits
+	// Check is what the program cannot do of a load. It is asked before anything runs; the plan of a run adds which other tools could.
+	Check(l Load) []Refusal
+	// Caveats are what readers of a cell's measurement must know; tls says that the server speaks TLS.
+	Caveats(cell record.Cell, tls bool) Caveats
 	// Needs is what a generator needs to run its share of a cell.
 	Needs(share record.Cell) Needs
 }
 
-// Traits are what a tool can and cannot do.
-type Traits struct {
-	// Install says how the program comes to a machine that lacks it.
-	Install string
-	// OneThread is true of a tool that has a single thread.
-	OneThread bool
-	// EqualThreads is true of a tool whose threads hold the same number of connections each, and which drops what does not divide.
-	EqualThreads bool
-	// MaxRatePerCPU is the highest arrival rate that is asked of it for each CPU, in requests a second; 0 if it sustains no rate.
-	MaxRatePerCPU int32
-	// PauseMillis is up to where, in milliseconds, a tool's own pauses were seen to put a percentile of the latencies from the intended starts: below, they
-	// cannot be told from the server's. It is 0 of a tool that keeps no rate.
-	PauseMillis int32
-	// RatesOnly is true of a tool that is used for constant rates, and for nothing else: neither for a closed model nor for ramps.
-	RatesOnly bool
-	// MaxRequests is how many Needs.Requests a generator may have in a cell; 0 of a tool that leaves no records.
-	MaxRequests int64
-	// WholePercents is true of a tool that gives no percentile between two whole ones.
-	WholePercents bool
-	// OldHTTP is true of a tool that asks in HTTP/1.0, so that servers head their answers differently than those to the agents' checks.
-	OldHTTP bool
-	// CountsEncrypted is true of a tool that counts the bytes of TLS with those that it reads.
-	CountsEncrypted bool
-	// WholeHandshakes is true of a tool that begins each connection with a whole handshake of TLS, and false of one that resumes sessions.
-	WholeHandshakes bool
-	// StallsTLS is true of a tool that sends the first request of a connection of TLS 1.3 only when the server's kernel has acknowledged the handshake,
-	// which takes 40 ms with servers that send nothing of their own then.
-	StallsTLS bool
-	// ConnectsOnce is true of a tool that never opens a connection again that was refused: it goes on with fewer.
-	ConnectsOnce bool
-	// MaxHeadBytes is how long method, path and headers of a request may be together, each header with four bytes more; 0 if that has no bound.
-	MaxHeadBytes int
-	// Methods are those that the tool can send, with a blank in between; empty if it sends any.
-	Methods string
-	// Mixes is true of a tool that makes the requests of a mix, in the order of Sequence.
-	Mixes bool
-	// HTTP2 is true of a tool that speaks HTTP/2 over TLS, and tells of how many requests the answer was in it.
-	HTTP2 bool
-	// Freezable is true of a tool that bears being stopped in the middle of its work and let go on.
-	Freezable bool
+// Caveats are what the measurement of a cell means beside what it says. The zero value suits a tool that counts the bytes of answers as they are sent, opens
+// connections again, and begins each with a whole handshake.
+type Caveats struct {
+	// Pause is up to where the tool's own pauses were seen to put a percentile of the latencies from the intended starts: below, they cannot be told from
+	// the server's. It is 0 of a tool that keeps no rate.
+	Pause time.Duration
+	// OtherBytes says that what the tool counts is not the bytes of heads and bodies: those of TLS, too, or those of compressed heads.
+	OtherBytes bool
+	// OtherHeads says that servers may head their answers differently than those to the agents' checks.
+	OtherHeads bool
+	// StaysRefused says that the tool never opens a connection again that was refused: it goes on with fewer.
+	StaysRefused bool
+	// Resumes says that the tool resumes sessions of TLS, where the server allows it.
+	Resumes bool
 }
 
 // Needs is what a run of a tool takes beside the measured time.
@@ -117,8 +97,6 @@ type Needs struct {
 	Gap time.Duration
 	// MemoryBytes is the memory of one run, beyond that of the agent.
 	MemoryBytes int64
-	// Requests is how many requests one run makes at most, of each of which the tool leaves a record; 0 of a tool that leaves none.
-	Requests int64
 }
 
 // Every tool needs these for a run.

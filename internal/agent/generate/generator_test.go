@@ -101,14 +101,13 @@ type sleeper struct{ fakeTool }
 
 func (sleeper) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"sleep", "300"} }
 
-type fakeTool struct{}
+// fakeTool has of a tool what generators call.
+type fakeTool struct{ tool.Tool }
 
 func (fakeTool) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"true"} }
 func (fakeTool) Files(record.Cell, tool.Target) []tool.File           { return nil }
 
 func (fakeTool) Waits() bool                              { return false }
-func (fakeTool) Traits() tool.Traits                      { return tool.Traits{} }
-func (fakeTool) Needs(record.Cell) tool.Needs             { return tool.Needs{} }
 func (fakeTool) Outputs(record.Cell) []string             { return nil }
 func (fakeTool) Parse([]byte) (record.Measurement, error) { return record.Measurement{}, nil }
 func (fakeTool) VersionArgs() []string                    { return []string{"true"} }

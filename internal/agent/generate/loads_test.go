@@ -26,8 +26,6 @@ type toolOf struct {
 
 func (f toolOf) Args(c record.Cell, _ tool.Target, p tool.Purpose) []string { return f.args(c, p) }
 func (f toolOf) Waits() bool                                                { return false }
-func (f toolOf) Traits() tool.Traits                                        { return tool.Traits{} }
-func (f toolOf) Needs(record.Cell) tool.Needs                               { return tool.Needs{} }
 func (f toolOf) Outputs(record.Cell) []string                               { return f.outputs }
 
 func (f toolOf) Files(c record.Cell, _ tool.Target) []tool.File {

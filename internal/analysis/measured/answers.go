@@ -8,7 +8,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // Responses are the answers that a trial's first generator got.
@@ -110,9 +109,10 @@ const (
 	otherHeadSlack = 56
 )
 
-// answerBytes relates the bytes that the tools read to the answers; nil where there is nothing to relate: what TLS adds is in no check.
+// answerBytes relates the bytes that the tools read to the answers; nil where there is nothing to relate: what TLS adds, or compressed heads save, is in no check.
 func (f *Facts) answerBytes() *AnswerBytes {
-	if !f.Complete() || f.Requests <= 0 || f.Implementation.TLS && tools.Traits(f.Level.Tool).CountsEncrypted {
+	caveats := f.Caveats()
+	if !f.Complete() || f.Requests <= 0 || caveats.OtherBytes {
 		return nil
 	}
 	var read int64
@@ -121,11 +121,11 @@ func (f *Facts) answerBytes() *AnswerBytes {
 		read += m.Bytes
 	}
 	b.Each = float64(read) / float64(f.Requests)
-	if tools.Traits(f.Level.Tool).OldHTTP || f.Level.Connection != record.KeepAlive {
+	if caveats.OtherHeads || f.Level.Connection != record.KeepAlive {
 		b.Slack = otherHeadSlack
 	}
-	// What was cut off is less than an answer a connection; errors cut off one each.
-	cut := float64(int64(f.Level.Connections)+f.Errors.Sum()) / float64(f.Requests)
+	// What was cut off is less than an answer for each request in flight; errors cut off one each.
+	cut := float64(f.Level.InFlight()+f.Errors.Sum()) / float64(f.Requests)
 	var largest float64
 	if f.Level.Scripted {
 		b.Slack = 0 // Nobody has checked what a script asks for.

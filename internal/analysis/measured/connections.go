@@ -2,9 +2,14 @@ package measured
 
 import (
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-// KeepsOpen reports whether the level is of connections that stay open, each with one request in flight.
+// Caveats are what must be known of the cell's tool to read what it said.
+func (f *Facts) Caveats() tool.Caveats { return tools.Caveats(f.Level.Cell(), f.Implementation.TLS) }
+
+// KeepsOpen reports whether the level is of connections that stay open, each with as many requests in flight as it has streams.
 func (f *Facts) KeepsOpen() bool {
 	return f.Level.Connection == record.KeepAlive && f.Level.RequestsPerSecond == 0 && f.Level.Step == 0
 }

@@ -46,7 +46,7 @@ func (f *Facts) observeStills() {
 	}
 	latency := f.MeanLatency
 	if latency == nil {
-		latency = positive(float64(f.Level.Connections) / float64(f.Requests) * f.LoadSeconds * 1e6)
+		latency = positive(float64(f.Level.InFlight()) / float64(f.Requests) * f.LoadSeconds * 1e6)
 	}
 	least := stillIntervals
 	if latency != nil {

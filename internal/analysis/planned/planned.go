@@ -34,6 +34,8 @@ type Level struct {
 	Generators int32                `json:"generators"`
 	Threads    int32                `json:"threads"`
 	Connection record.ConnectionUse `json:"connection"`
+	// StreamsPerConnection is the number of requests in flight on each connection; 0 if it is 1.
+	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
 	// Protocol is empty of HTTP/1.
 	Protocol record.Protocol `json:"protocol,omitempty"`
 	// Scripted is true if a script of the user's makes the requests.
@@ -132,7 +134,7 @@ func Of(m record.RunManifest) (Run, error) {
 func LevelOf(c record.Cell) Level {
 	l := Level{
 		Point: record.PointOf(c), Tool: c.Tool, RampToRequestsPerSecond: c.RampToRequestsPerSecond, Generators: c.Generators, Threads: c.Threads,
-		Connection: c.Connection, Protocol: c.Protocol(), Scripted: c.Script != nil, Path: c.Request.Path, AnyBody: c.Request.Expect.AnyBody,
+		Connection: c.Connection, StreamsPerConnection: c.StreamsPerConnection, Protocol: c.Protocol(), Scripted: c.Script != nil, Path: c.Request.Path, AnyBody: c.Request.Expect.AnyBody,
 		Mix: mixOf(c.Mix), WarmupSeconds: c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
 	}
 	if !c.Request.Plain() {
@@ -140,6 +142,18 @@ func LevelOf(c record.Cell) Level {
 	}
 	return l
 }
+
+// Cell is the level as its tool knows it, as far as a level tells: its request is left out.
+func (l Level) Cell() record.Cell {
+	c := record.Cell{
+		Load: l.Load, Tool: l.Tool, Connections: l.Connections, RequestsPerSecond: l.RequestsPerSecond, RampToRequestsPerSecond: l.RampToRequestsPerSecond, Step: l.Step,
+		Generators: l.Generators, Threads: l.Threads, Connection: l.Connection, StreamsPerConnection: l.StreamsPerConnection, WarmupSeconds: l.WarmupSeconds, DurationSeconds: l.DurationSeconds,
+	}
+	return c.Speaking(l.Protocol)
+}
+
+// InFlight is how many requests can be in flight at once.
+func (l Level) InFlight() int64 { return l.Cell().InFlight() }
 
 // GeneratorCPUs is the number of CPUs that each generator of a level was to own: one a thread.
 func (l Level) GeneratorCPUs() int32 { return l.Threads }

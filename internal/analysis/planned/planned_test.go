@@ -166,10 +166,10 @@ func TestAStepOfASearchHasItsOwnRateAndTheRestOfTheLoad(t *testing.T) {
 func TestALevelHoldsWhatItsCellHolds(t *testing.T) {
 	c := cell(10)
 	c.RequestsPerSecond, c.RampToRequestsPerSecond, c.Script, c.Request.Method = 20, 30, &record.Script{Key: "a.js"}, "POST"
-	c.Request.Expect.AnyBody, c.Request.Protocol = true, record.HTTP2
+	c.Request.Expect.AnyBody, c.Request.Protocol, c.StreamsPerConnection = true, record.HTTP2, 40
 	want := planned.Level{
 		Point: record.Point{Load: "sweep", Connections: 10, RequestsPerSecond: 20}, Tool: record.ToolWrk, RampToRequestsPerSecond: 30,
-		Generators: 2, Threads: 3, Connection: record.KeepAlive, Protocol: record.HTTP2, Scripted: true, Path: "/x", Request: c.Request.Key(), AnyBody: true, WarmupSeconds: 1, DurationSeconds: 5,
+		Generators: 2, Threads: 3, Connection: record.KeepAlive, Protocol: record.HTTP2, Scripted: true, Path: "/x", Request: c.Request.Key(), AnyBody: true, StreamsPerConnection: 40, WarmupSeconds: 1, DurationSeconds: 5,
 	}
 	got := planned.LevelOf(c)
 	if got.Key() != c.Request.Key() || planned.LevelOf(cell(10)).Key() != "/x" {

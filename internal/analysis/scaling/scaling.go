@@ -46,7 +46,7 @@ type Result struct {
 	// a knee.
 	GeneratorLimitFrom int32 `json:"generatorLimitFromConnections,omitempty"`
 	// Asymptotic is the estimate N* = Xmax · R(1): as many connections as it takes to keep the server busy all the time, if none
-	// waited for another. R(1) is 1 / X(1), since one connection has always one request in flight. It needs level 1.
+	// waited for another. R(1) is 1 / X(1) where one connection has always one request in flight: it needs level 1, and is not given for several streams.
 	Asymptotic *Estimate `json:"asymptoticConnections,omitempty"`
 	// Knee is the peak of the fitted curve, of outcome Knee only.
 	Knee *Estimate `json:"kneeConnections,omitempty"`
@@ -95,7 +95,7 @@ func Of(p planned.Run, groups []validity.Group, seed uint64) []Result {
 	out := []Result{}
 	for _, load := range sweeps(p.Levels) {
 		for _, i := range p.Implementations {
-			s := sweep{seed: seed + uint64(len(out)), out: Result{Implementation: i.Name, Load: load[0].Load, Points: []Point{}}}
+			s := sweep{seed: seed + uint64(len(out)), streams: load[0].StreamsPerConnection > 1, out: Result{Implementation: i.Name, Load: load[0].Load, Points: []Point{}}}
 			for _, l := range load {
 				s.add(validity.GroupAt(groups, l.Point, i.Name))
 			}
@@ -131,7 +131,9 @@ func sweeps(levels []planned.Level) [][]planned.Level {
 type sweep struct {
 	seed   uint64
 	levels []inference.BlockRates
-	out    Result
+	// streams says that a connection has several requests in flight.
+	streams bool
+	out     Result
 }
 
 // add notes a level.
@@ -261,7 +263,7 @@ func (s *sweep) blocks() []int32 {
 // asymptote estimates Xmax · R(1) from the levels that no generator limited. If the generator was the bottleneck elsewhere, Xmax is not
 // known.
 func (s *sweep) asymptote(free int) {
-	if s.levels[0].Connections != 1 || free < len(s.levels) || free < 2 {
+	if s.levels[0].Connections != 1 || s.streams || free < len(s.levels) || free < 2 {
 		return
 	}
 	best := s.best()

@@ -161,6 +161,13 @@ func TestTheAsymptoticEstimateNeedsLevelOneAndAServerAtItsLimit(t *testing.T) {
 	if s := scaleOf(eightLevels, 7, upTo10, boundFrom(64)); s.Asymptotic != nil {
 		t.Errorf("estimate %+v where the largest throughput is only a bound", *s.Asymptotic)
 	}
+	p, groups := swept(eightLevels, 7, upTo10)
+	for i := range p.Levels {
+		p.Levels[i].StreamsPerConnection = 10
+	}
+	if s := Of(p, groups, 7)[0]; s.Asymptotic != nil || s.Outcome != SaturatesBetween {
+		t.Errorf("connections of 10 streams give %+v", s)
+	}
 }
 
 func TestScalingIsTheSameEachTime(t *testing.T) {

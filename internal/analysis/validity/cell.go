@@ -6,7 +6,6 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/measured"
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // Cell is one level of one load in one trial, and how far it can be believed.
@@ -44,7 +43,7 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 func (f *facts) judge() Cell {
 	m := f.Trial.Manifest
 	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Values: f.Values}
-	c.ThroughputIsDiluted, c.PauseMicros = f.Duet(), 1000*int64(tools.Traits(f.Level.Tool).PauseMillis)
+	c.ThroughputIsDiluted, c.PauseMicros = f.Duet(), f.Caveats().Pause.Microseconds()
 	for _, check := range checks {
 		for _, r := range check(f) {
 			c.mark(r)

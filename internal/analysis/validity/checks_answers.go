@@ -49,11 +49,11 @@ func checkErrors(f *facts) []Reason {
 }
 
 // StarvedVoid: a starved connection hides, since it adds one timeout where a served one adds thousands of requests. A server
-// that answered 100 of 1,000 connections showed a few dozen timeouts, so they are related to connections, at one in a hundred.
+// that answered 100 of 1,000 connections showed a few dozen timeouts, so they are related to the requests in flight, at one in a hundred.
 const StarvedVoid = 0.01
 
 func checkStarved(f *facts) []Reason {
-	share := float64(f.Errors.Timeout) / float64(max(f.Level.Connections, 1))
+	share := float64(f.Errors.Timeout) / float64(max(f.Level.InFlight(), 1))
 	if share <= StarvedVoid {
 		return nil
 	}

@@ -41,7 +41,7 @@ func checkTool(f *facts) []Reason {
 
 // checkLabel compares what each tool says that it ran with the generator's share of the level.
 func checkLabel(f *facts) []Reason {
-	level := record.Cell{Connections: f.Level.Connections, Generators: f.Level.Generators}
+	level := f.Level.Cell()
 	var out []Reason
 	for i, r := range f.Runs {
 		if r == nil || r.Measurement == nil {
@@ -88,14 +88,14 @@ func checkRequests(f *facts) []Reason {
 const rateVoid = 0.1
 
 // checkRate compares an arrival rate with what was started, since completions lag behind. What the tool does not count as dropped was started if it
-// ended somehow, or was in flight at the end on one of the connections. The steps of a search are meant to miss it in the end.
+// ended somehow, or was in flight at the end. The steps of a search are meant to miss it in the end.
 func checkRate(f *facts) []Reason {
 	asked := float64(f.Asked)
 	if asked <= 0 || f.Level.Step > 0 || !f.Complete() {
 		return nil
 	}
 	e := f.Errors
-	started := f.Requests + e.Connect + e.Read + e.Write + e.Timeout + int64(f.Level.Connections)
+	started := f.Requests + e.Connect + e.Read + e.Write + e.Timeout + f.Level.InFlight()
 	missed := float64(max(f.Dropped, f.Asked-started))
 	if missed <= max(record.MissedShare*asked, record.MissedStarts) {
 		return nil
@@ -134,20 +134,20 @@ func checkExceeded(f *facts) []Reason {
 }
 
 const (
-	// LittleSuspect and littleVoid: no more requests can be in flight than there are connections; two hundredths are the tool's own
+	// LittleSuspect and littleVoid: no more requests can be in flight than connections have streams; two hundredths are the tool's own
 	// start and end. The check is one-sided, since a rule of 10 % to both sides trips on 75 % of good cells: the time that a
 	// connection spends in the generator is in no latency.
 	LittleSuspect, littleVoid = 1.02, 1.1
-	// littleQueue: of a busy generator's connections, a tenth that is nowhere waits in it.
+	// littleQueue: of the requests that a busy generator has in flight, a tenth that is nowhere waits in it.
 	littleQueue = 0.9
 )
 
-// checkLittle compares throughput times mean latency with the number of connections, in the closed model.
+// checkLittle compares throughput times mean latency with the number of requests in flight, in the closed model.
 func checkLittle(f *facts) []Reason {
 	if f.InFlight <= 0 || f.Level.RequestsPerSecond > 0 || f.Level.Step > 0 || f.Level.Connections <= 0 {
 		return nil
 	}
-	share := f.InFlight / float64(f.Level.Connections)
+	share := f.InFlight / float64(f.Level.InFlight())
 	if share < littleQueue && f.Busiest() >= generatorBusy {
 		return []Reason{{Code: QueueInGenerator, Weight: Suspect, Scope: ScopeLatency, Value: 1 - share, Limit: 1 - littleQueue}}
 	}

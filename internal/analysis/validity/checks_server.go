@@ -6,7 +6,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/analysis/measured"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // checkObserver voids a cell whose server was not observed: neither its CPU time nor its pinning is known.
@@ -97,7 +96,7 @@ func checkConnections(f *facts) []Reason {
 	if f.Seen != nil && f.Seen.Sockets != nil {
 		gone = float64(int64(f.Level.Connections) - f.Seen.Sockets.Established)
 	}
-	if tools.Traits(f.Level.Tool).ConnectsOnce {
+	if f.Caveats().StaysRefused {
 		gone = max(gone, float64(f.Errors.Connect))
 	}
 	share := 1 - gone/float64(f.Level.Connections)

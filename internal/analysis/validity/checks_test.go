@@ -87,6 +87,23 @@ func TestChecks(t *testing.T) {
 			want:     []finding{{LittlesLaw, Void}},
 			validity: Void,
 		},
+		"as many requests in flight as streams": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { inFlight(r, 1005) },
+			streams:  10,
+			validity: Valid,
+		},
+		"many more requests in flight than streams": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { inFlight(r, 1500) },
+			streams:  10,
+			want:     []finding{{LittlesLaw, Void}},
+			validity: Void,
+		},
+		"streams that wait in a busy generator": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { inFlight(r, 100); r.CPUNanos = 4_500_000_000 },
+			streams:  10,
+			want:     []finding{{GeneratorBusy, Suspect}, {QueueInGenerator, Suspect}},
+			validity: Suspect,
+		},
 		"as many requests in flight as connections": {
 			change:   func(r *record.CellRun, _ *record.CellObservation) { inFlight(r, 101) },
 			validity: Valid,

@@ -23,7 +23,7 @@ const (
 	// RateMissed means that the arrival rate was not sustained; Value is the share of the arrivals that were not started, Subject is the
 	// generator if one was busy, and otherwise the server.
 	RateMissed Code = "RateMissed"
-	// LittlesLaw means that more requests were in flight than there are connections, which cannot be; Value is the quotient.
+	// LittlesLaw means that more requests were in flight than connections have streams, which cannot be; Value is the quotient.
 	LittlesLaw Code = "LittlesLaw"
 	// QueueInGenerator means that requests waited in a busy generator; Value is the share of the connections that were nowhere else.
 	QueueInGenerator Code = "QueueInGenerator"

@@ -35,6 +35,7 @@ func found(c Cell) []finding {
 // cellCase is a good cell, a change to its records, and what the checks then say.
 type cellCase struct {
 	change   func(*record.CellRun, *record.CellObservation)
+	streams  int32
 	pinning  record.Strictness
 	want     []finding
 	validity Validity
@@ -43,6 +44,9 @@ type cellCase struct {
 
 func (tc cellCase) run(t *testing.T) {
 	d := oneCell()
+	for i := range d.Manifest.Plan.Cells {
+		d.Manifest.Plan.Cells[i].StreamsPerConnection = tc.streams
+	}
 	if tc.pinning != "" {
 		d.Manifest.Plan.Placement.Pinning = tc.pinning
 	}

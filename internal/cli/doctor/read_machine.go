@@ -39,7 +39,7 @@ func findTools() []Tool {
 	var out []Tool
 	for name, t := range tools.All("") {
 		path, _ := exec.LookPath(string(name)) // A program that is missing has none.
-		out = append(out, Tool{Name: string(name), Path: path, Install: t.Traits().Install})
+		out = append(out, Tool{Name: string(name), Path: path, Install: t.Install()})
 	}
 	slices.SortFunc(out, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return out

@@ -30,7 +30,7 @@ var englishDrawn = map[string]string{
 	"badge.missed":       "%s missed",
 
 	"mix.lead":       "Load %s sends a mix of %s requests: its rates, CPU times and latencies are those of all its requests together, and of none alone.",
-	"http2.lead":     "Load %s asks in HTTP/2, with a connection of its own for each virtual user; a cell with a response in another version of HTTP is void.",
+	"http2.lead":     "Load %s asks in HTTP/2; a cell with a response in another version of HTTP is void.",
 	"latency.lead":   "All blocks together, with their histograms merged. Different kinds of latency are never compared: %s.",
 	"latency.curves": "The full distribution. The values of the highest and the lowest curve are next to them. A curve ends at its last rise, or where fewer than ten samples remain. For a tool that reports percentiles only, the distribution lies between the dashed and the solid curve.",
 	"latency.kinds":  "All kinds of latency, with means",

@@ -28,7 +28,7 @@ func TestALoadInHTTP2IsSaidToBe(t *testing.T) {
 		Levels:   []planned.Level{level, level, {Point: record.Point{Load: "old"}}},
 		Requests: []planned.Request{{Load: "searched", Protocol: record.HTTP2}, {Load: "old"}},
 	}, phrase.English)
-	const says = " asks in HTTP/2, with a connection of its own for each virtual user; a cell with a response in another version of HTTP is void."
+	const says = " asks in HTTP/2; a cell with a response in another version of HTTP is void."
 	if diff := cmp.Diff([]string{"Load scripted" + says, "Load searched" + says}, v.Protocols()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

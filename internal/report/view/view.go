@@ -46,6 +46,9 @@ func (v *View) Confidence() string { return format.PlainPercent(v.Table.Rules.Co
 func (v *View) PointName(p record.Point) string {
 	name := v.Count("connections", int(p.Connections))
 	l := slices.IndexFunc(v.Table.Levels, func(l planned.Level) bool { return l.Point == p })
+	if l >= 0 && v.Table.Levels[l].StreamsPerConnection > 1 {
+		name = v.Say("level.streams", name, format.Integer(v.Table.Levels[l].StreamsPerConnection))
+	}
 	switch {
 	case p.RequestsPerSecond > 0 && l >= 0 && v.Table.Levels[l].RampToRequestsPerSecond > 0:
 		return v.Say("level.ramp", name, format.Integer(p.RequestsPerSecond), format.Integer(v.Table.Levels[l].RampToRequestsPerSecond))

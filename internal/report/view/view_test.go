@@ -31,7 +31,7 @@ func duel() analysis.Table {
 		Implementations: []planned.Implementation{
 			{Name: "epoll", Role: record.RoleReference}, {Name: "go", Baseline: true}, {Name: "go2"},
 		},
-		Levels:      []planned.Level{{Point: closed, Generators: 1}, {Point: open, Generators: 1}, {Point: ramp, RampToRequestsPerSecond: 5000, Generators: 1}},
+		Levels:      []planned.Level{{Point: closed, Generators: 1}, {Point: open, Generators: 1}, {Point: ramp, RampToRequestsPerSecond: 5000, Generators: 1}, {Point: record.Point{Load: "streams", Connections: 10}, StreamsPerConnection: 20, Generators: 1}},
 		Comparisons: []verdict.Comparison{{Implementation: "go2", Baseline: "go"}},
 	}
 }
@@ -45,6 +45,7 @@ func TestALevelIsNamedByItsLoadAndWhatIsImposed(t *testing.T) {
 		want string
 	}{
 		"connections":              {closed, "sweep: 10 connections"},
+		"streams":                  {record.Point{Load: "streams", Connections: 10}, "streams: 10 connections of 20 streams"},
 		"a rate":                   {open, "open: 100 connections at 2,000 requests/s"},
 		"a rate that rises":        {ramp, "ramp: 1 connection at 1,000 to 5,000 requests/s"},
 		"a rate of no known level": {record.Point{Load: "x", Connections: 2, RequestsPerSecond: 7}, "x: 2 connections at 7 requests/s"},

@@ -67,7 +67,7 @@ func TestWhatADuetCannotMeasureIsRefused(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Role = v1alpha1.RoleReference },
 			"spec.implementations[1].role is Reference",
 		},
-		"another tool":                  {load(func(l *v1alpha1.Load) { l.Tool = v1alpha1.ToolAb }), "spec.loads[0].tool is ab, but spec.order SlicedDuet takes wrk only"},
+		"another tool":                  {load(func(l *v1alpha1.Load) { l.Tool = v1alpha1.ToolAb }), "spec.loads[0].tool is ab, which cannot be paused as spec.order SlicedDuet pauses it: choose spec.order Blocks, or use wrk"},
 		"a connection a request":        {load(func(l *v1alpha1.Load) { l.Connection = v1alpha1.PerRequest }), "spec.loads[0].connection is PerRequest"},
 		"several generator pods":        {load(func(l *v1alpha1.Load) { l.Generators.Pods = 2 }), "spec.loads[0].generators.pods is 2"},
 		"a script":                      {load(func(l *v1alpha1.Load) { l.Script = v1alpha1.Script{ConfigMap: "a", Key: "b"} }), "spec.loads[0].script is set"},

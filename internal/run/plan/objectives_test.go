@@ -41,6 +41,7 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"a load that is none":            {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "spike"}, want: "spec.objectives[0].load is spike"},
 		"a level that is none":           {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "sweep", Connections: 11}, want: "matches no level"},
 		"the capacity of a search": {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000", Load: "sweep"}, change: func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Loads[0].Tool = v1alpha1.ToolK6
 			s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100}
 		}},
 		"a capacity of levels":  {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000", Load: "sweep"}, want: `load "sweep" has no search`},
@@ -71,7 +72,7 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"the 99.9th percentile of wrk":                {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}},
 		"the 99.9th percentile of k6":                 {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: tool(v1alpha1.ToolK6)},
 		"the 99th percentile of ab":                   {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99", Max: "5000"}, change: tool(v1alpha1.ToolAb)},
-		"the 99.9th percentile of ab":                 {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: tool(v1alpha1.ToolAb), want: "spec.objectives[0].percentile is 99.9, and ab, the tool of spec.loads[0], reports whole percentiles only: choose 99, choose wrk or k6"},
+		"the 99.9th percentile of ab":                 {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: tool(v1alpha1.ToolAb), want: "spec.objectives[0].percentile is 99.9, and ab, the tool of spec.loads[0], reports whole percentiles only: choose 99, or name another load in spec.objectives[0].load, or use "},
 		"the 99.9th percentile of all loads, ab too":  {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: withAb, want: "the tool of spec.loads[1]"},
 		"the 99.9th percentile of wrk beside ab":      {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000", Load: "sweep"}, change: withAb},
 		"the 99.9th percentile of a level ab has not": {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000", Load: "bench", Connections: 10}, change: withAb, want: "matches no level"},

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/tool/k6"
+	"loadstone.dev/loadstone/internal/tool/vegeta"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -211,7 +211,7 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 
 // A rate may be as high as the highest that was ever kept, on every CPU of the generators, and not higher.
 func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
-	most := tools.Traits(record.ToolK6).MaxRatePerCPU
+	most := int32(k6.MaxRatePerCPU)
 	for name, tc := range map[string]struct {
 		generators v1alpha1.Generators
 		level      v1alpha1.Level
@@ -250,7 +250,7 @@ func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
 
 // A tool that keeps constant rates gets nothing else, and no more requests than it may leave records of.
 func TestWhatAToolOfConstantRatesIsRefused(t *testing.T) {
-	most := tools.Traits(record.ToolVegeta).MaxRatePerCPU
+	most := int32(vegeta.MaxRatePerCPU)
 	for name, tc := range map[string]struct {
 		generators v1alpha1.Generators
 		level      v1alpha1.Level
@@ -262,7 +262,7 @@ func TestWhatAToolOfConstantRatesIsRefused(t *testing.T) {
 		"the highest rate":                 {level: v1alpha1.Level{RequestsPerSecond: most}},
 		"one more":                         {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "but of vegeta no more than 25000 requests/s are asked for each CPU"},
 		"a search":                         {search: true},
-		"no rate":                          {want: "spec.loads[0].levels[0] has no constant rate, and vegeta sustains nothing else: set requestsPerSecond without rampToRequestsPerSecond, or use k6"},
+		"no rate":                          {want: "spec.loads[0].levels[0] has no constant rate, and vegeta sustains nothing else: set requestsPerSecond without rampToRequestsPerSecond, or use ab"},
 		"a ramp":                           {level: v1alpha1.Level{RequestsPerSecond: 10, RampToRequestsPerSecond: 20}, want: "spec.loads[0].levels[0] has no constant rate"},
 		"a million records":                {level: v1alpha1.Level{RequestsPerSecond: 10_000}, seconds: 100},
 		"more":                             {level: v1alpha1.Level{RequestsPerSecond: 10_000}, seconds: 101, want: "spec.loads[0].durationSeconds is 101, in which a generator makes up to 1010000 requests of levels[0], and vegeta leaves a record of each, which must be no more than 1000000: make it 100 at most, or use k6"},

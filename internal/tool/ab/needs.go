@@ -11,14 +11,6 @@ import (
 // and makes at most 250,000 requests a second.
 const GapPerSecond = 300 * time.Millisecond
 
-// maxHeadBytes is what a request may have of method, path and headers: ab makes its head in 8,192 bytes, of which its own headers take some.
-const maxHeadBytes = 7680
-
-// Traits implements tool.Tool. ab prints whole percentiles only.
-func (Tool) Traits() tool.Traits {
-	return tool.Traits{Install: "apt-get install apache2-utils", OneThread: true, WholePercents: true, OldHTTP: true, WholeHandshakes: true, StallsTLS: true, MaxHeadBytes: maxHeadBytes}
-}
-
 // Needs implements tool.Tool.
 func (Tool) Needs(share record.Cell) tool.Needs {
 	return tool.Needs{

@@ -16,17 +16,7 @@ const (
 	// a JavaScript engine.
 	memory        = 384 << 20
 	memoryPerUser = 512 << 10
-	// maxRatePerCPU is about what k6 sends from one CPU of a virtual machine, with keep-alive and without a rate to sustain, beside a server on a CPU of its
-	// own: 25,000 on a Xeon, and 26,200 in HTTP/2 on an AMD EPYC of Zen 5. With a rate it sends less: 14,500.
-	maxRatePerCPU = 25_000
-	// pauseMillis: beside an epoll server, each on a CPU of its own, p99 from the intended starts was 10 to 45 ms at 1,000 arrivals a second.
-	pauseMillis = 50
 )
-
-// Traits implements tool.Tool. k6 shares its virtual users among its threads as it likes.
-func (Tool) Traits() tool.Traits {
-	return tool.Traits{Install: "see https://grafana.com/docs/k6/latest/set-up/install-k6/", MaxRatePerCPU: maxRatePerCPU, PauseMillis: pauseMillis, Mixes: true, HTTP2: true, CountsEncrypted: true, WholeHandshakes: true}
-}
 
 // Needs implements tool.Tool. Connections are virtual users.
 func (Tool) Needs(share record.Cell) tool.Needs {

@@ -49,6 +49,9 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 		"k6 that posts":                         {record.ToolK6, posted, record.KeepAlive, 0, record.Observed, false, false},
 		"k6, a connection each request":         {record.ToolK6, plain, record.PerRequest, 0, record.WithConnection, false, false},
 		"k6, a connection each request, TLS1.2": {record.ToolK6, plain, record.PerRequest, old, record.WithConnection, false, false},
+		"h2load, TLS 1.3":                       {record.ToolH2load, plain, record.KeepAlive, 0, record.Observed, false, false},
+		"h2load, TLS 1.2":                       {record.ToolH2load, plain, record.KeepAlive, old, record.Observed, false, false},
+		"h2load that posts":                     {record.ToolH2load, posted, record.KeepAlive, 0, record.Observed, false, false},
 		"vegeta, TLS 1.3":                       {record.ToolVegeta, plain, record.KeepAlive, 0, record.Observed, false, false},
 		"vegeta, TLS 1.2":                       {record.ToolVegeta, plain, record.KeepAlive, old, record.Observed, false, false},
 		"vegeta that posts":                     {record.ToolVegeta, posted, record.KeepAlive, 0, record.Observed, false, false},
@@ -69,7 +72,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			cell := record.Cell{
 				Load: "web", Tool: tc.tool, Connections: 2, Threads: 1, DurationSeconds: 1, Request: tc.request, Connection: tc.connection,
 			}
-			if tools.Traits(tc.tool).RatesOnly {
+			if tc.tool == record.ToolVegeta { // It sustains rates, and nothing else.
 				cell.RequestsPerSecond = 100
 			}
 			m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
@@ -80,11 +83,11 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			if named := len(v.Names) == 1 && v.Names[0] == "127.0.0.1"; named != tc.named || !named && len(v.Names) > 0 {
 				t.Errorf("the names %q were sent", v.Names)
 			}
-			if len(v.Protocols) > 0 || v.HTTP != "" {
+			if slices.ContainsFunc(v.Protocols, func(p string) bool { return p != "http/1.1" }) || v.HTTP != "" && v.HTTP != "http/1.1" {
 				t.Errorf("the protocols %q were offered, and %q was agreed on", v.Protocols, v.HTTP)
 			}
-			traits := tools.Traits(tc.tool)
-			if v.Resumed != tc.resumes || traits.WholeHandshakes == tc.resumes && tc.connection == record.PerRequest {
+			caveats := tools.Caveats(cell, true)
+			if v.Resumed != tc.resumes || caveats.Resumes != tc.resumes && tc.connection == record.PerRequest {
 				t.Errorf("the last session was resumed: %v", v.Resumed)
 			}
 			if kept := v.Handshakes <= int(cell.Connections); kept != (tc.connection == record.KeepAlive) {
@@ -93,7 +96,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			if !slices.ContainsFunc(m.Latency, func(l record.Latency) bool { return l.Kind == tc.kind }) {
 				t.Errorf("no latency is %s", tc.kind)
 			}
-			if each := m.Bytes / m.Requests; traits.CountsEncrypted != (each > most) {
+			if each := m.Bytes / m.Requests; caveats.OtherBytes != (each > most) {
 				t.Errorf("%d bytes were counted for each answer", each)
 			}
 		})

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-var names = []record.Tool{record.ToolAb, record.ToolK6, record.ToolVegeta, record.ToolWrk}
+var names = []record.Tool{record.ToolAb, record.ToolH2load, record.ToolK6, record.ToolVegeta, record.ToolWrk}
 
 func TestEveryToolOfTheRecordIsKnown(t *testing.T) {
 	all := tools.All("/scripts")
@@ -108,6 +109,7 @@ func TestNeedsOfEachTool(t *testing.T) {
 		"vegeta waits for what it has sent, and its records are read": {
 			record.Cell{Tool: record.ToolVegeta, Connections: 1, RequestsPerSecond: 1000, DurationSeconds: 10}, tool.LeastGap + 2*time.Second + 105*time.Millisecond,
 		},
+		"h2load's log is read":     {record.Cell{Tool: record.ToolH2load, Connections: 1, Threads: 1, DurationSeconds: 10}, tool.LeastGap + 600*time.Millisecond},
 		"a tool that nobody knows": {record.Cell{Tool: "siege", Connections: 1, DurationSeconds: 10}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,31 +123,92 @@ func TestNeedsOfEachTool(t *testing.T) {
 	}
 }
 
-func TestTraitsOfEachTool(t *testing.T) {
-	for name, want := range map[record.Tool]tool.Traits{
-		record.ToolWrk:    {EqualThreads: true, ConnectsOnce: true, Freezable: true, Mixes: true},
-		record.ToolAb:     {OneThread: true, WholePercents: true, OldHTTP: true, WholeHandshakes: true, StallsTLS: true, MaxHeadBytes: 7680},
-		record.ToolK6:     {MaxRatePerCPU: 25_000, PauseMillis: 50, CountsEncrypted: true, WholeHandshakes: true, Mixes: true, HTTP2: true},
-		record.ToolVegeta: {MaxRatePerCPU: 25_000, PauseMillis: 10, MaxRequests: 1_000_000, RatesOnly: true, WholeHandshakes: true},
-		"siege":           {},
-		"":                {},
+// What each tool takes beyond a closed model of one GET over HTTP/1.1, which all but vegeta make. Another tool has to say for each whether it does.
+func TestToolsTakeOnlyWhatTheyCanDo(t *testing.T) {
+	type load = tool.Load
+	rate := func(l *load) { l.Levels[0].RequestsPerSecond = 100 }
+	for name, tc := range map[string]struct {
+		change func(*load)
+		able   []record.Tool
+	}{
+		"a closed model":                {func(*load) {}, []record.Tool{record.ToolAb, record.ToolH2load, record.ToolK6, record.ToolWrk}},
+		"a rate":                        {rate, []record.Tool{record.ToolK6, record.ToolVegeta}},
+		"a ramp":                        {func(l *load) { rate(l); l.Levels[0].RampToRequestsPerSecond = 200 }, []record.Tool{record.ToolK6}},
+		"a search":                      {func(l *load) { l.Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 10} }, []record.Tool{record.ToolK6, record.ToolVegeta}},
+		"a rate that is too high":       {func(l *load) { l.Levels[0].RequestsPerSecond = 1_000_000 }, nil},
+		"a script":                      {func(l *load) { l.Script = v1alpha1.Script{ConfigMap: "c", Key: "k"} }, []record.Tool{record.ToolK6, record.ToolWrk}},
+		"a mix":                         {func(l *load) { l.Requests = make([]v1alpha1.MixedRequest, 2) }, []record.Tool{record.ToolK6, record.ToolWrk}},
+		"HTTP/2":                        {func(l *load) { l.Protocol = v1alpha1.ProtocolHTTP2 }, []record.Tool{record.ToolH2load, record.ToolK6}},
+		"several streams":               {func(l *load) { l.Protocol, l.StreamsPerConnection = v1alpha1.ProtocolHTTP2, 10 }, []record.Tool{record.ToolH2load}},
+		"one stream":                    {func(l *load) { l.StreamsPerConnection = 1 }, []record.Tool{record.ToolAb, record.ToolH2load, record.ToolK6, record.ToolWrk}},
+		"a duet":                        {func(l *load) { l.Duet = true }, []record.Tool{record.ToolWrk}},
+		"two threads":                   {func(l *load) { l.Generators.CPUs = 2 }, []record.Tool{record.ToolH2load, record.ToolK6, record.ToolWrk}},
+		"threads that share unequally":  {func(l *load) { l.Generators.CPUs = 3 }, []record.Tool{record.ToolH2load, record.ToolK6}},
+		"99.9":                          {func(l *load) { l.Percentiles = []tool.Percentile{{Field: "f", Value: "99.9"}} }, []record.Tool{record.ToolH2load, record.ToolK6, record.ToolWrk}},
+		"a connection for each request": {func(l *load) { l.Connection = v1alpha1.PerRequest }, []record.Tool{record.ToolAb, record.ToolK6, record.ToolWrk}},
+		"a handshake for each request": {func(l *load) {
+			l.Connection, l.Encrypted = v1alpha1.PerRequest, "spec.implementations[0]"
+		}, []record.Tool{record.ToolK6, record.ToolWrk}},
+		"a method that few know": {func(l *load) { l.Request.Method = "QUERY" }, []record.Tool{record.ToolAb, record.ToolH2load, record.ToolK6}},
+		"a path of 8,000 bytes":  {func(l *load) { l.Request.Path = "/" + strings.Repeat("a", 8000) }, []record.Tool{record.ToolH2load, record.ToolK6, record.ToolWrk}},
+		"a million answers in a search": {func(l *load) {
+			l.Search, l.DurationSeconds = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 10}, 41
+		}, []record.Tool{record.ToolK6}},
 	} {
-		got := tools.Traits(name)
-		if known := name != "siege" && name != ""; (got.Install != "") != known {
-			t.Errorf("%q says %q of how it is installed", name, got.Install)
+		t.Run(name, func(t *testing.T) {
+			l := load{Field: "spec.loads[0]", Load: v1alpha1.Load{
+				Levels: []v1alpha1.Level{{Connections: 10}}, Generators: v1alpha1.Generators{Pods: 1, CPUs: 1}, DurationSeconds: 5,
+			}}
+			tc.change(&l)
+			if got := tools.Able(l); !slices.Equal(got, tc.able) {
+				t.Errorf("it is taken by %q, want %q", got, tc.able)
+			}
+			for _, name := range names {
+				l.Tool = v1alpha1.Tool(name)
+				for _, r := range tools.Check(l) {
+					if !strings.HasPrefix(r.Problem, "spec.loads[0].") && !strings.HasPrefix(r.Problem, "f ") {
+						t.Errorf("%s refuses without the field: %+v", name, r)
+					}
+				}
+			}
+			if l.Tool = "siege"; tools.Check(l) != nil {
+				t.Error("a tool that nobody knows refuses something")
+			}
+		})
+	}
+}
+
+func TestCaveatsOfEachTool(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tool record.Tool
+		tls  bool
+		want tool.Caveats
+	}{
+		"wrk":                      {record.ToolWrk, true, tool.Caveats{StaysRefused: true, Resumes: true}},
+		"ab":                       {record.ToolAb, true, tool.Caveats{OtherHeads: true}},
+		"k6":                       {record.ToolK6, false, tool.Caveats{Pause: 50 * time.Millisecond}},
+		"k6 over TLS":              {record.ToolK6, true, tool.Caveats{Pause: 50 * time.Millisecond, OtherBytes: true}},
+		"h2load":                   {record.ToolH2load, true, tool.Caveats{}},
+		"vegeta":                   {record.ToolVegeta, true, tool.Caveats{Pause: 10 * time.Millisecond}},
+		"a tool that nobody knows": {"siege", true, tool.Caveats{}},
+	} {
+		if got := tools.Caveats(record.Cell{Tool: tc.tool, Connection: record.KeepAlive}, tc.tls); got != tc.want {
+			t.Errorf("%s has the caveats %+v, want %+v", name, got, tc.want)
 		}
-		if knowsAll := name != record.ToolWrk; (got.Methods == "") != knowsAll {
-			t.Errorf("%q sends the methods %q", name, got.Methods)
-		}
-		if got.Install, got.Methods = "", ""; got != want {
-			t.Errorf("%q has the traits %+v, want %+v", name, got, want)
+	}
+	if c := (record.Cell{Tool: record.ToolH2load}).Speaking(record.HTTP2); !tools.Caveats(c, true).OtherBytes {
+		t.Error("the bytes of HTTP/2 are taken for those of HTTP/1.1")
+	}
+	for name, known := range tools.All("") {
+		if known.Name() != name || known.Install() == "" {
+			t.Errorf("%s is listed as %s, and is installed by %q", known.Name(), name, known.Install())
 		}
 	}
 }
 
-// What differs from tool to tool is a trait of it: another tool needs no change elsewhere.
+// What differs from tool to tool is asked of the tool: another one needs no change elsewhere.
 func TestNobodyElseAsksForAToolByItsName(t *testing.T) {
-	byName := regexp.MustCompile(`record\.Tool(Wrk|Ab|K6|Vegeta)\b`)
+	byName := regexp.MustCompile(`record\.Tool(Wrk|Ab|K6|Vegeta|H2load)\b`)
 	for _, folder := range []string{"../..", "../../../controllers", "../../../cmd"} {
 		err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
@@ -157,7 +220,7 @@ func TestNobodyElseAsksForAToolByItsName(t *testing.T) {
 			}
 			body, err := os.ReadFile(file)
 			if at := byName.Find(body); at != nil {
-				t.Errorf("%s asks for %s: make it a trait", file, at)
+				t.Errorf("%s names %s: ask the tool instead", file, at)
 			}
 			return err
 		})

@@ -9,12 +9,9 @@ import (
 )
 
 const (
-	// maxRatePerCPU is about what vegeta sends from one CPU of a virtual machine: 24,272 on a Xeon. An AMD EPYC of Zen 5 sent 49,558, 12 ms late at the
+	// MaxRatePerCPU is about what vegeta sends from one CPU of a virtual machine: 24,272 on a Xeon. An AMD EPYC of Zen 5 sent 49,558, 12 ms late at the
 	// median; memory, and how long a search's steps may be, are reckoned by it.
-	maxRatePerCPU = 25_000
-	// pauseMillis: its timers are late by up to a millisecond, and it collects garbage. Beside an epoll server, on CPUs that others used, too, p99 from the
-	// intended starts was 1.3 to 2.4 ms at 500 and 1,000 arrivals a second, and 6.7 and 8.5 ms at 10,000.
-	pauseMillis = 10
+	MaxRatePerCPU = 25_000
 	// maxRequests bounds the records of a cell, of which the agent reads all at once.
 	maxRequests = 1_000_000
 	// gapPerRequest is what reading a record takes: a search needs it before its next step.
@@ -27,22 +24,16 @@ const (
 	memoryPerWorker = 64 << 10
 )
 
-// Traits implements tool.Tool.
-func (Tool) Traits() tool.Traits {
-	return tool.Traits{
-		Install: "go install github.com/tsenart/vegeta/v12@latest", MaxRatePerCPU: maxRatePerCPU, PauseMillis: pauseMillis, MaxRequests: maxRequests,
-		RatesOnly: true, WholeHandshakes: true,
-	}
+// requests is how many requests a generator makes at most of its share. The rate of a search is not known before: its highest is.
+func requests(share record.Cell) int64 {
+	return cmp.Or(int64(share.RequestsPerSecond), int64(share.Threads)*MaxRatePerCPU) * int64(share.DurationSeconds)
 }
 
-// Needs implements tool.Tool. The rate of a search is not known before: its highest is.
+// Needs implements tool.Tool.
 func (Tool) Needs(share record.Cell) tool.Needs {
-	rate := cmp.Or(int64(share.RequestsPerSecond), int64(share.Threads)*maxRatePerCPU)
-	requests := rate * int64(share.DurationSeconds)
-	read := min(requests, maxRequests)
+	read := min(requests(share), maxRequests)
 	return tool.Needs{
 		Gap:         tool.LeastGap + margin + timeout + time.Duration(read)*gapPerRequest,
 		MemoryBytes: memory + int64(share.Connections)*(tool.ConnectionBytes+memoryPerWorker) + read*memoryPerRequest,
-		Requests:    requests,
 	}
 }

@@ -30,11 +30,11 @@ func TestRealWrkSendsTheRequest(t *testing.T) {
 	}
 }
 
-// wrk refuses to start with a method that its parser does not know: what Traits names must be what it takes.
+// wrk refuses to start with a method that its parser does not know: what Methods names must be what it takes.
 func TestRealWrkSendsTheMethodsThatItSaysItDoes(t *testing.T) {
 	needWrk(t)
 	server := testbed.NewAsked(t, record.Request{Path: "/"})
-	for _, method := range append(strings.Fields(wrk.Tool{}.Traits().Methods), "QUERY", "VERSION-CONTROL") {
+	for _, method := range append(strings.Fields(wrk.Methods), "QUERY", "VERSION-CONTROL") {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			script := filepath.Join(t.TempDir(), "method.lua")
@@ -42,7 +42,7 @@ func TestRealWrkSendsTheMethodsThatItSaysItDoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			said, err := exec.Command("wrk", "-t1", "-c1", "-d1s", "-s", script, "http://"+server.Target).CombinedOutput()
-			if refused := strings.Contains(string(said), "invalid HTTP method"); refused == strings.Contains(wrk.Tool{}.Traits().Methods, method) || !refused && err != nil {
+			if refused := strings.Contains(string(said), "invalid HTTP method"); refused == strings.Contains(wrk.Methods, method) || !refused && err != nil {
 				t.Errorf("it ends with %v and prints %s", err, said)
 			}
 		})

@@ -22,7 +22,7 @@ func (Kind) Needs(p record.Plan) []kind.Need {
 	for _, c := range p.Cells {
 		if t, known := all[c.Tool]; known { // The schema of the API knows no other.
 			needs = append(needs, kind.Need{
-				Field: "loads[" + c.Load + "].tool", Program: t.VersionArgs()[0], Install: t.Traits().Install, Otherwise: "choose another tool",
+				Field: "loads[" + c.Load + "].tool", Program: t.VersionArgs()[0], Install: t.Install(), Otherwise: "choose another tool",
 			})
 		}
 	}

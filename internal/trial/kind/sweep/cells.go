@@ -42,6 +42,9 @@ func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 		Connection: cmp.Or(record.ConnectionUse(l.Connection), record.KeepAlive), Script: scriptOf(l.Script),
 		WarmupSeconds: DefaultWarmupSeconds, DurationSeconds: l.DurationSeconds,
 	}
+	if l.StreamsPerConnection > 1 {
+		c.StreamsPerConnection = l.StreamsPerConnection
+	}
 	if p.Order == record.OrderSlicedDuet {
 		c.Order = p.Order
 	}
@@ -126,7 +129,7 @@ func steps(p *record.Plan, l v1alpha1.Load, c record.Cell) {
 	if l.Search.Steps == 0 {
 		p.Note("loads[%s].search.steps defaults to %d", l.Name, search.Steps)
 	}
-	if floor := tools.Traits(c.Tool).PauseMillis; search.MaxMilliseconds < floor {
+	if floor := tools.Caveats(c, false).Pause.Milliseconds(); int64(search.MaxMilliseconds) < floor {
 		p.Note("loads[%[1]s].search.maxMilliseconds is %[2]d: below %[3]d, %[4]s's own pauses cannot be told from the server's, so %[4]s may be the cause of a missed rate",
 			l.Name, search.MaxMilliseconds, floor, l.Tool)
 	}

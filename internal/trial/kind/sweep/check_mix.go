@@ -5,7 +5,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
@@ -15,7 +14,7 @@ const (
 	leastMixed, mostMixed, mostWeight = 2, 12, 100
 )
 
-// checkMix refuses a mix that no tool of the load sends, and repeats what the API's rules say of it, for specs that come another way.
+// checkMix refuses a mix that cannot be sent, and repeats what the API's rules say of it, for specs that come another way.
 func checkMix(load string, l v1alpha1.Load) *kind.Violation {
 	field := load + ".requests"
 	switch {
@@ -23,8 +22,6 @@ func checkMix(load string, l v1alpha1.Load) *kind.Violation {
 		return kind.Invalid("%s has no effect beside script, which makes the requests: remove one of the two", field)
 	case given(l.Request):
 		return kind.Invalid("%s is set beside %s.request: put the one request among requests, with a weight, or remove requests", field, load)
-	case !tools.Traits(record.Tool(l.Tool)).Mixes:
-		return kind.Invalid("%s is a mix, and %s is given one request: use wrk, or k6, which also sustains rates, or make a load of each request", field, l.Tool)
 	case len(l.Requests) < leastMixed || len(l.Requests) > mostMixed:
 		return kind.Invalid("%s has %d requests, and a mix has from %d to %d: set request for one, or make several loads", field, len(l.Requests), leastMixed, mostMixed)
 	}

@@ -18,7 +18,7 @@ func inHTTP2(s *v1alpha1.BenchmarkRunSpec) {
 	s.Loads[0].Tool, s.Loads[0].Protocol = v1alpha1.ToolK6, v1alpha1.ProtocolHTTP2
 }
 
-func TestHTTP2IsForK6AndServersThatSpeakTLS(t *testing.T) {
+func TestHTTP2IsForToolsAndServersThatSpeakIt(t *testing.T) {
 	with := func(change func(*v1alpha1.BenchmarkRunSpec)) func(*v1alpha1.BenchmarkRunSpec) {
 		return func(s *v1alpha1.BenchmarkRunSpec) {
 			inHTTP2(s)
@@ -28,7 +28,7 @@ func TestHTTP2IsForK6AndServersThatSpeakTLS(t *testing.T) {
 	of := func(tool v1alpha1.Tool) func(*v1alpha1.BenchmarkRunSpec) {
 		return with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Tool = tool })
 	}
-	const asks = "loads[sweep].protocol is HTTP2: each connection is one virtual user's, and a cell with a response in another version of HTTP is void"
+	const asks = "loads[sweep].protocol is HTTP2: each connection has 1 of its requests in flight, and a cell with a response in another version of HTTP is void"
 	const stays = "loads[sweep].protocol defaults to HTTP1: HTTP/2 is offered to no server"
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.BenchmarkRunSpec)
@@ -36,11 +36,11 @@ func TestHTTP2IsForK6AndServersThatSpeakTLS(t *testing.T) {
 		noted  string
 	}{
 		"k6":  {change: inHTTP2, noted: asks},
-		"wrk": {change: of(v1alpha1.ToolWrk), want: "spec.loads[0].protocol is HTTP2, of which wrk cannot be measured: use k6, or remove protocol"},
-		"ab":  {change: of(v1alpha1.ToolAb), want: "spec.loads[0].protocol is HTTP2, of which ab cannot be measured: use k6, or remove protocol"},
+		"wrk": {change: of(v1alpha1.ToolWrk), want: "spec.loads[0].protocol is HTTP2, and wrk speaks HTTP/1.1 alone: remove protocol, or use "},
+		"ab":  {change: of(v1alpha1.ToolAb), want: "spec.loads[0].protocol is HTTP2, and ab speaks HTTP/1.0 alone: remove protocol, or use "},
 		"vegeta": {change: with(func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Loads[0].Tool, s.Loads[0].Levels[0].RequestsPerSecond = v1alpha1.ToolVegeta, 9
-		}), want: "spec.loads[0].protocol is HTTP2, of which vegeta cannot be measured"},
+		}), want: "spec.loads[0].protocol is HTTP2, and vegeta does not tell in which version it was answered: remove protocol, or use k6"},
 		"a connection for each request": {
 			change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Connection = v1alpha1.PerRequest }),
 			want:   "spec.loads[0].protocol is HTTP2, whose connections carry many requests, and connection is PerRequest: remove one of the two",
@@ -49,6 +49,19 @@ func TestHTTP2IsForK6AndServersThatSpeakTLS(t *testing.T) {
 			change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].TLS = v1alpha1.TLS{} }),
 			want:   "spec.loads[0].protocol is HTTP2, on which k6 and a server agree in a handshake of TLS alone, and spec.implementations[1], zco, speaks none: set its tls, or remove protocol",
 		},
+		"streams over HTTP/1.1": {
+			change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Protocol, s.Loads[0].StreamsPerConnection = "", 10 }),
+			want:   "spec.loads[0].streamsPerConnection is 10, and HTTP/1.1 has one request at a time on each connection: set protocol: HTTP2, or remove streamsPerConnection",
+		},
+		"streams of a tool that has one": {
+			change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].StreamsPerConnection = 10 }),
+			want:   "spec.loads[0].streamsPerConnection is 10, and k6 sends one request at a time on each connection: remove it, and raise levels[].connections",
+		},
+		"more streams than servers accept": {
+			change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].StreamsPerConnection = 101 }),
+			want:   "spec.loads[0].streamsPerConnection is 101: give a number from 1 to 100",
+		},
+		"one stream":           {change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].StreamsPerConnection = 1 }), noted: asks},
 		"HTTP/1.1 by default":  {change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Protocol = "" }), noted: stays},
 		"HTTP/1.1 as it says":  {change: with(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Protocol = v1alpha1.ProtocolHTTP1 })},
 		"nobody who could":     {change: func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Tool = v1alpha1.ToolK6 }},

@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
@@ -17,8 +15,6 @@ const (
 	contentType = "Content-Type"
 	// maxBodyBytes bounds the body of a request, which each cell of a trial holds.
 	maxBodyBytes = 64 << 10
-	// headerRest is what a header takes on the wire beside its name and its value.
-	headerRest = len(": \r\n")
 )
 
 var (
@@ -55,27 +51,24 @@ func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		field := fmt.Sprintf("spec.loads[%d]", i)
 		if len(l.Requests) == 0 {
-			return kind.Join(checkScripted(field+".request", l), checkRequest(field+".request", l.Tool, l.Request))
+			return kind.Join(checkScripted(field+".request", l), checkRequest(field+".request", l.Request))
 		}
 		if v := checkMix(field, l); v != nil {
 			return v
 		}
 		return kind.Each(l.Requests, func(j int, r v1alpha1.MixedRequest) *kind.Violation {
-			return checkRequest(fmt.Sprintf("%s.requests[%d]", field, j), l.Tool, r.Request)
+			return checkRequest(fmt.Sprintf("%s.requests[%d]", field, j), r.Request)
 		})
 	})
 }
 
 // checkRequest refuses one request.
-func checkRequest(field string, tool v1alpha1.Tool, r v1alpha1.Request) *kind.Violation {
+func checkRequest(field string, r v1alpha1.Request) *kind.Violation {
 	if reason := unsent[r.Method]; reason != "" {
 		return kind.Invalid("%s.method is %s, which no load sends, since %s", field, r.Method, reason)
 	}
 	if r.Method != "" && !methodPattern.MatchString(r.Method) {
 		return kind.Invalid("%s.method is %q: give a method of upper-case letters, such as POST", field, r.Method)
-	}
-	if known := strings.Fields(tools.Traits(record.Tool(tool)).Methods); r.Method != "" && len(known) > 0 && !slices.Contains(known, r.Method) {
-		return kind.Invalid("%s.method is %s, which %s cannot send: use ab or k6", field, r.Method, tool)
 	}
 	if r.Expect.Body != nil && r.Expect.Bodies == v1alpha1.BodiesAny {
 		return kind.Invalid("%s.expect.body is one body, and bodies: Any compares none: remove one of the two", field)
@@ -86,7 +79,7 @@ func checkRequest(field string, tool v1alpha1.Tool, r v1alpha1.Request) *kind.Vi
 	if v := checkBody(field, r); v != nil {
 		return v
 	}
-	return kind.Join(checkHeaders(field, r.Headers), checkHead(field, tool, r))
+	return checkHeaders(field, r.Headers)
 }
 
 // checkBody refuses a body that cannot be sent, as far as it is known: one of a ConfigMap or a file is when the run starts.
@@ -144,17 +137,4 @@ func checkHeaders(field string, headers []v1alpha1.Header) *kind.Violation {
 		names = append(names, name)
 	}
 	return nil
-}
-
-// checkHead asks whether the tool has room for the head of the request.
-func checkHead(field string, tool v1alpha1.Tool, r v1alpha1.Request) *kind.Violation {
-	most := tools.Traits(record.Tool(tool)).MaxHeadBytes
-	size := len(r.Method) + len(r.Path)
-	for _, h := range r.Headers {
-		size += len(h.Name) + len(h.Value) + headerRest
-	}
-	if most == 0 || size <= most {
-		return nil
-	}
-	return kind.Invalid("%s has %d bytes of method, path and headers, and %s has room for %d: shorten them, or use wrk or k6", field, size, tool, most)
 }

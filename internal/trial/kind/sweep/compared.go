@@ -8,7 +8,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
@@ -66,7 +65,7 @@ func checkWeights(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return nil
 }
 
-// checkPercentiles wants percentiles that every load has: turns on one CPU leave no latencies, and ab gives whole percents.
+// checkPercentiles wants percentiles that loads have: turns on one CPU leave no latencies.
 func checkPercentiles(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	if len(spec.LatencyPercentiles) == 0 {
 		return nil
@@ -77,11 +76,6 @@ func checkPercentiles(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	for k, percentile := range spec.LatencyPercentiles {
 		if !slices.Contains(record.Percentiles, percentile) {
 			return kind.Invalid("spec.latencyPercentiles[%d] is %s: choose from %s", k, percentile, strings.Join(record.Percentiles, ", "))
-		}
-		for i, l := range spec.Loads {
-			if strings.Contains(percentile, ".") && tools.Traits(record.Tool(l.Tool)).WholePercents {
-				return kind.Invalid("spec.latencyPercentiles[%d] is %s, and %s, the tool of spec.loads[%d], reports whole percentiles only: choose 99, or choose wrk or k6", k, percentile, l.Tool, i)
-			}
 		}
 	}
 	return nil

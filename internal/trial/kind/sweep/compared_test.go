@@ -90,13 +90,13 @@ func TestComparedPercentilesAreThoseThatEveryLoadHas(t *testing.T) {
 		"none named, in a duet":      {tool: v1alpha1.ToolWrk, order: v1alpha1.OrderSlicedDuet},
 		"some of wrk":                {percentiles: []string{"50", "99.9"}, tool: v1alpha1.ToolWrk},
 		"whole percents of ab":       {percentiles: []string{"90", "99"}, tool: v1alpha1.ToolAb},
-		"a tenth of a percent of ab": {percentiles: []string{"50", "99.9"}, tool: v1alpha1.ToolAb, want: "spec.latencyPercentiles[1] is 99.9, and ab"},
+		"a tenth of a percent of ab": {percentiles: []string{"50", "99.9"}, tool: v1alpha1.ToolAb, want: "spec.latencyPercentiles[1] is 99.9, and ab, the tool of spec.loads[0], reports whole percentiles only: choose 99, or use h2load, k6 or wrk"},
 		"some in a duet":             {percentiles: []string{"50"}, tool: v1alpha1.ToolWrk, order: v1alpha1.OrderSlicedDuet, want: "spec.order SlicedDuet has none"},
 		"one that is never known":    {percentiles: []string{"98"}, tool: v1alpha1.ToolWrk, want: "spec.latencyPercentiles[0] is 98: choose from 50, 90"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := v1alpha1.BenchmarkRunSpec{LatencyPercentiles: tc.percentiles, Order: tc.order, Loads: []v1alpha1.Load{{Tool: tc.tool}}}
-			v := checkPercentiles(spec)
+			spec := v1alpha1.BenchmarkRunSpec{LatencyPercentiles: tc.percentiles, Order: tc.order, Loads: []v1alpha1.Load{{Tool: tc.tool, Levels: []v1alpha1.Level{{Connections: 1}}}}}
+			v := kind.Join(checkPercentiles(spec), checkTools(spec))
 			if (v != nil) != (tc.want != "") || v != nil && !strings.Contains(v.Message, tc.want) {
 				t.Errorf("got %v, want %q", v, tc.want)
 			}

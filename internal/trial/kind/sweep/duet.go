@@ -6,7 +6,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/trial/kind"
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
@@ -57,8 +56,6 @@ func checkDuet(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 // unfitForDuet names the first field of a load that a duet has no use for, its value, and what a duet takes; empty if there is none.
 func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
 	switch {
-	case !tools.Traits(record.Tool(l.Tool)).Freezable:
-		return "tool", string(l.Tool), "wrk only, which tolerates being paused"
 	case l.Connection == v1alpha1.PerRequest:
 		return "connection", string(l.Connection), "KeepAlive only"
 	case l.Generators.Pods > 1:

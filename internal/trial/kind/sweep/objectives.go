@@ -2,11 +2,8 @@ package sweep
 
 import (
 	"slices"
-	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
@@ -63,14 +60,6 @@ func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *
 	}
 	if isDuet(spec) {
 		return kind.Invalid("spec.objectives[%d] bounds a latency, but spec.order SlicedDuet has none, because pausing the generator distorts them: bound ServerCPUPerRequest, or choose spec.order Blocks", i)
-	}
-	if !strings.Contains(o.Percentile, ".") {
-		return nil
-	}
-	for k, l := range spec.Loads {
-		if tools.Traits(record.Tool(l.Tool)).WholePercents && speaksOf(o, l) {
-			return kind.Invalid("spec.objectives[%d].percentile is %s, and %s, the tool of spec.loads[%d], reports whole percentiles only: choose 99, choose wrk or k6, or name another load in spec.objectives[%d].load", i, o.Percentile, l.Tool, k, i)
-		}
 	}
 	return nil
 }

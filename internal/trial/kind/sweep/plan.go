@@ -27,9 +27,11 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return len(spec.Loads) 
 // Plan implements kind.Kind.
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
 	if v := kind.Join(
-		checkLevels(spec), checkRequests(spec), checkDivision(spec), checkRatesOnly(spec), checkRates(spec), checkWeights(spec), checkPercentiles(spec), checkObjectives(spec), checkDuet(spec),
-		checkPorts(spec), checkHandshakes(spec), checkProtocol(spec),
+		checkLevels(spec), checkRequests(spec), checkDivision(spec), checkWeights(spec), checkPercentiles(spec), checkObjectives(spec), checkDuet(spec), checkPorts(spec), checkProtocol(spec),
 	); v != nil {
+		return v
+	}
+	if v := checkTools(spec); v != nil { // A tool is asked for loads that are right otherwise.
 		return v
 	}
 	compare(p, spec)

@@ -1,0 +1,54 @@
+package h2load
+
+import (
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// Name implements tool.Tool.
+func (Tool) Name() record.Tool { return program }
+
+// Install implements tool.Tool.
+func (Tool) Install() string { return "apt-get install nghttp2-client" }
+
+// Check implements tool.Tool.
+func (Tool) Check(l tool.Load) []tool.Refusal {
+	return tool.Refusals(
+		tool.RefuseRates(l), tool.RefuseScript(l), tool.RefuseMix(l), tool.RefuseDuet(l), checkConnection(l), checkThreads(l), checkLog(l),
+	)
+}
+
+// checkConnection refuses a connection for each request, of which h2load knows nothing.
+func checkConnection(l tool.Load) *tool.Refusal {
+	if l.Connection != v1alpha1.PerRequest {
+		return nil
+	}
+	return tool.Refuse("%s.connection is PerRequest, and h2load keeps its connections", l.Field).Or("make it KeepAlive")
+}
+
+// checkThreads refuses threads without a connection.
+func checkThreads(l tool.Load) *tool.Refusal {
+	for i, level := range l.Levels {
+		if each := level.Connections / l.Generators.Pods; each < l.Generators.CPUs {
+			return tool.Refuse("%s.levels[%d].connections is %d, %d for each generator pod, and each of h2load's %d threads (%s.generators.cpus) needs one", l.Field, i, level.Connections, each, l.Generators.CPUs, l.Field).
+				Or("raise connections, or lower cpus")
+		}
+	}
+	return nil
+}
+
+// checkLog refuses a duration in which the log may become too long.
+func checkLog(l tool.Load) *tool.Refusal {
+	share := l.Share(v1alpha1.Level{})
+	if requests(share) <= maxRequests {
+		return nil
+	}
+	return tool.Refuse("%s.durationSeconds is %d, in which h2load on %d CPUs may log %d requests, and a log may have %d", l.Field, l.DurationSeconds, share.Threads, requests(share), maxRequests).
+		Or("make it %d at most", maxRequests/(int64(share.Threads)*requestsPerSecond))
+}
+
+// Caveats implements tool.Tool.
+func (Tool) Caveats(cell record.Cell, _ bool) tool.Caveats {
+	return tool.Caveats{OtherBytes: cell.Protocol() == record.HTTP2}
+}
