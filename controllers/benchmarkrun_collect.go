@@ -12,7 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/argo"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 )
@@ -26,12 +26,12 @@ const tokensGo = time.Hour
 
 // stop ends what still goes on of a run that is over, and in the end removes what is left of it in the cluster. Trials stop by themselves, and
 // a workflow that has not ended is removed.
-func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if !s.ended() {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	if !controllerutil.ContainsFinalizer(s.run, v1alpha1.Finalizer) {
-		return pass.Halt, nil // Nothing is left of it.
+		return reconciler.Halt, nil // Nothing is left of it.
 	}
 	ended := s.run.Status.CompletionTime.Time
 	switch left := ended.Add(argo.Patience).Sub(s.now); {
@@ -39,33 +39,33 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 	case argo.Ended(s.workflow) && s.now.Sub(ended) > tokensGo:
 	case argo.Ended(s.workflow):
 		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
-			return pass.Halt, err
+			return reconciler.Halt, err
 		}
 	case s.run.Status.Report.URI != "" && left > 0:
-		return pass.Again(left), nil // Argo takes the last answer and ends its workflow.
+		return reconciler.Again(left), nil // Argo takes the last answer and ends its workflow.
 	default:
 		// Who sees no workflow any more looks for no token.
 		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
-			return pass.Halt, err
+			return reconciler.Halt, err
 		}
-		return pass.Halt, r.engine().RemoveAll(ctx, s.run)
+		return reconciler.Halt, r.engine().RemoveAll(ctx, s.run)
 	}
 	if left := ended.Add(facts.TTL(s.run)).Sub(s.now); left > 0 {
-		return pass.Again(left), nil
+		return reconciler.Again(left), nil
 	}
 	return r.collect(ctx, s.run)
 }
 
 // collect removes what was made for a run that has ended some time ago, and the finalizer, since nothing is left to clean up.
-func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.BenchmarkRun) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.BenchmarkRun) (reconciler.Step, error) {
 	done, err := r.cleanUp(ctx, run)
 	switch {
 	case err != nil:
-		return pass.Halt, err
+		return reconciler.Halt, err
 	case !done:
-		return pass.Again(collectEvery), nil // Nobody tells of a pod that goes.
+		return reconciler.Again(collectEvery), nil // Nobody tells of a pod that goes.
 	}
-	return pass.Halt, letGo(ctx, r.Client, run)
+	return reconciler.Halt, letGo(ctx, r.Client, run)
 }
 
 // cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left that is worth a wait.
@@ -80,7 +80,7 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 	if len(stuck) > 0 {
 		r.Recorder.Event(run, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, util.Clip(fmt.Sprintf(
 			"the run is let go while pods of its trials are still being deleted, on a node that is not ready or for more than ten minutes: look at their node and their finalizers: %s", strings.Join(stuck, ", "),
-		), pass.MaxMessage))
+		), reconciler.MaxMessage))
 	}
 	return true, nil
 }

@@ -22,8 +22,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/argo"
-	"loadstone.dev/loadstone/controllers/lookup"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/index"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
@@ -67,7 +67,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.Be
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return pass.Drive(ctx, r.Client, s, r.phases(), r.announce)
+	return reconciler.Drive(ctx, r.Client, s, r.phases(), r.announce)
 }
 
 // announce tells in one event of the conditions that have changed, after they were written. Its reason is that of the last of them: Succeeded, once the
@@ -93,7 +93,7 @@ func (r *BenchmarkRunReconciler) announce(before, after *v1alpha1.BenchmarkRun) 
 		}
 	}
 	if len(changed) > 0 {
-		r.Recorder.Event(after, kind, why, util.Clip(strings.Join(changed, ", ")+": "+strings.Join(messages, "; "), pass.MaxMessage))
+		r.Recorder.Event(after, kind, why, util.Clip(strings.Join(changed, ", ")+": "+strings.Join(messages, "; "), reconciler.MaxMessage))
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *BenchmarkRunReconciler) finalize(ctx context.Context, run *v1alpha1.Ben
 
 // observe reads all that the phases decide upon.
 func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*runScope, error) {
-	trials, err := lookup.TrialsOf(ctx, r.Client, run.Namespace, string(run.UID))
+	trials, err := index.TrialsOf(ctx, r.Client, run.Namespace, string(run.UID))
 	if err != nil {
 		return nil, err
 	}
@@ -141,14 +141,14 @@ func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
 		Owns(&v1alpha1.Trial{}).
 		Watches(argo.New(), handler.EnqueueRequestsFromMapFunc(r.byUID)).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.queued), builder.WithPredicates(predicate.Funcs{UpdateFunc: movesQueue})).
-		WithOptions(pass.Workers(1)).
+		WithOptions(reconciler.Workers(1)).
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
 
 // byUID is the run that an object in the operator's namespace was made for.
 func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []reconcile.Request {
-	runs, err := lookup.RunOf(ctx, r.Client, o.GetLabels()[v1alpha1.LabelRunUID])
-	return lookup.Requests(ctx, runs, err)
+	runs, err := index.RunOf(ctx, r.Client, o.GetLabels()[v1alpha1.LabelRunUID])
+	return index.Requests(ctx, runs, err)
 }
 
 // movesQueue reports whether those behind a run have to learn how it has changed.
@@ -164,6 +164,6 @@ func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []
 	if !ok || queue.HoldsUp(changed) && changed.Status.StartTime == nil && changed.Status.WaitingSince == nil {
 		return nil
 	}
-	runs, err := lookup.OpenRuns(ctx, r.Client)
-	return lookup.Requests(ctx, slices.DeleteFunc(runs, func(run v1alpha1.BenchmarkRun) bool { return run.UID == o.GetUID() || run.Status.StartTime != nil }), err)
+	runs, err := index.OpenRuns(ctx, r.Client)
+	return index.Requests(ctx, slices.DeleteFunc(runs, func(run v1alpha1.BenchmarkRun) bool { return run.UID == o.GetUID() || run.Status.StartTime != nil }), err)
 }

@@ -9,7 +9,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/publish"
@@ -18,7 +18,7 @@ import (
 
 // analyse makes the interim analysis after a block: it asks whether enough has been measured, and looks at the width of intervals only. The
 // next block waits for it.
-func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope, block int32) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope, block int32) (reconciler.Step, error) {
 	run := runFacts(s)
 	data, unread := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), block))
 	if unread != nil && !artifact.Unreadable(unread) {
@@ -29,7 +29,7 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope, block
 	}
 	width, err := strconv.ParseFloat(run.Interim.MaxWidth, 64)
 	if err != nil {
-		return pass.Halt, fmt.Errorf("reading spec.stop.maxWidth: %w", err)
+		return reconciler.Halt, fmt.Errorf("reading spec.stop.maxWidth: %w", err)
 	}
 	table, err := publish.Analyse(data)
 	if err = errors.Join(unread, err); err != nil {
@@ -38,12 +38,12 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope, block
 	}
 	made := run.Interim.Made(block, err == nil && table.NarrowerThan(width))
 	s.interim = &made
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }
 
 // scan looks for cells that were disturbed, while their blocks can still be repeated. What cannot be read or analysed is the report's to
 // tell.
-func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	run := runFacts(s)
 	var disturbed []int32
 	data, err := r.Store.LoadTrials(ctx, run.Manifest(s.record(r.Version)))
@@ -63,7 +63,7 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.St
 	if runFacts(s).Next().Act == conduct.ActReport {
 		return r.report(ctx, s) // What was found needs no write of its own: the report's has it.
 	}
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }
 
 // forGood reports whether a failure of the store is waited for no longer, if it ever was.
@@ -72,9 +72,9 @@ func (s *runScope) forGood(err error) bool {
 }
 
 // awaitStore waits for a store that may come back.
-func (s *runScope) awaitStore(err error) (pass.Step, error) {
+func (s *runScope) awaitStore(err error) (reconciler.Step, error) {
 	s.waitForStore(err)
-	return pass.Again(retryStore), nil
+	return reconciler.Again(retryStore), nil
 }
 
 // waitForStore says for what a run waits. A refusal has a patience of its own, of which the store's absence takes nothing.

@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/argo"
 	"loadstone.dev/loadstone/controllers/inputs"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
@@ -36,12 +36,12 @@ const (
 )
 
 // phases are what a pass does, each of which may end it: what only a cluster asks of a run, until its turn has come, and then what package conduct decides.
-func (r *BenchmarkRunReconciler) phases() []pass.Phase[*runScope] {
-	return []pass.Phase[*runScope]{r.hold, r.stop, r.compile, r.finish, r.awaitTurn, r.lead}
+func (r *BenchmarkRunReconciler) phases() []reconciler.Phase[*runScope] {
+	return []reconciler.Phase[*runScope]{r.hold, r.stop, r.compile, r.finish, r.awaitTurn, r.lead}
 }
 
 // lead does what comes next of a run whose turn has come. The order is that of conduct.Run.Next, here and on one machine.
-func (r *BenchmarkRunReconciler) lead(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) lead(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	switch next := runFacts(s).Next(); next.Act {
 	case conduct.ActBegin:
 		return r.begin(ctx, s, next.Trials)
@@ -58,27 +58,27 @@ func (r *BenchmarkRunReconciler) lead(ctx context.Context, s *runScope) (pass.St
 		s.end.Message += ", or find what took long with kubectl get trials.loadstone.dev"
 		return r.conclude(ctx, s)
 	default:
-		return pass.Halt, fmt.Errorf("package conduct asks for step %d, which is unknown here", next.Act)
+		return reconciler.Halt, fmt.Errorf("package conduct asks for step %d, which is unknown here", next.Act)
 	}
 }
 
 // hold puts the finalizer on a new run, before anything is made that would outlive it.
-func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if s.ended() || controllerutil.ContainsFinalizer(s.run, v1alpha1.Finalizer) {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	before := s.run.DeepCopy()
 	controllerutil.AddFinalizer(s.run, v1alpha1.Finalizer)
 	status := s.run.Status
 	if err := r.Patch(ctx, s.run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return pass.Halt, fmt.Errorf("adding finalizer: %w", err)
+		return reconciler.Halt, fmt.Errorf("adding finalizer: %w", err)
 	}
 	s.run.Status = status
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // compile turns the spec into a plan and, before the run may begin, asks whether nodes and operator can give it what it needs.
-func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	p, err := r.plans.of(ctx, r.Store, s.run)
 	v := (*plan.Violation)(nil)
 	switch refused := errors.As(err, &v); {
@@ -92,7 +92,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 	if !s.active() && !queue.Suspended(s.run) {
 		nodes, err := readNodes(ctx, r.Client)
 		if err != nil {
-			return pass.Halt, err
+			return reconciler.Halt, err
 		}
 		if v := plan.Fits(p, nodes); v != nil {
 			return s.noRoom(v, plan.Awaits(p, nodes))
@@ -102,11 +102,11 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 		}
 	}
 	s.plan = &p
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // outgrown concludes a run of which this operator refuses the spec, by the plan that it stored when it began.
-func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *plan.Violation) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *plan.Violation) (reconciler.Step, error) {
 	over := cmp.Or(facts.Over(s.run), conduct.Outgrown(v))
 	p, err := publish.Plan(ctx, r.Store, s.prefix())
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *p
 		}
 		s.end = over
 		s.unreported(end)
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	s.plan, s.end = &p, over
 	return r.conclude(ctx, s)
@@ -125,28 +125,28 @@ func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *p
 
 // awaitTurn lets one run of the installation measure at a time. It asks the API server itself: the cache may not know yet
 // that another run has begun.
-func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if s.active() {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	var runs v1alpha1.BenchmarkRunList
 	if err := r.Live.List(ctx, &runs); err != nil {
-		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
+		return reconciler.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
 	if wait := queue.Await(runs.Items, s.run, s.absence.Until, s.now); wait != nil {
 		s.why, s.waiting = wait.Reason, wait.Message
-		return pass.Step{Stop: true, After: wait.Again}, nil
+		return reconciler.Step{Stop: true, After: wait.Again}, nil
 	}
 	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil && !s.forGood(err) {
 		return s.awaitStore(err) // The time of a run does not begin while there is no store.
 	}
 	s.begins = true
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }
 
 // begin makes the trials that are needed. Before the first of them it stores what is asked: the plan, and what users wrote.
-func (r *BenchmarkRunReconciler) begin(ctx context.Context, s *runScope, lines []record.PlannedTrial) (pass.Step, error) {
-	for _, prepare := range []pass.Phase[*runScope]{r.storePlan, r.freeze} {
+func (r *BenchmarkRunReconciler) begin(ctx context.Context, s *runScope, lines []record.PlannedTrial) (reconciler.Step, error) {
+	for _, prepare := range []reconciler.Phase[*runScope]{r.storePlan, r.freeze} {
 		if step, err := prepare(ctx, s); step.Stop || err != nil {
 			return step, err
 		}
@@ -155,30 +155,30 @@ func (r *BenchmarkRunReconciler) begin(ctx context.Context, s *runScope, lines [
 }
 
 // storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write.
-func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if len(s.trials) > 0 {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil {
 		return r.storeAway(s, err)
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // storeAway waits for a store that may come back, as long as the run has time, and for none that refuses: that it has done for long, or begins to.
-func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (reconciler.Step, error) {
 	if artifact.Terminal(err) {
 		s.end = conduct.NotStored(err)
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	return s.awaitStore(err)
 }
 
 // freeze stores the users' scripts and bodies as they are when the run starts. From then on nobody reads their ConfigMaps: the generators of every
 // trial get what was stored. Of the ConfigMaps that implementations name it notes the digests, if no version did without before.
-func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if inputs.Frozen(s.run) && (inputs.Noted(s.run.Status.ConfigMaps, s.plan.Implementations) || len(s.trials) > 0) {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	digests, err := inputs.Digests(ctx, r.Live, s.run.Namespace, s.plan.Implementations)
 	var texts inputs.Texts
@@ -187,7 +187,7 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.
 	}
 	if s.waiting = inputs.Awaited(err, s.now.Sub(s.run.Status.StartTime.Time)); s.waiting != "" {
 		s.why = v1alpha1.ReasonObjectMissing
-		return pass.Again(time.Second), nil
+		return reconciler.Again(time.Second), nil
 	} else if err != nil {
 		return s.refuse(err)
 	}
@@ -196,29 +196,29 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.
 		return r.storeAway(s, err)
 	}
 	s.frozen = &frozen
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }
 
 // createTrials makes the trials that are needed, held, after the policy that keeps their pods to themselves. The first is prepared at once, beside
 // the start of the workflow.
-func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope, lines []record.PlannedTrial) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope, lines []record.PlannedTrial) (reconciler.Step, error) {
 	if err := confineRun(ctx, r.Client, s.run, r.Network); err != nil {
-		return pass.Halt, err
+		return reconciler.Halt, err
 	}
 	for i, line := range lines {
 		t := render.Trial(s.run, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
-			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
+			return reconciler.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}
 		if i == 0 {
 			// The workflow's agent pod starts while the remaining trials are written.
 			if err := r.makeWorkflow(ctx, s, s.plan.PartOf(line)); err != nil {
-				return pass.Halt, err
+				return reconciler.Halt, err
 			}
 		}
 	}
 	// The trials' own events come first; where a name is taken by somebody else's, the deadline does.
-	return pass.Again(argo.AnswerPatience), nil
+	return reconciler.Again(argo.AnswerPatience), nil
 }
 
 func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, part plan.Part) (err error) {
@@ -228,10 +228,10 @@ func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, 
 
 // followWorkflow sees to it that there is a workflow and that it gets on. One that was deleted is created again: the steps of trials that have ended
 // are then answered at once.
-func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if s.workflow == nil {
 		if err := r.makeWorkflow(ctx, s, runFacts(s).Part()); err != nil {
-			return pass.Halt, err
+			return reconciler.Halt, err
 		}
 	}
 	phase, message := argo.Phase(s.workflow)
@@ -248,70 +248,70 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	}
 	stands, err := r.engine().Follow(ctx, s.workflow, owed, s.absence.Until, s.now)
 	if err != nil {
-		return pass.Halt, err
+		return reconciler.Halt, err
 	}
 	if s.why, s.waiting = stands.Why, stands.Waiting; s.waiting == "" {
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
 	}
 	if s.why == v1alpha1.ReasonUnschedulable && facts.Impatient(s.run, s.absence, s.why, s.now) {
 		if s.end, err = giveWay(ctx, r.Client, r.Live, s.run, runFacts(s).Trials); err != nil {
-			return pass.Halt, err
+			return reconciler.Halt, err
 		} else if s.end != nil {
 			return r.conclude(ctx, s)
 		}
 	}
-	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, argo.AnswerPatience)), nil
+	return reconciler.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, argo.AnswerPatience)), nil
 }
 
 // replaceWorkflow makes room for another workflow where one will not release its trials any more, such as after retries that an absence of the
 // operator has used up. A workflow orders trials and measures nothing, so that its end costs none of them.
-func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope, because string) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope, because string) (reconciler.Step, error) {
 	s.why = v1alpha1.ReasonWorkflowFailed
 	s.waiting = fmt.Sprintf("another workflow takes the place of %s: %s", s.workflow.GetName(), because)
 	if left := argo.AnswerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
-		return pass.Again(left), nil // One that fails at once is not made again at once.
+		return reconciler.Again(left), nil // One that fails at once is not made again at once.
 	}
 	if err := r.engine().Remove(ctx, s.workflow); err != nil {
-		return pass.Halt, err
+		return reconciler.Halt, err
 	}
-	return pass.Again(time.Second), nil
+	return reconciler.Again(time.Second), nil
 }
 
 // report writes the run's manifest, reads everything back, and makes the report from that alone.
-func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	made, err := r.makeReport(ctx, s)
 	// A run was read as a whole; an idle operator shall not hold on to the room that took.
 	debug.FreeOSMemory()
 	if err == nil {
 		s.reported = made
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	// A refusal that somebody can mend is waited for like an absence: everything is measured, and nobody else is held up.
 	forGood := artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport) || errors.Is(err, ErrTooMany)
 	if end := runFacts(s).NotReported(err, forGood); end != nil {
 		s.unreported(end)
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	s.over, s.end = s.end, nil // It ends when that is stored for which it waits, and measures no more until then.
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		return pass.Halt, err // The API server is in trouble, and not the store.
+		return reconciler.Halt, err // The API server is in trouble, and not the store.
 	}
 	s.waitForStore(err)
-	return pass.Again(retryReport), nil
+	return reconciler.Again(retryReport), nil
 }
 
 // finish goes on with the early end of a run that an earlier pass has written down.
-func (r *BenchmarkRunReconciler) finish(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) finish(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if s.end = facts.Over(s.run); s.end == nil {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	return r.conclude(ctx, s)
 }
 
 // conclude ends a run before everything was measured, with a report of what was.
-func (r *BenchmarkRunReconciler) conclude(ctx context.Context, s *runScope) (pass.Step, error) {
+func (r *BenchmarkRunReconciler) conclude(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if !runFacts(s).Partial() {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	return r.report(ctx, s)
 }

@@ -23,7 +23,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/argo"
-	"loadstone.dev/loadstone/controllers/lookup"
+	"loadstone.dev/loadstone/controllers/index"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/queue"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -255,7 +255,7 @@ func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
 	scheme := newScheme(t)
 	byName := func(o client.Object) []string { return []string{o.GetName()} }
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run).WithIndex(argo.New(), metav1.ObjectNameField, byName)
-	if err := lookup.Index(t.Context(), indexed{builder}); err != nil {
+	if err := index.Index(t.Context(), indexed{builder}); err != nil {
 		t.Fatal(err)
 	}
 	c := builder.Build()

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
 	"loadstone.dev/loadstone/internal/record"
@@ -118,7 +118,7 @@ func TestARunThatEndsEarlyMeasuresNoMoreWhileItsReportWaits(t *testing.T) {
 func TestRunWhoseTrialsHaveEndedNeedsNoWorkflow(t *testing.T) {
 	s := runScopeOf(t, endTrials())
 	step, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: shelf{data: ran("1"), written: map[string][]byte{}}}).lead(t.Context(), s)
-	if err != nil || step != pass.Halt || s.reported == nil || s.workflow != nil {
+	if err != nil || step != reconciler.Halt || s.reported == nil || s.workflow != nil {
 		t.Fatalf("the pass ends with %+v, %v, a report %+v, workflow %v", step, err, s.reported, s.workflow)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/inputs"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
@@ -86,18 +86,18 @@ func (s *runScope) States() (before, after *v1alpha1.BenchmarkRun) {
 }
 
 // refuse ends a run that cannot be planned, and passes on what is no violation.
-func (s *runScope) refuse(err error) (pass.Step, error) {
+func (s *runScope) refuse(err error) (reconciler.Step, error) {
 	var v *plan.Violation
 	if !errors.As(err, &v) {
-		return pass.Halt, fmt.Errorf("reading what the spec asks for: %w", err)
+		return reconciler.Halt, fmt.Errorf("reading what the spec asks for: %w", err)
 	}
 	s.end = conduct.Refused(v)
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }
 
 // noRoom waits for nodes that are away and may come back. A run for which there would be no room with them either is refused after its patience: nodes
 // may be gone for as long as they are replaced.
-func (s *runScope) noRoom(v *plan.Violation, awaited string) (pass.Step, error) {
+func (s *runScope) noRoom(v *plan.Violation, awaited string) (reconciler.Step, error) {
 	patience := facts.Patience(s.run)
 	switch {
 	case awaited != "":
@@ -107,7 +107,7 @@ func (s *runScope) noRoom(v *plan.Violation, awaited string) (pass.Step, error) 
 		awaited = fmt.Sprintf("waiting for up to %s (spec.patienceSeconds) for nodes with room", patience)
 	}
 	s.why, s.waiting = v.Reason, awaited+": "+v.Message
-	return pass.Again(min(retryNodes, patience)), nil
+	return reconciler.Again(min(retryNodes, patience)), nil
 }
 
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
@@ -53,7 +53,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 		st.CompletionTime = &metav1.Time{Time: s.now}
 		st.TimeLeft = ""
 	}
-	c := pass.NewConditions(st.Conditions, s.run.Generation, s.now)
+	c := reconciler.NewConditions(st.Conditions, s.run.Generation, s.now)
 	stepConditions(c, s)
 	summaryConditions(c, s)
 	st.Conditions = c.Sorted()
@@ -61,7 +61,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 }
 
 // stepConditions states Planned, Executed, Reported and Conclusive.
-func stepConditions(c *pass.Conditions, s *runScope) {
+func stepConditions(c *reconciler.Conditions, s *runScope) {
 	steps := []struct {
 		kind    string
 		reached bool
@@ -103,7 +103,7 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 }
 
 // summaryConditions states Succeeded, and kstatus' Reconciling and Stalled, which follow from it.
-func summaryConditions(c *pass.Conditions, s *runScope) {
+func summaryConditions(c *reconciler.Conditions, s *runScope) {
 	outcome := runFacts(s).Outcome(s.end, s.verdict())
 	reason, message := outcome.Reason, outcome.Message
 	var status, going, stalled metav1.ConditionStatus

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 )
 
@@ -25,13 +25,13 @@ func clearNodes(ctx context.Context, c client.Client, live client.Reader, run *v
 	var trials v1alpha1.TrialList
 	here, mine := client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}
 	for _, list := range []client.ObjectList{&pods, &trials} {
-		if err := pass.Insist(func() error { return live.List(ctx, list, here, mine) }); err != nil {
+		if err := reconciler.Insist(func() error { return live.List(ctx, list, here, mine) }); err != nil {
 			return 0, nil, fmt.Errorf("looking for what is left: %w", err)
 		}
 	}
 	var refused []error
 	remove := func(what string, o client.Object, how ...client.DeleteAllOfOption) {
-		if err := pass.Insist(func() error { return c.DeleteAllOf(ctx, o, append(how, here, mine)...) }); err != nil {
+		if err := reconciler.Insist(func() error { return c.DeleteAllOf(ctx, o, append(how, here, mine)...) }); err != nil {
 			refused = append(refused, fmt.Errorf("deleting %s: %w", what, err))
 		}
 	}
@@ -65,7 +65,7 @@ func letGo(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) err
 	let := func() error {
 		return c.Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	}
-	if err := pass.Insist(let); client.IgnoreNotFound(err) != nil {
+	if err := reconciler.Insist(let); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing finalizer: %w", err)
 	}
 	return nil

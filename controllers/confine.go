@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/controllers/render"
 )
 
@@ -33,7 +33,7 @@ func releaseRun(ctx context.Context, c client.Writer, run *v1alpha1.BenchmarkRun
 	remove := func() error {
 		return c.DeleteAllOf(ctx, &networkingv1.NetworkPolicy{}, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)})
 	}
-	if err := pass.Insist(remove); err != nil {
+	if err := reconciler.Insist(remove); err != nil {
 		return fmt.Errorf("deleting NetworkPolicy: %w", err)
 	}
 	return nil

@@ -9,5 +9,5 @@
 //
 // Nothing is remembered between two passes: what to do next follows from the objects, the agents and the store. What is to
 // be measured is decided in package plan, how a run is led in package conduct, which is told what the objects say, and what was measured means in
-// package analysis and those below it. What a pass consists of is in package pass, what the pods of a trial say in package pods.
+// package analysis and those below it. What a pass consists of is in package reconciler, what the pods of a trial say in package pods.
 package controllers

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 )
 
 // lintEvery holds every status that the operator writes against what all statuses promise. What a trial has reached once
@@ -150,7 +150,7 @@ func lintTrial(t *v1alpha1.Trial) []string {
 }
 
 func TestTheLinterFindsWhatIsNotAsPromised(t *testing.T) {
-	c := pass.NewConditions(nil, 1, time.Time{})
+	c := reconciler.NewConditions(nil, 1, time.Time{})
 	for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionExecuted, v1alpha1.ConditionReported, v1alpha1.ConditionConclusive} {
 		c.Set(kind, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
 	}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
@@ -105,7 +105,7 @@ func deletePods(ctx context.Context, c client.Writer, pods []*corev1.Pod) error 
 			continue
 		}
 		// The UID keeps us from deleting a successor of the same name; the grace period is the pod's own, never zero.
-		if err := c.Delete(ctx, p, client.Preconditions{UID: &p.UID}); err != nil && !pass.Benign(err) {
+		if err := c.Delete(ctx, p, client.Preconditions{UID: &p.UID}); err != nil && !reconciler.Benign(err) {
 			return fmt.Errorf("deleting pod %s: %w", p.Name, err)
 		}
 	}

@@ -10,22 +10,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
 // panics is a phase in which the operator fails.
-func panics[S any](context.Context, S) (pass.Step, error) { panic("index out of range") }
+func panics[S any](context.Context, S) (reconciler.Step, error) { panic("index out of range") }
 
 // driven is a pass over an object whose only phase panics.
-func driven[O client.Object, S pass.Scope[O]](t *testing.T, object client.Object, s S) error {
+func driven[O client.Object, S reconciler.Scope[O]](t *testing.T, object client.Object, s S) error {
 	t.Helper()
 	scheme := newScheme(t)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(object).WithStatusSubresource(object).Build()
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 		t.Fatal(err)
 	}
-	_, err := pass.Drive(t.Context(), c, s, []pass.Phase[S]{panics[S]}, nil)
+	_, err := reconciler.Drive(t.Context(), c, s, []reconciler.Phase[S]{panics[S]}, nil)
 	return err
 }
 

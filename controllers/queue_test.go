@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/lookup"
+	"loadstone.dev/loadstone/controllers/index"
 )
 
 // indexer gives a client of tests the indexes of the operator's cache.
@@ -60,7 +60,7 @@ func TestWhatMovesTheQueueWakesThoseWhoWait(t *testing.T) {
 			}
 			before, after := run("first", tc.before), run("first", tc.after)
 			b := fake.NewClientBuilder().WithScheme(scheme)
-			if err := lookup.Index(t.Context(), indexer{b}); err != nil {
+			if err := index.Index(t.Context(), indexer{b}); err != nil {
 				t.Fatal(err)
 			}
 			r := &BenchmarkRunReconciler{Client: b.WithObjects(after, run("behind", back)).Build()}

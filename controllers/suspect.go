@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/controllers/pods"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
@@ -40,18 +40,18 @@ func (s *trialScope) suspect(f *conduct.Failure, patience time.Duration) (left t
 
 // recheck ends an attempt for a failed check, after a second look at its pods if the failure is permanent: a server that was killed or deleted
 // answers like one that is wrong. What has happened to the pods is the cause then. Live reads from the API server itself.
-func recheck(ctx context.Context, live client.Reader, s *trialScope, f *conduct.Failure) (pass.Step, error) {
+func recheck(ctx context.Context, live client.Reader, s *trialScope, f *conduct.Failure) (reconciler.Step, error) {
 	if f.Kind == conduct.Permanent {
 		if left := s.suspect(f, podPatience); left > 0 {
-			return pass.Again(left), nil
+			return reconciler.Again(left), nil
 		}
 		var err error
 		if f, err = befallen(ctx, live, podFacts(s), f); err != nil {
-			return pass.Halt, err
+			return reconciler.Halt, err
 		}
 	}
 	s.fault = f
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }
 
 // befallen is the failure of an attempt by what has happened to its pods by now, or else the one that was found.

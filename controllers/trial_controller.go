@@ -17,8 +17,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/agents"
-	"loadstone.dev/loadstone/controllers/lookup"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/index"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
@@ -58,7 +58,7 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return pass.Drive(ctx, r.Client, s, r.phases(), nil)
+	return reconciler.Drive(ctx, r.Client, s, r.phases(), nil)
 }
 
 // observe reads all that the phases decide upon.
@@ -75,7 +75,7 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	case err != nil && !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", t.Spec.RunName, err)
 	}
-	trials, err := lookup.TrialsOf(ctx, r.Client, t.Namespace, t.Labels[v1alpha1.LabelRunUID])
+	trials, err := index.TrialsOf(ctx, r.Client, t.Namespace, t.Labels[v1alpha1.LabelRunUID])
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +107,14 @@ func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 		Watches(&corev1.Pod{}, waiting).
 		Watches(&v1alpha1.Trial{}, waiting).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.ofRun)).
-		WithOptions(pass.Workers(4)).
+		WithOptions(reconciler.Workers(4)).
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
 
 // next are the trials whose turn it is.
 func (r *TrialReconciler) next(ctx context.Context, _ client.Object) []reconcile.Request {
-	trials, err := lookup.Turns(ctx, r.Client)
-	return lookup.Requests(ctx, trials, err)
+	trials, err := index.Turns(ctx, r.Client)
+	return index.Requests(ctx, trials, err)
 }
 
 // ofRun are the open trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
@@ -123,6 +123,6 @@ func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcil
 	if !ok || run.DeletionTimestamp.IsZero() && facts.EndReason(run) == "" && run.Status.Interim.AnalysedBlocks == 0 {
 		return nil
 	}
-	trials, err := lookup.OpenTrials(ctx, r.Client)
-	return lookup.Requests(ctx, slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool { return t.Labels[v1alpha1.LabelRunUID] != string(run.UID) }), err)
+	trials, err := index.OpenTrials(ctx, r.Client)
+	return index.Requests(ctx, slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool { return t.Labels[v1alpha1.LabelRunUID] != string(run.UID) }), err)
 }

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/controllers/inputs"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/trial/protocol"
@@ -20,10 +20,10 @@ import (
 
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
 // first warm-up they are, so that an operator that died before it told them does not cost the whole timetable.
-func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if try := attemptFacts(s); try.Quiet() {
 		s.prepared = true
-		return pass.Again(try.NextEnd()), nil
+		return reconciler.Again(try.NextEnd()), nil
 	}
 	for _, a := range s.members {
 		st, err := r.askAgent(ctx, s, a.pod)
@@ -31,11 +31,11 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 			return silent(s, a.pod, err)
 		}
 		if s.fault = conduct.AgentFailed(s.planned(), agentIn(a.pod), st); s.fault != nil {
-			return pass.Halt, nil
+			return reconciler.Halt, nil
 		}
 		a.state = &st
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 func (r *TrialReconciler) command(ctx context.Context, pod *corev1.Pod, c protocol.Command) (protocol.State, error) {
@@ -53,22 +53,22 @@ func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *core
 
 // silent waits for an agent that has not answered as agents do, as long as it may, and some seconds longer: one lost answer ends nothing. One that refuses for good has answered: it ends the
 // attempt.
-func silent(s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
+func silent(s *trialScope, pod *corev1.Pod, err error) (reconciler.Step, error) {
 	if s.fault = refusal(pod, err); s.fault != nil {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	if f := attemptFacts(s).AgentSilent(agentIn(pod), err); f != nil {
 		if left := s.suspect(f, silencePatience); left > 0 {
-			return pass.Again(min(left, askSilent)), nil
+			return reconciler.Again(min(left, askSilent)), nil
 		}
 		s.fault = f
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	s.waiting = agentIn(pod) + " is not responding yet"
 	if refused := (*agents.Refusal)(nil); errors.As(err, &refused) {
 		s.waiting = fmt.Sprintf("%s %s", agentIn(pod), refused)
 	}
-	return pass.Again(pollEvery), nil
+	return reconciler.Again(pollEvery), nil
 }
 
 // refusal is the failure of an agent that will not do what it was asked, whoever asks again; nil for every other error.
@@ -83,7 +83,7 @@ func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
 // prepare waits until every server is ready, and then lets every generator check what it will measure.
-func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	for !s.prepared {
 		next, k, f := attemptFacts(s).Prepare(s.planned(), seen(s.servers()), seen(s.generators()))
 		switch {
@@ -91,7 +91,7 @@ func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (pass.Step
 			return recheck(ctx, r.Live, s, f)
 		case next == conduct.AwaitServer:
 			s.waiting = fmt.Sprintf("implementations[%s] is not ready yet", s.work().Servers()[k].Name)
-			return pass.Again(pollEvery), nil
+			return reconciler.Again(pollEvery), nil
 		case next == conduct.AskCheck:
 			if step, err := r.check(ctx, s, s.generators()[k]); step.Stop || err != nil {
 				return step, err
@@ -100,11 +100,11 @@ func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (pass.Step
 			s.prepared = true
 		}
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // check lets a generator send one request of each kind before anything is measured, and asks whether it can make its part.
-func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (pass.Step, error) {
+func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (reconciler.Step, error) {
 	if err := cmp.Or(r.loadScripts(ctx, s), r.readBodies(ctx, s)); err != nil {
 		return inputsAway(s, err)
 	}
@@ -113,7 +113,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (
 		return silent(s, g.pod, err)
 	}
 	g.state, g.asked = &st, true
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // loadScripts reads what the run has frozen, once a pass.
@@ -141,12 +141,12 @@ func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
 }
 
 // inputsAway waits for a store that may come back.
-func inputsAway(s *trialScope, err error) (pass.Step, error) {
+func inputsAway(s *trialScope, err error) (reconciler.Step, error) {
 	if s.fault = attemptFacts(s).InputsAway(err); s.fault != nil {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	s.await(err.Error())
-	return pass.Again(retryStore), nil
+	return reconciler.Again(retryStore), nil
 }
 
 func (s *trialScope) checkCommand(member string) protocol.Command {
@@ -156,30 +156,30 @@ func (s *trialScope) checkCommand(member string) protocol.Command {
 }
 
 // awaitRelease holds a prepared trial until its step of the workflow has come.
-func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (reconciler.Step, error) {
 	if s.trial.Spec.Start == v1alpha1.StartReleased {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	s.waiting = "ready: waiting for the workflow to reach this trial"
 	if left := attemptFacts(s).Begun.Add(facts.Quickly).Sub(s.now); left > 0 {
-		return pass.Again(left), nil // Its step may come before that is worth a word.
+		return reconciler.Again(left), nil // Its step may come before that is worth a word.
 	}
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }
 
 // start gives all agents the timetable and one instant. The instant is written down first, so that an operator that dies in
 // between is followed by one that knows it.
-func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	try := attemptFacts(s)
 	if try.Started.IsZero() {
 		at := try.StartAt()
 		s.startTime = &at
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	cpu := s.serverCPU()
 	if cpu == nil && len(s.work().Servers()) > 1 {
 		s.fault = noSharedCPU(s)
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	for _, a := range s.members {
 		if a.state.Phase != protocol.Idle {
@@ -188,7 +188,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		clock, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		// Who is asked in vain until the start is over holds no file yet.
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now(), s.agentStates()...); s.fault != nil {
-			return pass.Halt, nil
+			return reconciler.Halt, nil
 		}
 		if err != nil {
 			return silent(s, a.pod, err)
@@ -201,22 +201,22 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		}
 		a.state = &state
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // awaitEnd waits for the last cell, waking at the end of each for the sake of the progress that people see.
-func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (reconciler.Step, error) {
 	try := attemptFacts(s)
 	if wait := try.AwaitEnd(s.agentStates()...); wait > 0 {
-		return pass.Again(wait), nil
+		return reconciler.Again(wait), nil
 	}
 	busy, failure := try.AgentsBusy(s.agentStates()...)
 	if s.fault = failure; failure != nil {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	if busy {
-		return pass.Again(pollEvery), nil
+		return reconciler.Again(pollEvery), nil
 	}
 	s.measured = !slices.ContainsFunc(s.agentStates(), func(st protocol.State) bool { return st.Program != nil })
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }

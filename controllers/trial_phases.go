@@ -13,8 +13,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/inputs"
-	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/controllers/pods"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/conduct"
@@ -35,8 +35,8 @@ const (
 )
 
 // phases are the steps of a trial in their order.
-func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
-	return []pass.Phase[*trialScope]{
+func (r *TrialReconciler) phases() []reconciler.Phase[*trialScope] {
+	return []reconciler.Phase[*trialScope]{
 		r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
 		r.askAgents, r.prepare, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
 	}
@@ -44,7 +44,7 @@ func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
 
 // follow ends a trial whose run is over, whose implementation has already shown that it cannot be measured, or that this operator does not find in the
 // plan of its run, such as one that another version made.
-func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (reconciler.Step, error) {
 	s.fault = viewFacts(s).GiveUp(s.planned())
 	if _, err := facts.Line(s.trial, s.plan); err != nil && s.fault == nil {
 		if s.unplanned != nil {
@@ -53,65 +53,65 @@ func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, e
 		s.fault = conduct.NotPlanned(err)
 	}
 	if s.fault != nil {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // awaitTurn lets the trials of a run be prepared one after the other.
-func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (reconciler.Step, error) {
 	if s.waiting = viewFacts(s).Awaits(s.planned()); s.waiting != "" {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // awaitRoom waits until no other measured pod exists: two would disturb each other, and a predecessor's CPUs are free only
 // when its object is gone.
-func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if len(s.others) == 0 {
 		s.turn = true
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	s.waiting = fmt.Sprintf("waiting for the pods of trial %s/%s to release their CPUs", s.others[0].Namespace, s.others[0].Labels[v1alpha1.LabelTrial])
-	return pass.Again(retryPods), deletePods(ctx, r.Client, s.stalePods())
+	return reconciler.Again(retryPods), deletePods(ctx, r.Client, s.stalePods())
 }
 
 // awaitStore waits for a store that is away or takes nothing before anything is started of which nothing could be stored. A store that is full, or whose
 // key may only read, still answers whoever reads.
-func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if len(s.pods()) > 0 || s.trial.Status.StartTime != nil {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	m, stored, err := publish.TrialIn(ctx, r.Store, s.runPrefix(), s.trial.Name, s.attempt, plan.Attempts)
 	if err == nil {
 		// It was measured before: somebody has deleted it since, and its run has made it again. Where that cannot be read, it is measured.
 		s.manifest, s.startTime, s.measuredOn = &stored, &m.Start, facts.MeasuredOn(m)
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	if !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied) {
 		s.await(err.Error())
-		return pass.Again(retryStore), nil
+		return reconciler.Again(retryStore), nil
 	}
 	text := fmt.Appendf(nil, "attempt %d at trial %s begins\n", s.attempt, s.trial.Name)
 	if _, err := r.Store.Put(ctx, artifact.BegunKey(s.prefix()), "text/plain", text); err != nil {
 		s.await(err.Error())
-		return pass.Again(retryStore), nil
+		return reconciler.Again(retryStore), nil
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
-func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if len(s.pods()) == len(s.members) {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	if err := r.readBodies(ctx, s); err != nil {
 		return inputsAway(s, err)
 	}
 	var err error
 	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.plan.Implementations, s.work().Servers()); s.fault != nil || err != nil {
-		return pass.Halt, err
+		return reconciler.Halt, err
 	}
 	opts := render.PodOptions{
 		AgentImage: r.AgentImage, ToolboxImage: r.ToolboxImage, PullSecrets: r.PullSecrets, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
@@ -124,70 +124,70 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.S
 		pod := render.Pod(s.trial, m.Member, timetable.End(s.work().Slots()), opts)
 		if s.trial.Status.StartTime != nil {
 			s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted while the trial was measured", pod.Name)
-			return pass.Halt, nil
+			return reconciler.Halt, nil
 		}
 		if err := r.Create(ctx, pod); err != nil {
 			return r.refused(ctx, s, pod, err)
 		}
 		m.pod = pod
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
-func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
+func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev1.Pod, err error) (reconciler.Step, error) {
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		// The cache has not seen it yet, or it is another's, such as one of an earlier trial of this name that does not go. An event tells of ours.
 		s.waiting = fmt.Sprintf("a pod named %s exists already", pod.Name)
 		taken, err := takenName(ctx, r.Live, pod)
 		s.fault = attemptFacts(s).NameTaken("pod "+pod.Name, taken)
-		return pass.Again(retryPods), err
-	case pass.OverQuota(err):
+		return reconciler.Again(retryPods), err
+	case reconciler.OverQuota(err):
 		s.await(fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err))
-		return pass.Again(retryPods), nil
-	case pass.Terminating(err):
+		return reconciler.Again(retryPods), nil
+	case reconciler.Terminating(err):
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "namespace %s is being deleted, and takes no pod any more: create the run in another", pod.Namespace)
-		return pass.Halt, nil
-	case (pass.Denied(err) || pass.Forbidden(err)) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
+		return reconciler.Halt, nil
+	case (reconciler.Denied(err) || reconciler.Forbidden(err)) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
 		s.await(fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err))
-		return pass.Again(retryPods), nil
+		return reconciler.Again(retryPods), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "the API server rejected pod %s: %s", pod.Name, err)
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
-	return pass.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
+	return reconciler.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
 }
 
 // renew gives up an attempt that has waited too long for its step: other pods are made when that comes, and not before, for it may take days.
-func (s *trialScope) renew(p *corev1.Pod) (pass.Step, error) {
+func (s *trialScope) renew(p *corev1.Pod) (reconciler.Step, error) {
 	if s.trial.Spec.Start == v1alpha1.StartReleased {
 		s.fault = conduct.Outwaited("pod " + p.Name)
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	s.waiting = "waiting for the workflow to reach this trial: its pods will be created again then"
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }
 
 // examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
-func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	var err error
 	if s.unmounted, err = failedMounts(ctx, r.Live, podFacts(s).AwaitFiles()); err != nil {
-		return pass.Halt, err
+		return reconciler.Halt, err
 	}
 	seen := podFacts(s)
 	if p := seen.Expired(attemptFacts(s).Needs()); p != nil && s.trial.Status.StartTime == nil {
 		return s.renew(p)
 	}
 	if s.fault = seen.Fault(); s.fault != nil {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	if !slices.ContainsFunc(seen.Pods, func(p *corev1.Pod) bool { return !pods.Running(p, s.work().EndsItself()) }) {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	left, awaited := attemptFacts(s).PrepareLeft(), cmp.Or(seen.AwaitedNode(), seen.Awaited())
 	if left <= 0 && awaited == "" {
 		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s", attemptFacts(s).PrepareLimit(), v1alpha1.LabelTrial, s.trial.Name)
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	if s.waiting = cmp.Or(awaited, seen.Starting()); seen.Awaited() != "" {
 		s.await(s.waiting)
@@ -196,5 +196,5 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.
 	if left <= 0 {
 		left = retryPods
 	}
-	return pass.Again(min(left, retryPods)), nil
+	return reconciler.Again(min(left, retryPods)), nil
 }

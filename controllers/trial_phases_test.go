@@ -20,7 +20,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/agents"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
@@ -117,7 +117,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	deaf := agentsIn(protocol.State{Phase: protocol.Idle}, idle)
 	const end = 20*time.Second + 2*tool.LeastGap
 	tests := map[string]struct {
-		phase func(context.Context, *trialScope) (pass.Step, error)
+		phase func(context.Context, *trialScope) (reconciler.Step, error)
 		scope *trialScope
 		// fault is what the pass ends in; otherwise it waits for something, with another look soon.
 		fault, waiting string
@@ -247,7 +247,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	r := &TrialReconciler{Agents: punctual{commands: &commands}, Now: func() time.Time { return noon }}
 	idle := protocol.State{Phase: protocol.Idle}
 	s := scopeOf(agentsIn(idle, idle))
-	if got, err := r.start(t.Context(), s); err != nil || got != pass.Halt || s.startTime == nil || len(commands) != 0 {
+	if got, err := r.start(t.Context(), s); err != nil || got != reconciler.Halt || s.startTime == nil || len(commands) != 0 {
 		t.Fatalf("the first pass ends with %+v, %v, start %v, %d commands", got, err, s.startTime, len(commands))
 	}
 	if !s.startTime.Equal(noon.Add(conduct.StartLead)) {
@@ -256,7 +256,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 
 	s = scopeOf(agentsIn(idle, idle), later(0))
 	s.plan.Implementations[0].TLS = &record.TLS{}
-	if got, err := r.start(t.Context(), s); err != nil || got != pass.GoOn || s.fault != nil {
+	if got, err := r.start(t.Context(), s); err != nil || got != reconciler.GoOn || s.fault != nil {
 		t.Fatalf("the second pass ends with %+v, %v, %v", got, err, s.fault)
 	}
 	var roles []string

@@ -11,7 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/agents"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/trial/kind"
@@ -44,7 +44,7 @@ func (a saying) State(_ context.Context, ip string) (protocol.State, error) {
 
 func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 	fault := protocol.State{Phase: protocol.Failed, Program: &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: "it had not ended after 1m0s"}}
-	ask := func(s protocol.State) func(context.Context, *trialScope) (pass.Step, error) {
+	ask := func(s protocol.State) func(context.Context, *trialScope) (reconciler.Step, error) {
 		return (&TrialReconciler{Agents: saying{state: s}}).askAgents
 	}
 	r := &TrialReconciler{Agents: silence{}, Now: func() time.Time { return noon }}
@@ -67,23 +67,23 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 		s.members[0].state.Listening = true
 	}
 	for name, tc := range map[string]struct {
-		phase func(context.Context, *trialScope) (pass.Step, error)
+		phase func(context.Context, *trialScope) (reconciler.Step, error)
 		scope *trialScope
-		want  pass.Step
+		want  reconciler.Step
 		fault string
 	}{
-		"it is asked while it runs":             {ask(protocol.State{Phase: protocol.Running}), scopeOf(ofProgram, later(time.Second)), pass.GoOn, ""},
-		"it took too long":                      {ask(fault), scopeOf(ofProgram, later(time.Second)), pass.Halt, "ProgramTooLong permanent: implementations[go]: it had not ended after 1m0s"},
-		"its collector is silent while it runs": {r.askAgents, scopeOf(ofProgram, later(time.Second)), pass.Again(pollEvery), ""},
-		"its parent is not ready":               {r.prepare, scopeOf(ofProgram, collects(protocol.Idle)), pass.Again(pollEvery), ""},
-		"nobody is there to be checked":         {r.prepare, scopeOf(ofProgram, up), pass.GoOn, ""},
-		"it runs":                               {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Running), later(time.Second)), pass.Again(250 * time.Millisecond), ""},
-		"it has ended before its limit":         {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Measured), later(time.Second)), pass.GoOn, ""},
-		"it has failed":                         {r.awaitEnd, scopeOf(ofProgram, holds(protocol.Measured), later(time.Second)), pass.GoOn, ""},
-		"its output is stored":                  {r.store, scopeOf(ofProgram, holds(protocol.Stored), later(time.Second)), pass.Halt, "ProgramFailed permanent: implementations[go]: exit code 3; what it printed is stored as "},
-		"its output cannot be stored":           {r.store, scopeOf(ofProgram, holds(protocol.Measured), later(time.Hour)), pass.Halt, "ProgramFailed permanent: implementations[go]: exit code 3"},
-		"its container has done its work":       {r.examinePods, scopeOf(ofProgram, exits(0), later(time.Second)), pass.GoOn, ""},
-		"its container has failed":              {r.examinePods, scopeOf(ofProgram, exits(3), later(time.Second)), pass.Halt, "ProgramFailed permanent: implementations[go] exited (exit code 3, Error)"},
+		"it is asked while it runs":             {ask(protocol.State{Phase: protocol.Running}), scopeOf(ofProgram, later(time.Second)), reconciler.GoOn, ""},
+		"it took too long":                      {ask(fault), scopeOf(ofProgram, later(time.Second)), reconciler.Halt, "ProgramTooLong permanent: implementations[go]: it had not ended after 1m0s"},
+		"its collector is silent while it runs": {r.askAgents, scopeOf(ofProgram, later(time.Second)), reconciler.Again(pollEvery), ""},
+		"its parent is not ready":               {r.prepare, scopeOf(ofProgram, collects(protocol.Idle)), reconciler.Again(pollEvery), ""},
+		"nobody is there to be checked":         {r.prepare, scopeOf(ofProgram, up), reconciler.GoOn, ""},
+		"it runs":                               {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Running), later(time.Second)), reconciler.Again(250 * time.Millisecond), ""},
+		"it has ended before its limit":         {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Measured), later(time.Second)), reconciler.GoOn, ""},
+		"it has failed":                         {r.awaitEnd, scopeOf(ofProgram, holds(protocol.Measured), later(time.Second)), reconciler.GoOn, ""},
+		"its output is stored":                  {r.store, scopeOf(ofProgram, holds(protocol.Stored), later(time.Second)), reconciler.Halt, "ProgramFailed permanent: implementations[go]: exit code 3; what it printed is stored as "},
+		"its output cannot be stored":           {r.store, scopeOf(ofProgram, holds(protocol.Measured), later(time.Hour)), reconciler.Halt, "ProgramFailed permanent: implementations[go]: exit code 3"},
+		"its container has done its work":       {r.examinePods, scopeOf(ofProgram, exits(0), later(time.Second)), reconciler.GoOn, ""},
+		"its container has failed":              {r.examinePods, scopeOf(ofProgram, exits(3), later(time.Second)), reconciler.Halt, "ProgramFailed permanent: implementations[go] exited (exit code 3, Error)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tc.phase(t.Context(), tc.scope)

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
@@ -65,7 +65,7 @@ func (s *trialScope) progress() string {
 
 // nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
-	note := util.Clip(attemptFacts(s).Note(s.fault), pass.MaxMessage)
+	note := util.Clip(attemptFacts(s).Note(s.fault), reconciler.MaxMessage)
 	if !s.fault.Waited {
 		st.Failures = append(st.Failures, note)
 	}
@@ -81,7 +81,7 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 }
 
 func trialConditions(s *trialScope, old []metav1.Condition) []metav1.Condition {
-	c := pass.NewConditions(old, s.trial.Generation, s.now)
+	c := reconciler.NewConditions(old, s.trial.Generation, s.now)
 	measured, stored := s.measured || s.manifest != nil, s.manifest != nil
 	milestone(c, v1alpha1.ConditionPrepared, s.prepared || measured, s)
 	milestone(c, v1alpha1.ConditionMeasured, measured, s)
@@ -91,7 +91,7 @@ func trialConditions(s *trialScope, old []metav1.Condition) []metav1.Condition {
 }
 
 // milestone states whether an attempt has come so far. What it has reached stays true, whatever ends it.
-func milestone(c *pass.Conditions, kind string, reached bool, s *trialScope) {
+func milestone(c *reconciler.Conditions, kind string, reached bool, s *trialScope) {
 	switch {
 	case reached, s.fault != nil && c.IsTrue(kind):
 		c.Set(kind, metav1.ConditionTrue, v1alpha1.ReasonDone, "")

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/controllers/inputs"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/publish"
@@ -15,27 +15,27 @@ import (
 )
 
 // store gives each agent signed addresses for its files, and waits until all are written.
-func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	done, pause := true, attemptFacts(s).StorePause()
 	s.waiting = "storing artifacts"
 	for _, a := range s.members {
 		state := *a.state
 		if state.Phase == protocol.Stored {
 			if s.fault = conduct.ProgramFailed(s.planned(), state, s.keys(a)); s.fault != nil {
-				return pass.Halt, nil
+				return reconciler.Halt, nil
 			}
 			continue
 		}
 		done = false
 		if s.fault = s.blame(attemptFacts(s).NotUploaded(a.Name, state)); s.fault != nil {
-			return pass.Halt, nil
+			return reconciler.Halt, nil
 		}
 		if state.Uploading {
 			continue
 		}
 		if err := r.tellToStore(ctx, s, a); err != nil {
 			if s.fault = s.blame(refusal(a.pod, err)); s.fault != nil {
-				return pass.Halt, nil
+				return reconciler.Halt, nil
 			}
 			return r.storeTrouble(s, err)
 		}
@@ -46,9 +46,9 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 		}
 	}
 	if !done {
-		return pass.Again(pause), nil
+		return reconciler.Again(pause), nil
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // keys are where the files of a member lie in the store.
@@ -87,19 +87,19 @@ func (r *TrialReconciler) tellToStore(ctx context.Context, s *trialScope, a *mem
 }
 
 // storeTrouble waits for a store that may come back, until the deadline.
-func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, error) {
+func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (reconciler.Step, error) {
 	if s.fault = s.blame(attemptFacts(s).StoreAway(err)); s.fault != nil {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
 	s.await(err.Error())
-	return pass.Again(time.Second), nil
+	return reconciler.Again(time.Second), nil
 }
 
 // writeManifest verifies every object and writes the manifest, last: with it the trial has happened.
-func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ pass.Step, err error) {
+func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ reconciler.Step, err error) {
 	// A kubelet renews the files of a server while it is measured: what it was given has to be the same before and after.
 	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.plan.Implementations, s.work().Servers()); s.fault != nil || err != nil {
-		return pass.Halt, err
+		return reconciler.Halt, err
 	}
 	if err := r.readBodies(ctx, s); err != nil {
 		return r.storeTrouble(s, err)
@@ -124,5 +124,5 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ p
 		return r.storeTrouble(s, err)
 	}
 	s.manifest = &stored
-	return pass.Halt, nil
+	return reconciler.Halt, nil
 }

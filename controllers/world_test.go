@@ -32,7 +32,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/argo"
-	"loadstone.dev/loadstone/controllers/lookup"
+	"loadstone.dev/loadstone/controllers/index"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
@@ -276,7 +276,7 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	w.t.Helper()
 	endpoint := &argo.Endpoint{Client: operator.client, Key: w.key, Addr: addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
-	w.must(lookup.Index(ctx, m.GetFieldIndexer()))
+	w.must(index.Index(ctx, m.GetFieldIndexer()))
 	live := w.led().Reader(m.GetAPIReader())
 	trials := &TrialReconciler{
 		Client: operator.client, Live: live, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,

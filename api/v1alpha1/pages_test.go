@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"loadstone.dev/loadstone/internal/record/reason"
+	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
 // pages are the kinds' pages in docs/, by the plural of the kind.
@@ -106,7 +106,7 @@ func TestThePagesExplainEveryConditionAndReason(t *testing.T) {
 		}
 		for _, code := range keys(t, text, "Reasons") {
 			explained["Reason"+code] = true
-			if reason.Of(code) == 0 {
+			if v1alpha1.OriginOf(code) == 0 {
 				t.Errorf("%s explains %s, which is no reason of the API", page, code)
 			}
 		}

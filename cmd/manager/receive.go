@@ -11,7 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"loadstone.dev/loadstone/controllers/receiver"
+	"loadstone.dev/loadstone/controllers/webhooks"
 )
 
 // receive takes requests to the webhooks of suites. It is a process of its own, since it reads keys that the operator may not, and is reached from
@@ -36,5 +36,5 @@ func receive(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return (&receiver.Server{Client: c, Addr: *listen, Now: time.Now}).Start(ctx)
+	return (&webhooks.Server{Client: c, Addr: *listen, Now: time.Now}).Start(ctx)
 }

@@ -37,15 +37,15 @@ import (
 	"loadstone.dev/loadstone/controllers"
 	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/controllers/argo"
+	"loadstone.dev/loadstone/controllers/index"
 	"loadstone.dev/loadstone/controllers/leader"
-	"loadstone.dev/loadstone/controllers/lookup"
 	"loadstone.dev/loadstone/controllers/notifications"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/controllers/suites"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 	"loadstone.dev/loadstone/internal/store/artifact"
-	"loadstone.dev/loadstone/internal/store/authority"
+	"loadstone.dev/loadstone/internal/store/certs"
 	"loadstone.dev/loadstone/internal/store/download"
 )
 
@@ -95,7 +95,7 @@ func parse(args []string) (options, error) {
 	if o.led, err = namespaces.Parse(*some, o.namespace); err != nil {
 		return o, fmt.Errorf("reading -namespaces (chart value runs.namespaces): %w", err)
 	}
-	if o.store.CA, err = authority.Read(o.store.CAFile); err != nil {
+	if o.store.CA, err = certs.Read(o.store.CAFile); err != nil {
 		return o, err
 	}
 	o.store.AccessKey, o.store.SecretKey = os.Getenv(artifact.AccessKeyVariable), os.Getenv(artifact.SecretKeyVariable)
@@ -184,7 +184,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := lookup.Index(ctx, m.GetFieldIndexer()); err != nil {
+	if err := index.Index(ctx, m.GetFieldIndexer()); err != nil {
 		return err
 	}
 	endpoint := &argo.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
@@ -344,7 +344,7 @@ func memory(o options) (cache.Options, error) {
 			&corev1.Pod{}:  {Label: labels.NewSelector().Add(*measured)},
 			&corev1.Node{}: {Transform: trimNode},
 			workflow: {
-				Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}, Transform: lookup.TrimWorkflow,
+				Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}, Transform: index.TrimWorkflow,
 			},
 		},
 	}, nil

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
 	"loadstone.dev/loadstone/controllers/pods"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -94,13 +94,13 @@ func (e Engine) RemoveAll(ctx context.Context, run *v1alpha1.BenchmarkRun) error
 	list := func() error {
 		return e.Live.List(ctx, there, client.InNamespace(e.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)})
 	}
-	if err := pass.Insist(list); err != nil {
+	if err := reconciler.Insist(list); err != nil {
 		return fmt.Errorf("listing workflows: %w", err)
 	}
 	var refused []error
 	for i := range there.Items {
 		if w := &there.Items[i]; w.GetDeletionTimestamp().IsZero() {
-			refused = append(refused, pass.Insist(func() error { return e.Remove(ctx, w) }))
+			refused = append(refused, reconciler.Insist(func() error { return e.Remove(ctx, w) }))
 		}
 	}
 	return errors.Join(refused...)
@@ -125,7 +125,7 @@ func (e Engine) RemoveTokens(ctx context.Context, run *v1alpha1.BenchmarkRun) er
 	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
 		names = append(names, render.WorkflowName(run.Name, string(run.UID), plan.Part{Repeat: repeat}))
 	}
-	return pass.Insist(func() error { return client.IgnoreNotFound(RemoveTokens(ctx, e.Client, e.Namespace, names...)) })
+	return reconciler.Insist(func() error { return client.IgnoreNotFound(RemoveTokens(ctx, e.Client, e.Namespace, names...)) })
 }
 
 // Follow tells how a workflow gets on, as Stands does, and replaces those of its agent pods from which nothing can be expected any more.
@@ -166,7 +166,7 @@ const never = time.Duration(math.MaxInt64)
 // word, as if it were not there; of whatever else refuses its pod it ends the workflow, and says so.
 func (e Engine) agentPodRefused(ctx context.Context, workflow string) error {
 	err := e.Create(ctx, render.AgentPod(e.Namespace, workflow, e.ServiceAccount), client.DryRunAll)
-	if pass.OverQuota(err) {
+	if reconciler.OverQuota(err) {
 		return err
 	}
 	return nil

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/suite"
 	"loadstone.dev/loadstone/internal/suite/notify"
@@ -164,11 +164,11 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 	lost := slices.ContainsFunc(givenUp(after), func(round string) bool { return !slices.Contains(known, round) })
 	switch {
 	case lost && !failing:
-		r.Recorder.Event(after, corev1.EventTypeWarning, v1alpha1.ReasonSinkRefused, util.Clip("Notified: "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, corev1.EventTypeWarning, v1alpha1.ReasonSinkRefused, util.Clip("Notified: "+c.Message, reconciler.MaxMessage))
 	case failing && (changed || lost):
-		r.Recorder.Event(after, corev1.EventTypeWarning, c.Reason, util.Clip("Notified is False: "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, corev1.EventTypeWarning, c.Reason, util.Clip("Notified is False: "+c.Message, reconciler.MaxMessage))
 	case changed && old != nil:
-		r.Recorder.Event(after, corev1.EventTypeNormal, c.Reason, util.Clip("Notified is True: "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, corev1.EventTypeNormal, c.Reason, util.Clip("Notified is True: "+c.Message, reconciler.MaxMessage))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/suite"
@@ -52,7 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.BenchmarkSuite) 
 		return ctrl.Result{}, err
 	}
 	of := &scope{facts: suite.Facts{Suite: s.DeepCopy(), Runs: runs, Now: r.Now()}}
-	return pass.Drive(ctx, r.Client, of, []pass.Phase[*scope]{r.resolve, r.show, r.decide, r.read, r.act}, r.announce)
+	return reconciler.Drive(ctx, r.Client, of, []reconciler.Phase[*scope]{r.resolve, r.show, r.decide, r.read, r.act}, r.announce)
 }
 
 // announce tells of conditions that people wait for and that have changed, after they were written.
@@ -69,7 +69,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 		if c.Status == metav1.ConditionFalse {
 			level = corev1.EventTypeWarning
 		}
-		r.Recorder.Event(after, level, c.Reason, util.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, level, c.Reason, util.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, reconciler.MaxMessage))
 	}
 }
 
@@ -78,6 +78,6 @@ func (r *Reconciler) SetupWithManager(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).
 		For(&v1alpha1.BenchmarkSuite{}).
 		Owns(&v1alpha1.BenchmarkRun{}).
-		WithOptions(pass.Workers(workers)).
+		WithOptions(reconciler.Workers(workers)).
 		Complete(reconcile.AsReconciler(r.Client, r))
 }

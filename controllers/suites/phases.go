@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/pass"
+	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/suite"
 	"loadstone.dev/loadstone/internal/suite/rounds"
@@ -37,7 +37,7 @@ func (s *scope) States() (before, after *v1alpha1.BenchmarkSuite) {
 	case s.done:
 		after.Status = s.decision.Status
 	case s.hindered != nil:
-		c := pass.NewConditions(after.Status.Conditions, after.Generation, s.facts.Now)
+		c := reconciler.NewConditions(after.Status.Conditions, after.Generation, s.facts.Now)
 		c.Set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonInProgress, s.hindered.Error())
 		after.Status.Conditions = c.Sorted()
 	}
@@ -60,15 +60,15 @@ func owned(ctx context.Context, c client.Reader, s *v1alpha1.BenchmarkSuite) ([]
 }
 
 // resolve asks registries for the digests behind tags, unless they were asked a short time ago.
-func (r *Reconciler) resolve(ctx context.Context, s *scope) (pass.Step, error) {
+func (r *Reconciler) resolve(ctx context.Context, s *scope) (reconciler.Step, error) {
 	s.facts.Images = r.answers.of(ctx, s.facts.Suite, s.facts.Runs, s.facts.Now, func(ctx context.Context, images []string) map[string]suite.Resolution {
 		return r.ask(ctx, s.facts.Suite, images)
 	})
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // show lets the API server read the runs of inputs that are new, or that the webhook asks for, which creates nothing.
-func (r *Reconciler) show(ctx context.Context, s *scope) (pass.Step, error) {
+func (r *Reconciler) show(ctx context.Context, s *scope) (reconciler.Step, error) {
 	for _, run := range suite.Draft(s.facts) {
 		err := r.Create(ctx, &run, client.DryRunAll)
 		switch {
@@ -76,14 +76,14 @@ func (r *Reconciler) show(ctx context.Context, s *scope) (pass.Step, error) {
 		case denied(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 			s.facts.Refuse(run, refusal(err))
 		default:
-			return pass.Halt, fmt.Errorf("checking BenchmarkRun %s: %w", run.Name, err)
+			return reconciler.Halt, fmt.Errorf("checking BenchmarkRun %s: %w", run.Name, err)
 		}
 	}
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // denied reports whether the cluster refuses a run that may be as it should: of runs, that is whatever it forbids.
-func denied(err error) bool { return apierrors.IsForbidden(err) || pass.Denied(err) }
+func denied(err error) bool { return apierrors.IsForbidden(err) || reconciler.Denied(err) }
 
 // refusal is what the API server says of a run that it does not take.
 func refusal(err error) *suite.Problem {
@@ -99,44 +99,44 @@ func refusal(err error) *suite.Problem {
 }
 
 // decide finds out what is to be done. What changes the cluster, and the end of a round, are decided by what the API server itself has.
-func (r *Reconciler) decide(ctx context.Context, s *scope) (pass.Step, error) {
+func (r *Reconciler) decide(ctx context.Context, s *scope) (reconciler.Step, error) {
 	s.decision = suite.Decide(s.facts)
 	quiet := len(s.decision.Create) == 0 && len(s.decision.Delete) == 0
 	if quiet && s.decision.Status.Current.Round == s.facts.Suite.Status.Current.Round {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	var err error
 	if s.facts.Runs, err = owned(ctx, r.Live, s.facts.Suite); err != nil {
-		return pass.Halt, err
+		return reconciler.Halt, err
 	}
 	s.decision = suite.Decide(s.facts)
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // afterStale is when a pass is done again that has seen an old suite.
 const afterStale = 100 * time.Millisecond
 
 // read reads the reports that the decision asks for, and decides again. While those of another suite are read, the decision says that it waits.
-func (r *Reconciler) read(ctx context.Context, s *scope) (pass.Step, error) {
+func (r *Reconciler) read(ctx context.Context, s *scope) (reconciler.Step, error) {
 	asked := s.decision.Read
 	if asked == nil || !r.reading.TryLock() {
-		return pass.GoOn, nil
+		return reconciler.GoOn, nil
 	}
 	defer r.reading.Unlock()
 	// A cache that does not know yet what the pass before has written would have everything read again.
 	var now v1alpha1.BenchmarkSuite
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.facts.Suite), &now); err != nil {
-		return pass.Halt, fmt.Errorf("reading BenchmarkSuite %s: %w", s.facts.Suite.Name, err)
+		return reconciler.Halt, fmt.Errorf("reading BenchmarkSuite %s: %w", s.facts.Suite.Name, err)
 	}
 	if now.ResourceVersion != s.facts.Suite.ResourceVersion {
-		return pass.Again(afterStale), nil
+		return reconciler.Again(afterStale), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, suite.StoreDeadline)
 	defer cancel()
 	h, err := rounds.History(ctx, r.Reports, s.facts.Suite.Name, asked.Measured)
 	s.facts.Reading, s.facts.Now = &suite.Reading{Round: asked.Round, History: h, Away: away(err)}, r.Now() // Reading takes its time.
 	s.decision = suite.Decide(s.facts)
-	return pass.GoOn, nil
+	return reconciler.GoOn, nil
 }
 
 // away is why the store does not give what it was asked for; nil if it does.
@@ -154,7 +154,7 @@ func away(err error) *suite.Problem {
 const mostDenials = 2
 
 // act carries the decision out. What the API server denies waits, and what may begin in its place is decided again, by what is there then.
-func (r *Reconciler) act(ctx context.Context, s *scope) (pass.Step, error) {
+func (r *Reconciler) act(ctx context.Context, s *scope) (reconciler.Step, error) {
 	refused, err := r.carryOut(ctx, s)
 	for range mostDenials {
 		if !refused || err != nil {
@@ -168,15 +168,15 @@ func (r *Reconciler) act(ctx context.Context, s *scope) (pass.Step, error) {
 	}
 	switch {
 	case err != nil:
-		return pass.Halt, err
+		return reconciler.Halt, err
 	case refused:
-		return pass.Halt, errors.New("the API server denies the BenchmarkRuns that were to take the place of those that it had denied")
+		return reconciler.Halt, errors.New("the API server denies the BenchmarkRuns that were to take the place of those that it had denied")
 	}
 	s.done = true
 	if s.decision.After == 0 {
-		return pass.Halt, nil
+		return reconciler.Halt, nil
 	}
-	return pass.Again(s.decision.After), nil
+	return reconciler.Again(s.decision.After), nil
 }
 
 // carryOut deletes and creates what the decision says. It is true if the API server denies a run, which the facts have then.

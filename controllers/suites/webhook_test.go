@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/controllers/receiver"
+	"loadstone.dev/loadstone/controllers/webhooks"
 	"loadstone.dev/loadstone/internal/suite/webhook"
 	"loadstone.dev/loadstone/internal/testbed"
 )
@@ -61,7 +61,7 @@ func (h *hook) open() {
 	access.Impersonate.UserName = account
 	c, err := client.New(access, client.Options{Scheme: h.scheme})
 	h.must(err)
-	server := httptest.NewServer((&receiver.Server{Client: c, Now: func() time.Time { return h.now }}).Handler())
+	server := httptest.NewServer((&webhooks.Server{Client: c, Now: func() time.Time { return h.now }}).Handler())
 	h.address, h.close = server.URL, server.Close
 }
 

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"loadstone.dev/loadstone/internal/agent/collect"
 	"loadstone.dev/loadstone/internal/agent/generate"
 	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/agent/observe"
-	"loadstone.dev/loadstone/internal/agent/profile"
+	"loadstone.dev/loadstone/internal/agent/program"
+
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 	"loadstone.dev/loadstone/internal/trial/timetable"
@@ -41,10 +41,10 @@ var (
 	_ checker = (*generate.Generator)(nil)
 	_ Worker  = (*observe.Observer)(nil)
 	_ watcher = (*observe.Observer)(nil)
-	_ Worker  = (*collect.Collector)(nil)
-	_ watcher = (*collect.Collector)(nil)
-	_ Worker  = (*profile.Monitor)(nil)
-	_ watcher = (*profile.Monitor)(nil)
+	_ Worker  = (*program.Collector)(nil)
+	_ watcher = (*program.Collector)(nil)
+	_ Worker  = (*program.Monitor)(nil)
+	_ watcher = (*program.Monitor)(nil)
 )
 
 // Agent answers the operator and does its commands.

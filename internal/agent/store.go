@@ -15,7 +15,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/agent/httpcheck"
 	"loadstone.dev/loadstone/internal/base/timing"
-	"loadstone.dev/loadstone/internal/store/authority"
+	"loadstone.dev/loadstone/internal/store/certs"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
@@ -51,7 +51,7 @@ func newUploader(dir string) uploader {
 
 // trusting is an uploader that checks the object store's certificate by private authorities, too.
 func (u uploader) trusting(bundle string) (uploader, error) {
-	trusted, err := authority.TLS(bundle)
+	trusted, err := certs.TLS(bundle)
 	if trusted == nil || err != nil {
 		return u, err
 	}
@@ -89,7 +89,7 @@ func (u uploader) putOnce(ctx context.Context, d protocol.Destination) (final bo
 		return true, err
 	}
 	response, err := u.client.Do(request)
-	if reason := authority.Explain(err); reason != nil {
+	if reason := certs.Explain(err); reason != nil {
 		return true, reason
 	}
 	if err != nil {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/capacity"
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/record/reason"
 )
 
 // Coverage is what was planned against what was measured.
@@ -206,7 +206,7 @@ func missing(data record.RunData, block int32, implementation string) *MissingTr
 func (c Coverage) failures() map[string]int {
 	out := map[string]int{}
 	for _, m := range c.Missing {
-		if reason.Of(m.Reason) == reason.Implementation {
+		if v1alpha1.OriginOf(m.Reason) == v1alpha1.OriginImplementation {
 			out[m.Implementation]++
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/config/samples"
-	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -46,7 +46,7 @@ func TestACalibrationMeasuresTheServerOfThisProgramTwice(t *testing.T) {
 	var m record.RunManifest
 	read(t, filepath.Join(results, "manifest.json"), &m)
 	own := m.Plan.Implementations
-	if len(own) != 2 || !slices.Equal(own[0].Command, own[1].Command) || len(own[0].Command) != 3 || own[0].Command[1] != helper.ServerCommand {
+	if len(own) != 2 || !slices.Equal(own[0].Command, own[1].Command) || len(own[0].Command) != 3 || own[0].Command[1] != reexec.ServerCommand {
 		t.Errorf("it measures %+v", own)
 	}
 	for _, trial := range m.Trials {

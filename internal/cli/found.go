@@ -9,7 +9,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -50,7 +50,7 @@ func Follow(ctx context.Context, k *kube.Flags, c client.Client, r *v1alpha1.Ben
 	if err != nil {
 		return Found{}, err
 	}
-	e := follow.Ending(ended)
+	e := facts.Ending(ended)
 	if ended.Status.Report.URI == "" {
 		return Found{Ending: e}, nil
 	}

@@ -12,9 +12,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cli/screen"
-	"loadstone.dev/loadstone/internal/client/discover"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/local/folders"
 )
 
@@ -79,13 +79,13 @@ func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]screen.
 	}
 	var runs v1alpha1.BenchmarkRunList
 	if err := c.List(ctx, &runs, client.InNamespace(namespace)); err != nil {
-		return nil, fmt.Errorf("listing BenchmarkRuns: %w", discover.Explain("", err))
+		return nil, fmt.Errorf("listing BenchmarkRuns: %w", kube.Explain("", err))
 	}
 	out := []screen.Run{}
 	for i := range runs.Items {
 		r := &runs.Items[i]
 		out = append(out, screen.Run{
-			Namespace: r.Namespace, Name: r.Name, State: follow.State(r), Progress: r.Status.Progress, Left: r.Status.TimeLeft,
+			Namespace: r.Namespace, Name: r.Name, State: facts.State(r), Progress: r.Status.Progress, Left: r.Status.TimeLeft,
 			Created: r.CreationTimestamp.Time, Verdict: r.Status.Verdict,
 		})
 	}

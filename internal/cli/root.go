@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/ui/server"
 )
 
@@ -29,8 +29,8 @@ measures on the cluster of kubectl's current context.`
 func Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if helper.Is(args[1:]) {
-		status, err := helper.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if reexec.Is(args[1:]) {
+		status, err := reexec.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "loadstone:", err)
 		}

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
@@ -100,7 +100,7 @@ func (o clusterRun) follow(ctx context.Context, told screen.Teller, c client.Cli
 	if err != nil {
 		return err
 	}
-	e := follow.Ending(found)
+	e := facts.Ending(found)
 	if found.Status.Report.URI != "" {
 		fetching, cancel := context.WithTimeout(ctx, fetchDeadline)
 		defer cancel()

@@ -22,7 +22,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/analysis/validity"
-	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 )
@@ -32,7 +32,7 @@ const asProgram = "LOADSTONE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	shortenCalibration()
-	if os.Getenv(asProgram) != "" || helper.Is(os.Args[1:]) {
+	if os.Getenv(asProgram) != "" || reexec.Is(os.Args[1:]) {
 		os.Exit(Main(os.Args))
 	}
 	code, err := inFolder(m)

@@ -11,7 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
-	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
 // lastPort is the highest port there is.
@@ -48,7 +48,7 @@ func (s Server) Here(self string, taken func(port int) bool) (*v1alpha1.Benchmar
 		for s.Port < lastPort && taken(s.Port) {
 			s.Port++
 		}
-		s.Command = []string{self, helper.ServerCommand, "--port=" + strconv.Itoa(s.Port)}
+		s.Command = []string{self, reexec.ServerCommand, "--port=" + strconv.Itoa(s.Port)}
 	}
 	r, err := s.run(func(i *v1alpha1.Implementation) { i.Image, i.Port, i.Command = s.Image, int32(s.Port), s.Command })
 	if err == nil {

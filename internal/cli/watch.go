@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
@@ -74,7 +74,7 @@ func waitCommand(k *kube.Flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e := follow.Ending(ended)
+			e := facts.Ending(ended)
 			return errors.Join(screen.PrintEnding(c.OutOrStdout(), e), statusOf(e))
 		},
 	}

@@ -13,7 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent/kernel"
-	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -174,7 +174,7 @@ func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Impl
 		if err != nil {
 			return nil, program{}, nil, fmt.Errorf("finding this program: %w", err)
 		}
-		command = append([]string{self, helper.LaunchCommand, "--exchange", m.exchange, "--"}, command...)
+		command = append([]string{self, reexec.LaunchCommand, "--exchange", m.exchange, "--"}, command...)
 	}
 	return command, program{path, sum}, nil, nil
 }

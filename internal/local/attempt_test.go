@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/local/helper"
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -66,7 +66,7 @@ func tried(r *Run) *attempt {
 	t := &r.facts.Trials[0]
 	a := &attempt{Run: r, Attempt: t.Attempt(1, noon), trial: t, team: &team{faults: make(chan *conduct.Failure, 1)}}
 	for _, planned := range t.Work.Members() {
-		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &helper.Process{}})
+		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &reexec.Process{}})
 	}
 	return a
 }
@@ -192,7 +192,7 @@ func holding(t *testing.T, a *attempt) {
 		}
 		m.dir = made.dir
 		text := "the record of " + m.Name
-		helpertest.Write(t, filepath.Join(m.dir, record.ResultFile), text, 0o600)
+		reexectest.Write(t, filepath.Join(m.dir, record.ResultFile), text, 0o600)
 		sum := sha256.Sum256([]byte(text))
 		m.state.Files = []protocol.File{{Name: record.ResultFile, Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent/launch"
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/kind"
@@ -83,7 +83,7 @@ func TestATrialKnowsWhenAndWhereItWasStarted(t *testing.T) {
 }
 
 func TestAnAgentThatWasNeverStartedIsLost(t *testing.T) {
-	m := observed(t, helpertest.OwnCPUs(t), "observe", "--port=1")
+	m := observed(t, reexectest.OwnCPUs(t), "observe", "--port=1")
 	a := tried(led(t, quick()))
 	// A member without an agent is not waited for.
 	a.team.members = []*member{{Member: kind.Member{Name: "generator-0"}}, m}
@@ -106,8 +106,8 @@ func serverOf(t *testing.T) (*attempt, *member) {
 }
 
 func TestAProgramIsStartedAsItIsPlanned(t *testing.T) {
-	folder, cpus := t.TempDir(), helpertest.OwnCPUs(t)
-	path := helpertest.Write(t, filepath.Join(folder, "server"), "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status\necho $1\nexit 4\n", 0o700)
+	folder, cpus := t.TempDir(), reexectest.OwnCPUs(t)
+	path := reexectest.Write(t, filepath.Join(folder, "server"), "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status\necho $1\nexit 4\n", 0o700)
 	a, m := serverOf(t)
 	f, err := a.startProgram(m, place{cpus: cpus, rest: cpus, folder: folder}, kind.Process{Command: []string{"./server", "argument"}, MilliCPU: 1000})
 	if f != nil || err != nil {
@@ -131,15 +131,15 @@ func TestAProgramIsStartedAsItIsPlanned(t *testing.T) {
 }
 
 func TestAProgramThatMeasuresItselfWaitsForItsOrder(t *testing.T) {
-	folder, cpus := t.TempDir(), helpertest.OwnCPUs(t)
-	path := helpertest.Write(t, filepath.Join(folder, "bench"), "#!/bin/sh\necho > ran\n", 0o700)
+	folder, cpus := t.TempDir(), reexectest.OwnCPUs(t)
+	path := reexectest.Write(t, filepath.Join(folder, "bench"), "#!/bin/sh\necho > ran\n", 0o700)
 	a, m := serverOf(t)
 	f, err := a.startProgram(m, place{cpus: cpus, rest: cpus, folder: folder}, kind.Process{Command: []string{"./bench"}, MilliCPU: 1000, Launched: true})
 	if f != nil || err != nil {
 		t.Fatalf("it is not started: %+v, %v", f, err)
 	}
 	var found string
-	helpertest.Await(t, "the program's parent has found it", func() bool {
+	reexectest.Await(t, "the program's parent has found it", func() bool {
 		program, failed := launch.Exchange(m.exchange).Program()
 		found, err = program.Path, failed
 		return err != nil || found != ""
@@ -155,7 +155,7 @@ func TestAProgramThatMeasuresItselfWaitsForItsOrder(t *testing.T) {
 
 func TestAProgramThatIsGoneFailsItsTrialForGood(t *testing.T) {
 	a, m := serverOf(t)
-	f, err := a.startProgram(m, place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}, kind.Process{Command: []string{"./server"}, MilliCPU: 1000})
+	f, err := a.startProgram(m, place{cpus: reexectest.OwnCPUs(t), rest: reexectest.OwnCPUs(t), folder: t.TempDir()}, kind.Process{Command: []string{"./server"}, MilliCPU: 1000})
 	want := fmt.Sprintf("implementations[%s].command: there is no program ", a.trial.Servers[0])
 	if err != nil || f == nil || f.Kind != conduct.Permanent || f.Reason != v1alpha1.ReasonServerExited || !strings.HasPrefix(f.Message, want) {
 		t.Errorf("it ends with %+v, %v, want %q", f, err, want)

@@ -1,7 +1,7 @@
 // Package local is the second backend of package conduct: it runs a benchmark on this machine. Where the operator creates pods, it
 // starts processes on their CPUs. Where the operator uses the object store, it uses a folder. Plan, agents, records and report are the same.
 //
-// Each process of a member is a child of this program; see package helper. A file in the folder of the run records the progress, so
+// Each process of a member is a child of this program; see package reexec. A file in the folder of the run records the progress, so
 // that another process can resume a killed run; see package folders and Run.restore.
 //
 // A member owns its CPUs. They are chosen once per run, set before the process starts, and read back by the agents in every cell. Other

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"loadstone.dev/loadstone/internal/local/helper"
 	"loadstone.dev/loadstone/internal/local/image"
+	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
@@ -128,7 +128,7 @@ func namespacesPermitted(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, self, helper.ContainCommand)
+	cmd := exec.CommandContext(ctx, self, reexec.ContainCommand)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	image.SetNamespaces(cmd.SysProcAttr)
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -155,7 +155,7 @@ func containArgs(root image.Root) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	return []string{self, helper.ContainCommand, string(text)}, nil
+	return []string{self, reexec.ContainCommand, string(text)}, nil
 }
 
 // imageNotes are what the run's manifest says of images.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"loadstone.dev/loadstone/internal/agent/cgroup"
-	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
 // openCgroups makes a cgroup for the run where this machine permits it.
@@ -34,7 +34,7 @@ func (a *attempt) isolate(m *member, at place) ([]string, error) {
 	}
 	flags := []string{"--counters", counters}
 	if !m.isServer() {
-		flags = append(flags, helper.GroupArgs("cgroup", group)...)
+		flags = append(flags, reexec.GroupArgs("cgroup", group)...)
 	}
 	return flags, nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/agent/cgroup"
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
@@ -68,7 +68,7 @@ func TestAProgramThatExceedsItsMemoryIsTold(t *testing.T) {
 	own := assembled(t)
 	m := joined(t, own, r.facts.Trials[0].Work.Members()[1])
 	m.Processes[0].MemoryBytes = 16 << 20
-	cpus := helpertest.OwnCPUs(t)
+	cpus := reexectest.OwnCPUs(t)
 	at := place{cpus: cpus, rest: cpus, folder: t.TempDir()}
 	a := &attempt{Run: r, trial: &r.facts.Trials[0], team: own}
 	flags, err := a.isolate(m, at)
@@ -98,7 +98,7 @@ func TestAGeneratorEntersItsOwnGroup(t *testing.T) {
 	t.Cleanup(r.cgroups.Remove)
 	own := assembled(t)
 	m := joined(t, own, r.facts.Trials[0].Work.Members()[0])
-	cpus := helpertest.OwnCPUs(t)
+	cpus := reexectest.OwnCPUs(t)
 	a := &attempt{Run: r, trial: &r.facts.Trials[0], team: own}
 	flags, err := a.isolate(m, place{cpus: cpus, rest: cpus})
 	if err != nil {
@@ -107,7 +107,7 @@ func TestAGeneratorEntersItsOwnGroup(t *testing.T) {
 	if err := own.startAgent(m, cpus, append(flags, "--trial", "quick-000-plain", "--node", "here"), []string{"generate"}); err != nil {
 		t.Fatal(err)
 	}
-	helpertest.Await(t, "the agent is in its cgroup", func() bool {
+	reexectest.Await(t, "the agent is in its cgroup", func() bool {
 		text, err := os.ReadFile(m.group.Folders[0].Dir + "/cgroup.procs")
 		return err == nil && strings.TrimSpace(string(text)) != ""
 	})

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
@@ -23,7 +23,7 @@ import (
 func TestAKindOfWorkThatNothingKnowsIsLedFromItsSpecToItsReport(t *testing.T) {
 	kindtest.Know(t)
 	dir := t.TempDir()
-	helpertest.Write(t, filepath.Join(dir, "bench"), `#!/bin/sh
+	reexectest.Write(t, filepath.Join(dir, "bench"), `#!/bin/sh
 for nanos in $(( 2 * $1 )) $1 $(( 3 * $1 )); do
   printf '{"schema":"loadstone.case/v1","case":"parse","metric":"Time","unit":"ns","better":"Less","value":%d}\n' "$nanos"
 done

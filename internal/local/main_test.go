@@ -6,15 +6,15 @@ import (
 	"os"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
 // TestMain makes the test's own program be the parts that a run starts, since a run starts its own program again.
 func TestMain(m *testing.M) {
-	if !helper.Is(os.Args[1:]) {
+	if !reexec.Is(os.Args[1:]) {
 		os.Exit(m.Run())
 	}
-	status, err := helper.Help(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	status, err := reexec.Help(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "loadstone:", err)
 	}

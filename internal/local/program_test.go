@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
@@ -23,10 +23,10 @@ func TestAProgramIsFoundFromTheFolderOfItsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{folder, below, path} {
-		helpertest.Write(t, filepath.Join(dir, "server"), "#!/bin/sh\n", 0o700)
+		reexectest.Write(t, filepath.Join(dir, "server"), "#!/bin/sh\n", 0o700)
 	}
-	helpertest.Write(t, filepath.Join(folder, "alone"), "#!/bin/sh\n", 0o700)
-	helpertest.Write(t, filepath.Join(folder, "text"), "text", 0o600)
+	reexectest.Write(t, filepath.Join(folder, "alone"), "#!/bin/sh\n", 0o700)
+	reexectest.Write(t, filepath.Join(folder, "text"), "text", 0o600)
 	t.Setenv("PATH", path)
 	for name, tc := range map[string]struct{ command, want, refusal string }{
 		"in the folder itself":               {"./server", filepath.Join(folder, "server"), ""},
@@ -53,8 +53,8 @@ func TestAProgramIsFoundFromTheFolderOfItsRun(t *testing.T) {
 
 func TestADigestIsThatOfEverythingThatACommandRuns(t *testing.T) {
 	folder := t.TempDir()
-	program := helpertest.Write(t, filepath.Join(t.TempDir(), "interpreter"), "an interpreter", 0o700)
-	script := helpertest.Write(t, filepath.Join(folder, "server.py"), "a script", 0o600)
+	program := reexectest.Write(t, filepath.Join(t.TempDir(), "interpreter"), "an interpreter", 0o700)
+	script := reexectest.Write(t, filepath.Join(folder, "server.py"), "a script", 0o600)
 	of := func(texts ...string) string {
 		sum := sha256.Sum256([]byte(strings.Join(texts, "")))
 		return "sha256:" + hex.EncodeToString(sum[:])
@@ -108,11 +108,11 @@ func TestALoadGeneratorMustBeInstalled(t *testing.T) {
 	if len(missing) != 2 || !strings.HasPrefix(missing[0].Error(), "loads[sweep].tool: wrk is not installed on this machine: install it (") {
 		t.Errorf("without any tool it ends with %v", missing)
 	}
-	helpertest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
+	reexectest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
 	if missing := checkNeeds(loads); len(missing) != 1 || !strings.HasPrefix(missing[0].Error(), "loads[open].tool: k6 is not installed") {
 		t.Errorf("without k6 it ends with %v", missing)
 	}
-	helpertest.Write(t, filepath.Join(path, "k6"), "#!/bin/sh\n", 0o700)
+	reexectest.Write(t, filepath.Join(path, "k6"), "#!/bin/sh\n", 0o700)
 	if missing := checkNeeds(loads); len(missing) > 0 {
 		t.Errorf("with both it ends with %v", missing)
 	}

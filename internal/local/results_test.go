@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/timetable"
@@ -63,7 +63,7 @@ func TestACellIsToldWhenItHasFinished(t *testing.T) {
 			for _, m := range a.team.members {
 				m.dir = t.TempDir()
 				for _, s := range slots[:tc.files] {
-					helpertest.Write(t, filepath.Join(m.dir, timetable.RawFile(s.Cell, 0)), printed(t), 0o600)
+					reexectest.Write(t, filepath.Join(m.dir, timetable.RawFile(s.Cell, 0)), printed(t), 0o600)
 				}
 			}
 			a.tellFinished()
@@ -79,7 +79,7 @@ func TestALatencyIsShownIfEveryGeneratorKnowsIt(t *testing.T) {
 	a := tried(led(t, quick()))
 	a.team.generators()[0].dir = t.TempDir()
 	cell := a.Slots()[0].Cell
-	helpertest.Write(t, filepath.Join(a.team.generators()[0].dir, timetable.RawFile(cell, 0)), printed(t), 0o600)
+	reexectest.Write(t, filepath.Join(a.team.generators()[0].dir, timetable.RawFile(cell, 0)), printed(t), 0o600)
 	one, ok := a.readCell(cell)
 	if !ok || one.P99Micros == nil {
 		t.Fatalf("it reads %+v", one)

@@ -14,7 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/local/folders"
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -106,7 +106,7 @@ func TestAScriptIsReadFromTheFolderOfItsRun(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				helpertest.Write(t, path, text, 0o600)
+				reexectest.Write(t, path, text, 0o600)
 			}
 			spec := quick()
 			spec.Loads = append(spec.Loads, spec.Loads[0])
@@ -126,7 +126,7 @@ func TestAScriptIsReadFromTheFolderOfItsRun(t *testing.T) {
 
 func TestABodyIsReadFromTheFolderOfItsRun(t *testing.T) {
 	dir := t.TempDir()
-	helpertest.Write(t, filepath.Join(dir, "one.json"), "{}", 0o600)
+	reexectest.Write(t, filepath.Join(dir, "one.json"), "{}", 0o600)
 	r := &Run{options: Options{Run: &v1alpha1.BenchmarkRun{Spec: quick()}, Folder: dir}}
 	asked := &r.options.Run.Spec.Loads[0].Request
 	asked.BodyFrom = v1alpha1.BodySource{ConfigMap: "orders", Key: "one.json"}
@@ -160,10 +160,10 @@ func TestResultsAreNotMixedWithThoseOfAnotherRun(t *testing.T) {
 	if err := r.openFolder(t.Context()); err != nil {
 		t.Errorf("a folder that is empty yet ends with %v", err)
 	}
-	helpertest.Write(t, filepath.Join(out, "plan.json"), "{}", 0o600)
+	reexectest.Write(t, filepath.Join(out, "plan.json"), "{}", 0o600)
 	for wanted, folder := range map[string]string{
 		out + " holds another run already": out,
-		"file/results":                     filepath.Join(helpertest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results"),
+		"file/results":                     filepath.Join(reexectest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results"),
 		"the folder cannot be written":     "/proc/nowhere",
 	} {
 		r.options.Out = folder
@@ -176,7 +176,7 @@ func TestResultsAreNotMixedWithThoseOfAnotherRun(t *testing.T) {
 }
 
 func TestAFileInThePlaceOfTheFolderOfTheResultsIsNamedFirst(t *testing.T) {
-	file := helpertest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600)
+	file := reexectest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600)
 	for name, tc := range map[string]struct {
 		options Options
 		want    string
@@ -211,7 +211,7 @@ func TestADiskWithoutRoomIsNamedBeforeTheRunAndInIt(t *testing.T) {
 	if err := errors.Join(r.openFolder(t.Context()), r.full()); err != nil {
 		t.Fatal(err)
 	}
-	helpertest.Write(t, filepath.Join(dir, "large"), strings.Repeat("x", 5<<19), 0o600)
+	reexectest.Write(t, filepath.Join(dir, "large"), strings.Repeat("x", 5<<19), 0o600)
 	const want = "make room, then go on with --resume"
 	if err := r.full(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("in the run it is told as %v", err)
@@ -249,11 +249,11 @@ func TestAProfilerMustBeInstalled(t *testing.T) {
 	spec := quick()
 	spec.Profiles = []v1alpha1.Profile{{Name: "counters", Tool: v1alpha1.ToolPerfStat, Implementations: []string{"plain"}}, {Name: "costs", Tool: v1alpha1.ToolCallgrind, Implementations: []string{"costly"}}}
 	r := led(t, spec)
-	helpertest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
+	reexectest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
 	if missing := checkNeeds(r.facts.Plan.Plan); len(missing) != 1 || !strings.HasPrefix(missing[0].Error(), "profiles[costs].tool: valgrind is not installed on this machine: install it (") {
 		t.Errorf("without valgrind it ends with %v", missing)
 	}
-	helpertest.Write(t, filepath.Join(path, "valgrind"), "#!/bin/sh\n", 0o700)
+	reexectest.Write(t, filepath.Join(path, "valgrind"), "#!/bin/sh\n", 0o700)
 	if missing := checkNeeds(r.facts.Plan.Plan); len(missing) > 0 {
 		t.Errorf("with valgrind it ends with %v", missing)
 	}

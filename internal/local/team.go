@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/agent/cgroup"
 	"loadstone.dev/loadstone/internal/agent/launch"
-	"loadstone.dev/loadstone/internal/local/helper"
+	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/trial/kind"
@@ -43,12 +43,12 @@ type member struct {
 	// dir is the folder of its agent's files, and exchange that in which a program's parent and its collector meet.
 	dir, exchange string
 	// keeper runs the implementation; nil if the member has none. begun is when it was started.
-	keeper *helper.Process
+	keeper *reexec.Process
 	begun  time.Time
 	// group is the cgroup of its first process; nil if it has none of its own.
 	group *cgroup.Group
 	// agent measures; state is what it has said last.
-	agent *helper.Process
+	agent *reexec.Process
 	log   string
 	state protocol.State
 	// asked is true of a generator that was asked for its check.
@@ -143,7 +143,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 	if err != nil {
 		return nil, err
 	}
-	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(at.cpus), "--dir", at.folder, "--log", m.log, "--stop-signal", own.StopSignal}
+	args := []string{reexec.KeeperCommand, "--cpus", reexec.CPUList(at.cpus), "--dir", at.folder, "--log", m.log, "--stop-signal", own.StopSignal}
 	if at.contained {
 		args = append(args, "--contained")
 	} else {
@@ -151,13 +151,13 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 			args = append(args, "--env", v)
 		}
 	}
-	args = append(append(append(args, helper.GroupArgs("cgroup", m.group)...), "--"), command...)
-	if m.keeper, err = helper.Start(args, at.rest, log, t.held, 0); err != nil {
+	args = append(append(append(args, reexec.GroupArgs("cgroup", m.group)...), "--"), command...)
+	if m.keeper, err = reexec.Start(args, at.rest, log, t.held, 0); err != nil {
 		return nil, err
 	}
 	m.begun = time.Now()
 	notes := json.NewDecoder(m.keeper.Out)
-	var started helper.Note
+	var started reexec.Note
 	if err := notes.Decode(&started); err != nil {
 		return nil, fmt.Errorf("starting implementations[%s]: %w: %s", own.Name, err, launch.Tail(log.Name(), maxLastWords))
 	}
@@ -165,7 +165,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s] cannot be started: %s: check implementations[].command", own.Name, started.Failed), nil
 	}
 	go func() {
-		var ended helper.Note
+		var ended reexec.Note
 		if err := notes.Decode(&ended); err != nil || ended.Exited == nil {
 			return // The keeper was ended.
 		}
@@ -180,12 +180,12 @@ func (t *team) startAgent(m *member, cpus []int, flags, args []string) error {
 	if err != nil {
 		return err
 	}
-	flags = append([]string{helper.AgentCommand, "--member", m.Name, "--dir", m.dir}, flags...)
+	flags = append([]string{reexec.AgentCommand, "--member", m.Name, "--dir", m.dir}, flags...)
 	if m.keeper != nil {
 		flags = append(flags, "--keeper", strconv.Itoa(m.keeper.Cmd.Process.Pid))
 	}
 	flags = append(append(flags, "--"), args...)
-	if m.agent, err = helper.Start(flags, cpus, log, t.held, syscall.SIGKILL); err != nil {
+	if m.agent, err = reexec.Start(flags, cpus, log, t.held, syscall.SIGKILL); err != nil {
 		return err
 	}
 	return nil

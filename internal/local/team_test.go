@@ -17,8 +17,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent/kernel"
-	"loadstone.dev/loadstone/internal/local/helper"
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/trial/kind"
@@ -73,7 +73,7 @@ func anyFault(t *testing.T, own *team) *conduct.Failure {
 	select {
 	case f := <-own.faults:
 		return f
-	case <-time.After(helpertest.Patience):
+	case <-time.After(reexectest.Patience):
 		t.Fatal("no process fails")
 		return nil
 	}
@@ -103,7 +103,7 @@ func TestAServerThatEndsFailsItsTrial(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			own := assembled(t)
 			m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
-			at := place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}
+			at := place{cpus: reexectest.OwnCPUs(t), rest: reexectest.OwnCPUs(t), folder: t.TempDir()}
 			if f, err := own.startServer(m, at, []string{"/bin/sh", "-c", tc.command}, tc.work, plainServer); f != nil || err != nil {
 				t.Fatalf("it is not started: %+v, %v", f, err)
 			}
@@ -118,7 +118,7 @@ func TestAServerHasTheVariablesOfItsImplementation(t *testing.T) {
 	t.Setenv("OF_ALL", "inherited")
 	own := assembled(t)
 	m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
-	at := place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}
+	at := place{cpus: reexectest.OwnCPUs(t), rest: reexectest.OwnCPUs(t), folder: t.TempDir()}
 	set := plainServer
 	set.Container.Env = []record.Variable{{Name: "MODE", Value: "a $HOME of words"}, {Name: "OF_ALL", Value: "its own"}}
 	if f, err := own.startServer(m, at, []string{"/bin/sh", "-c", `echo "$MODE, $OF_ALL"; exit 7`}, serving, set); f != nil || err != nil {
@@ -132,7 +132,7 @@ func TestAServerHasTheVariablesOfItsImplementation(t *testing.T) {
 func TestAServerThatCannotBeStartedIsAFailureForGood(t *testing.T) {
 	own := assembled(t)
 	m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
-	f, err := own.startServer(m, place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}, []string{"/no/such/program"}, serving, plainServer)
+	f, err := own.startServer(m, place{cpus: reexectest.OwnCPUs(t), rest: reexectest.OwnCPUs(t), folder: t.TempDir()}, []string{"/no/such/program"}, serving, plainServer)
 	if err != nil || f == nil || f.Kind != conduct.Permanent || !strings.Contains(f.Message, "implementations[plain] cannot be started: ") || !strings.Contains(f.Message, "/no/such/program") {
 		t.Errorf("it ends with %+v, %v", f, err)
 	}
@@ -141,11 +141,11 @@ func TestAServerThatCannotBeStartedIsAFailureForGood(t *testing.T) {
 func TestTheEndOfATeamIsNoFault(t *testing.T) {
 	own := assembled(t)
 	m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
-	at := place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}
+	at := place{cpus: reexectest.OwnCPUs(t), rest: reexectest.OwnCPUs(t), folder: t.TempDir()}
 	if f, err := own.startServer(m, at, []string{"/bin/sh", "-c", "exec sleep 1000"}, serving, plainServer); f != nil || err != nil {
 		t.Fatalf("it is not started: %+v, %v", f, err)
 	}
-	if err := own.startAgent(m, helpertest.OwnCPUs(t), nil, []string{"observe", "--port=1"}); err != nil {
+	if err := own.startAgent(m, reexectest.OwnCPUs(t), nil, []string{"observe", "--port=1"}); err != nil {
 		t.Fatal(err)
 	}
 	keeper, observer := m.keeper.Cmd.Process.Pid, m.agent.Cmd.Process.Pid
@@ -178,7 +178,7 @@ func TestOnlyTheFirstFaultOfATeamCounts(t *testing.T) {
 }
 
 func TestAnAgentAnswersOnItsCPUs(t *testing.T) {
-	cpus := helpertest.OwnCPUs(t)
+	cpus := reexectest.OwnCPUs(t)
 	for _, cpu := range []int{cpus[0], cpus[len(cpus)-1]} {
 		t.Run(fmt.Sprint(cpu), func(t *testing.T) {
 			runtime.LockOSThread()
@@ -209,7 +209,7 @@ func threadCPUs(t *testing.T) unix.CPUSet {
 }
 
 func TestARefusalIsAFailureOfTheAgent(t *testing.T) {
-	m := observed(t, helpertest.OwnCPUs(t), "observe", "--port=1")
+	m := observed(t, reexectest.OwnCPUs(t), "observe", "--port=1")
 	f, err := m.ask(protocol.Command{Start: &protocol.Start{Targets: []string{"127.0.0.1:1"}}})
 	if err != nil || f == nil || f.Kind != conduct.Transient || f.Reason != v1alpha1.ReasonAgentFailed || !strings.HasPrefix(f.Message, "the agent of server-0 refused: ") {
 		t.Errorf("it ends with %+v, %v", f, err)
@@ -230,7 +230,7 @@ func TestAnAgentThatHasEndedIsLost(t *testing.T) {
 		"since somebody has killed it":    {[]string{"observe", "--port=1"}, true, "the agent of server-0 exited (exit code -1, signal: killed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := observed(t, helpertest.OwnCPUs(t), tc.args...)
+			m := observed(t, reexectest.OwnCPUs(t), tc.args...)
 			if tc.kill {
 				if err := m.agent.Cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
@@ -255,11 +255,11 @@ func TestAProcessThatHasEndedDoesNotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A keeper speaks without being asked.
-	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(helpertest.OwnCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
-	if m.agent, err = helper.Start(args, helpertest.OwnCPUs(t), log, nil, syscall.SIGKILL); err != nil {
+	args := []string{reexec.KeeperCommand, "--cpus", reexec.CPUList(reexectest.OwnCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
+	if m.agent, err = reexec.Start(args, reexectest.OwnCPUs(t), log, nil, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	var first helper.Note
+	var first reexec.Note
 	if !m.agent.Exchange([]byte("\n"), &first) || first.PID == 0 {
 		t.Errorf("its first words are %+v", first)
 	}
@@ -292,7 +292,7 @@ func TestAMemberHasFoldersOfItsOwn(t *testing.T) {
 		}
 		seen[path] = true
 	}
-	file := helpertest.Write(t, filepath.Join(dir, "file"), "", 0o600)
+	file := reexectest.Write(t, filepath.Join(dir, "file"), "", 0o600)
 	if _, err := newMember(file, kind.Member{Name: "server-0"}, nil); err == nil || !strings.Contains(err.Error(), "server-0") {
 		t.Errorf("a member below a file ends with %v", err)
 	}

@@ -3,8 +3,8 @@ package report
 import (
 	_ "embed"
 
-	"loadstone.dev/loadstone/internal/report/cases"
 	"loadstone.dev/loadstone/internal/report/comparisons"
+
 	"loadstone.dev/loadstone/internal/report/levels"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/profiles"
@@ -28,8 +28,8 @@ func (v run) section(id, title string) page.Section {
 var Sections = []func(*view.View) page.Section{
 	of(run.objectives),
 	comparisons.Effects,
-	cases.Compared,
-	cases.Values,
+	comparisons.Compared,
+	comparisons.Values,
 	comparisons.Capacity,
 	levels.Levels,
 	levels.Latency,

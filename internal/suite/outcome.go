@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
@@ -24,7 +24,7 @@ type ending struct {
 
 // endingOf is how a run has ended, by the rules of the command line's exit code.
 func endingOf(run *v1alpha1.BenchmarkRun) ending {
-	e := follow.Ending(run)
+	e := facts.Ending(run)
 	switch {
 	case e.Reason == v1alpha1.ReasonObjectivesMissed:
 		return ending{v1alpha1.RoundMissed, e.Reason, e.Message}

@@ -12,7 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cluster/facts"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
@@ -68,7 +68,7 @@ func blocksOf(r *v1alpha1.BenchmarkRun, t Trials, now time.Time) *blocks {
 		b.Left = r.Status.TimeLeft
 	}
 	p := facts.KnownPlan(r)
-	b.tell(new(follow.Follower).See(follow.Sight{Run: r, Plan: p, Trials: t.All, Now: now}))
+	b.tell(new(facts.Follower).See(facts.Sight{Run: r, Plan: p, Trials: t.All, Now: now}))
 	for _, same := range together(t.All, p) {
 		if begun := slices.ContainsFunc(same, func(t v1alpha1.Trial) bool { return t.Status.Attempt > 0 || t.Status.CompletionTime != nil }); begun {
 			b.Rows = append(b.Rows, blockOf(r, same, p, now))

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
 )
 
@@ -63,15 +63,15 @@ func Measuring(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) Page {
 	body := queueBody{Whole: f.Namespace == "" && !f.Partial, Any: len(runs) > 0}
 	order, taking := queue.Order(runs), queue.Taking(runs, time.Time{}, f.Now)
-	sight := follow.Sight{Now: f.Now}
+	sight := facts.Sight{Now: f.Now}
 	for i := range order {
 		r := &order[i]
 		sight.Run = r
 		if r.Status.StartTime != nil {
-			body.Running = append(body.Running, running{rowOf(r, f.Now), follow.Waiting(sight), blocksOf(r, trials[r.UID], f.Now)})
+			body.Running = append(body.Running, running{rowOf(r, f.Now), facts.Waiting(sight), blocksOf(r, trials[r.UID], f.Now)})
 			continue
 		}
-		w := waiting{Run: rowOf(r, f.Now), Why: follow.Waiting(sight)}
+		w := waiting{Run: rowOf(r, f.Now), Why: facts.Waiting(sight)}
 		if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); body.Whole && c != nil && c.Reason == v1alpha1.ReasonQueued && len(taking) > 0 {
 			w.Why = queue.Ahead(&taking[0]) // Its message has its place, too.
 		}
@@ -84,7 +84,7 @@ func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) P
 		r := &runs[i]
 		sight.Run = r
 		if r.Status.CompletionTime == nil && !queue.HoldsUp(r) {
-			body.Beside = append(body.Beside, waiting{Run: rowOf(r, f.Now), Why: follow.Waiting(sight)})
+			body.Beside = append(body.Beside, waiting{Run: rowOf(r, f.Now), Why: facts.Waiting(sight)})
 		}
 	}
 	slices.SortFunc(body.Beside, func(a, b waiting) int {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
@@ -35,8 +35,8 @@ type condition struct {
 
 // Run is the page of a run. report is the path of its report below the run's folder in the store, empty without one.
 func Run(f Frame, r *v1alpha1.BenchmarkRun, trials Trials, report string) Page {
-	sight := follow.Sight{Run: r, Now: f.Now}
-	body := runBody{runRow: rowOf(r, f.Now), Says: follow.Waiting(sight), Facts: factsOf(r, f.Now), Blocks: blocksOf(r, trials, f.Now), Conditions: conditionsOf(r.Status.Conditions, f.Now)}
+	sight := facts.Sight{Run: r, Now: f.Now}
+	body := runBody{runRow: rowOf(r, f.Now), Says: facts.Waiting(sight), Facts: factsOf(r, f.Now), Blocks: blocksOf(r, trials, f.Now), Conditions: conditionsOf(r.Status.Conditions, f.Now)}
 	ended := r.Status.CompletionTime != nil
 	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil && ended {
 		body.Says = c.Message

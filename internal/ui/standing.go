@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
@@ -23,7 +23,7 @@ type standing struct{ Text, Note, Tone string }
 
 // standingOf is how a run stands, in the words of loadstone list.
 func standingOf(r *v1alpha1.BenchmarkRun) standing {
-	s := standing{Text: follow.State(r), Tone: tonePlain}
+	s := standing{Text: facts.State(r), Tone: tonePlain}
 	ended := r.Status.CompletionTime != nil
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {
@@ -35,7 +35,7 @@ func standingOf(r *v1alpha1.BenchmarkRun) standing {
 	case !ended:
 	case c.Status == metav1.ConditionTrue:
 		s.Tone = toneGood
-		if open := follow.Ending(r).Open(); open != "" {
+		if open := facts.Ending(r).Open(); open != "" {
 			s.Tone, s.Note = toneCare, format.Apart(open)
 		}
 	case c.Reason == v1alpha1.ReasonObjectivesUndecided:

@@ -32,7 +32,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/measured"
 	"loadstone.dev/loadstone/internal/analysis/validity"
-	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
@@ -67,7 +67,7 @@ func beginOnCluster(b *testing.B) onCluster {
 	m.config.QPS = -1 // What is measured waits for the API server, and for nothing of the client's own.
 	m.Client, err = client.New(m.config, client.Options{Scheme: scheme.Scheme})
 	m.must(err)
-	in, err := discover.Find(b.Context(), system)
+	in, err := kube.Find(b.Context(), system)
 	m.must(err)
 	b.Cleanup(in.Close)
 	m.store = in.Store

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/record/reason"
+	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
 // constants are the values of a file's constants that are of a type, or whose names begin so.
@@ -74,11 +74,11 @@ func TestEveryReasonHasARowThatSaysWhatToDo(t *testing.T) {
 }
 
 func TestThePageNamesTheOriginOfEveryReason(t *testing.T) {
-	origins := map[string]reason.Origin{
-		"nobody": reason.Nobody, "implementation": reason.Implementation, "setup": reason.Setup, "load": reason.Load, "infrastructure": reason.Infrastructure,
+	origins := map[string]v1alpha1.Origin{
+		"nobody": v1alpha1.OriginNone, "implementation": v1alpha1.OriginImplementation, "setup": v1alpha1.OriginSetup, "load": v1alpha1.OriginLoad, "infrastructure": v1alpha1.OriginInfrastructure,
 	}
 	for code, cells := range rows(pages(t)["docs/reasons.md"], "Runs and trials") {
-		if got := origins[cells[0]]; got != reason.Of(code) {
+		if got := origins[cells[0]]; got != v1alpha1.OriginOf(code) {
 			t.Errorf("the page says that %s is of %s, and the code says otherwise", code, cells[0])
 		}
 	}

@@ -24,7 +24,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/render"
-	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/test/oracles"
 )
 
@@ -201,7 +201,7 @@ func killStore(ctx context.Context, _ *storm) (func(context.Context) error, erro
 
 // findAgain finds the installation whose store has broken off the connection to the tests.
 func findAgain(ctx context.Context) error {
-	found, err := discover.Find(ctx, system)
+	found, err := kube.Find(ctx, system)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 
 var (
 	// loadstone is the installation under test.
-	loadstone *discover.Installation
+	loadstone *kube.Installation
 	// namespace is that of the tests: made for them, and deleted with all that is in it when they are over.
 	namespace string
 )
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 func beside(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), setup)
 	defer cancel()
-	if loadstone, err = discover.Find(ctx, system); err != nil {
+	if loadstone, err = kube.Find(ctx, system); err != nil {
 		return 1, fmt.Errorf("finding Loadstone: %w", err)
 	}
 	defer func() { loadstone.Close() }()

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -133,7 +133,7 @@ func upgradeFrom(t *testing.T, elsewhere []string, args ...string) {
 	if err != nil {
 		t.Fatalf("helm upgrade %v: %v\n%s", args, err, out)
 	}
-	found, err := discover.Find(ctx, system)
+	found, err := kube.Find(ctx, system)
 	if err != nil {
 		t.Fatal(err)
 	}

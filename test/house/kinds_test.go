@@ -23,7 +23,7 @@ var (
 var mayNameKinds = map[string]string{
 	"internal/trial/kind/kinds": "it lists the kinds",
 	"internal/agent/role":       "an agent measures a profile",
-	"internal/agent/profile":    "it measures a profile",
+	"internal/agent/program":    "it measures a profile",
 	"internal/profiler":         "it parses what profilers write",
 	"internal/analysis":         "a profile is more than rows",
 	"internal/report":           "a profile has a section",

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/record/reason"
+
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
@@ -206,7 +206,7 @@ func (r Run) killed(kills []Kill) []string {
 func (r Run) blamed(table analysis.Table) []string {
 	var wrong []string
 	for _, e := range r.lost() {
-		if reason.Of(e.Reason) != reason.Infrastructure {
+		if v1alpha1.OriginOf(e.Reason) != v1alpha1.OriginInfrastructure {
 			wrong = append(wrong, fmt.Sprintf("%s is lost for a reason that is not the infrastructure's: %s: %s", e.Name, e.Reason, e.Message))
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/agent"
-	"loadstone.dev/loadstone/internal/agent/collect"
 	"loadstone.dev/loadstone/internal/agent/generate"
 	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/agent/launch"
 	"loadstone.dev/loadstone/internal/agent/observe"
-	"loadstone.dev/loadstone/internal/agent/profile"
+	"loadstone.dev/loadstone/internal/agent/program"
+
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/tools"
@@ -123,10 +123,10 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	}
 	if r.name == monitor {
 		start := time.Duration(r.startSeconds) * time.Second
-		return profile.New(profile.Config{Config: own, Task: r.profile(), TLS: r.tls, StopSignal: r.stopSignal, StartLimit: start}), nil
+		return program.NewMonitor(program.MonitorConfig{Config: own, Task: r.profile(), TLS: r.tls, StopSignal: r.stopSignal, StartLimit: start}), nil
 	}
 	own.Symbols = *r.symbols
-	return collect.New(collect.Config{Config: own, Cgroup: c.Sandbox.Cgroup, SharedNetwork: c.Sandbox.SharedNetwork, Format: record.CaseFormat(r.format)}), nil
+	return program.NewCollector(program.CollectorConfig{Config: own, Cgroup: c.Sandbox.Cgroup, SharedNetwork: c.Sandbox.SharedNetwork, Format: record.CaseFormat(r.format)}), nil
 }
 
 func (r Role) observer(c agent.Config) (agent.Worker, error) {

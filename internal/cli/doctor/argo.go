@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 )
 
 // ofControllers are the labels of the pods of Argo's controllers, by Argo's own manifests and by its community's chart.
@@ -22,7 +22,7 @@ var ofControllers = []client.MatchingLabels{{"app": "workflow-controller"}, {"ap
 func lookAtOwnArgo(ctx context.Context, c client.Client, namespace string) (taker, away string, unready bool) {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
-	operator, err := discover.Operator(ctx, c, namespace)
+	operator, err := kube.Operator(ctx, c, namespace)
 	if err != nil {
 		return "", "", false // It is said of the operator.
 	}

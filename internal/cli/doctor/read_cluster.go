@@ -21,8 +21,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/util"
-	"loadstone.dev/loadstone/internal/client/discover"
 	"loadstone.dev/loadstone/internal/client/kube"
+
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
@@ -37,7 +37,7 @@ func ReadCluster(ctx context.Context, k *kube.Flags) (Cluster, error) {
 	if err != nil {
 		return seen, err
 	}
-	c, err := discover.Connect(ctx, config)
+	c, err := kube.Connect(ctx, config)
 	if err != nil {
 		return seen, err
 	}
@@ -65,7 +65,7 @@ func ReadCluster(ctx context.Context, k *kube.Flags) (Cluster, error) {
 
 // lookAtOperator says why there is no operator, or of which version it is, and which of its namespaces it cannot lead.
 func lookAtOperator(ctx context.Context, c client.Client, namespace string, seen *Cluster) {
-	d, err := discover.Operator(ctx, c, namespace)
+	d, err := kube.Operator(ctx, c, namespace)
 	if err != nil {
 		seen.Operator = err.Error()
 		return
@@ -124,7 +124,7 @@ func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away st
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return "", true
 	case err != nil:
-		return fmt.Sprintf("its Deployment cannot be read: %s", discover.Explain("", err)), false
+		return fmt.Sprintf("its Deployment cannot be read: %s", kube.Explain("", err)), false
 	case d.Status.ReadyReplicas == 0:
 		return fmt.Sprintf("no pod of Deployment %s/%s is ready", namespace, argoDeployment), false
 	}
@@ -149,7 +149,7 @@ func judgedStore(err error) (why string, unseen bool) {
 	if err == nil {
 		return "", false
 	}
-	return err.Error(), errors.Is(err, discover.ErrNoOwnKey) || errors.Is(err, artifact.ErrOwnKeyDenied)
+	return err.Error(), errors.Is(err, kube.ErrNoOwnKey) || errors.Is(err, artifact.ErrOwnKeyDenied)
 }
 
 // lookAtNodes reads the nodes on which pods may run. A user who may not list them sees none.
@@ -158,7 +158,7 @@ func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) 
 	if err := c.List(ctx, &list); apierrors.IsForbidden(err) {
 		return nil, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("listing nodes: %w", discover.Explain("", err))
+		return nil, fmt.Errorf("listing nodes: %w", kube.Explain("", err))
 	}
 	var out []Node
 	for i := range list.Items {

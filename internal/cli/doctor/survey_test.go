@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/agent/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/base/util"
-	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
@@ -121,7 +121,7 @@ func TestAStoreThatOnlyTheOperatorMayOpenIsNotFaulty(t *testing.T) {
 		"it is away":                           {err: artifact.ErrUnreachable},
 		"the key of its Secret is refused":     {err: artifact.ErrDenied},
 		"by a role, and the user's is refused": {err: artifact.ErrOwnKeyDenied, unseen: true},
-		"by a role, and the user names no key": {err: discover.ErrNoOwnKey, unseen: true},
+		"by a role, and the user names no key": {err: kube.ErrNoOwnKey, unseen: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := tc.err

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/client/discover"
 )
 
 // Applier puts a run on a cluster.
@@ -34,7 +33,7 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 		case apierrors.IsNotFound(err):
 			return false, invalid(fmt.Errorf("the cluster has no namespace %s: kubectl create namespace %s makes it", run.Namespace, run.Namespace))
 		case !apierrors.IsAlreadyExists(err):
-			return false, discover.Explain("", err)
+			return false, Explain("", err)
 		}
 		there, err := Run(ctx, a.Client, client.ObjectKeyFromObject(run))
 		if err != nil {
@@ -72,7 +71,7 @@ func (a Applier) resume(ctx context.Context, there *v1alpha1.BenchmarkRun, asked
 	}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"suspend": false}}`))
 	if err := a.Client.Patch(ctx, there, patch, client.FieldOwner(owner)); err != nil {
-		return fmt.Errorf("resuming BenchmarkRun %s/%s: %w", there.Namespace, there.Name, discover.Explain("", err))
+		return fmt.Errorf("resuming BenchmarkRun %s/%s: %w", there.Namespace, there.Name, Explain("", err))
 	}
 	a.Note(name + " resumed")
 	return nil
@@ -89,7 +88,7 @@ func (a Applier) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 // Remove deletes a run and waits until it is gone: its load has stopped then.
 func Remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	if err := client.IgnoreNotFound(c.Delete(ctx, run)); err != nil {
-		return fmt.Errorf("deleting BenchmarkRun %s/%s: %w", run.Namespace, run.Name, discover.Explain("", err))
+		return fmt.Errorf("deleting BenchmarkRun %s/%s: %w", run.Namespace, run.Name, Explain("", err))
 	}
 	for {
 		err := c.Get(ctx, client.ObjectKeyFromObject(run), &v1alpha1.BenchmarkRun{})

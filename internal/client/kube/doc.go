@@ -1,3 +1,3 @@
-// Package kube is how commands reach a cluster: by kubectl's own flags and files they find it, its Loadstone and the runs in its store, put
-// runs on it, and follow them to their end.
+// Package kube is how commands reach a cluster: it finds the installation, applies and follows runs and suites, and fetches reports.
+// Its errors say what to do.
 package kube

@@ -9,8 +9,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"loadstone.dev/loadstone/internal/client/discover"
 )
 
 // Flags is how commands reach a cluster: by kubectl's own flags and files.
@@ -114,16 +112,16 @@ func (k *Flags) Client(ctx context.Context) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return discover.Connect(ctx, config)
+	return Connect(ctx, config)
 }
 
 // Installation is the Loadstone of the cluster, with its store. Close it after use.
-func (k *Flags) Installation(ctx context.Context) (*discover.Installation, error) {
+func (k *Flags) Installation(ctx context.Context) (*Installation, error) {
 	config, err := k.Config()
 	if err != nil {
 		return nil, err
 	}
-	return discover.FindIn(ctx, config, k.System)
+	return FindIn(ctx, config, k.System)
 }
 
 // Invalid is an error of what the user has typed or written: nothing was changed on the cluster.

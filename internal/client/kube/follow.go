@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/client/discover"
+
 	"loadstone.dev/loadstone/internal/cluster/facts"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
@@ -41,7 +41,7 @@ type Follower struct {
 
 // Follow tells how the run goes on until it has ended, and returns how it is then. If ctx ends before, the error is ErrLeft: the run goes on.
 func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
-	var seen follow.Follower
+	var seen facts.Follower
 	v := values{open: f.Stored, results: map[string][]progress.Result{}, note: func(text string) { f.Tell(progress.Event{Kind: progress.EventNote, Message: text}) }}
 	defer v.close()
 	answered := time.Now()
@@ -53,7 +53,7 @@ func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 		case apierrors.IsNotFound(err), err == nil && s.Run.UID != f.UID:
 			return nil, fmt.Errorf("there is no BenchmarkRun %s in namespace %s any more: it was deleted while it was followed", f.Key.Name, f.Key.Namespace)
 		case err != nil && time.Since(answered) > awayAtMost:
-			return nil, discover.Explain("", err)
+			return nil, Explain("", err)
 		case err == nil:
 			answered = time.Now()
 			s.Codes = v.read(ctx, s)
@@ -76,8 +76,8 @@ func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 }
 
 // look reads what the cluster shows of the run.
-func (f Follower) look(ctx context.Context) (follow.Sight, error) {
-	s := follow.Sight{Now: time.Now()}
+func (f Follower) look(ctx context.Context) (facts.Sight, error) {
+	s := facts.Sight{Now: time.Now()}
 	var run v1alpha1.BenchmarkRun
 	if err := f.Client.Get(ctx, f.Key, &run); err != nil {
 		return s, err

@@ -19,7 +19,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/util"
-	"loadstone.dev/loadstone/internal/client/discover"
+
 	"loadstone.dev/loadstone/internal/suite"
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
@@ -68,7 +68,7 @@ func RequestRound(ctx context.Context, k *Flags, name string, values []v1alpha1.
 		return nil, noSuite(r.key)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for a round of BenchmarkSuite %s: %w", r.key, discover.Explain("", err))
+		return nil, fmt.Errorf("asking for a round of BenchmarkSuite %s: %w", r.key, Explain("", err))
 	}
 	r.uid, r.Said = s.UID, fmt.Sprintf("benchmarksuite %s: a round is asked for", r.key)
 	if r.gives {
@@ -130,7 +130,7 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, change
 		case apierrors.IsNotFound(err), err == nil && s.UID != r.uid:
 			return v1alpha1.SuiteRound{}, fmt.Errorf("BenchmarkSuite %s was deleted while its round was waited for", r.key)
 		case err != nil && limited.Err() == nil:
-			says = discover.Explain("", err).Error()
+			says = Explain("", err).Error()
 		case err == nil:
 			if round == 0 {
 				round = r.answer(s, runs)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/client/discover"
+
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"
@@ -26,10 +26,10 @@ type Stored struct {
 	handout   *download.Client
 	known     []download.Files
 	// open opens the store by its key, when it is needed first; note is told so.
-	open func(context.Context) (*discover.Installation, error)
+	open func(context.Context) (*Installation, error)
 	note func(string)
 	mu   sync.Mutex
-	in   *discover.Installation
+	in   *Installation
 }
 
 var (
@@ -48,7 +48,7 @@ func (k *Flags) Stored(ctx context.Context) (*Stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := discover.Connect(ctx, config)
+	c, err := Connect(ctx, config)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (s *Stored) Hold(key string) bool {
 }
 
 // opened is the installation whose store is read by its key; nil as long as the operator hands out all.
-func (s *Stored) opened() *discover.Installation {
+func (s *Stored) opened() *Installation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.in
@@ -156,7 +156,7 @@ func Run(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alpha1.
 		return nil, invalid(fmt.Errorf("there is no BenchmarkRun %s in namespace %s: loadstone list --all-namespaces shows those that are there", key.Name, key.Namespace))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", key, discover.Explain("", err))
+		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", key, Explain("", err))
 	}
 	return &r, nil
 }

@@ -12,21 +12,21 @@ import (
 	"k8s.io/client-go/rest"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/client/discover"
+
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // bucket is an installation whose store is a bucket of its own.
-func bucket(t *testing.T) *discover.Installation {
+func bucket(t *testing.T) *Installation {
 	t.Helper()
 	s := testbed.Store(t)
 	store, err := artifact.Open(artifact.Config{Endpoint: s.Endpoint, Bucket: s.NewBucket(t), Region: "us-east-1", AccessKey: s.AccessKey, SecretKey: s.SecretKey})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &discover.Installation{Store: store, Close: func() {}}
+	return &Installation{Store: store, Close: func() {}}
 }
 
 func TestWhatTheOperatorRefusesIsReadByTheKey(t *testing.T) {
@@ -71,7 +71,7 @@ func TestWhatTheOperatorRefusesIsReadByTheKey(t *testing.T) {
 				t.Fatal(err)
 			}
 			opened, notes := 0, 0
-			s := &Stored{handout: c, note: func(string) { notes++ }, open: func(context.Context) (*discover.Installation, error) {
+			s := &Stored{handout: c, note: func(string) { notes++ }, open: func(context.Context) (*Installation, error) {
 				opened++
 				if tc.locked {
 					return nil, forbidden
@@ -98,11 +98,11 @@ func TestFoldersAreListedByTheKey(t *testing.T) {
 	if _, err := in.Store.Put(t.Context(), "calibrations/f/a.json", "application/json", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	s := &Stored{open: func(context.Context) (*discover.Installation, error) { return in, nil }}
+	s := &Stored{open: func(context.Context) (*Installation, error) { return in, nil }}
 	if got, err := s.List(t.Context(), "calibrations/f"); err != nil || len(got) != 1 {
 		t.Errorf("it lists %v, %v", got, err)
 	}
-	s = &Stored{open: func(context.Context) (*discover.Installation, error) { return nil, errors.New("forbidden") }}
+	s = &Stored{open: func(context.Context) (*Installation, error) { return nil, errors.New("forbidden") }}
 	if got, err := s.List(t.Context(), "calibrations/f"); !errors.Is(err, download.ErrRefused) || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("it lists %v, %v", got, err)
 	}

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/client/discover"
+
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/suite"
@@ -39,7 +39,7 @@ func Suites(ctx context.Context, k *Flags, everywhere bool) ([]v1alpha1.Benchmar
 	}
 	var list v1alpha1.BenchmarkSuiteList
 	if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
-		return nil, fmt.Errorf("listing BenchmarkSuites: %w", discover.Explain("", err))
+		return nil, fmt.Errorf("listing BenchmarkSuites: %w", Explain("", err))
 	}
 	slices.SortFunc(list.Items, func(a, b v1alpha1.BenchmarkSuite) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
@@ -55,11 +55,11 @@ func suiteOf(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alp
 		return nil, nil, noSuite(key)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading BenchmarkSuite %s: %w", key, discover.Explain("", err))
+		return nil, nil, fmt.Errorf("reading BenchmarkSuite %s: %w", key, Explain("", err))
 	}
 	var runs v1alpha1.BenchmarkRunList
 	if err := c.List(ctx, &runs, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
-		return nil, nil, fmt.Errorf("listing the runs of BenchmarkSuite %s: %w", key, discover.Explain("", err))
+		return nil, nil, fmt.Errorf("listing the runs of BenchmarkSuite %s: %w", key, Explain("", err))
 	}
 	return &s, runs.Items, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -38,7 +38,7 @@ type values struct {
 }
 
 // read reads the trials that have ended since, and returns the codes of what has disturbed blocks, as far as they are known.
-func (v *values) read(ctx context.Context, s follow.Sight) map[int32][]string {
+func (v *values) read(ctx context.Context, s facts.Sight) map[int32][]string {
 	if v.open == nil || v.said {
 		return v.codes // A store that did not answer once would hold up what else is told.
 	}

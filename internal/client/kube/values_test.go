@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/client/discover"
+
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -62,7 +62,7 @@ func newFollowed(t *testing.T, data record.RunData) *followed {
 		t.Fatal(err)
 	}
 	f.stored = func(context.Context) (*Stored, error) {
-		return &Stored{handout: asked, open: func(context.Context) (*discover.Installation, error) {
+		return &Stored{handout: asked, open: func(context.Context) (*Installation, error) {
 			return nil, errors.New("you may not read the key")
 		}}, nil
 	}

@@ -1,3 +1,2 @@
-// Package facts says what objects of a cluster say, in the words of whom leads a run: runs, trials, pods and nodes become facts for packages
-// conduct and plan. It reads no object itself.
+// Package facts converts cluster objects to the types of package conduct, and changes of objects to the events of a run.
 package facts

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/local/helper/helpertest"
+	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 func TestAStateThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 	for name, text := range map[string]string{"half of it": `{"schema": "loads`, "of another shape": `{"schema": "loadstone.dev/local-state/v99"}`} {
 		dir := t.TempDir()
-		helpertest.Write(t, filepath.Join(dir, stateFile), text, 0o600)
+		reexectest.Write(t, filepath.Join(dir, stateFile), text, 0o600)
 		if s, err := Read(dir); err == nil {
 			t.Errorf("%s is read as %+v", name, s)
 		}
@@ -31,7 +31,7 @@ func TestTheNewestFolderOfARunIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	helpertest.Write(t, filepath.Join(results, "quick-20280101-000000"), "no folder", 0o600)
+	reexectest.Write(t, filepath.Join(results, "quick-20280101-000000"), "no folder", 0o600)
 	for name, tc := range map[string]struct{ results, name, want string }{
 		"the later of two":           {results, "quick", filepath.Join(results, "quick-20260314-120001")},
 		"a name that another begins": {results, "quick-more", filepath.Join(results, "quick-more-20270101-000000")},
@@ -52,7 +52,7 @@ func TestOnlyWhatAKilledProcessWasWritingIsRemoved(t *testing.T) {
 	if _, err := folder.Put(t.Context(), "results/trials/a/manifest.json", "", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	left := helpertest.Write(t, folder.URI("results/trials/a/"+temporary+"123"), "half", 0o600)
+	left := reexectest.Write(t, folder.URI("results/trials/a/"+temporary+"123"), "half", 0o600)
 	if err := RemoveTemporary(folder.URI("results")); err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/record/reason"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
@@ -100,7 +100,7 @@ func (r Run) scanDue() bool {
 func (r Run) Failed() Trials {
 	enough := r.enough()
 	return slices.DeleteFunc(slices.Clone(r.Trials.inOrder()), func(t Trial) bool {
-		return t.Follows() || !t.failed() || reason.Of(t.Reason) == reason.Nobody || enough && t.lost()
+		return t.Follows() || !t.failed() || v1alpha1.OriginOf(t.Reason) == v1alpha1.OriginNone || enough && t.lost()
 	})
 }
 

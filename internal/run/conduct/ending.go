@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/record/reason"
+
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
@@ -178,7 +178,7 @@ func (r Run) besides(message string) string {
 func (r Run) WithoutResult() string {
 	var failed []string
 	for _, t := range r.Trials.inOrder() {
-		if t.Follows() && t.failed() && reason.Of(t.Reason) != reason.Nobody && !strings.HasPrefix(t.Message, skipped) {
+		if t.Follows() && t.failed() && v1alpha1.OriginOf(t.Reason) != v1alpha1.OriginNone && !strings.HasPrefix(t.Message, skipped) {
 			failed = append(failed, fmt.Sprintf("%s of %s failed: %s", kinds.Field(t.PlannedTrial), strings.Join(t.Servers, " "), cmp.Or(t.Message, t.Reason)))
 		}
 	}
@@ -189,7 +189,7 @@ func (r Run) WithoutResult() string {
 func (r Run) notMade() int {
 	open := len(r.Plan.Following)
 	for i := range r.Trials {
-		if t := &r.Trials[i]; t.Follows() && t.ended() && (t.Stored != nil || reason.Of(t.Reason) != reason.Nobody) {
+		if t := &r.Trials[i]; t.Follows() && t.ended() && (t.Stored != nil || v1alpha1.OriginOf(t.Reason) != v1alpha1.OriginNone) {
 			open--
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/record/reason"
+
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
@@ -36,7 +36,9 @@ func (t *Trial) ended() bool { return !t.Ended.IsZero() }
 func (t *Trial) failed() bool { return t.ended() && t.Stored == nil }
 
 // lost reports whether the infrastructure failed the trial.
-func (t *Trial) lost() bool { return t.failed() && reason.Of(t.Reason) == reason.Infrastructure }
+func (t *Trial) lost() bool {
+	return t.failed() && v1alpha1.OriginOf(t.Reason) == v1alpha1.OriginInfrastructure
+}
 
 // notNeeded reports whether the run ended early, before the trial.
 func (t *Trial) notNeeded() bool { return t.ended() && t.Reason == v1alpha1.ReasonEnoughMeasured }

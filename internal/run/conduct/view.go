@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/record/reason"
 )
 
 // skipped begins the message of a trial that is given up for what another one has shown.
@@ -56,8 +55,8 @@ func (v View) Awaits(t Trial) string {
 // hopeless reports whether the trial failed before anything was measured, and every further one would fail likewise.
 func (t *Trial) hopeless() bool {
 	underLoad := t.Reason == v1alpha1.ReasonServerExited && !t.Started.IsZero()
-	switch reason.Of(t.Reason) {
-	case reason.Implementation, reason.Setup, reason.Load:
+	switch v1alpha1.OriginOf(t.Reason) {
+	case v1alpha1.OriginImplementation, v1alpha1.OriginSetup, v1alpha1.OriginLoad:
 		return t.failed() && !underLoad
 	default:
 		return false
@@ -73,7 +72,7 @@ func (l Trials) shown(t Trial) *Failure {
 		if other.Name == t.Name || !other.hopeless() || other.Follows() {
 			continue
 		}
-		if t.Follows() && reason.Of(other.Reason) == reason.Load {
+		if t.Follows() && v1alpha1.OriginOf(other.Reason) == v1alpha1.OriginLoad {
 			continue // A profile has a load of its own.
 		}
 		// The nodes of a bound run have held its trials before: a node that is away may come back.
@@ -95,7 +94,7 @@ func (l Trials) shown(t Trial) *Failure {
 // endsAll reports whether a failure leaves nothing to measure for any implementation of the run: a load that cannot be made can be made for none, and
 // what one of them was to be given is not what the run is about.
 func endsAll(why string) bool {
-	return reason.Of(why) == reason.Load || why == v1alpha1.ReasonObjectMissing || why == v1alpha1.ReasonObjectChanged
+	return v1alpha1.OriginOf(why) == v1alpha1.OriginLoad || why == v1alpha1.ReasonObjectMissing || why == v1alpha1.ReasonObjectChanged
 }
 
 // stored reports whether another trial of the same implementation is stored.

@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/record/reason"
+
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
@@ -359,7 +359,7 @@ func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 
 func (w *world) finish(t *conduct.Trial, f *conduct.Failure) {
 	w.t.Helper()
-	if outside := reason.Of(f.Reason) == reason.Infrastructure; outside != (f.Kind == conduct.Transient) {
+	if outside := v1alpha1.OriginOf(f.Reason) == v1alpha1.OriginInfrastructure; outside != (f.Kind == conduct.Transient) {
 		w.t.Fatalf("%s has ended with a kind of failure that its reason does not tell of: %s", t.Name, describe(f))
 	}
 	t.Ended, t.Reason, t.Message = w.run.Now, f.Reason, f.Message
@@ -436,6 +436,6 @@ func (w *world) complete() int {
 // failedByItself reports whether a trial failed that the infrastructure did not lose, or one that nothing can stand in for.
 func (w *world) failedByItself() bool {
 	return slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool {
-		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && (t.Follows() || reason.Of(t.Reason) != reason.Infrastructure)
+		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && (t.Follows() || v1alpha1.OriginOf(t.Reason) != v1alpha1.OriginInfrastructure)
 	})
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/record/reason"
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
@@ -19,7 +19,7 @@ const maxTroubles = 3
 func Troubles(table analysis.Table, trials conduct.Trials) string {
 	disturbed, found := table.DisturbedBlocks(), Codes(table)
 	for _, t := range trials {
-		if !t.Follows() && !t.Ended.IsZero() && t.Stored == nil && reason.Of(t.Reason) == reason.Infrastructure {
+		if !t.Follows() && !t.Ended.IsZero() && t.Stored == nil && v1alpha1.OriginOf(t.Reason) == v1alpha1.OriginInfrastructure {
 			found[t.Block] = append(found[t.Block], t.Reason)
 			disturbed = append(disturbed, t.Block)
 		}

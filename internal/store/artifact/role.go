@@ -13,7 +13,7 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"loadstone.dev/loadstone/internal/store/authority"
+	"loadstone.dev/loadstone/internal/store/certs"
 )
 
 // The variables of the operator's environment by which a cluster gives the role of a service account: the file of a token that is shown to an STS, and
@@ -120,17 +120,17 @@ func (e roleError) busy() bool {
 	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests
 }
 
-// insecure says of who gives credentials what package authority says of the object store.
+// insecure says of who gives credentials what package certs says of the object store.
 var insecure = map[error]error{
-	authority.ErrUntrusted: errors.New("the certificate of the STS that gives the credentials for the object store is signed by an authority that is not trusted: name a bundle that has it (chart value s3.caBundle, with s3.tls)"),
-	authority.ErrExpired:   errors.New("the certificate of the STS that gives the credentials for the object store has expired or is not valid yet: renew it, or correct the clock"),
-	authority.ErrOtherName: errors.New("the certificate of the STS that gives the credentials for the object store is for another name: correct the address (chart value s3.stsEndpoint) or the certificate"),
-	authority.ErrNoTLS:     errors.New("the STS that gives the credentials for the object store does not speak TLS: correct its address (chart value s3.stsEndpoint)"),
+	certs.ErrUntrusted: errors.New("the certificate of the STS that gives the credentials for the object store is signed by an authority that is not trusted: name a bundle that has it (chart value s3.caBundle, with s3.tls)"),
+	certs.ErrExpired:   errors.New("the certificate of the STS that gives the credentials for the object store has expired or is not valid yet: renew it, or correct the clock"),
+	certs.ErrOtherName: errors.New("the certificate of the STS that gives the credentials for the object store is for another name: correct the address (chart value s3.stsEndpoint) or the certificate"),
+	certs.ErrNoTLS:     errors.New("the STS that gives the credentials for the object store does not speak TLS: correct its address (chart value s3.stsEndpoint)"),
 }
 
 // explained is the error with its way out: one that somebody must mend, or one that may end by itself.
 func (e roleError) explained() error {
-	if reason := authority.Explain(e.cause); reason != nil {
+	if reason := certs.Explain(e.cause); reason != nil {
 		return fmt.Errorf("%w: %w", insecure[reason], e)
 	}
 	kind := ErrNoRole

@@ -18,7 +18,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/store/authority"
+	"loadstone.dev/loadstone/internal/store/certs"
 )
 
 // Config names the object store.
@@ -134,7 +134,7 @@ func transport(c Config, dial Dial) (http.RoundTripper, error) {
 	if dial != nil {
 		t.DialContext, t.Proxy = dial, nil
 	}
-	trusted, err := authority.TLS(c.CA)
+	trusted, err := certs.TLS(c.CA)
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate authorities of the object store (chart value s3.caBundle): %w", err)
 	}
@@ -310,7 +310,7 @@ func (s *Store) explain(doing, key string, err error) error {
 	default:
 		return fmt.Errorf("%s %s: %s: %s", doing, s.URI(key), resp.Code, resp.Message)
 	}
-	if reason := authority.Explain(err); reason != nil {
+	if reason := certs.Explain(err); reason != nil {
 		return fmt.Errorf("%s %s: %w", doing, s.URI(key), reason)
 	}
 	if errors.Is(kind, ErrUnreachable) {

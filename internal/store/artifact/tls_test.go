@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/store/artifact"
-	"loadstone.dev/loadstone/internal/store/authority"
+	"loadstone.dev/loadstone/internal/store/certs"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -33,13 +33,13 @@ func TestAStoreWithAPrivateAuthorityNeedsItsBundle(t *testing.T) {
 	}
 	without := with
 	without.CA = ""
-	if _, err := open(t, without).Put(t.Context(), "k2", "text/plain", []byte("content")); !errors.Is(err, authority.ErrUntrusted) ||
+	if _, err := open(t, without).Put(t.Context(), "k2", "text/plain", []byte("content")); !errors.Is(err, certs.ErrUntrusted) ||
 		!strings.Contains(err.Error(), "s3.caBundle") {
 		t.Errorf("without the bundle: %v", err)
 	}
 	named := with
 	named.Endpoint = strings.Replace(with.Endpoint, "127.0.0.1", "localhost", 1)
-	if _, err := open(t, named).Get(t.Context(), "k", ""); !errors.Is(err, authority.ErrOtherName) {
+	if _, err := open(t, named).Get(t.Context(), "k", ""); !errors.Is(err, certs.ErrOtherName) {
 		t.Errorf("by a name that the certificate has not: %v", err)
 	}
 }
@@ -61,8 +61,8 @@ func TestACertificateThatHasExpiredAndAServerWithoutTLSAreNamed(t *testing.T) {
 		server *httptest.Server
 		want   error
 	}{
-		"an expired certificate": {expired, authority.ErrExpired},
-		"a server without TLS":   {plain, authority.ErrNoTLS},
+		"an expired certificate": {expired, certs.ErrExpired},
+		"a server without TLS":   {plain, certs.ErrNoTLS},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := open(t, artifact.Config{
@@ -79,7 +79,7 @@ func TestACertificateThatHasExpiredAndAServerWithoutTLSAreNamed(t *testing.T) {
 
 func TestABundleWithoutCertificatesIsRefused(t *testing.T) {
 	_, err := artifact.Open(artifact.Config{Endpoint: "s3.example:443", Secure: true, CA: "no certificate"})
-	if !errors.Is(err, authority.ErrNoCertificate) || !strings.Contains(err.Error(), "s3.caBundle") {
+	if !errors.Is(err, certs.ErrNoCertificate) || !strings.Contains(err.Error(), "s3.caBundle") {
 		t.Errorf("got %v", err)
 	}
 }

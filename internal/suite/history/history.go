@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/phrase"
-	"loadstone.dev/loadstone/internal/stats/changepoint"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // Alpha is the probability of any change point at all in a history in which nothing has changed.
@@ -93,7 +93,7 @@ type Break struct {
 // Change is a change point: the round from which on the values are others.
 type Change struct {
 	Round int32 `json:"round"`
-	changepoint.Point
+	inference.Point
 	// Ratio is the level after over the level before; Worse says whether that is bad.
 	Ratio float64 `json:"ratio"`
 	Worse bool    `json:"worse"`
@@ -157,7 +157,7 @@ func (s *Series) add(v Value) {
 
 // find looks for change points between breaks.
 func (s *Series) find(alpha float64) {
-	s.Needed = changepoint.Fewest(alpha)
+	s.Needed = inference.Fewest(alpha)
 	from := 0
 	for i := range len(s.Breaks) + 1 {
 		to := len(s.Values)
@@ -168,7 +168,7 @@ func (s *Series) find(alpha float64) {
 		for _, v := range s.Values[from:to] {
 			values = append(values, v.Value)
 		}
-		for _, p := range changepoint.Find(values, alpha) {
+		for _, p := range inference.Find(values, alpha) {
 			p.At += from
 			c := Change{Round: s.Values[p.At].Round, Point: p, Ratio: p.After / p.Before}
 			c.Worse = c.Ratio < 1 == s.Metric.MoreIsBetter()

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/cluster/follow"
+	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/report/junit"
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
@@ -183,7 +183,7 @@ func (r Round) of(run Run) junit.Suite {
 
 // ending is the test that a run has ended well and has left its tests; nil if it has. Objectives have tests of their own.
 func ending(run *v1alpha1.BenchmarkRun, empty bool, lacks string) *junit.Case {
-	e := follow.Ending(run)
+	e := facts.Ending(run)
 	judged := e.State == conduct.Succeeded || e.Reason == v1alpha1.ReasonObjectivesMissed || e.Reason == v1alpha1.ReasonObjectivesUndecided
 	missing := ""
 	if empty {

@@ -17,8 +17,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/serve"
-	"loadstone.dev/loadstone/internal/client/discover"
 	"loadstone.dev/loadstone/internal/client/kube"
+
 	"loadstone.dev/loadstone/internal/ui"
 )
 
@@ -80,13 +80,13 @@ func run(ctx context.Context, k *kube.Flags, named bool, port uint16, out io.Wri
 
 // connect makes a client of a cluster with a Loadstone, which can watch.
 func connect(ctx context.Context, config *rest.Config) (client.WithWatch, error) {
-	checked, err := discover.Connect(ctx, config)
+	checked, err := kube.Connect(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: checked.Scheme(), Mapper: checked.RESTMapper()})
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", discover.Explain(config.Host, err))
+		return nil, fmt.Errorf("making a client: %w", kube.Explain(config.Host, err))
 	}
 	return c, nil
 }
@@ -111,7 +111,7 @@ func scope(ctx context.Context, k *kube.Flags, c client.Client, named bool) (str
 // explained is why runs cannot be listed, with the way out.
 func explained(err error) error {
 	if err != nil {
-		return fmt.Errorf("listing BenchmarkRuns: %w", discover.Explain("", err))
+		return fmt.Errorf("listing BenchmarkRuns: %w", kube.Explain("", err))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 )
 
 const (
@@ -53,7 +53,7 @@ type mirror struct {
 }
 
 func newMirror(c client.WithWatch, namespace, what string, list func() client.ObjectList, changed func()) *mirror {
-	explain := func(err error) error { return discover.Explain("", err) }
+	explain := func(err error) error { return kube.Explain("", err) }
 	return &mirror{client: c, namespace: namespace, what: what, list: list, changed: changed, explain: explain, first: make(chan struct{})}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/util"
-	"loadstone.dev/loadstone/internal/client/discover"
+	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/ui"
 )
@@ -40,7 +40,7 @@ type site struct {
 
 func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *site {
 	s := &site{frame: f, news: &news{}, stored: from, turns: make(chan struct{}, filesAtOnce), ctx: ctx}
-	s.explain = func(err error) error { return discover.Explain(f.Cluster, err) }
+	s.explain = func(err error) error { return kube.Explain(f.Cluster, err) }
 	runs, suites := func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, func() client.ObjectList { return &v1alpha1.BenchmarkSuiteList{} }
 	s.runs, s.suites = newMirror(c, f.Namespace, "BenchmarkRuns", runs, s.news.tell), newMirror(c, f.Namespace, "BenchmarkSuites", suites, s.news.tell)
 	if len(f.Led) > 0 {

@@ -1,0 +1,110 @@
+// Package index finds runs and trials in the operator's cache by indexes: a selector by labels visits every object of a namespace, and most of
+// those have ended long ago.
+package index
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// The indexes, by the names that they have in the cache.
+const (
+	byRun = "run"
+	byUID = "uid"
+	open  = "open"
+)
+
+var isOpen = client.MatchingFields{open: "true"}
+
+// Index makes the indexes of a manager's cache, once and before it starts.
+func Index(ctx context.Context, cache client.FieldIndexer) error {
+	for _, i := range []struct {
+		of     client.Object
+		name   string
+		values client.IndexerFunc
+	}{
+		{&v1alpha1.Trial{}, byRun, runOfTrial},
+		{&v1alpha1.Trial{}, open, openTrial},
+		{&v1alpha1.BenchmarkRun{}, byUID, uidOfRun},
+		{&v1alpha1.BenchmarkRun{}, open, openRun},
+	} {
+		if err := cache.IndexField(ctx, i.of, i.name, i.values); err != nil {
+			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
+		}
+	}
+	return nil
+}
+
+func runOfTrial(o client.Object) []string { return []string{o.GetLabels()[v1alpha1.LabelRunUID]} }
+
+func uidOfRun(o client.Object) []string { return []string{string(o.GetUID())} }
+
+func openTrial(o client.Object) []string {
+	if t, ok := o.(*v1alpha1.Trial); !ok || t.Status.CompletionTime != nil {
+		return nil
+	}
+	return []string{"true"}
+}
+
+func openRun(o client.Object) []string {
+	if r, ok := o.(*v1alpha1.BenchmarkRun); !ok || r.Status.CompletionTime != nil {
+		return nil
+	}
+	return []string{"true"}
+}
+
+// TrialsOf are the trials of a run, which its UID names, in their order, to be read only: they are the cache's own.
+func TrialsOf(ctx context.Context, c client.Reader, namespace, run string) ([]v1alpha1.Trial, error) {
+	trials, err := listTrials(ctx, c, client.InNamespace(namespace), client.MatchingFields{byRun: run}, client.UnsafeDisableDeepCopy)
+	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
+	return trials, err
+}
+
+// OpenTrials are all trials that have not ended, to be read only: they are the cache's own.
+func OpenTrials(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) {
+	return listTrials(ctx, c, isOpen, client.UnsafeDisableDeepCopy)
+}
+
+// Turns are the trials whose turn it is: of each run the first that has not ended. They are to be read only.
+func Turns(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) {
+	trials, err := OpenTrials(ctx, c)
+	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(trials, func(t v1alpha1.Trial) bool {
+		run := t.Labels[v1alpha1.LabelRunUID]
+		later := seen[run]
+		seen[run] = true
+		return later
+	}), err
+}
+
+func listTrials(ctx context.Context, c client.Reader, which ...client.ListOption) ([]v1alpha1.Trial, error) {
+	var list v1alpha1.TrialList
+	if err := c.List(ctx, &list, which...); err != nil {
+		return nil, fmt.Errorf("listing trials: %w", err)
+	}
+	return list.Items, nil
+}
+
+// OpenRuns are all runs that have not ended, to be read only: they are the cache's own.
+func OpenRuns(ctx context.Context, c client.Reader) ([]v1alpha1.BenchmarkRun, error) {
+	return listRuns(ctx, c, isOpen)
+}
+
+// RunOf is the run of a UID, or none, to be read only.
+func RunOf(ctx context.Context, c client.Reader, uid string) ([]v1alpha1.BenchmarkRun, error) {
+	return listRuns(ctx, c, client.MatchingFields{byUID: uid})
+}
+
+func listRuns(ctx context.Context, c client.Reader, which client.ListOption) ([]v1alpha1.BenchmarkRun, error) {
+	var list v1alpha1.BenchmarkRunList
+	if err := c.List(ctx, &list, which, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing BenchmarkRuns: %w", err)
+	}
+	return list.Items, nil
+}

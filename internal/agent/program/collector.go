@@ -1,0 +1,164 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/agent/observe"
+	"loadstone.dev/loadstone/internal/base/timing"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/cases"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+)
+
+const (
+	// leadProgram is how much before the program's start its counters are read.
+	leadProgram = 20 * time.Millisecond
+	// maxOutput bounds what is read of a program's output.
+	maxOutput = 8 << 20
+	// goFailed is the exit code of a test binary of Go of which a benchmark has failed.
+	goFailed = 1
+	// programOutput and programErrors are the collector's copies of what the program printed.
+	programOutput = "output.txt"
+	programErrors = "errors.txt"
+)
+
+// Config is what a collector is told.
+type CollectorConfig struct {
+	// Config is what it is told of the program and its parent.
+	launch.Config
+	// Cgroup is where the parent sees the cgroup of its container; empty if it has none of its own.
+	Cgroup string
+	// SharedNetwork is true if other programs use the network namespace of the program.
+	SharedNetwork bool
+	// Format is how the program prints what it has measured.
+	Format record.CaseFormat
+}
+
+// Collector starts a program that measures itself, watches what it costs, and reads what it prints.
+type Collector struct {
+	*launch.Launched
+	config CollectorConfig
+}
+
+// New makes a collector beside the parent of a program, with which it shares a process namespace and a folder.
+func NewCollector(c CollectorConfig) *Collector {
+	return &Collector{Launched: launch.NewLaunched(c.Config), config: c}
+}
+
+// Measure runs the program once. A failure that is the program's own is a *protocol.ProgramFault, with the files of what it printed.
+func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
+	if len(start.Slots) != 1 {
+		return nil, nil, fmt.Errorf("the start has %d slots: a program runs once", len(start.Slots))
+	}
+	slot, clock := start.Slots[0], timing.From(start.At)
+	limit := slot.Measured - slot.Measure
+	if err := c.config.Exchange.Give(0, launch.Command{At: clock.At(slot.Measure), Limit: limit}); err != nil {
+		return nil, nil, err
+	}
+	var cell record.CellObservation
+	exit, err := c.observe(ctx, clock, slot.Measure, limit, &cell)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.config.Exchange.Collected(); err != nil {
+		return nil, nil, err
+	}
+	program, err := c.read(*exit, limit)
+	if err != nil {
+		return nil, c.keepFailed(err), err
+	}
+	cell.VoluntarySwitches, cell.InvoluntarySwitches = exit.VoluntarySwitches, exit.InvoluntarySwitches
+	cell.PeakMemoryBytes = exit.PeakMemoryBytes
+	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), cell.CPUsAllowed), Cells: []record.CellObservation{cell}, Program: program}
+	result.Environment.Node, result.Environment.AgentVersion = c.config.Node, util.Version
+	result.Binary = c.Binary()
+	done(slot.Cell, "")
+	return result, []string{programOutput}, nil
+}
+
+// observe reads the counters of the program's container around its run.
+func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit time.Duration, cell *record.CellObservation) (*launch.Exit, error) {
+	parent, err := c.config.FindParent("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("finding the program's parent: %w", err)
+	}
+	window, err := observe.OpenWindow(parent, c.config.Cgroup, c.config.SharedNetwork)
+	if err != nil {
+		return nil, err
+	}
+	defer window.Close()
+	// The program inherits the CPUs of its parent.
+	cell.CPUsAllowed = window.CPUsAllowed()
+	if err := timing.SleepUntil(ctx, clock.At(at-leadProgram)); err != nil {
+		return nil, err
+	}
+	window.Begin()
+	exit, err := c.Ended(ctx, 0, clock.At(at+limit+launch.ExitGrace))
+	switch {
+	case err != nil:
+		return nil, err
+	case exit == nil:
+		return nil, fmt.Errorf("the program's parent did not say within %s how the program ended", limit+launch.ExitGrace)
+	}
+	if whole := window.End(cell); !whole {
+		cell.CPUNanos = exit.UserNanos + exit.SystemNanos
+	}
+	return exit, nil
+}
+
+// read makes the record of a program that has ended, and keeps what it printed. Every error of the program's own making is a fault.
+func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.ProgramRun, error) {
+	switch {
+	case exit.TimedOut:
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: fmt.Sprintf("it had not ended after %s", limit)}
+	case exit.Code != 0 && (c.config.Format != record.GoTest || exit.Code != goFailed):
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}
+	}
+	output, cut, err := c.output()
+	if err != nil {
+		return nil, err
+	}
+	found, err := cases.Read(c.config.Format, output)
+	failed := slices.ContainsFunc(found.Cases, func(one record.Case) bool { return one.Failure != "" })
+	switch {
+	case exit.Code != 0 && (err != nil || !failed || len(found.Unread) > 0):
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}
+	case err != nil:
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: strings.TrimPrefix(cut+"; "+err.Error(), "; ")}
+	}
+	if err := os.WriteFile(filepath.Join(c.config.Dir, programOutput), output, 0o600); err != nil {
+		return nil, fmt.Errorf("keeping the program's output: %w", err)
+	}
+	run := &record.ProgramRun{
+		Started: exit.Started, Ended: exit.Ended, UserNanos: exit.UserNanos, SystemNanos: exit.SystemNanos, PeakMemoryBytes: exit.PeakMemoryBytes,
+		VoluntarySwitches: exit.VoluntarySwitches, InvoluntarySwitches: exit.InvoluntarySwitches, Output: programOutput,
+	}
+	if cut != "" {
+		run.Unread = append(run.Unread, record.Unread{Why: cut})
+	}
+	found.Record(run)
+	return run, nil
+}
+
+// howItEnded quotes a program that has failed.
+func (c *Collector) howItEnded(exit launch.Exit) string {
+	how := fmt.Sprintf("exit code %d", exit.Code)
+	if exit.Signal != "" {
+		how = "ended by signal: " + exit.Signal
+	}
+	for _, file := range []string{launch.ErrorsFile, launch.OutputFile} {
+		if said := launch.Tail(c.config.Exchange.Path(file), launch.Quoted); said != "" {
+			return fmt.Sprintf("%s, last output: %q", how, said)
+		}
+	}
+	return how
+}

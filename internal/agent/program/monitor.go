@@ -1,0 +1,303 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loadstone.dev/loadstone/internal/agent/httpcheck"
+	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/base/timing"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/profiler/callgrind"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+)
+
+const (
+	// profileLead is the time between a command and the start of the program.
+	profileLead = 20 * time.Millisecond
+	// leastStart is how long a server may take until it answers, however short its readiness.timeoutSeconds: a profiler slows its start. stopGrace is
+	// how long it may take to end when it is told to.
+	leastStart = 60 * time.Second
+	stopGrace  = 20 * time.Second
+	// leastLeft is how much of a trial's time must be left for another launch.
+	leastLeft = 5 * time.Second
+	// maxProfile bounds a file of a profiler that is kept.
+	maxProfile = 64 << 20
+	// ownFile is the mode of a file that only the agent reads.
+	ownFile = 0o600
+)
+
+// Config is what a monitor is told.
+type MonitorConfig struct {
+	// Config is what it is told of the server and its parent.
+	launch.Config
+	// Task is what is profiled, and how.
+	Task record.Profile
+	// TLS says that the server speaks HTTPS. Nobody verifies its certificate.
+	TLS bool
+	// StopSignal is the signal that tells the server to end; empty is SIGTERM.
+	StopSignal string
+	// StartLimit is how long the server may take without a profiler from its start to its first answer.
+	StartLimit time.Duration
+}
+
+// Monitor runs a server under a profiler, sends it its requests, ends it, and reads what the profiler wrote.
+type Monitor struct {
+	*launch.Launched
+	config MonitorConfig
+}
+
+// New makes a monitor beside the parent of a server, with which it shares a process namespace and a folder.
+func NewMonitor(c MonitorConfig) *Monitor {
+	return &Monitor{Launched: launch.NewLaunched(c.Config), config: c}
+}
+
+// Measure launches the server under the profiler as often as its profile says, as long as its slot lasts. What goes wrong with the server is a
+// finding and no error.
+func (m *Monitor) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
+	if len(start.Slots) != 1 || len(start.Targets) != 1 {
+		return nil, nil, fmt.Errorf("the start has %d slots and %d targets: a profile has one of each", len(start.Slots), len(start.Targets))
+	}
+	slot, clock := start.Slots[0], timing.From(start.At)
+	session := &profiling{Monitor: m, server: httpcheck.Unverified(start.Targets[0], m.config.TLS), deadline: clock.At(slot.Measured), program: programFacts(m.Binary())}
+	if err := timing.SleepUntil(ctx, clock.At(slot.Measure)); err != nil {
+		return nil, nil, err
+	}
+	if err := session.run(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := m.config.Exchange.Collected(); err != nil {
+		return nil, nil, err
+	}
+	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), ""), Binary: m.Binary(), Profiled: &session.found}
+	result.Environment.Node, result.Environment.AgentVersion = m.config.Node, util.Version
+	done(slot.Cell, "")
+	return result, session.files, nil
+}
+
+// programFacts are what decides which profilers can see a program.
+func programFacts(b *record.Binary) profiler.Program {
+	if b == nil {
+		return profiler.Program{}
+	}
+	p := profiler.Program{Static: b.Build.Static.Is == record.Yes, Go: b.Go != nil}
+	if !slices.Contains([]string{"", "glibc", "musl", "Go runtime", record.Unknown}, b.Allocator) {
+		p.Allocator = b.Allocator
+	}
+	p.IOUring = slices.ContainsFunc(b.Libraries, func(l string) bool { return strings.HasPrefix(l, "liburing") })
+	return p
+}
+
+// archNames are the names of processors in the facts of a binary, by Go's.
+var archNames = map[string]string{"amd64": "x86-64", "arm64": "arm64"}
+
+// foreign says that a program is not for the processor of this node; empty if it is, or nobody knows.
+func foreign(b *record.Binary, goarch string) string {
+	own := archNames[goarch]
+	if b == nil || b.Arch == "" || own == "" || b.Arch == own || b.Arch == "x86" && own == "x86-64" {
+		return ""
+	}
+	return fmt.Sprintf("it was not launched: %s is a program for %s, and the node's CPUs are %s: give an image for %s", b.Path, b.Arch, own, own)
+}
+
+// profiling is what is known while the launches of a trial follow each other.
+type profiling struct {
+	*Monitor
+	server   httpcheck.Server
+	deadline time.Time
+	program  profiler.Program
+	// launches counts them, those of a profiler that has failed included.
+	launches int
+	found    record.Profiled
+	files    []string
+}
+
+// run makes all launches. Where the profiler itself fails at the first, another takes its place.
+func (s *profiling) run(ctx context.Context) error {
+	s.found.Tool, s.found.Remarks = profiler.Suited(s.config.Task.Tool, s.program)
+	if why, blind := profiler.Blind(s.found.Tool, s.program); blind {
+		s.found.Cut = why.Sentence
+		return nil
+	}
+	if s.found.Cut = foreign(s.Binary(), runtime.GOARCH); s.found.Cut != "" {
+		return nil
+	}
+	for i, requests := range s.config.Task.Counts() {
+		if left := time.Until(s.deadline); i > 0 && left < leastLeft {
+			s.found.Cut = fmt.Sprintf("%d of %d launches were made within limitSeconds %d: raise it, or lower requests", i, len(s.config.Task.Counts()), s.config.Task.LimitSeconds)
+			return nil
+		}
+		one, err := s.launch(ctx, requests)
+		if err != nil {
+			return err
+		}
+		if instead, remark, found := one.Instead(); i == 0 && found {
+			s.found.Tool, s.found.Remarks = instead, append(s.found.Remarks, remark)
+			if one, err = s.launch(ctx, requests); err != nil {
+				return err
+			}
+		}
+		s.keep(one)
+		if late := !time.Now().Before(s.deadline); one.TimedOut || late && one.Asked < requests {
+			s.found.Cut = fmt.Sprintf("limitSeconds %d was over after %d of %d requests of launch %d of %d: raise it, or lower requests",
+				s.config.Task.LimitSeconds, one.Asked, requests, i+1, len(s.config.Task.Counts()))
+			return nil
+		}
+	}
+	return nil
+}
+
+// keep adds a launch. The most costly functions and the stacks are those of the last one, and would be about the same of all.
+func (s *profiling) keep(one record.Launch) {
+	if n := len(s.found.Launches); n > 0 && one.Costs != nil && s.found.Launches[n-1].Costs != nil {
+		costs := s.found.Launches[n-1].Costs
+		costs.Self, costs.Inclusive, costs.Lines, costs.Calls = nil, nil, nil, nil
+	}
+	s.found.Launches = append(s.found.Launches, one)
+	if len(one.Profiles) > 0 && s.found.Tool == profiler.Callgrind {
+		most := slices.MaxFunc(one.Profiles, func(a, b callgrind.Profile) int { return cmp.Compare(a.Total.At(0), b.Total.At(0)) })
+		graph := callgrind.OfCalls(most, 0)
+		s.found.Flame = &graph
+	}
+}
+
+// launch starts the server under the profiler, sends it its requests, ends it and reads what the profiler wrote.
+func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, error) {
+	index := s.launches
+	s.launches++
+	name := fmt.Sprintf("launch-%d", index)
+	folder := s.config.Exchange.Path(name)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return record.Launch{}, fmt.Errorf("making the profiler's folder: %w", err)
+	}
+	asked, err := s.config.Exchange.Program()
+	if err != nil {
+		return record.Launch{}, err
+	}
+	wrapped, err := profiler.Command(s.found.Tool, profiler.Folders{Toolbox: s.toolbox(), Output: folder}, asked.Argv)
+	if err != nil {
+		return record.Launch{}, err
+	}
+	at := time.Now().Add(profileLead)
+	command := launch.Command{
+		At: at, Limit: time.Until(s.deadline) + stopGrace + launch.ExitGrace, Argv: wrapped.Argv, Env: wrapped.Env,
+		StopSignal: s.config.StopSignal, StopGrace: stopGrace, Counters: wrapped.Counters,
+	}
+	if err := s.config.Exchange.Give(index, command); err != nil {
+		return record.Launch{}, err
+	}
+	one := record.Launch{Started: at.UTC()}
+	right, err := s.ask(ctx, index, at, requests, &one)
+	if err != nil {
+		return one, err
+	}
+	exit, err := s.end(ctx, index)
+	if err != nil {
+		return one, err
+	}
+	one.Ended, one.Killed, one.TimedOut, one.OutOfMemory = exit.Ended.UTC(), exit.Killed, exit.TimedOut, exit.OutOfMemory
+	if exit.Code != 0 || one.Asked == 0 {
+		one.Said = launch.Tail(s.config.Exchange.Path(launch.ErrorsFile), launch.Quoted)
+	}
+	run := profiler.Run{Tool: s.found.Tool, Requests: right, Unanswered: one.Wrong, Exit: exitOf(*exit), Program: s.program}
+	one.Result = profiler.Read(os.DirFS(folder), run)
+	if one.Files, err = s.keepFiles(folder, name); err != nil {
+		return one, err
+	}
+	s.files = append(s.files, one.Files...)
+	return one, os.RemoveAll(folder)
+}
+
+// toolbox is the folder of the profilers that were brought in; empty where none was, and those that are installed are used.
+func (s *profiling) toolbox() string {
+	folder := s.config.Exchange.Path(profiler.ToolboxFolder)
+	if _, err := os.Stat(folder); err != nil {
+		return ""
+	}
+	return folder
+}
+
+// ask waits until the server answers, sends it its requests, and returns how many it has answered rightly, the first one that was to find out
+// whether it answers included. A server that ends is not waited for.
+func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests int64, one *record.Launch) (int64, error) {
+	alive, gone := context.WithCancel(ctx)
+	defer gone()
+	go func() {
+		for alive.Err() == nil {
+			if exit, err := s.config.Exchange.Exited(index); exit != nil || err != nil {
+				gone()
+			}
+			_ = timing.SleepUntil(alive, time.Now().Add(launch.ExitPoll)) // It ends with the loop.
+		}
+	}()
+	limit := at.Add(max(leastStart, s.config.StartLimit))
+	if limit.After(s.deadline) {
+		limit = s.deadline
+	}
+	first, err := httpcheck.Await(alive, s.server, s.config.Task.Request, limit)
+	if err != nil {
+		one.Example = err.Error()
+		return 0, ctx.Err()
+	}
+	one.FirstAnswerMillis = max(first.Sub(at).Milliseconds(), 1)
+	audit, err := httpcheck.Counted(alive, s.server, s.config.Task.Request, requests, int(s.config.Task.Connections), s.deadline)
+	if err != nil {
+		return 0, err
+	}
+	one.Asked, one.Wrong, one.Example = audit.Requests, audit.WrongStatus+audit.WrongBody+audit.Failed, audit.Example
+	return one.Asked - one.Wrong + 1, ctx.Err()
+}
+
+// end tells a launch to end, and waits until it has.
+func (s *profiling) end(ctx context.Context, index int) (*launch.Exit, error) {
+	if err := s.config.Exchange.Stop(index); err != nil {
+		return nil, err
+	}
+	exit, err := s.Ended(ctx, index, time.Now().Add(stopGrace+launch.ExitGrace))
+	if err == nil && exit == nil {
+		err = fmt.Errorf("the server's parent did not say within %s how the server ended", stopGrace+launch.ExitGrace)
+	}
+	return exit, err
+}
+
+// exitOf is how a launch has ended, in the words of profilers.
+func exitOf(e launch.Exit) profiler.Exit {
+	if e.Signal == "" {
+		return profiler.Exit{Code: e.Code}
+	}
+	return profiler.Exit{Code: e.Code, Signal: unix.SignalName(syscall.Signal(e.Code - launch.KilledBySignal))}
+}
+
+// keepFiles copies what the profiler wrote to the agent's files, under names that tell the launches apart.
+func (s *profiling) keepFiles(folder, prefix string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("keeping the profiler's files: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxProfile || !protocol.PlainName(e.Name()) || len(names) == profiler.MaxProcesses {
+			continue
+		}
+		name := prefix + "." + e.Name()
+		if err := launch.CopyFile(filepath.Join(folder, e.Name()), filepath.Join(s.config.Dir, name), ownFile); err != nil {
+			return nil, fmt.Errorf("keeping the profiler's files: %w", err)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}

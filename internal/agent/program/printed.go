@@ -1,0 +1,75 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/trial/protocol"
+)
+
+// errReplaced is what becomes of a file that the program must leave alone.
+var errReplaced = errors.New("it has removed or replaced the file of its standard output")
+
+// output is what the program printed, and a sentence on what is cut off; empty if that is nothing.
+func (c *Collector) output() (text []byte, cut string, err error) {
+	text, all, err := printed(c.config.Exchange.Path(launch.OutputFile))
+	switch {
+	case errors.Is(err, errReplaced):
+		return nil, "", &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: err.Error()}
+	case err != nil:
+		return nil, "", fmt.Errorf("reading the program's output: %w", err)
+	case all > maxOutput:
+		cut = fmt.Sprintf("its output has %d bytes, and the first %d are read: print one line a value, of fewer cases", all, maxOutput)
+	}
+	return text, cut, nil
+}
+
+// printed is the beginning of a file that the program has written to, and the size of the whole.
+func printed(path string) (text []byte, size int64, err error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist), err == nil && !info.Mode().IsRegular():
+		return nil, 0, errReplaced
+	case err != nil:
+		return nil, 0, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close() //nolint:errcheck // Nothing was written to it.
+	text, err = io.ReadAll(io.LimitReader(file, maxOutput))
+	return text, info.Size(), err
+}
+
+// keepFailed keeps what a program has printed that failed, and returns the names of the files. What is cut off or cannot be kept is added to
+// the message of its failure.
+func (c *Collector) keepFailed(failure error) []string {
+	var fault *protocol.ProgramFault
+	if !errors.As(failure, &fault) {
+		return nil
+	}
+	var names []string
+	for _, of := range []struct{ from, name string }{{launch.OutputFile, programOutput}, {launch.ErrorsFile, programErrors}} {
+		text, all, err := printed(c.config.Exchange.Path(of.from))
+		if errors.Is(err, errReplaced) || err == nil && len(text) == 0 {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(c.config.Dir, of.name), text, 0o600)
+		}
+		if err != nil {
+			fault.Message += fmt.Sprintf("; %s could not be kept: %s", of.name, err)
+			continue
+		}
+		if all > maxOutput {
+			fault.Message += fmt.Sprintf("; of the %d bytes of %s the first %d are kept", all, of.name, maxOutput)
+		}
+		names = append(names, of.name)
+	}
+	return names
+}

@@ -1,0 +1,130 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// connectDeadline bounds how long a cluster may take for its first answer.
+const connectDeadline = 15 * time.Second
+
+// Installation is a Loadstone found in a cluster: the user's view of it, with the store that its operator writes to.
+type Installation struct {
+	Client client.Client
+	Store  *artifact.Store
+	// Close ends the forwarded port, if there is one.
+	Close func()
+}
+
+// queries is how many requests a second a client sends that has sent burst of them at once: as many as kubectl.
+const (
+	queries = 50
+	burst   = 300
+)
+
+// Connect makes a client of a cluster, and checks that the cluster answers and serves BenchmarkRuns. Its errors, and those of its client by
+// Explain, are sentences that name the way out.
+func Connect(ctx context.Context, config *rest.Config) (client.Client, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("registering types: %w", err)
+	}
+	if err := serves(ctx, config); err != nil {
+		return nil, Explain(config.Host, err)
+	}
+	eager := rest.CopyConfig(config)
+	eager.QPS, eager.Burst = cmp.Or(config.QPS, queries), cmp.Or(config.Burst, burst)
+	c, err := client.New(eager, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", Explain(config.Host, err))
+	}
+	// A field that the cluster does not know would vanish without a word.
+	return client.WithFieldValidation(c, metav1.FieldValidationStrict), nil
+}
+
+// serves checks that a cluster has BenchmarkRuns of this program's version.
+func serves(ctx context.Context, config *rest.Config) error {
+	asked := rest.CopyConfig(config)
+	asked.Timeout = cmp.Or(asked.Timeout, connectDeadline)
+	d, err := discovery.NewDiscoveryClientForConfig(asked)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	var groups metav1.APIGroupList
+	if err := d.RESTClient().Get().AbsPath("/apis").Do(ctx).Into(&groups); err != nil {
+		return err
+	}
+	served := util.First(groups.Groups, func(g *metav1.APIGroup) bool { return g.Name == v1alpha1.GroupVersion.Group })
+	if served == nil {
+		return fmt.Errorf("%w at %s: %s, or name another cluster with --context", ErrNotInstalled, config.Host, howToInstall)
+	}
+	for _, v := range served.Versions {
+		if v.Version == v1alpha1.GroupVersion.Version {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: it serves no %s: upgrade the older of both", ErrOtherVersion, v1alpha1.GroupVersion)
+}
+
+// Find is FindIn for the cluster of $KUBECONFIG.
+func Find(ctx context.Context, namespace string) (*Installation, error) {
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster (is KUBECONFIG set?): %w", err)
+	}
+	return FindIn(ctx, config, namespace)
+}
+
+// FindIn reads from the operator's Deployment where its object store is and which Secret opens it. A user who may not read that Secret cannot
+// fetch reports this way. A store inside the cluster is reached through a forwarded port.
+func FindIn(ctx context.Context, config *rest.Config, namespace string) (*Installation, error) {
+	c, err := Connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	d, err := Operator(ctx, c, namespace)
+	if err != nil {
+		return nil, Explain(config.Host, err)
+	}
+	s3, err := storeConfig(ctx, c, d)
+	if err != nil {
+		return nil, Explain(config.Host, err)
+	}
+	in := &Installation{Client: c, Close: func() {}}
+	var dial artifact.Dial
+	if service, ok := inCluster(s3.Endpoint, namespace); ok {
+		if dial, in.Close, err = forward(ctx, config, c, service, s3.Endpoint); err != nil {
+			return nil, err
+		}
+	}
+	in.Store, err = artifact.OpenThrough(s3, dial)
+	return in, err
+}
+
+// Operator is the operator's Deployment.
+func Operator(ctx context.Context, c client.Client, namespace string) (*appsv1.Deployment, error) {
+	var list appsv1.DeploymentList
+	if err := c.List(ctx, &list, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": "operator"}); err != nil {
+		return nil, fmt.Errorf("looking for the operator: %w", err)
+	}
+	if len(list.Items) != 1 {
+		return nil, fmt.Errorf("found %d operators in namespace %s: name the right one with --system-namespace", len(list.Items), namespace)
+	}
+	return &list.Items[0], nil
+}

@@ -1,0 +1,55 @@
+package reexec
+
+import (
+	"context"
+	"flag"
+	"io"
+	"time"
+
+	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/agent/observe"
+	"loadstone.dev/loadstone/internal/agent/role"
+)
+
+// stopLimit is how long an agent waits for the end of its tool once its run is over.
+const stopLimit = time.Second
+
+// serveAgent is an agent of a run, which does its commands until in ends. After its own flags come the arguments that the agent has on a
+// cluster.
+func serveAgent(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	var c agent.Config
+	f := flag.NewFlagSet(AgentCommand, flag.ContinueOnError)
+	f.StringVar(&c.Trial, "trial", "", "the trial")
+	f.StringVar(&c.Member, "member", "", "the member of the trial that the agent is")
+	f.StringVar(&c.Node, "node", "", "the name of this machine")
+	f.StringVar(&c.Dir, "dir", "", "the folder for the agent's files")
+	f.StringVar(&c.Sandbox.Network, "network", "", "the folder with the counters of the network, if they are of this agent's load alone")
+	f.StringVar(&c.Sandbox.Cgroup, "counters", "", "the folder with the counters of the cgroup of what the agent measures, or of its own if it makes load")
+	var group groupFlag
+	f.Var(&group, "cgroup", "the cgroup of the agent, if it has one of its own")
+	keeper := f.Int("keeper", 0, "the process that has started the server")
+	if err := f.Parse(args); err != nil || f.NArg() == 0 {
+		return usageError(AgentCommand)
+	}
+	if group.Group != nil {
+		if err := group.Enter(); err != nil {
+			return err
+		}
+	}
+	c.Sandbox.SharedNetwork = true
+	c.Sandbox.FindServer = observe.OldestChildOf(*keeper)
+	own, err := role.Parse(f.Args())
+	if err != nil {
+		return err
+	}
+	worker, err := own.Worker(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	a := agent.New(ctx, c, worker)
+	err = a.ServePipe(in, out)
+	cancel()
+	a.Wait(stopLimit)
+	return err
+}

@@ -1,0 +1,78 @@
+package reexec
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"loadstone.dev/loadstone/internal/agent/launch"
+)
+
+// The commands with which a run starts this program again. They are not for people.
+const (
+	AgentCommand   = "local-agent"
+	KeeperCommand  = "local-keeper"
+	LaunchCommand  = "local-launch"
+	ContainCommand = "local-contain"
+	ServerCommand  = "local-server"
+)
+
+// Is reports whether a program was started as a part of a run, which Help then does. Whatever program leads runs asks it first.
+func Is(args []string) bool {
+	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand, ContainCommand, ServerCommand}, args[0])
+}
+
+// Help does the work of a part of a run, until in ends, and returns the status with which the program ends.
+func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int, err error) {
+	if args[0] == AgentCommand || args[0] == KeeperCommand {
+		syscall.CloseOnExec(heldDescriptor) // It is this process that holds it, and nothing that it starts.
+	}
+	switch args[0] {
+	case KeeperCommand:
+		err = keep(args[1:], in, out)
+	case LaunchCommand:
+		return launchProgram(ctx, args[1:], errs)
+	case ContainCommand:
+		return contain(ctx, args[1:], errs)
+	case ServerCommand:
+		err = serveEqual(ctx, args[1:])
+	default:
+		err = serveAgent(ctx, args[1:], in, out)
+	}
+	return statusOf(err), err
+}
+
+// launchProgram is the parent of a program that measures itself, and ends as the program does.
+func launchProgram(ctx context.Context, args []string, errs io.Writer) (int, error) {
+	f := flag.NewFlagSet(LaunchCommand, flag.ContinueOnError)
+	exchange := f.String("exchange", "", "the folder in which the program's parent and its collector meet")
+	if err := f.Parse(args); err != nil || f.NArg() == 0 {
+		return 1, usageError(LaunchCommand)
+	}
+	runtime.GOMAXPROCS(1)
+	code, err := launch.Run(ctx, launch.Exchange(*exchange), f.Args(), errs)
+	if err != nil {
+		return 1, err
+	}
+	return code, nil
+}
+
+// CPUList is a list of CPUs as cpuset reads it.
+func CPUList(cpus []int) string {
+	texts := make([]string, len(cpus))
+	for i, cpu := range cpus {
+		texts[i] = strconv.Itoa(cpu)
+	}
+	return strings.Join(texts, ",")
+}
+
+// usageError is the error of a helper that was started by hand.
+func usageError(command string) error {
+	return fmt.Errorf("%s is a part of loadstone run, and no command of its own", command)
+}
