@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"loadstone.dev/loadstone/internal/record"
@@ -39,8 +41,12 @@ spec:
 	if got := statusAfter(err); got != statusInconclusive {
 		t.Fatalf("it ends with status %d: %s", got, out)
 	}
-	if _, err := os.Stat(filepath.Join(results, "report.md")); err != nil {
-		t.Error(err)
+	page := regexp.MustCompile(`(?m)^report: (.*report\.html)$`).FindSubmatch(out)
+	if page == nil {
+		t.Fatalf("it names no report: %s", out)
+	}
+	if html, err := os.ReadFile(string(page[1])); err != nil || !bytes.Contains(html, []byte("4 connections of 10 streams")) {
+		t.Errorf("the report names no level of several streams: %v", err)
 	}
 	var m record.RunManifest
 	read(t, filepath.Join(results, "manifest.json"), &m)
