@@ -95,14 +95,14 @@ func TestBodiesOfARunAreReadOnce(t *testing.T) {
 	}
 	for range 2 {
 		got, err := p.withBodies(t.Context(), store, s.run, without)
-		if err != nil || got.Cells[0].Request.Body != `{"a": 1}` || got.Cells[1].Mix[1].Request.Body != `{"a": 1}` || got.Cells[1].Mix[0].Request.Body != "" || got.Profiles[0].Request.Body != `{"a": 1}` {
+		if err != nil || got.Cells[0].Request.Body != `{"a": 1}` || got.Cells[1].Mix[1].Body != `{"a": 1}` || got.Cells[1].Mix[0].Body != "" || got.Profiles[0].Request.Body != `{"a": 1}` {
 			t.Errorf("the plan sends %+v and %+v, %v", got.Cells, got.Profiles, err)
 		}
 	}
 	if again, err := p.of(t.Context(), store, s.run); err != nil || again.Cells[0].Request.Body == "" || store.reads != 1 {
 		t.Errorf("the store was read %d times, and the plan sends %+v, %v", store.reads, again.Cells, err)
 	}
-	if without.Cells[0].Request.Body != "" || without.Cells[1].Mix[1].Request.Body != "" || without.Profiles[0].Request.Body != "" {
+	if without.Cells[0].Request.Body != "" || without.Cells[1].Mix[1].Body != "" || without.Profiles[0].Request.Body != "" {
 		t.Error("the bodies were written into the plan that lacks them")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/agent/observe"
 	"loadstone.dev/loadstone/internal/agent/program"
-
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 	"loadstone.dev/loadstone/internal/trial/timetable"

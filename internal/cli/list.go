@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/client/kube"
-
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/local/folders"
 )

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 
 	"loadstone.dev/loadstone/internal/report/comparisons"
-
 	"loadstone.dev/loadstone/internal/report/levels"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/profiles"

@@ -12,7 +12,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cluster/facts"
-
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"

@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
-
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )

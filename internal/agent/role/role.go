@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/launch"
 	"loadstone.dev/loadstone/internal/agent/observe"
 	"loadstone.dev/loadstone/internal/agent/program"
-
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/tools"

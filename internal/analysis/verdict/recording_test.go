@@ -108,7 +108,8 @@ func (p planted) size() (size, uncertainty float64) {
 	for i, own := range p.Pairs {
 		before, after := mean(p.LoopNanos[i]), mean(p.LoopNanos[i+1])
 		sum += (before + after) / 2 / own[0].cpuPerRequest()
-		squares += math.Pow((after-before)/(after+before), 2)
+		change := (after - before) / (after + before)
+		squares += change * change
 	}
 	n := float64(len(p.Pairs))
 	return sum / n * float64(p.Iterations), math.Sqrt(squares) / n

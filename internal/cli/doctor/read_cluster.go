@@ -22,7 +22,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/client/kube"
-
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )

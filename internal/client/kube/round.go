@@ -19,7 +19,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/util"
-
 	"loadstone.dev/loadstone/internal/suite"
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"

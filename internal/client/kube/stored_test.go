@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"
 	"loadstone.dev/loadstone/internal/testbed"

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/suite"

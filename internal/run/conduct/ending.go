@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )

@@ -7,7 +7,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 

@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/serve"
 	"loadstone.dev/loadstone/internal/client/kube"
-
 	"loadstone.dev/loadstone/internal/ui"
 )
 
