@@ -87,7 +87,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reco
 	case refused:
 		return s.refuse(err)
 	case err != nil:
-		return s.awaitStore(err)
+		return s.awaitPlan(err)
 	}
 	if !s.active() && !queue.Suspended(s.run) {
 		nodes, err := readNodes(ctx, r.Client)
@@ -110,17 +110,38 @@ func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *p
 	over := cmp.Or(facts.Over(s.run), conduct.Outgrown(v))
 	p, err := publish.Plan(ctx, r.Store, s.prefix())
 	if err != nil {
-		end := runFacts(s).NotReported(err, artifact.Unreadable(err))
-		if end == nil {
-			s.over = over
-			return s.awaitStore(err)
-		}
-		s.end = over
-		s.unreported(end)
-		return reconciler.Halt, nil
+		return s.withoutPlan(over, err)
 	}
 	s.plan, s.end = &p, over
 	return r.conclude(ctx, s)
+}
+
+// awaitPlan waits until the plan with which another version began the run can be read. Meanwhile the run has the timeout of the plan that this version
+// compiles: the end of its time is written down, which ends its trials and lets the next run start.
+func (s *runScope) awaitPlan(err error) (reconciler.Step, error) {
+	compiled, refused := facts.Plan(s.run)
+	if refused != nil {
+		return reconciler.Halt, refused
+	}
+	run := runFacts(s)
+	run.Plan.TimeoutSeconds = compiled.TimeoutSeconds
+	over := facts.Over(s.run)
+	if over == nil && queue.HoldsUp(s.run) {
+		over = run.Overran()
+	}
+	return s.withoutPlan(over, err)
+}
+
+// withoutPlan waits until the stored plan of a run can be read, or ends the run without a report. over is why it measures nothing more; nil if it may.
+func (s *runScope) withoutPlan(over *conduct.Ending, err error) (reconciler.Step, error) {
+	end := runFacts(s).NotReported(err, artifact.Unreadable(err))
+	if end == nil {
+		s.over = over
+		return s.awaitStore(err)
+	}
+	s.end = over
+	s.unreported(end)
+	return reconciler.Halt, nil
 }
 
 // awaitTurn lets one run of the installation measure at a time. It asks the API server itself: the cache may not know yet

@@ -3,16 +3,22 @@ package controllers
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/index"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/cluster/queue"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
@@ -70,6 +76,84 @@ func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
 			}
 			if tc.store.reads > 1 && !tc.fails {
 				t.Errorf("the store was read %d times", tc.store.reads)
+			}
+		})
+	}
+}
+
+// After an upgrade the store may be unavailable, or refuse for good.
+func TestRunTimesOutWhileItsStoredPlanIsUnavailable(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		took time.Duration
+		// executed is the condition before the pass, and want is how it reads after it.
+		executed, want string
+		holdsUp        bool
+	}{
+		"within its time":                        {artifact.ErrUnreachable, time.Minute, "", "Unknown/Pending", true},
+		"after its time":                         {artifact.ErrUnreachable, time.Hour, "", "False/TimedOut", false},
+		"after its time, while the key is wrong": {artifact.ErrDenied, time.Hour, "", "False/TimedOut", false},
+		"after its end was written down":         {artifact.ErrDenied, time.Minute, "False/WorkflowFailed", "False/WorkflowFailed", false},
+		"after everything was measured":          {artifact.ErrDenied, time.Hour, "True/Done", "True/Done", false},
+		"after everything ended, with failures":  {artifact.ErrDenied, time.Hour, "False/TrialsFailed", "False/TrialsFailed", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) {
+				s.plan, s.run.Status.PlanHash, s.run.Status.StartTime = nil, "another", &metav1.Time{Time: noon.Add(-tc.took)}
+			})
+			if status, reason, known := strings.Cut(tc.executed, "/"); known {
+				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionStatus(status), Reason: reason})
+			}
+			next, err := (&BenchmarkRunReconciler{Store: brokenStore{err: tc.err}}).compile(t.Context(), s)
+			if err != nil || next.After != retryStore || s.end != nil {
+				t.Fatalf("the pass ends with %+v, %v, %+v", next, err, s.end)
+			}
+			s.run.Status = runStatus(s)
+			c := meta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionExecuted)
+			if got := string(c.Status) + "/" + c.Reason; got != tc.want || queue.HoldsUp(s.run) != tc.holdsUp {
+				t.Errorf("Executed is %s (%s), want %s; the run holds up others: %v", got, c.Message, tc.want, queue.HoldsUp(s.run))
+			}
+		})
+	}
+}
+
+func TestTrialEndsWithItsRunWhileTheStoredPlanIsUnavailable(t *testing.T) {
+	for name, tc := range map[string]struct {
+		over  bool
+		fault string
+		after time.Duration
+	}{
+		"the run goes on":   {after: retryStore},
+		"the run timed out": {over: true, fault: "TimedOut permanent: BenchmarkRun quick has ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := runScopeOf(t, func(s *runScope) {
+				s.run.Status.PlanHash = "another"
+				// Trials of an older version do not name their implementations: this failure may be that of another one.
+				s.trials[1].Status = failedTrial(1, "other", v1alpha1.ReasonWrongResponse, false).Status
+				for i := range s.trials {
+					delete(s.trials[i].Labels, v1alpha1.LabelImplementation)
+				}
+			})
+			if tc.over {
+				meta.SetStatusCondition(&run.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTimedOut})
+			}
+			builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(run.run, &run.trials[0], &run.trials[1])
+			if err := index.Index(t.Context(), indexed{builder}); err != nil {
+				t.Fatal(err)
+			}
+			c := builder.Build()
+			r := &TrialReconciler{Client: c, Live: c, Store: brokenStore{err: artifact.ErrDenied}, Now: func() time.Time { return noon }}
+			s, err := r.observe(t.Context(), &run.trials[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := r.follow(t.Context(), s)
+			if err != nil || !next.Stop || next.After != tc.after || describe(s.fault) != tc.fault {
+				t.Errorf("the phase ends with %+v, %v, %q", next, err, describe(s.fault))
+			}
+			if st := trialStatus(s); (st.CompletionTime != nil) != tc.over {
+				t.Errorf("the status is %+v", st)
 			}
 		})
 	}

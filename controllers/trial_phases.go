@@ -43,16 +43,17 @@ func (r *TrialReconciler) phases() []reconciler.Phase[*trialScope] {
 }
 
 // follow ends a trial whose run is over, whose implementation has already shown that it cannot be measured, or that this operator does not find in the
-// plan of its run, such as one that another version made.
+// plan of its run, such as one that another version made. While that plan cannot be read, the end of the run is the deadline.
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (reconciler.Step, error) {
-	s.fault = viewFacts(s).GiveUp(s.planned())
-	if _, err := facts.Line(s.trial, s.plan); err != nil && s.fault == nil {
-		if s.unplanned != nil {
-			err = s.unplanned
-		}
-		s.fault = conduct.NotPlanned(err)
+	if s.fault = viewFacts(s).GiveUp(s.planned()); s.fault != nil {
+		return reconciler.Halt, nil
 	}
-	if s.fault != nil {
+	if s.awaitsPlan() {
+		s.await(fmt.Sprintf("the plan of BenchmarkRun %s cannot be read: %s", s.run.Name, s.unplanned))
+		return reconciler.Again(retryStore), nil
+	}
+	if _, err := facts.Line(s.trial, s.plan); err != nil {
+		s.fault = conduct.NotPlanned(cmp.Or(s.unplanned, err))
 		return reconciler.Halt, nil
 	}
 	return reconciler.GoOn, nil

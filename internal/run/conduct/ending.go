@@ -67,7 +67,15 @@ func NotLed(err error) *Ending {
 
 // TimedOut ends a run that has used up its time before everything that was planned had been measured; nil if it may go on.
 func (r Run) TimedOut() *Ending {
-	if !r.Now.After(r.Deadline()) || r.Executed() {
+	if r.Executed() {
+		return nil
+	}
+	return r.Overran()
+}
+
+// Overran ends a run that has used up its time, whatever it has measured; nil if it may go on.
+func (r Run) Overran() *Ending {
+	if !r.Now.After(r.Deadline()) {
 		return nil
 	}
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run exceeded its timeout of %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}
