@@ -108,7 +108,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reco
 // outgrown concludes a run of which this operator refuses the spec, by the plan that it stored when it began.
 func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *plan.Violation) (reconciler.Step, error) {
 	over := cmp.Or(facts.Over(s.run), conduct.Outgrown(v))
-	p, err := publish.Plan(ctx, r.Store, s.prefix())
+	p, err := publish.Plan(ctx, r.Store, s.prefix(), s.run.Status.PlanHash)
 	if err != nil {
 		return s.withoutPlan(over, err)
 	}
@@ -116,7 +116,7 @@ func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *p
 	return r.conclude(ctx, s)
 }
 
-// awaitPlan waits until the plan with which another version began the run can be read. Meanwhile the run has the timeout of the plan that this version
+// awaitPlan waits until the plan with which another version began the run can be read, and ends the run if that plan is damaged. Meanwhile the run has the timeout of the plan that this version
 // compiles: the end of its time is written down, which ends its trials and lets the next run start.
 func (s *runScope) awaitPlan(err error) (reconciler.Step, error) {
 	compiled, refused := facts.Plan(s.run)
@@ -126,7 +126,11 @@ func (s *runScope) awaitPlan(err error) (reconciler.Step, error) {
 	run := runFacts(s)
 	run.Plan.TimeoutSeconds = compiled.TimeoutSeconds
 	over := facts.Over(s.run)
-	if over == nil && queue.HoldsUp(s.run) {
+	switch measured := !queue.HoldsUp(s.run); {
+	case over != nil || measured:
+	case artifact.Unreadable(err):
+		over = conduct.PlanDamaged()
+	default:
 		over = run.Overran()
 	}
 	return s.withoutPlan(over, err)

@@ -2,9 +2,11 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/inputs"
@@ -43,7 +45,7 @@ func (p *plans) keep(own planned) {
 }
 
 // of is the plan of a run as its spec is compiled, or a *plan.Violation. A run that has begun by another plan, which another version of the operator has
-// compiled, goes on by that: it is stored. Requests lack the bodies that the run has frozen, unless somebody has read them.
+// compiled, goes on by that: it is stored. If it cannot be read, the error is that of the store; if it does not exist, the spec decides. Requests lack the bodies that the run has frozen, unless somebody has read them.
 func (p *plans) of(ctx context.Context, store artifact.Runs, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
 	if last := p.recall(); last.run == run.UID && last.generation == run.Generation {
 		return last.plan, last.err
@@ -51,11 +53,13 @@ func (p *plans) of(ctx context.Context, store artifact.Runs, run *v1alpha1.Bench
 	own := planned{run: run.UID, generation: run.Generation}
 	own.plan, own.err = facts.Plan(run)
 	if own.err == nil && begunByAnother(run, own.plan) {
-		stored, err := publish.Plan(ctx, store, runPrefix(run))
+		stored, err := publish.Plan(ctx, store, runPrefix(run), run.Status.PlanHash)
 		switch {
 		case err == nil:
 			own.plan = stored
-		case !artifact.Unreadable(err): // Where none is stored, the spec is all there is.
+		case errors.Is(err, artifact.ErrNotFound):
+			log.FromContext(ctx).Info("the stored plan of the run does not exist: the run goes on by the plan that this version of the operator compiles", "key", artifact.PlanKey(runPrefix(run)))
+		default:
 			return plan.Plan{}, err
 		}
 	}

@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
@@ -31,9 +33,12 @@ type countingStore struct {
 	reads   int
 }
 
-func (s *countingStore) Get(_ context.Context, key, _ string) ([]byte, error) {
+func (s *countingStore) Get(_ context.Context, key, hash string) ([]byte, error) {
 	s.reads++
 	if body, ok := s.objects[key]; ok {
+		if sum := sha256.Sum256([]byte(body)); hash != "" && hash != hex.EncodeToString(sum[:]) {
+			return nil, artifact.ErrCorrupt
+		}
 		return []byte(body), s.err
 	}
 	return nil, errors.Join(artifact.ErrNotFound, s.err)
@@ -49,6 +54,8 @@ func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
 	other := compiled
 	other.TrialSeconds = 77
 	stored := map[string]string{artifact.PlanKey(runPrefix(s.run)): string(other.JSON())}
+	third := sha256.Sum256([]byte("no plan"))
+	damaged := map[string]string{artifact.PlanKey(runPrefix(s.run)): "no plan"}
 	for name, tc := range map[string]struct {
 		hash  string
 		begun bool
@@ -60,6 +67,8 @@ func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
 		"another plan":                   {other.Hash(), true, &countingStore{objects: stored}, other, false},
 		"another plan that is not there": {other.Hash(), true, &countingStore{}, compiled, false},
 		"a store that is unavailable":    {other.Hash(), true, &countingStore{objects: stored, err: artifact.ErrUnreachable}, plan.Plan{}, true},
+		"a stored plan of another hash":  {strings.Repeat("0", 64), true, &countingStore{objects: stored}, plan.Plan{}, true},
+		"a stored text that is no plan":  {hex.EncodeToString(third[:]), true, &countingStore{objects: damaged}, plan.Plan{}, true},
 		"a run that has not begun":       {other.Hash(), false, &countingStore{objects: stored}, compiled, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +121,35 @@ func TestRunTimesOutWhileItsStoredPlanIsUnavailable(t *testing.T) {
 			c := meta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionExecuted)
 			if got := string(c.Status) + "/" + c.Reason; got != tc.want || queue.HoldsUp(s.run) != tc.holdsUp {
 				t.Errorf("Executed is %s (%s), want %s; the run holds up others: %v", got, c.Message, tc.want, queue.HoldsUp(s.run))
+			}
+		})
+	}
+}
+
+// Trials of one run must not be measured by two plans.
+func TestRunWithDamagedStoredPlanEnds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err            error
+		executed, says string
+	}{
+		"damaged":                  {artifact.ErrCorrupt, "", "another version of the operator began the run, and its stored plan is damaged"},
+		"no plan":                  {artifact.ErrMalformed, "", "another version of the operator began the run, and its stored plan is damaged"},
+		"damaged after all trials": {artifact.ErrCorrupt, "True/Done", artifact.ErrCorrupt.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) { s.plan, s.run.Status.PlanHash = nil, "another" })
+			if tc.executed != "" {
+				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
+			}
+			next, err := (&BenchmarkRunReconciler{Store: brokenStore{err: tc.err}}).compile(t.Context(), s)
+			if err != nil || !next.Stop || s.plan != nil || s.end == nil {
+				t.Fatalf("the pass ends with %+v, %v, plan %v, %+v", next, err, s.plan, s.end)
+			}
+			condition(t, runStatus(s).Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonReportFailed, tc.says)
+
+			trial := scopeOf(func(s *trialScope) { s.plan, s.unplanned = plan.Plan{}, tc.err })
+			if _, err := (&TrialReconciler{}).follow(t.Context(), trial); err != nil || trial.fault == nil || trial.fault.Reason != v1alpha1.ReasonInvalidSpec {
+				t.Errorf("its trial ends with %q, %v", describe(trial.fault), err)
 			}
 		})
 	}

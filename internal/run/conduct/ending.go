@@ -34,6 +34,11 @@ func Outgrown(v *plan.Violation) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v.Reason, fmt.Sprintf("this version of the operator refuses the spec of the run, which another one has begun: what was measured until then is reported: %s", v.Message)}
 }
 
+// PlanDamaged ends a run whose stored plan cannot be used, while this version of the operator compiles another plan: no run is measured by two plans.
+func PlanDamaged() *Ending {
+	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonReportFailed, "another version of the operator began the run, and its stored plan is damaged: start a new run"}
+}
+
 // NotPlanned is the failure of a trial that the operator does not find in the plan of its run, for a reason.
 func NotPlanned(err error) *Failure {
 	return PermanentFailure(v1alpha1.ReasonInvalidSpec, "this version of the operator cannot measure the trial, which another one has made: %s: start a new run, or install the version that began this one", err)
