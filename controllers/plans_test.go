@@ -90,6 +90,30 @@ func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
 	}
 }
 
+// Two operators may lead in turn while a run is queued.
+func TestPlanIsReadAgainAfterAnotherVersionBeganTheRun(t *testing.T) {
+	run := runScopeOf(t).run
+	run.Status.StartTime = nil
+	compiled, err := facts.Plan(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := compiled
+	other.TrialSeconds = 77
+	store := &countingStore{objects: map[string]string{artifact.PlanKey(runPrefix(run)): string(other.JSON())}}
+	var p plans
+	if got, err := p.of(t.Context(), store, run); err != nil || got.Hash() != compiled.Hash() {
+		t.Fatalf("before it begins, the plan is %+v, %v", got, err)
+	}
+	run.Status.StartTime, run.Status.PlanHash = &metav1.Time{Time: noon}, other.Hash()
+	if got, err := p.of(t.Context(), store, run); err != nil || got.Hash() != other.Hash() {
+		t.Errorf("after another version began it, the plan is %+v, %v", got, err)
+	}
+	if got, err := p.withBodies(t.Context(), store, run, other); err != nil || got.Hash() != other.Hash() {
+		t.Errorf("with bodies, the plan is %+v, %v", got, err)
+	}
+}
+
 // After an upgrade the store may be unavailable, or refuse for good.
 func TestRunTimesOutWhileItsStoredPlanIsUnavailable(t *testing.T) {
 	for name, tc := range map[string]struct {
