@@ -179,12 +179,14 @@ func (r *BenchmarkRunReconciler) begin(ctx context.Context, s *runScope, lines [
 	return r.createTrials(ctx, s, lines)
 }
 
-// storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write.
+// storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write. A plan that another version has
+// stored stays: this version may write the same plan in other bytes.
 func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if len(s.trials) > 0 {
 		return reconciler.GoOn, nil
 	}
-	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil {
+	err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan)
+	if err != nil && !(errors.Is(err, artifact.ErrExists) && begunByAnother(s.run, *s.plan)) {
 		return r.storeAway(s, err)
 	}
 	return reconciler.GoOn, nil
