@@ -87,7 +87,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reco
 	case refused:
 		return s.refuse(err)
 	case err != nil:
-		return s.awaitStore(err)
+		return s.awaitPlan(err)
 	}
 	if !s.active() && !queue.Suspended(s.run) {
 		nodes, err := readNodes(ctx, r.Client)
@@ -108,19 +108,44 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reco
 // outgrown concludes a run of which this operator refuses the spec, by the plan that it stored when it began.
 func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *plan.Violation) (reconciler.Step, error) {
 	over := cmp.Or(facts.Over(s.run), conduct.Outgrown(v))
-	p, err := publish.Plan(ctx, r.Store, s.prefix())
+	p, err := publish.Plan(ctx, r.Store, s.prefix(), s.run.Status.PlanHash)
 	if err != nil {
-		end := runFacts(s).NotReported(err, artifact.Unreadable(err))
-		if end == nil {
-			s.over = over
-			return s.awaitStore(err)
-		}
-		s.end = over
-		s.unreported(end)
-		return reconciler.Halt, nil
+		return s.withoutPlan(over, err)
 	}
 	s.plan, s.end = &p, over
 	return r.conclude(ctx, s)
+}
+
+// awaitPlan waits until the plan with which another version began the run can be read, and ends the run if that plan is damaged. Meanwhile the run has the timeout of the plan that this version
+// compiles: the end of its time is written down, which ends its trials and lets the next run start.
+func (s *runScope) awaitPlan(err error) (reconciler.Step, error) {
+	compiled, refused := facts.Plan(s.run)
+	if refused != nil {
+		return reconciler.Halt, refused
+	}
+	run := runFacts(s)
+	run.Plan.TimeoutSeconds = compiled.TimeoutSeconds
+	over := facts.Over(s.run)
+	switch measured := !queue.HoldsUp(s.run); {
+	case over != nil || measured:
+	case artifact.Unreadable(err):
+		over = conduct.PlanDamaged()
+	default:
+		over = run.Overran()
+	}
+	return s.withoutPlan(over, err)
+}
+
+// withoutPlan waits until the stored plan of a run can be read, or ends the run without a report. over is why it measures nothing more; nil if it may.
+func (s *runScope) withoutPlan(over *conduct.Ending, err error) (reconciler.Step, error) {
+	end := runFacts(s).NotReported(err, artifact.Unreadable(err))
+	if end == nil {
+		s.over = over
+		return s.awaitStore(err)
+	}
+	s.end = over
+	s.unreported(end)
+	return reconciler.Halt, nil
 }
 
 // awaitTurn lets one run of the installation measure at a time. It asks the API server itself: the cache may not know yet
@@ -154,12 +179,14 @@ func (r *BenchmarkRunReconciler) begin(ctx context.Context, s *runScope, lines [
 	return r.createTrials(ctx, s, lines)
 }
 
-// storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write.
+// storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write. A plan that another version has
+// stored stays: this version may write the same plan in other bytes.
 func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if len(s.trials) > 0 {
 		return reconciler.GoOn, nil
 	}
-	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil {
+	err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan)
+	if err != nil && !(errors.Is(err, artifact.ErrExists) && begunByAnother(s.run, *s.plan)) {
 		return r.storeAway(s, err)
 	}
 	return reconciler.GoOn, nil

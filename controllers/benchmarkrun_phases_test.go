@@ -173,6 +173,27 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 	}
 }
 
+// A version that knows other fields of a plan writes it in other bytes.
+func TestPlanStoredByAnotherVersionIsKept(t *testing.T) {
+	for name, tc := range map[string]struct {
+		hash string
+		err  error
+		ends bool
+	}{
+		"another version began the run":           {"another", artifact.ErrExists, false},
+		"this version began the run":              {"", artifact.ErrExists, true},
+		"another began it, and the key is denied": {"another", artifact.ErrDenied, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) { s.trials, s.run.Status.PlanHash = nil, tc.hash })
+			step, err := (&BenchmarkRunReconciler{Store: brokenStore{err: tc.err}}).storePlan(t.Context(), s)
+			if err != nil || step.Stop != tc.ends || (s.end != nil) != tc.ends {
+				t.Errorf("the phase ends with %+v, %v, %+v", step, err, s.end)
+			}
+		})
+	}
+}
+
 // Nodes are replaced one by one, and come anew when somebody needs them.
 func TestARunForWhichNoNodeHasRoomWaitsAndLetsOthersGoFirst(t *testing.T) {
 	large := &plan.Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: "no node may run a server"}

@@ -82,6 +82,8 @@ func stepConditions(c *reconciler.Conditions, s *runScope) {
 			pending = true
 		case step.reached:
 			c.Set(step.kind, metav1.ConditionTrue, v1alpha1.ReasonDone, step.done)
+		case s.plan == nil && s.active() && c.Known(step.kind):
+			// It was reached before the plan became unreadable: the next run may have started since.
 		case pending:
 			c.Set(step.kind, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
 		default:

@@ -2,9 +2,11 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/inputs"
@@ -21,13 +23,24 @@ type plans struct {
 	last planned
 }
 
-// planned is the plan of a generation of a run, or why its spec is refused. It is full if its requests have their bodies.
+// planned is the plan of a run, or why its spec is refused. It is full if its requests have their bodies.
 type planned struct {
+	of   basis
+	plan plan.Plan
+	err  error
+	full bool
+}
+
+// basis is all that decides which plan a run has: its spec, or the stored plan with which it has begun.
+type basis struct {
 	run        types.UID
 	generation int64
-	plan       plan.Plan
-	err        error
-	full       bool
+	hash       string
+	begun      bool
+}
+
+func basisOf(run *v1alpha1.BenchmarkRun) basis {
+	return basis{run.UID, run.Generation, run.Status.PlanHash, run.Status.StartTime != nil}
 }
 
 func (p *plans) recall() planned {
@@ -43,19 +56,21 @@ func (p *plans) keep(own planned) {
 }
 
 // of is the plan of a run as its spec is compiled, or a *plan.Violation. A run that has begun by another plan, which another version of the operator has
-// compiled, goes on by that: it is stored. Requests lack the bodies that the run has frozen, unless somebody has read them.
+// compiled, goes on by that: it is stored. If it cannot be read, the error is that of the store; if it does not exist, the spec decides. Requests lack the bodies that the run has frozen, unless somebody has read them.
 func (p *plans) of(ctx context.Context, store artifact.Runs, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
-	if last := p.recall(); last.run == run.UID && last.generation == run.Generation {
+	own := planned{of: basisOf(run)}
+	if last := p.recall(); last.of == own.of {
 		return last.plan, last.err
 	}
-	own := planned{run: run.UID, generation: run.Generation}
 	own.plan, own.err = facts.Plan(run)
 	if own.err == nil && begunByAnother(run, own.plan) {
-		stored, err := publish.Plan(ctx, store, runPrefix(run))
+		stored, err := publish.Plan(ctx, store, runPrefix(run), run.Status.PlanHash)
 		switch {
 		case err == nil:
 			own.plan = stored
-		case !artifact.Unreadable(err): // Where none is stored, the spec is all there is.
+		case errors.Is(err, artifact.ErrNotFound):
+			log.FromContext(ctx).Info("the stored plan of the run does not exist: the run goes on by the plan that this version of the operator compiles", "key", artifact.PlanKey(runPrefix(run)))
+		default:
 			return plan.Plan{}, err
 		}
 	}
@@ -70,7 +85,7 @@ func begunByAnother(run *v1alpha1.BenchmarkRun, p plan.Plan) bool {
 
 // withBodies is a plan of a run with the bodies that the run has frozen.
 func (p *plans) withBodies(ctx context.Context, store artifact.Bucket, run *v1alpha1.BenchmarkRun, without plan.Plan) (plan.Plan, error) {
-	if last := p.recall(); last.run == run.UID && last.full {
+	if last := p.recall(); last.of == basisOf(run) && last.full {
 		return last.plan, nil
 	}
 	bodies, err := inputs.LoadBodies(ctx, store, runPrefix(run), run.Status.Bodies)
@@ -78,7 +93,7 @@ func (p *plans) withBodies(ctx context.Context, store artifact.Bucket, run *v1al
 		return plan.Plan{}, err
 	}
 	full := inputs.WithBodies(without, bodies)
-	p.keep(planned{run: run.UID, generation: run.Generation, plan: full, full: true})
+	p.keep(planned{of: basisOf(run), plan: full, full: true})
 	return full, nil
 }
 

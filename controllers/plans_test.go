@@ -2,17 +2,25 @@ package controllers
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/index"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/cluster/queue"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
@@ -25,9 +33,12 @@ type countingStore struct {
 	reads   int
 }
 
-func (s *countingStore) Get(_ context.Context, key, _ string) ([]byte, error) {
+func (s *countingStore) Get(_ context.Context, key, hash string) ([]byte, error) {
 	s.reads++
 	if body, ok := s.objects[key]; ok {
+		if sum := sha256.Sum256([]byte(body)); hash != "" && hash != hex.EncodeToString(sum[:]) {
+			return nil, artifact.ErrCorrupt
+		}
 		return []byte(body), s.err
 	}
 	return nil, errors.Join(artifact.ErrNotFound, s.err)
@@ -43,6 +54,8 @@ func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
 	other := compiled
 	other.TrialSeconds = 77
 	stored := map[string]string{artifact.PlanKey(runPrefix(s.run)): string(other.JSON())}
+	third := sha256.Sum256([]byte("no plan"))
+	damaged := map[string]string{artifact.PlanKey(runPrefix(s.run)): "no plan"}
 	for name, tc := range map[string]struct {
 		hash  string
 		begun bool
@@ -54,6 +67,8 @@ func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
 		"another plan":                   {other.Hash(), true, &countingStore{objects: stored}, other, false},
 		"another plan that is not there": {other.Hash(), true, &countingStore{}, compiled, false},
 		"a store that is unavailable":    {other.Hash(), true, &countingStore{objects: stored, err: artifact.ErrUnreachable}, plan.Plan{}, true},
+		"a stored plan of another hash":  {strings.Repeat("0", 64), true, &countingStore{objects: stored}, plan.Plan{}, true},
+		"a stored text that is no plan":  {hex.EncodeToString(third[:]), true, &countingStore{objects: damaged}, plan.Plan{}, true},
 		"a run that has not begun":       {other.Hash(), false, &countingStore{objects: stored}, compiled, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,6 +85,137 @@ func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
 			}
 			if tc.store.reads > 1 && !tc.fails {
 				t.Errorf("the store was read %d times", tc.store.reads)
+			}
+		})
+	}
+}
+
+// Two operators may lead in turn while a run is queued.
+func TestPlanIsReadAgainAfterAnotherVersionBeganTheRun(t *testing.T) {
+	run := runScopeOf(t).run
+	run.Status.StartTime = nil
+	compiled, err := facts.Plan(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := compiled
+	other.TrialSeconds = 77
+	store := &countingStore{objects: map[string]string{artifact.PlanKey(runPrefix(run)): string(other.JSON())}}
+	var p plans
+	if got, err := p.of(t.Context(), store, run); err != nil || got.Hash() != compiled.Hash() {
+		t.Fatalf("before it begins, the plan is %+v, %v", got, err)
+	}
+	run.Status.StartTime, run.Status.PlanHash = &metav1.Time{Time: noon}, other.Hash()
+	if got, err := p.of(t.Context(), store, run); err != nil || got.Hash() != other.Hash() {
+		t.Errorf("after another version began it, the plan is %+v, %v", got, err)
+	}
+	if got, err := p.withBodies(t.Context(), store, run, other); err != nil || got.Hash() != other.Hash() {
+		t.Errorf("with bodies, the plan is %+v, %v", got, err)
+	}
+}
+
+// After an upgrade the store may be unavailable, or refuse for good.
+func TestRunTimesOutWhileItsStoredPlanIsUnavailable(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		took time.Duration
+		// executed is the condition before the pass, and want is how it reads after it.
+		executed, want string
+		holdsUp        bool
+	}{
+		"within its time":                        {artifact.ErrUnreachable, time.Minute, "", "Unknown/Pending", true},
+		"after its time":                         {artifact.ErrUnreachable, time.Hour, "", "False/TimedOut", false},
+		"after its time, while the key is wrong": {artifact.ErrDenied, time.Hour, "", "False/TimedOut", false},
+		"after its end was written down":         {artifact.ErrDenied, time.Minute, "False/WorkflowFailed", "False/WorkflowFailed", false},
+		"after everything was measured":          {artifact.ErrDenied, time.Hour, "True/Done", "True/Done", false},
+		"after everything ended, with failures":  {artifact.ErrDenied, time.Hour, "False/TrialsFailed", "False/TrialsFailed", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) {
+				s.plan, s.run.Status.PlanHash, s.run.Status.StartTime = nil, "another", &metav1.Time{Time: noon.Add(-tc.took)}
+			})
+			if status, reason, known := strings.Cut(tc.executed, "/"); known {
+				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionStatus(status), Reason: reason})
+			}
+			next, err := (&BenchmarkRunReconciler{Store: brokenStore{err: tc.err}}).compile(t.Context(), s)
+			if err != nil || next.After != retryStore || s.end != nil {
+				t.Fatalf("the pass ends with %+v, %v, %+v", next, err, s.end)
+			}
+			s.run.Status = runStatus(s)
+			c := meta.FindStatusCondition(s.run.Status.Conditions, v1alpha1.ConditionExecuted)
+			if got := string(c.Status) + "/" + c.Reason; got != tc.want || queue.HoldsUp(s.run) != tc.holdsUp {
+				t.Errorf("Executed is %s (%s), want %s; the run holds up others: %v", got, c.Message, tc.want, queue.HoldsUp(s.run))
+			}
+		})
+	}
+}
+
+// Trials of one run must not be measured by two plans.
+func TestRunWithDamagedStoredPlanEnds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err            error
+		executed, says string
+	}{
+		"damaged":                  {artifact.ErrCorrupt, "", "another version of the operator began the run, and its stored plan is damaged"},
+		"no plan":                  {artifact.ErrMalformed, "", "another version of the operator began the run, and its stored plan is damaged"},
+		"damaged after all trials": {artifact.ErrCorrupt, "True/Done", artifact.ErrCorrupt.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) { s.plan, s.run.Status.PlanHash = nil, "another" })
+			if tc.executed != "" {
+				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
+			}
+			next, err := (&BenchmarkRunReconciler{Store: brokenStore{err: tc.err}}).compile(t.Context(), s)
+			if err != nil || !next.Stop || s.plan != nil || s.end == nil {
+				t.Fatalf("the pass ends with %+v, %v, plan %v, %+v", next, err, s.plan, s.end)
+			}
+			condition(t, runStatus(s).Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonReportFailed, tc.says)
+
+			trial := scopeOf(func(s *trialScope) { s.plan, s.unplanned = plan.Plan{}, tc.err })
+			if _, err := (&TrialReconciler{}).follow(t.Context(), trial); err != nil || trial.fault == nil || trial.fault.Reason != v1alpha1.ReasonInvalidSpec {
+				t.Errorf("its trial ends with %q, %v", describe(trial.fault), err)
+			}
+		})
+	}
+}
+
+func TestTrialEndsWithItsRunWhileTheStoredPlanIsUnavailable(t *testing.T) {
+	for name, tc := range map[string]struct {
+		over  bool
+		fault string
+		after time.Duration
+	}{
+		"the run goes on":   {after: retryStore},
+		"the run timed out": {over: true, fault: "TimedOut permanent: BenchmarkRun quick has ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := runScopeOf(t, func(s *runScope) {
+				s.run.Status.PlanHash = "another"
+				// Trials of an older version do not name their implementations: this failure may be that of another one.
+				s.trials[1].Status = failedTrial(1, "other", v1alpha1.ReasonWrongResponse, false).Status
+				for i := range s.trials {
+					delete(s.trials[i].Labels, v1alpha1.LabelImplementation)
+				}
+			})
+			if tc.over {
+				meta.SetStatusCondition(&run.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTimedOut})
+			}
+			builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(run.run, &run.trials[0], &run.trials[1])
+			if err := index.Index(t.Context(), indexed{builder}); err != nil {
+				t.Fatal(err)
+			}
+			c := builder.Build()
+			r := &TrialReconciler{Client: c, Live: c, Store: brokenStore{err: artifact.ErrDenied}, Now: func() time.Time { return noon }}
+			s, err := r.observe(t.Context(), &run.trials[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := r.follow(t.Context(), s)
+			if err != nil || !next.Stop || next.After != tc.after || describe(s.fault) != tc.fault {
+				t.Errorf("the phase ends with %+v, %v, %q", next, err, describe(s.fault))
+			}
+			if st := trialStatus(s); (st.CompletionTime != nil) != tc.over {
+				t.Errorf("the status is %+v", st)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"strings"
 	"testing"
@@ -10,9 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/agents"
 	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
@@ -84,6 +88,41 @@ func TestServerIsNotBlamedForWhatHappenedToItsPod(t *testing.T) {
 			s = next(s, time.Second)
 			if _, err = recheck(t.Context(), live, s, f); (err != nil) != (tc.want == "") || !strings.HasPrefix(describe(s.fault), tc.want) {
 				t.Errorf("the attempt ends with %q, %v, want %q", describe(s.fault), err, tc.want)
+			}
+		})
+	}
+}
+
+// A pod that is deleted without a grace period is gone at once, and the check of its generator has failed.
+func TestPodDeletedAfterCheckEndsAttempt(t *testing.T) {
+	failed := protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}}
+	const lost = "PodLost transient: pod quick-000-go-1-s0 was deleted by another client"
+	for name, tc := range map[string]struct {
+		change func(*trialScope)
+		agents agents.Client
+		// fault is what the pass ends in; without one it creates the pod, or asks again after a while.
+		fault string
+		after time.Duration
+	}{
+		"the failure is suspected":             {suspected(v1alpha1.ReasonWrongResponse, time.Second), saying{state: failed}, lost, 0},
+		"the status does not yet suspect it":   {func(*trialScope) {}, saying{state: failed}, lost, 0},
+		"the check was passed":                 {func(*trialScope) {}, saying{state: protocol.State{Checked: &protocol.Checked{}}}, lost, 0},
+		"load has started":                     {later(time.Second), nil, lost, 0},
+		"the store with bodies is unavailable": {func(s *trialScope) { later(time.Second)(s); s.run.Status.Bodies = []v1alpha1.FrozenBody{{}} }, nil, lost, 0},
+		"the generator does not answer":        {func(*trialScope) {}, silence{}, "", pollEvery},
+		"no generator was checked":             {func(*trialScope) {}, saying{}, "", 0},
+		"no generator runs":                    {func(s *trialScope) { s.generators()[0].pod.Status.PodIP = "" }, nil, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scopeOf(func(s *trialScope) { s.servers()[0].pod = nil }, tc.change)
+			c := fake.NewClientBuilder().WithScheme(newScheme(t)).Build()
+			r := &TrialReconciler{Client: c, Live: c, Agents: tc.agents, Store: brokenStore{err: artifact.ErrUnreachable}, Key: ed25519.NewKeyFromSeed(make([]byte, 32))}
+			step, err := r.ensurePods(t.Context(), s)
+			if err != nil || describe(s.fault) != tc.fault || step.After != tc.after {
+				t.Errorf("the pass ends with %+v, %v, %q, want %q", step, err, describe(s.fault), tc.fault)
+			}
+			if created, want := s.servers()[0].pod != nil, tc.fault == "" && tc.after == 0; created != want {
+				t.Errorf("the pod is created: %v, want %v", created, want)
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -69,9 +68,7 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	switch {
 	case err == nil && string(run.UID) == t.Labels[v1alpha1.LabelRunUID]:
 		s.run = &run
-		if s.plan, err = r.plans.of(ctx, r.Store, &run); err != nil && !errors.As(err, &s.unplanned) {
-			return nil, fmt.Errorf("reading the plan of BenchmarkRun %s: %w", run.Name, err)
-		}
+		s.plan, s.unplanned = r.plans.of(ctx, r.Store, &run)
 	case err != nil && !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", t.Spec.RunName, err)
 	}
@@ -79,7 +76,9 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	if err != nil {
 		return nil, err
 	}
-	s.siblings = facts.Trials(trials, s.plan)
+	if !s.awaitsPlan() { // Without the plan, nothing tells the servers of one trial from those of another.
+		s.siblings = facts.Trials(trials, s.plan)
+	}
 	pods, err := measuredPods(ctx, r.Client)
 	if err != nil {
 		return nil, err

@@ -43,16 +43,17 @@ func (r *TrialReconciler) phases() []reconciler.Phase[*trialScope] {
 }
 
 // follow ends a trial whose run is over, whose implementation has already shown that it cannot be measured, or that this operator does not find in the
-// plan of its run, such as one that another version made.
+// plan of its run, such as one that another version made. While that plan cannot be read, the end of the run is the deadline.
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (reconciler.Step, error) {
-	s.fault = viewFacts(s).GiveUp(s.planned())
-	if _, err := facts.Line(s.trial, s.plan); err != nil && s.fault == nil {
-		if s.unplanned != nil {
-			err = s.unplanned
-		}
-		s.fault = conduct.NotPlanned(err)
+	if s.fault = viewFacts(s).GiveUp(s.planned()); s.fault != nil {
+		return reconciler.Halt, nil
 	}
-	if s.fault != nil {
+	if s.awaitsPlan() {
+		s.await(fmt.Sprintf("the plan of BenchmarkRun %s cannot be read: %s", s.run.Name, s.unplanned))
+		return reconciler.Again(retryStore), nil
+	}
+	if _, err := facts.Line(s.trial, s.plan); err != nil {
+		s.fault = conduct.NotPlanned(cmp.Or(s.unplanned, err))
 		return reconciler.Halt, nil
 	}
 	return reconciler.GoOn, nil
@@ -101,10 +102,13 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (reconc
 	return reconciler.GoOn, nil
 }
 
-// ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
+// ensurePods creates the attempt's pods, all at once.
 func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if len(s.pods()) == len(s.members) {
 		return reconciler.GoOn, nil
+	}
+	if step, err := r.lost(ctx, s); step.Stop || err != nil {
+		return step, err
 	}
 	if err := r.readBodies(ctx, s); err != nil {
 		return inputsAway(s, err)
@@ -122,16 +126,34 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (reconc
 			continue
 		}
 		pod := render.Pod(s.trial, m.Member, timetable.End(s.work().Slots()), opts)
-		if s.trial.Status.StartTime != nil {
-			s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted while the trial was measured", pod.Name)
-			return reconciler.Halt, nil
-		}
 		if err := r.Create(ctx, pod); err != nil {
 			return r.refused(ctx, s, pod, err)
 		}
 		m.pod = pod
 	}
 	return reconciler.GoOn, nil
+}
+
+// lost ends an attempt of which a pod was deleted that agents have used: after the start, while a failure is suspected, or once a generator has answered
+// its check. The implementation must not be blamed for that answer, and a new pod in the place of the old one would hide why it failed.
+func (r *TrialReconciler) lost(ctx context.Context, s *trialScope) (reconciler.Step, error) {
+	used := s.trial.Status.StartTime != nil || s.trial.Status.SuspectSince != nil
+	for _, g := range s.generators() {
+		if used || g.pod == nil || !pods.Running(g.pod, s.work().EndsItself()) {
+			continue
+		}
+		state, err := r.askAgent(ctx, s, g.pod)
+		if err != nil {
+			return silent(s, g.pod, err)
+		}
+		used = state.Checked != nil
+	}
+	if !used {
+		return reconciler.GoOn, nil
+	}
+	gone := s.members[slices.IndexFunc(s.members, func(m *member) bool { return m.pod == nil })]
+	s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", render.PodName(s.trial.Name, s.attempt, gone.Name))
+	return reconciler.Halt, nil
 }
 
 func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev1.Pod, err error) (reconciler.Step, error) {

@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/trial/kind"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
@@ -26,11 +27,11 @@ type trialScope struct {
 	trial *v1alpha1.Trial
 	// run is nil when the BenchmarkRun is gone.
 	run *v1alpha1.BenchmarkRun
-	// plan is the run's, empty when it is gone or unplanned says why this operator cannot compile it. Its requests may lack the bodies that the
+	// plan is the run's, empty when it is gone or unplanned says why this operator cannot compile or read it. Its requests may lack the bodies that the
 	// run has frozen until readBodies has read them.
 	plan      plan.Plan
-	unplanned *plan.Violation
-	// siblings are the trials of the run, this one among them.
+	unplanned error
+	// siblings are the trials of the run, this one among them; none while the plan is awaited.
 	siblings conduct.Trials
 	nodes    []plan.Node
 	attempt  int32
@@ -59,6 +60,12 @@ type trialScope struct {
 	measuredOn []v1alpha1.MemberNode
 	// fault is set when the attempt is over without a manifest.
 	fault *conduct.Failure
+}
+
+// awaitsPlan reports whether the plan of the run is stored and cannot be read now.
+func (s *trialScope) awaitsPlan() bool {
+	refused := (*plan.Violation)(nil)
+	return s.unplanned != nil && !errors.As(s.unplanned, &refused) && !artifact.Unreadable(s.unplanned)
 }
 
 // Hindered implements pass.Scope. An operator that fails at a trial would do so at each pass, while the trial's pods hold their CPUs.

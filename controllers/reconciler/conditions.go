@@ -42,6 +42,12 @@ func (c *Conditions) Set(kind string, status metav1.ConditionStatus, reason, mes
 // IsTrue reports whether a condition is true, as it was stated last.
 func (c *Conditions) IsTrue(kind string) bool { return meta.IsStatusConditionTrue(c.list, kind) }
 
+// Known reports whether a condition is true or false, as it was stated last.
+func (c *Conditions) Known(kind string) bool {
+	at := meta.FindStatusCondition(c.list, kind)
+	return at != nil && at.Status != metav1.ConditionUnknown
+}
+
 // Sorted returns the conditions in a fixed order, so that equal sets are equal bytes.
 func (c *Conditions) Sorted() []metav1.Condition {
 	slices.SortFunc(c.list, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })

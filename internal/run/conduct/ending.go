@@ -34,6 +34,11 @@ func Outgrown(v *plan.Violation) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v.Reason, fmt.Sprintf("this version of the operator refuses the spec of the run, which another one has begun: what was measured until then is reported: %s", v.Message)}
 }
 
+// PlanDamaged ends a run whose stored plan cannot be used, while this version of the operator compiles another plan: no run is measured by two plans.
+func PlanDamaged() *Ending {
+	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonReportFailed, "another version of the operator began the run, and its stored plan is damaged: start a new run"}
+}
+
 // NotPlanned is the failure of a trial that the operator does not find in the plan of its run, for a reason.
 func NotPlanned(err error) *Failure {
 	return PermanentFailure(v1alpha1.ReasonInvalidSpec, "this version of the operator cannot measure the trial, which another one has made: %s: start a new run, or install the version that began this one", err)
@@ -67,7 +72,15 @@ func NotLed(err error) *Ending {
 
 // TimedOut ends a run that has used up its time before everything that was planned had been measured; nil if it may go on.
 func (r Run) TimedOut() *Ending {
-	if !r.Now.After(r.Deadline()) || r.Executed() {
+	if r.Executed() {
+		return nil
+	}
+	return r.Overran()
+}
+
+// Overran ends a run that has used up its time, whatever it has measured; nil if it may go on.
+func (r Run) Overran() *Ending {
+	if !r.Now.After(r.Deadline()) {
 		return nil
 	}
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run exceeded its timeout of %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}

@@ -135,10 +135,10 @@ func PutPlan(ctx context.Context, store artifact.Bucket, runPrefix string, p pla
 	return store.Verify(ctx, stored)
 }
 
-// Plan reads the plan that a run has stored when it began.
-func Plan(ctx context.Context, store artifact.Runs, runPrefix string) (plan.Plan, error) {
+// Plan reads the plan that a run has stored when it began. hash is that of the plan, which is the SHA-256 of the object; empty if it is not known.
+func Plan(ctx context.Context, store artifact.Runs, runPrefix, hash string) (plan.Plan, error) {
 	key := artifact.PlanKey(runPrefix)
-	raw, err := store.Get(ctx, key, "")
+	raw, err := store.Get(ctx, key, hash)
 	if err != nil {
 		return plan.Plan{}, err
 	}
