@@ -27,6 +27,9 @@ const (
 	LittlesLaw Code = "LittlesLaw"
 	// QueueInGenerator means that requests waited in a busy generator; Value is the share of the connections that were nowhere else.
 	QueueInGenerator Code = "QueueInGenerator"
+	// FewerInFlight means that fewer requests were in flight than connections have streams; Value is their mean number, Limit how many the
+	// load asks for.
+	FewerInFlight Code = "FewerInFlight"
 	// StartsApart means that generators did not start at one instant; Value is in milliseconds, the error of the clocks included.
 	StartsApart Code = "StartsApart"
 	// WrongLabel means that the tool ran other threads or connections than planned; Detail says which.

@@ -207,6 +207,7 @@ var englishGeneral = map[string]string{
 	"finding.RateMissed":          "{share} of the scheduled arrivals were not started: {subject} did not keep up",
 	"finding.LittlesLaw":          "throughput times latency is {value} times the number of requests that can be in flight, which is impossible: the values contradict each other",
 	"finding.QueueInGenerator":    "connections spent {share} of their time queued in the busy generator, which no latency shows",
+	"finding.FewerInFlight":       "only {value} requests were in flight on average, and the load asks for {bound}: the server limits the streams of a connection, left requests unanswered, or closed connections",
 	"finding.StartsApart":         "the generators may have started {value} ms apart, clock error included (limit: {bound} ms)",
 	"finding.WrongBody":           "responses with a wrong body: {count}",
 	"finding.WrongAnswers":        "wrong responses to the agent's own requests: {count}{details}",
