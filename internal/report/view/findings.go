@@ -51,7 +51,7 @@ func (v *View) hits(f validity.Finding, cells int) string {
 
 // Notes are the findings of a group, in words.
 func (v *View) Notes(g validity.Group) []table.Note {
-	if v.level(g.Point).StreamsPerConnection > 1 {
+	if v.Level(g.Point).StreamsPerConnection > 1 {
 		of := *v
 		of.Language = v.OfStreams()
 		v = &of

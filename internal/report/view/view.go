@@ -42,8 +42,8 @@ func New(t analysis.Table, l phrase.Lexicon) *View {
 // Confidence is that of the intervals.
 func (v *View) Confidence() string { return format.PlainPercent(v.Table.Rules.Confidence) }
 
-// level is the level at a point; empty if the run plans none there.
-func (v *View) level(p record.Point) planned.Level {
+// Level is the level at a point; empty if the run plans none there.
+func (v *View) Level(p record.Point) planned.Level {
 	if l := slices.IndexFunc(v.Table.Levels, func(l planned.Level) bool { return l.Point == p }); l >= 0 {
 		return v.Table.Levels[l]
 	}
@@ -52,7 +52,7 @@ func (v *View) level(p record.Point) planned.Level {
 
 // PointName names a level within its load.
 func (v *View) PointName(p record.Point) string {
-	name, l := v.Count("connections", int(p.Connections)), v.level(p)
+	name, l := v.Count("connections", int(p.Connections)), v.Level(p)
 	if l.StreamsPerConnection > 1 {
 		name = v.Say("level.streams", name, format.Integer(l.StreamsPerConnection))
 	}
