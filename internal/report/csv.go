@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
@@ -26,6 +28,9 @@ var columns = []string{
 	"run", "ended", "kind", "name", "implementation", "baseline", "load", "connections", "requestsPerSecond", "case", "metric", "unit",
 	"value", "low", "high", "confidence", "n", "min", "max", "outcome", "reason", "decides", "adjustedP",
 }
+
+// streamsColumn is the last column of a run in which a load has several streams per connection; other runs do not have it.
+const streamsColumn = "streamsPerConnection"
 
 // csvKind is what a row of the CSV is.
 type csvKind string
@@ -55,10 +60,19 @@ type csvRow struct {
 // CSV prints every objective, comparison and mean as a row each, for spreadsheets.
 func CSV(t analysis.Table) ([]byte, error) {
 	v := run{view.New(t, phrase.English)}
-	rows := [][]string{columns}
+	streams := slices.ContainsFunc(t.Levels, func(l planned.Level) bool { return l.StreamsPerConnection > 1 })
+	head := slices.Clone(columns)
+	if streams {
+		head = append(head, streamsColumn)
+	}
+	rows := [][]string{head}
 	for _, kind := range [][]csvRow{v.csvObjectives(), v.csvComparisons(), v.csvMeans()} {
 		for _, r := range kind {
-			rows = append(rows, r.fields(t))
+			fields := r.fields(t)
+			if streams {
+				fields = append(fields, v.streamsAt(r.at))
+			}
+			rows = append(rows, fields)
 		}
 	}
 	var out bytes.Buffer
@@ -66,6 +80,15 @@ func CSV(t analysis.Table) ([]byte, error) {
 		return nil, fmt.Errorf("printing the rows of run %s: %w", t.Run.Name, err)
 	}
 	return out.Bytes(), nil
+}
+
+// streamsAt is the field of streamsColumn; empty for a row of no level.
+func (v run) streamsAt(at record.Point) string {
+	l := v.Level(at)
+	if l.Connections == 0 {
+		return ""
+	}
+	return positive(max(l.StreamsPerConnection, 1))
 }
 
 // csvObjectives has a row for each objective.

@@ -12,8 +12,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/objectives"
+	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
@@ -88,6 +90,37 @@ func TestRowsOfTheCSV(t *testing.T) {
 				t.Errorf("the row (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTheCSVOfSeveralStreamsNamesThem(t *testing.T) {
+	mean := &inference.Summary{N: 3, Mean: 1000}
+	one := record.Point{Load: "one", Connections: 10}
+	table := analysis.Table{
+		Levels: []planned.Level{{Point: ten, StreamsPerConnection: 20}, {Point: one}},
+		Groups: []validity.Group{{Point: ten, Implementation: "go", Throughput: mean}, {Point: one, Implementation: "go", Throughput: mean}},
+		Cases:  []analysis.Case{{Implementation: "go", Case: "copy", Summary: mean}},
+	}
+	last := func() (out []string) {
+		text, err := CSV(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			out = append(out, r[len(r)-1])
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"streamsPerConnection", "20", "1", ""}, last()); diff != "" {
+		t.Errorf("the last column (-want +got):\n%s", diff)
+	}
+	table.Levels[0].StreamsPerConnection = 0
+	if got := last(); got[0] != "adjustedP" {
+		t.Errorf("without streams, the last column is %s", got[0])
 	}
 }
 

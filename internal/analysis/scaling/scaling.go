@@ -50,7 +50,7 @@ type Result struct {
 	Asymptotic *Estimate `json:"asymptoticConnections,omitempty"`
 	// Knee is the peak of the fitted curve, of outcome Knee only.
 	Knee *Estimate `json:"kneeConnections,omitempty"`
-	// Fit is the fitted curve, of outcome Knee only.
+	// Fit is the fitted curve, of outcome Knee only. It is not given for several streams: its parameters are of one request at a time.
 	Fit *inference.USL `json:"usl,omitempty"`
 }
 
@@ -311,8 +311,11 @@ func (s *sweep) fit(levels []inference.BlockRates) {
 	if !ok {
 		return
 	}
-	s.out.Outcome, s.out.Fit = Knee, &u
-	s.out.Knee = &Estimate{Value: knee, Low: low, High: high, N: len(blocks)}
+	s.out.Outcome, s.out.Knee = Knee, &Estimate{Value: knee, Low: low, High: high, N: len(blocks)}
+	if s.streams {
+		return
+	}
+	s.out.Fit = &u
 	for k, r := range residuals {
 		s.out.Points[k].Residual = r
 	}

@@ -170,6 +170,21 @@ func TestTheAsymptoticEstimateNeedsLevelOneAndAServerAtItsLimit(t *testing.T) {
 	}
 }
 
+func TestSeveralStreamsHaveAPeakAndNoFittedCurve(t *testing.T) {
+	p, groups := swept(eightLevels, 10, curve(planted, 0.05, 4))
+	one := Of(p, groups, 7)[0]
+	for i := range p.Levels {
+		p.Levels[i].StreamsPerConnection = 10
+	}
+	several := Of(p, groups, 7)[0]
+	if one.Knee == nil || one.Fit == nil || several.Outcome != Knee || several.Knee == nil || *several.Knee != *one.Knee {
+		t.Fatalf("one stream gives %+v, several give %+v", one, several)
+	}
+	if several.Fit != nil || several.Points[0].Residual != nil {
+		t.Errorf("several streams give a curve %+v", several)
+	}
+}
+
 func TestScalingIsTheSameEachTime(t *testing.T) {
 	a, b := scaleOf(eightLevels, 10, curve(planted, 0.05, 4), nil), scaleOf(eightLevels, 10, curve(planted, 0.05, 4), nil)
 	if *a.Knee != *b.Knee {

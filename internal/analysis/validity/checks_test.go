@@ -104,6 +104,26 @@ func TestChecks(t *testing.T) {
 			want:     []finding{{GeneratorBusy, Suspect}, {QueueInGenerator, Suspect}},
 			validity: Suspect,
 		},
+		"fewer requests in flight than streams, beside an idle generator": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { inFlight(r, 890) },
+			streams:  10,
+			want:     []finding{{FewerInFlight, Suspect}},
+			validity: Suspect,
+		},
+		"nearly as many requests in flight as streams": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { inFlight(r, 910) },
+			streams:  10,
+			validity: Valid,
+		},
+		"streams whose last requests the end of the load cuts off": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				recordtest.SetRequests(r.Measurement, 4000)
+				o.RSSStartBytes = 0
+				inFlight(r, 800)
+			},
+			streams:  10,
+			validity: Valid,
+		},
 		"as many requests in flight as connections": {
 			change:   func(r *record.CellRun, _ *record.CellObservation) { inFlight(r, 101) },
 			validity: Valid,

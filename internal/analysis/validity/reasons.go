@@ -25,8 +25,11 @@ const (
 	RateMissed Code = "RateMissed"
 	// LittlesLaw means that more requests were in flight than connections have streams, which cannot be; Value is the quotient.
 	LittlesLaw Code = "LittlesLaw"
-	// QueueInGenerator means that requests waited in a busy generator; Value is the share of the connections that were nowhere else.
+	// QueueInGenerator means that requests waited in a busy generator; Value is the share of those in flight that were nowhere else.
 	QueueInGenerator Code = "QueueInGenerator"
+	// FewerInFlight means that fewer requests were in flight than connections have streams; Value is their mean number, Limit how many the
+	// load asks for.
+	FewerInFlight Code = "FewerInFlight"
 	// StartsApart means that generators did not start at one instant; Value is in milliseconds, the error of the clocks included.
 	StartsApart Code = "StartsApart"
 	// WrongLabel means that the tool ran other threads or connections than planned; Detail says which.
@@ -48,7 +51,7 @@ const (
 	OtherProtocol Code = "OtherProtocol"
 	// Errors means that requests failed; Value and Limit are shares of all requests.
 	Errors Code = "Errors"
-	// Starved means that connections were left waiting beyond the tool's timeout; Value is timeouts per connection.
+	// Starved means that connections were left waiting beyond the tool's timeout; Value is timeouts per request in flight.
 	Starved Code = "Starved"
 	// NotPinned means that a process did not own its CPUs; Subject says whose, Detail is its CPU list.
 	NotPinned Code = "NotPinned"

@@ -47,7 +47,7 @@ type Reason struct {
 var checks = []func(*facts) []Reason{
 	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
 	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkMix, checkProtocol, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
-	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
+	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkInFlight, checkSkew, checkAgents,
 	checkNeighbours, checkSteal, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
 	checkMachine, checkImage, checkScript,
 	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,

@@ -206,7 +206,8 @@ var englishGeneral = map[string]string{
 	"finding.TooFewRequests":      "{value} requests were made; a meaningful mean needs at least {bound}",
 	"finding.RateMissed":          "{share} of the scheduled arrivals were not started: {subject} did not keep up",
 	"finding.LittlesLaw":          "throughput times latency is {value} times the number of requests that can be in flight, which is impossible: the values contradict each other",
-	"finding.QueueInGenerator":    "connections spent {share} of their time queued in the busy generator, which no latency shows",
+	"finding.QueueInGenerator":    "{share} of the requests in flight were queued in the busy generator, which no latency shows",
+	"finding.FewerInFlight":       "only {value} requests were in flight on average, and the load asks for {bound}: the server limits the streams of a connection, left requests unanswered, or closed connections",
 	"finding.StartsApart":         "the generators may have started {value} ms apart, clock error included (limit: {bound} ms)",
 	"finding.WrongBody":           "responses with a wrong body: {count}",
 	"finding.WrongAnswers":        "wrong responses to the agent's own requests: {count}{details}",
@@ -239,6 +240,7 @@ var englishGeneral = map[string]string{
 	"finding.RateExceeded":        "{share} of the requests scheduled at the target rate were answered, which is impossible: the values contradict each other",
 	"finding.SharedCore":          "{subject} ran on a hardware thread of the server's own core{details}",
 	"finding.StoodStill":          "hardly any response left the server for {share} of the time, in pauses of 0.2 s and more that neither steal nor other processes nor lost segments explain; with a fixed number of connections, latencies show a pause only once per connection",
+	"finding.StoodStill.streams":  "hardly any response left the server for {share} of the time, in pauses of 0.2 s and more that neither steal nor other processes nor lost segments explain; with a fixed number of streams, latencies show a pause only once per request in flight",
 	"finding.NotChecked":          "some checks had no data{details}",
 	"finding.server":              "the server", "finding.generator": "the generator",
 

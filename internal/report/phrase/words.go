@@ -21,6 +21,12 @@ func (l Language) OfPrograms() Language {
 	return l
 }
 
+// OfStreams is the language as it speaks of connections with several requests in flight: its keys end in ".streams".
+func (l Language) OfStreams() Language {
+	l.of = ".streams"
+	return l
+}
+
 // English is the only language so far. Another one is another list of such maps with the same keys.
 var EnglishWords = compose(englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings, englishForms)
 

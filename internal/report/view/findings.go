@@ -50,7 +50,14 @@ func (v *View) hits(f validity.Finding, cells int) string {
 }
 
 // Notes are the findings of a group, in words.
-func (v *View) Notes(g validity.Group) []table.Note { return v.NotesOf(g.Findings, len(g.Cells)) }
+func (v *View) Notes(g validity.Group) []table.Note {
+	if v.Level(g.Point).StreamsPerConnection > 1 {
+		of := *v
+		of.Language = v.OfStreams()
+		v = &of
+	}
+	return v.NotesOf(g.Findings, len(g.Cells))
+}
 
 // NotesOf puts findings into words, of so many cells or trials.
 func (v *View) NotesOf(findings []validity.Finding, of int) []table.Note {

@@ -42,16 +42,23 @@ func New(t analysis.Table, l phrase.Lexicon) *View {
 // Confidence is that of the intervals.
 func (v *View) Confidence() string { return format.PlainPercent(v.Table.Rules.Confidence) }
 
+// Level is the level at a point; empty if the run plans none there.
+func (v *View) Level(p record.Point) planned.Level {
+	if l := slices.IndexFunc(v.Table.Levels, func(l planned.Level) bool { return l.Point == p }); l >= 0 {
+		return v.Table.Levels[l]
+	}
+	return planned.Level{}
+}
+
 // PointName names a level within its load.
 func (v *View) PointName(p record.Point) string {
-	name := v.Count("connections", int(p.Connections))
-	l := slices.IndexFunc(v.Table.Levels, func(l planned.Level) bool { return l.Point == p })
-	if l >= 0 && v.Table.Levels[l].StreamsPerConnection > 1 {
-		name = v.Say("level.streams", name, format.Integer(v.Table.Levels[l].StreamsPerConnection))
+	name, l := v.Count("connections", int(p.Connections)), v.Level(p)
+	if l.StreamsPerConnection > 1 {
+		name = v.Say("level.streams", name, format.Integer(l.StreamsPerConnection))
 	}
 	switch {
-	case p.RequestsPerSecond > 0 && l >= 0 && v.Table.Levels[l].RampToRequestsPerSecond > 0:
-		return v.Say("level.ramp", name, format.Integer(p.RequestsPerSecond), format.Integer(v.Table.Levels[l].RampToRequestsPerSecond))
+	case p.RequestsPerSecond > 0 && l.RampToRequestsPerSecond > 0:
+		return v.Say("level.ramp", name, format.Integer(p.RequestsPerSecond), format.Integer(l.RampToRequestsPerSecond))
 	case p.RequestsPerSecond > 0:
 		return v.Say("level.rate", name, format.Integer(p.RequestsPerSecond))
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -146,6 +147,30 @@ func TestAFindingSaysWhatHitWhomAndWhere(t *testing.T) {
 			got := New(tc.run, phrase.English).Notes(validity.Group{Findings: []validity.Finding{tc.of}, Cells: make([]validity.Cell, 3)})
 			if diff := cmp.Diff([]table.Note{tc.want}, got); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFindingsOfStreamsSpeakOfRequestsInFlight(t *testing.T) {
+	v := New(duel(), phrase.English)
+	streams := record.Point{Load: "streams", Connections: 10}
+	for name, tc := range map[string]struct {
+		at   record.Point
+		of   validity.Finding
+		want string
+	}{
+		"a pause with streams":    {streams, validity.Finding{Code: validity.StoodStill}, "once per request in flight"},
+		"a pause with one stream": {closed, validity.Finding{Code: validity.StoodStill}, "once per connection"},
+		"fewer requests in flight": {
+			streams, validity.Finding{Code: validity.FewerInFlight, Least: 19.6, Most: 19.6, Limit: 2000}, "only 19.6 requests were in flight on average, and the load asks for 2000: ",
+		},
+		"a busy generator": {streams, validity.Finding{Code: validity.QueueInGenerator, Least: 0.25, Most: 0.25}, "25.0 % of the requests in flight were queued in the busy generator"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := v.Notes(validity.Group{Point: tc.at, Findings: []validity.Finding{tc.of}})
+			if len(got) != 1 || !strings.Contains(got[0].Text, tc.want) {
+				t.Errorf("got %+v, want %q", got, tc.want)
 			}
 		})
 	}

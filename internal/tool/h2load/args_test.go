@@ -1,6 +1,7 @@
 package h2load_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,12 +59,24 @@ func TestALogIsBounded(t *testing.T) {
 	if got := (h2load.Tool{}).Check(l); got != nil {
 		t.Errorf("25 s on two CPUs are refused: %+v", got)
 	}
-	l.DurationSeconds = 26
-	want := tool.Refusal{
-		Problem: "spec.loads[0].durationSeconds is 26, in which h2load on 2 CPUs may log 10400000 requests, and a log may have 10000000", Fix: "make it 25 at most",
-	}
-	if got := (h2load.Tool{}).Check(l); len(got) != 1 || got[0] != want {
-		t.Errorf("got %+v, want %+v", got, want)
+	for name, tc := range map[string]struct {
+		seconds, cpus, requests int32
+		fix                     string
+	}{
+		"a second too much":           {26, 2, 10_400_000, "make it 25 at most, or lower generators.cpus to 1 at most"},
+		"too long for one CPU":        {60, 1, 12_000_000, "make it 50 at most"},
+		"too many CPUs for a second":  {1, 51, 10_200_000, "lower generators.cpus to 50 at most"},
+		"too many CPUs, and too long": {60, 51, 612_000_000, "make it 50 at most, and lower generators.cpus to 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l.DurationSeconds, l.Generators.CPUs, l.Levels = tc.seconds, tc.cpus, []v1alpha1.Level{{Connections: tc.cpus}}
+			want := tool.Refusal{
+				Problem: fmt.Sprintf("spec.loads[0].durationSeconds is %d, in which h2load on %d CPUs may log %d requests, and a log may have 10000000", tc.seconds, tc.cpus, tc.requests), Fix: tc.fix,
+			}
+			if got := (h2load.Tool{}).Check(l); len(got) != 1 || got[0] != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
 	}
 }
 

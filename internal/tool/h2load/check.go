@@ -44,8 +44,17 @@ func checkLog(l tool.Load) *tool.Refusal {
 	if requests(share) <= maxRequests {
 		return nil
 	}
-	return tool.Refuse("%s.durationSeconds is %d, in which h2load on %d CPUs may log %d requests, and a log may have %d", l.Field, l.DurationSeconds, share.Threads, requests(share), maxRequests).
-		Or("make it %d at most", maxRequests/(int64(share.Threads)*requestsPerSecond))
+	refusal := tool.Refuse("%s.durationSeconds is %d, in which h2load on %d CPUs may log %d requests, and a log may have %d", l.Field, l.DurationSeconds, share.Threads, requests(share), maxRequests)
+	seconds, cpus := maxRequests/(int64(share.Threads)*requestsPerSecond), maxRequests/(int64(l.DurationSeconds)*requestsPerSecond)
+	switch {
+	case seconds == 0 && cpus == 0:
+		return refusal.Or("make it %d at most, and lower generators.cpus to 1", maxRequests/requestsPerSecond)
+	case seconds == 0:
+		return refusal.Or("lower generators.cpus to %d at most", cpus)
+	case cpus == 0:
+		return refusal.Or("make it %d at most", seconds)
+	}
+	return refusal.Or("make it %d at most, or lower generators.cpus to %d at most", seconds, cpus)
 }
 
 // Caveats implements tool.Tool.

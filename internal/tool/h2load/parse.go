@@ -21,6 +21,9 @@ const (
 	// clipped is how much of a text of h2load's stands in an error, in bytes.
 	clipped = 200
 
+	// noRow is the error of a row that cannot be read, by its number.
+	noRow = "reading row %d of h2load's log: it is no row"
+
 	unseen = "h2load counts no request whose connection broke, and no connection that was refused."
 )
 
@@ -135,17 +138,21 @@ func readLog(log []byte, status int32, m *record.Measurement) ([]tool.Bin, error
 		}
 		start, line, _ := bytes.Cut(line, []byte("\t"))
 		code, took, _ := bytes.Cut(line, []byte("\t"))
-		micros, err := tool.Count(string(took))
-		if !ended || len(start) == 0 || err != nil || micros > histogram.HighestMicros {
-			return nil, fmt.Errorf("reading row %d of h2load's log: it is no row", n)
+		if !ended || len(start) == 0 {
+			return nil, fmt.Errorf(noRow, n)
 		}
+		// A request that failed may never have been sent: its time is then since the machine started, and says nothing.
 		if string(code) == "-1" {
 			m.Errors.Read++
 			continue
 		}
 		got, err := tool.Count(string(code))
 		if err != nil {
-			return nil, fmt.Errorf("reading row %d of h2load's log: it is no row", n)
+			return nil, fmt.Errorf(noRow, n)
+		}
+		micros, err := tool.Count(string(took))
+		if err != nil || micros > histogram.HighestMicros {
+			return nil, fmt.Errorf(noRow, n)
 		}
 		m.Requests++
 		if got != int64(status) {

@@ -86,6 +86,17 @@ func TestEachRowIsARequest(t *testing.T) {
 	}
 }
 
+// In a row of a request that was never sent, h2load has no start, and as its time the microseconds since the machine started.
+func TestRequestsThatWereNeverSentAreErrors(t *testing.T) {
+	m, err := h2load.Tool{}.Parse(output("2", "1795706126285194\t201\t1000\n0\t-1\t172800000000\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Requests != 1 || m.Errors != (record.Errors{Read: 1}) {
+		t.Errorf("got %+v", m)
+	}
+}
+
 func TestOutputsThatAreNoMeasurement(t *testing.T) {
 	good := output("1", "1795706126285194\t200\t1000\n")
 	for name, tc := range map[string]struct {
