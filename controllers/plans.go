@@ -92,7 +92,10 @@ func (p *plans) withBodies(ctx context.Context, store artifact.Bucket, run *v1al
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	full := inputs.WithBodies(without, bodies)
+	full, err := inputs.WithBodies(without, bodies)
+	if err != nil {
+		return plan.Plan{}, err
+	}
 	p.keep(planned{of: basisOf(run), plan: full, full: true})
 	return full, nil
 }

@@ -126,9 +126,6 @@ func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err e
 
 // readBodies gives the requests of the plan the bodies that the run has frozen.
 func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
-	if len(s.run.Status.Bodies) == 0 {
-		return nil
-	}
 	full, err := r.plans.withBodies(ctx, r.Store, s.run, s.plan)
 	if err != nil {
 		return err

@@ -402,3 +402,17 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		})
 	}
 }
+
+// An empty body is another request than the one that the run names.
+func TestTrialWaitsUntilRequestBodiesAreFrozen(t *testing.T) {
+	s := scopeOf(func(s *trialScope) {
+		for _, m := range s.members {
+			m.pod = nil
+		}
+		s.plan.Cells[0].Request.From = &record.BodySource{ConfigMap: "mine", Key: "order.json"}
+	})
+	step, err := (&TrialReconciler{Store: brokenStore{}}).ensurePods(t.Context(), s)
+	if err != nil || step.After != retryStore || s.waiting != "the request body mine/order.json is not frozen yet" || len(s.pods()) > 0 {
+		t.Errorf("the phase ends with %+v, %v, %q, pods %v", step, err, s.waiting, s.pods())
+	}
+}

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -76,12 +77,19 @@ func LoadBodies(ctx context.Context, store artifact.Bucket, runPrefix string, fr
 	return bodies, nil
 }
 
-// WithBodies is a plan with the bodies that its requests name, by the names of their sources. Each request names its source still.
-func WithBodies(p plan.Plan, bodies map[string]string) plan.Plan {
+// WithBodies is a plan with the bodies that its requests name, by the names of their sources. Each request names its source still. A body that is not
+// there is an error: the run has not frozen it yet.
+func WithBodies(p plan.Plan, bodies map[string]string) (plan.Plan, error) {
+	var missing error
 	fill := func(r *record.Request) {
-		if r.From != nil {
-			r.Body = bodies[r.From.String()]
+		if r.From == nil {
+			return
 		}
+		body, frozen := bodies[r.From.String()]
+		if !frozen {
+			missing = fmt.Errorf("the request body %s is not frozen yet", r.From)
+		}
+		r.Body = body
 	}
 	p.Cells, p.Profiles = slices.Clone(p.Cells), slices.Clone(p.Profiles)
 	for i := range p.Cells {
@@ -95,7 +103,7 @@ func WithBodies(p plan.Plan, bodies map[string]string) plan.Plan {
 	for i := range p.Profiles {
 		fill(&p.Profiles[i].Request)
 	}
-	return p
+	return p, missing
 }
 
 // RecordBodies returns frozen bodies as the manifest of their run names them.

@@ -73,8 +73,14 @@ func TestTrialsAreMadeOfTheBodiesThatWereFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := facts.Plan(run)
-	if filled := inputs.WithBodies(p, bodies); err != nil || filled.Cells[0].Request.Body != "{}" || p.Cells[0].Request.Body != "" {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if filled, err := inputs.WithBodies(p, bodies); err != nil || filled.Cells[0].Request.Body != "{}" || p.Cells[0].Request.Body != "" {
 		t.Errorf("the plan sends %+v, %v", filled.Cells, err)
+	}
+	if filled, err := inputs.WithBodies(p, nil); err == nil {
+		t.Errorf("without the body, the plan sends %+v", filled.Cells)
 	}
 	recorded := inputs.RecordBodies(run.Status.Bodies, "bench/quick-1")
 	if len(recorded) != 1 || recorded[0].From != "mine/a.json" || recorded[0].Key != "bench/quick-1/bodies/mine/a.json" || recorded[0].Bytes != 2 {
