@@ -186,7 +186,7 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (re
 		return reconciler.GoOn, nil
 	}
 	err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan)
-	if err != nil && !(errors.Is(err, artifact.ErrExists) && begunByAnother(s.run, *s.plan)) {
+	if err != nil && (!errors.Is(err, artifact.ErrExists) || !begunByAnother(s.run, *s.plan)) {
 		return r.storeAway(s, err)
 	}
 	return reconciler.GoOn, nil
