@@ -114,7 +114,9 @@ func TestAProgramThatFailsIsNamed(t *testing.T) {
 			data := load(t, run)
 			failed := slices.IndexFunc(data.Manifest.Trials, func(e record.TrialEntry) bool { return e.Reason == want[0] })
 			// A block that other work on the machine has disturbed is repeated: then the first program is measured twice.
-			blamed := slices.ContainsFunc(data.Manifest.Trials, func(e record.TrialEntry) bool { return (e.Manifest != nil) != slices.Equal(e.Servers, []string{"first"}) })
+			blamed := slices.ContainsFunc(data.Manifest.Trials, func(e record.TrialEntry) bool {
+				return (e.Manifest != nil) != slices.Equal(e.Servers, []string{"first"})
+			})
 			if failed < 0 || blamed || len(data.Trials) == 0 {
 				t.Fatalf("the manifest has %+v", data.Manifest.Trials)
 			}
