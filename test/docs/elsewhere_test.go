@@ -41,6 +41,7 @@ var elsewhere = map[string]runner{
 	"hack/cluster/build.sh":       {tests, "hack/cluster/build.sh"},
 	"hack/cluster/up.sh":          {tests, "hack/cluster/up.sh"},
 	"hack/cluster/down.sh":        {tests, "hack/cluster/down.sh"},
+	"hack/bench.sh":               {"Makefile", "hack/bench.sh"},
 	"hack/images.sh":              {"Makefile", "hack/images.sh"},
 	"hack/workloads.sh":           {tests, "hack/workloads.sh test"},
 	"REGISTRY=registry.example/loadstone TAG=v1 hack/images.sh --build-only": {"hack/cluster/up.sh", "images.sh\" --build-only"},
