@@ -1,7 +1,7 @@
 package v1alpha1
 
 // Origin is the origin of a failure. Each reason has one; package conduct decides by it after a trial has failed.
-type Origin int
+type Origin int32
 
 const (
 	// Nobody is the origin of reasons that name no failure of a trial, but its progress, its run or its report.
