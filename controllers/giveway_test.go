@@ -35,16 +35,16 @@ func TestARunWhoseNodeIsAwayGivesWayToThoseThatWait(t *testing.T) {
 			Blocks:          2, TimeoutSeconds: 600,
 		}
 		if started {
-			r.Status.StartTime = &metav1.Time{Time: nodesNoon}
+			r.Status.StartTime = &metav1.Time{Time: noon}
 		}
 		return r
 	}
 	me, other, ended := run("me", true), run("other", false), run("ended", false)
 	untaken, large := run("untaken", false), run("large", false)
 	untaken.Finalizers, large.Spec.Implementations[0].CPUs = nil, 7
-	ended.Status.CompletionTime = &metav1.Time{Time: nodesNoon}
+	ended.Status.CompletionTime = &metav1.Time{Time: noon}
 	bound := conduct.Trials{{
-		PlannedTrial: record.PlannedTrial{Name: "me-000", Block: 1, Index: 0}, Stored: &record.Artifact{}, Ended: nodesNoon.Add(-time.Hour),
+		PlannedTrial: record.PlannedTrial{Name: "me-000", Block: 1, Index: 0}, Stored: &record.Artifact{}, Ended: noon.Add(-time.Hour),
 		Nodes: []record.BoundNode{{Member: "server", Node: "a"}, {Member: "generator-0", Node: "b"}},
 	}}
 	for name, tc := range map[string]struct {
@@ -61,7 +61,7 @@ func TestARunWhoseNodeIsAwayGivesWayToThoseThatWait(t *testing.T) {
 		"nobody waits for a turn alone":  {[]corev1.Node{node("a", dead), node("b", small)}, bound, []v1alpha1.BenchmarkRun{me, untaken, large}, ""},
 		"it is bound to none, and waits": {[]corev1.Node{node("a", dead), node("b")}, nil, []v1alpha1.BenchmarkRun{me, other}, ""},
 	} {
-		b := fake.NewClientBuilder().WithScheme(nodesScheme(t))
+		b := fake.NewClientBuilder().WithScheme(newScheme(t))
 		for i := range tc.nodes {
 			b = b.WithObjects(&tc.nodes[i])
 		}

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -20,19 +19,6 @@ import (
 	"loadstone.dev/loadstone/controllers/pods/podstest"
 	"loadstone.dev/loadstone/internal/record"
 )
-
-var nodesNoon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-
-func nodesScheme(t *testing.T) *runtime.Scheme {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return scheme
-}
 
 func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
 	yes := true
@@ -44,7 +30,7 @@ func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
 	}
 	pods := []corev1.Pod{pod("a", "there", "1"), pod("b", "there", "of-one-before"), pod("c", "gone", "2"), {ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "nobodys"}}}
 	trial := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "there", UID: "1"}}
-	c := fake.NewClientBuilder().WithScheme(nodesScheme(t)).WithObjects(trial, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, &pods[0], &pods[3]).Build()
+	c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(trial, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, &pods[0], &pods[3]).Build()
 	owners, err := ownersOf(t.Context(), c, pods)
 	if err != nil || len(owners) != 1 || owners["1"].Name != "there" {
 		t.Errorf("got %v, %v", owners, err)
@@ -68,7 +54,7 @@ func TestTheNameOfAPodIsTakenByWhoeverIsNotTheTrialThatWantsIt(t *testing.T) {
 	stranger := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "stranger"}}
 	elsewhere := pod("elsewhere", "another")
 	elsewhere.Namespace = "other"
-	c := fake.NewClientBuilder().WithScheme(nodesScheme(t)).WithObjects(pod("mine", "mine"), pod("another", "another"), stranger, elsewhere).
+	c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(pod("mine", "mine"), pod("another", "another"), stranger, elsewhere).
 		WithIndex(&corev1.Pod{}, metav1.ObjectNameField, func(o client.Object) []string { return []string{o.GetName()} }).Build()
 	for name, want := range map[string]bool{"mine": false, "another": true, "stranger": true, "elsewhere": false, "gone": false} {
 		if taken, err := takenName(t.Context(), c, pod(name, "mine")); err != nil || taken != want {
@@ -94,7 +80,7 @@ func TestWhatIsLeftOfARunIsWaitedForUnlessItIsStuck(t *testing.T) {
 	}
 	goes := func(since time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
-			p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: nodesNoon.Add(-since)}, []string{"example.com/keep"}
+			p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: noon.Add(-since)}, []string{"example.com/keep"}
 		}
 	}
 	slowly := func(p *corev1.Pod) {
@@ -126,8 +112,8 @@ func TestWhatIsLeftOfARunIsWaitedForUnlessItIsStuck(t *testing.T) {
 				&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
 				&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "away"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}},
 			}
-			c := fake.NewClientBuilder().WithScheme(nodesScheme(t)).WithObjects(append(nodes, tc.there...)...).Build()
-			left, stuck, err := clearNodes(t.Context(), c, c, run, nodesNoon)
+			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(append(nodes, tc.there...)...).Build()
+			left, stuck, err := clearNodes(t.Context(), c, c, run, noon)
 			if err != nil || left != tc.left || !slices.Equal(stuck, tc.stuck) {
 				t.Errorf("%d are waited for and %v are stuck, %v; want %d and %v", left, stuck, err, tc.left, tc.stuck)
 			}
@@ -157,22 +143,22 @@ func TestPodsOfEndedTrialAreDeletedInOneRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			trial := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Labels: map[string]string{v1alpha1.LabelRunUID: "run-uid"}}}
 			first, second := pod(v1alpha1.RoleGenerator), pod(v1alpha1.RoleServer)
-			other := podstest.Running("quick-001-go", record.MemberServer(0), nodesNoon)
+			other := podstest.Running("quick-001-go", record.MemberServer(0), noon)
 			other.OwnerReferences[0].UID = "other-uid"
 			for _, p := range []*corev1.Pod{first, second, other} {
 				p.Labels[v1alpha1.LabelRunUID] = "run-uid"
 			}
 			if tc.going >= 0 {
-				first.DeletionTimestamp, first.Finalizers = &metav1.Time{Time: nodesNoon.Add(-tc.going)}, []string{"example.com/kept"}
+				first.DeletionTimestamp, first.Finalizers = &metav1.Time{Time: noon.Add(-tc.going)}, []string{"example.com/kept"}
 			}
 			requests := 0
-			c := fake.NewClientBuilder().WithScheme(nodesScheme(t)).WithObjects(first, second, other).WithInterceptorFuncs(interceptor.Funcs{
+			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(first, second, other).WithInterceptorFuncs(interceptor.Funcs{
 				DeleteAllOf: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteAllOfOption) error {
 					requests++
 					return c.DeleteAllOf(ctx, o, opts...)
 				},
 			}).Build()
-			again, err := tidyPods(t.Context(), c, trial, nodesNoon)
+			again, err := tidyPods(t.Context(), c, trial, noon)
 			if err != nil || again != tc.again || requests != tc.requests {
 				t.Errorf("%d requests, the next look after %s, %v; want %d and %s", requests, again, err, tc.requests, tc.again)
 			}

@@ -24,9 +24,6 @@ import (
 // oneCase is a line that a program prints of itself.
 const oneCase = `{"schema":"loadstone.case/v1","case":"copy/size:8","metric":"Time","unit":"ns","better":"Less","value":12.5}`
 
-// aMinute is a limit that no program here reaches.
-const collectorMinute = time.Minute
-
 // collecting is a collector of a program whose parent is this process, and the folder that it shares with it.
 func collecting(t *testing.T) (*Collector, launch.Exchange) {
 	t.Helper()
@@ -99,7 +96,7 @@ func TestAProgramThatEndsWellLeavesItsCasesAndItsCost(t *testing.T) {
 	if err := os.WriteFile(printed, []byte(oneCase+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := collect(t, c, x, collectorMinute, "/bin/cat", printed)
+	got := collect(t, c, x, aMinute, "/bin/cat", printed)
 	if got.err != nil {
 		t.Fatal(got.err)
 	}
@@ -127,7 +124,7 @@ func TestAProgramThatEndsWellLeavesItsCasesAndItsCost(t *testing.T) {
 
 func TestTheCostOfAProgramIsItsOwnAndNotItsParents(t *testing.T) {
 	c, x := collecting(t)
-	got := collect(t, c, x, collectorMinute, "/bin/sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo '"+oneCase+"'")
+	got := collect(t, c, x, aMinute, "/bin/sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo '"+oneCase+"'")
 	if got.err != nil {
 		t.Fatal(got.err)
 	}
@@ -172,7 +169,7 @@ func TestAProgramThatFailsIsQuoted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, x := collecting(t)
-			got := collect(t, c, x, collectorMinute, "/bin/sh", "-c", tc.script)
+			got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script)
 			fault := faultOf(t, got)
 			if fault.Fault != protocol.FaultExit || !strings.HasPrefix(fault.Message, tc.want) {
 				t.Errorf("got %+v, want %s", fault, tc.want)
@@ -203,7 +200,7 @@ func kept(t *testing.T, c *Collector, names []string) map[string]string {
 
 func TestWhatAFailedProgramPrintedIsKeptUpToABound(t *testing.T) {
 	c, x := collecting(t)
-	got := collect(t, c, x, collectorMinute, "/bin/sh", "-c", fmt.Sprintf("head -c %d /dev/zero; exit 3", maxOutput+1))
+	got := collect(t, c, x, aMinute, "/bin/sh", "-c", fmt.Sprintf("head -c %d /dev/zero; exit 3", maxOutput+1))
 	if fault := faultOf(t, got); !strings.HasSuffix(fault.Message, fmt.Sprintf("; of the %d bytes of output.txt the first %d are kept", maxOutput+1, maxOutput)) {
 		t.Errorf("got %+v", fault)
 	}
@@ -227,7 +224,7 @@ func TestABenchmarkOfGoThatFailsCostsItsCaseAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, x := collecting(t)
 			c.config.Format = record.GoTest
-			got := collect(t, c, x, collectorMinute, "/bin/sh", "-c", tc.script)
+			got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script)
 			if tc.want != "" {
 				if fault := faultOf(t, got); fault.Fault != protocol.FaultExit || !strings.HasPrefix(fault.Message, tc.want) {
 					t.Errorf("got %+v", fault)
@@ -255,7 +252,7 @@ func TestWhatCannotBeReadOfAnOutputIsRecorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, x := collecting(t)
-			got := collect(t, c, x, collectorMinute, "/bin/sh", "-c", tc.script)
+			got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script)
 			if got.err != nil {
 				t.Fatal(got.err)
 			}
@@ -287,7 +284,7 @@ func TestOutputThatCannotBeReadIsTheProgramsFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, x := collecting(t)
-			got := collect(t, c, x, collectorMinute, "/bin/sh", "-c", tc.script, x.Path(launch.OutputFile))
+			got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script, x.Path(launch.OutputFile))
 			if fault := faultOf(t, got); fault.Fault != protocol.FaultOutput || !strings.Contains(fault.Message, tc.want) {
 				t.Errorf("got %+v, want %s", fault, tc.want)
 			}

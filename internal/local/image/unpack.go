@@ -13,7 +13,7 @@ import (
 // most is what is unpacked of an image at most.
 var most = limits{bytes: 16 << 30, entries: 1 << 20}
 
-// Folders and files of a root file system over which package rootfs mounts those of this machine.
+// Folders and files of a root file system over which this package mounts those of this machine.
 const (
 	// HostsFile is where a program finds the names of this machine.
 	HostsFile = "etc/hosts"

@@ -17,8 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-func casePtr[T any](v T) *T { return &v }
-
 // shown is a run of two programs that have printed some cases.
 func shown(all ...analysis.Case) cases {
 	return cases{view.New(analysis.Table{
@@ -31,7 +29,7 @@ func shown(all ...analysis.Case) cases {
 func timed(implementation, name string, mean float64) analysis.Case {
 	c := analysis.Case{
 		Implementation: implementation, Case: name, Metric: "Time", Unit: "ns", Better: record.LessIsBetter, Processes: 7, Repetitions: 3,
-		Summary: &inference.Summary{N: 7, Mean: mean, Min: mean * 0.9, Max: mean * 1.1, Low: casePtr(mean * 0.95), High: casePtr(mean * 1.05)},
+		Summary: &inference.Summary{N: 7, Mean: mean, Min: mean * 0.9, Max: mean * 1.1, Low: ptr(mean * 0.95), High: ptr(mean * 1.05)},
 	}
 	for _, part := range strings.Split(name, "/")[1:] {
 		if at := strings.IndexAny(part, ":="); at > 0 {
@@ -167,7 +165,7 @@ func height(t *testing.T, m chart.Mark) float64 {
 
 func TestAnIntervalThatReachesFarDoesNotFlattenTheRest(t *testing.T) {
 	far := timed("old", "f/n:2", 10)
-	far.Summary.High = casePtr(1e6)
+	far.Summary.High = ptr(1e6)
 	got := drawn(t, timed("old", "f/n:1", 5), far)
 	points := marks(got, "dotted")
 	if low, high := height(t, points[0]), height(t, points[1]); high > (chart.Top+chart.Bottom)/2 || low <= high {

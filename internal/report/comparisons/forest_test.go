@@ -47,7 +47,7 @@ func compared(results ...verdict.Result) comparisons {
 	}, phrase.English)}
 }
 
-func ptr(v float64) *float64 { return &v }
+func ptr[T any](v T) *T { return &v }
 
 // known is a result of many blocks.
 func known(m verdict.Metric, ratio float64, pairs int) verdict.Result {

@@ -16,8 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-func searchPtr[T any](v T) *T { return &v }
-
 // searched is a run of two implementations with searches.
 func searched(of ...capacity.Capacity) searches {
 	return searches{view.New(analysis.Table{
@@ -43,8 +41,8 @@ func TestThereIsASectionIfThereAreSearches(t *testing.T) {
 }
 
 func TestARowSaysWhatTheSearchesFound(t *testing.T) {
-	found := &inference.Summary{N: 3, Mean: 1234, Low: searchPtr(1200.0), High: searchPtr(1300.0)}
-	better := &verdict.Result{Metric: verdict.Capacity, Ratio: searchPtr(1.1), Low: searchPtr(1.05), High: searchPtr(1.15), AdjustedP: searchPtr(0.001), Verdict: verdict.Better}
+	found := &inference.Summary{N: 3, Mean: 1234, Low: ptr(1200.0), High: ptr(1300.0)}
+	better := &verdict.Result{Metric: verdict.Capacity, Ratio: ptr(1.1), Low: ptr(1.05), High: ptr(1.15), AdjustedP: ptr(0.001), Verdict: verdict.Better}
 	for name, tc := range map[string]struct {
 		of   capacity.Capacity
 		want []string
@@ -58,7 +56,7 @@ func TestARowSaysWhatTheSearchesFound(t *testing.T) {
 			[]string{"go2", "1,234", "1,200–1,300", "3", "2 found the boundary; 1 missing", "+10.0 %", "+5.0 % to +15.0 %", "0.0010", "sustains more"},
 		},
 		"a lower bound": {
-			capacity.Capacity{Implementation: "go", Rate: &inference.Summary{N: 3, Mean: 1234, Low: searchPtr(1200.0)}, IsBound: true, NotReached: 3},
+			capacity.Capacity{Implementation: "go", Rate: &inference.Summary{N: 3, Mean: 1234, Low: ptr(1200.0)}, IsBound: true, NotReached: 3},
 			[]string{"go", "≥ 1,234", "≥ 1,200", "3", "3 missed no rate", "–", "–", "–", ""},
 		},
 		"nothing": {

@@ -42,7 +42,7 @@ func TestEveryValueStandsUnderItsCase(t *testing.T) {
 	void := timed("new", "copy", 8)
 	void.Summary, void.Repetitions = nil, 1
 	few := timed("new", "move", 1234.2)
-	few.Summary.N, few.Summary.Low, few.Summary.High, few.Summary.RelativeStdDev = 2, nil, nil, casePtr(0.031)
+	few.Summary.N, few.Summary.Low, few.Summary.High, few.Summary.RelativeStdDev = 2, nil, nil, ptr(0.031)
 	rate := timed("old", "copy", 5)
 	rate.Metric, rate.Unit, rate.Better = "copiesPerSecond", "1/s", record.MoreIsBetter
 	got := texts(shown(timed("old", "copy", 10), rate, timed("old", "move", 2), void, few).values())
@@ -110,7 +110,7 @@ func TestAComparisonSaysWhatStandsAgainstIt(t *testing.T) {
 		return verdict.RowComparison{
 			Implementation: "new", Baseline: "old", Case: name, Unit: "ns", Better: record.LessIsBetter, VoidBlocks: void,
 			Result: &verdict.Result{
-				Metric: "Time", Ratio: casePtr(1.2), Low: casePtr(1.1), High: casePtr(1.3), AdjustedP: casePtr(0.001), Blocks: 8, FewestPairs: 8, Verdict: said, Reason: why,
+				Metric: "Time", Ratio: ptr(1.2), Low: ptr(1.1), High: ptr(1.3), AdjustedP: ptr(0.001), Blocks: 8, FewestPairs: 8, Verdict: said, Reason: why,
 			},
 		}
 	}
