@@ -15,7 +15,7 @@ LOADSTONE_CACHE ?= $(HOME)/.cache/loadstone
 export LOADSTONE_CACHE
 CLUSTER_ENV = eval "$$(hack/cluster/kubeconfig.sh)"
 
-CONTROLLER_GEN := go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.19.0
+CONTROLLER_GEN := go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0
 REFERENCE_DOCS := go run github.com/elastic/crd-ref-docs@v0.3.0
 # One program is golangci-lint and kube-api-linter: each alone would take two minutes to compile.
 LINT           := go tool -modfile=hack/lint/go.mod golangci-lint-kube-api-linter

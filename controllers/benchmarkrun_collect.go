@@ -78,7 +78,7 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 		return false, err
 	}
 	if len(stuck) > 0 {
-		r.Recorder.Event(run, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, util.Clip(fmt.Sprintf(
+		r.Recorder.Eventf(run, nil, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, "Release", "%s", util.Clip(fmt.Sprintf(
 			"the run is let go while pods of its trials are still being deleted, on a node that is not ready or for more than ten minutes: look at their node and their finalizers: %s", strings.Join(stuck, ", "),
 		), reconciler.MaxMessage))
 	}

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,7 +36,7 @@ type BenchmarkRunReconciler struct {
 	// Live reads from the API server itself, where a cache could be too old.
 	Live     client.Reader
 	Store    artifact.Bucket
-	Recorder record.EventRecorder
+	Recorder events.EventRecorder
 	Key      ed25519.PrivateKey
 	// Namespace is the operator's own, where workflows live.
 	Namespace string
@@ -93,7 +93,7 @@ func (r *BenchmarkRunReconciler) announce(before, after *v1alpha1.BenchmarkRun) 
 		}
 	}
 	if len(changed) > 0 {
-		r.Recorder.Event(after, kind, why, util.Clip(strings.Join(changed, ", ")+": "+strings.Join(messages, "; "), reconciler.MaxMessage))
+		r.Recorder.Eventf(after, nil, kind, why, "Measure", "%s", util.Clip(strings.Join(changed, ", ")+": "+strings.Join(messages, "; "), reconciler.MaxMessage))
 	}
 }
 

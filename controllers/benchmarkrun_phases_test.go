@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -280,7 +280,7 @@ func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := builder.Build()
-	r := &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Recorder: record.NewFakeRecorder(10), Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
+	r := &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Recorder: events.NewFakeRecorder(10), Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
 	if _, err := r.Reconcile(t.Context(), s.run); err == nil || !strings.Contains(err.Error(), "writing Secret loadstone-run-tokens") {
 		t.Errorf("without the Secret of tokens: %v", err)
 	}

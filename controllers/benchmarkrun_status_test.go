@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	events "k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/render"
@@ -396,7 +396,7 @@ func TestOneEventTellsOfAllConditionsThatHaveChanged(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			events := events.NewFakeRecorder(2)
+			recorder := events.NewFakeRecorder(2)
 			var before, after v1alpha1.BenchmarkRun
 			before.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionTrue}}
 			for _, kind := range slices.Sorted(maps.Keys(tc.after)) {
@@ -404,12 +404,12 @@ func TestOneEventTellsOfAllConditionsThatHaveChanged(t *testing.T) {
 				c.Type = kind
 				after.Status.Conditions = append(after.Status.Conditions, c)
 			}
-			(&BenchmarkRunReconciler{Recorder: events}).announce(&before, &after)
-			close(events.Events)
-			if got := <-events.Events; got != tc.want {
+			(&BenchmarkRunReconciler{Recorder: recorder}).announce(&before, &after)
+			close(recorder.Events)
+			if got := <-recorder.Events; got != tc.want {
 				t.Errorf("the event is %q, want %q", got, tc.want)
 			}
-			if more := <-events.Events; more != "" {
+			if more := <-recorder.Events; more != "" {
 				t.Errorf("there is another one: %s", more)
 			}
 		})

@@ -283,7 +283,7 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	}
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
-		Client: operator.client, Live: live, Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
+		Client: operator.client, Live: live, Store: operator.store, Recorder: m.GetEventRecorder("loadstone"), Key: w.key,
 		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Network: &networkingv1.NetworkPolicySpec{}, Absence: operator.absence,
 		Version: "test", Now: w.clock.Now,
 	}

@@ -247,7 +247,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.F
 		return fmt.Errorf("registering trials: %w", err)
 	}
 	runs := &controllers.BenchmarkRunReconciler{
-		Client: m.GetClient(), Live: live, Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: key,
+		Client: m.GetClient(), Live: live, Store: store, Recorder: m.GetEventRecorder("loadstone"), Key: key,
 		Namespace: o.namespace, Service: o.service, WorkflowServiceAccount: o.serviceAccount, InstanceID: o.instanceID,
 		Network: o.network, Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: util.Version, Now: time.Now,
 	}
@@ -255,14 +255,14 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.F
 		return fmt.Errorf("registering runs: %w", err)
 	}
 	rounds := &suites.Reconciler{
-		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorderFor("loadstone"), Registry: suites.AskRegistry, Reports: store, Now: time.Now,
+		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorder("loadstone"), Registry: suites.AskRegistry, Reports: store, Now: time.Now,
 	}
 	if err := rounds.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering suites: %w", err)
 	}
 	way := fence.Guard(notifications.Way())
 	sinks := &notifications.Reconciler{
-		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorderFor("loadstone"),
+		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorder("loadstone"),
 		Post:   notifications.Poster(way),
 		Forges: &notifications.Forges{Live: live, Reports: store, Way: way, Now: time.Now}, Now: time.Now,
 	}

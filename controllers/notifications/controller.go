@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -43,7 +43,7 @@ type Reconciler struct {
 	client.Client
 	// Live reads from the API server itself: a cache that does not know yet what was told would have it told again.
 	Live     client.Reader
-	Recorder record.EventRecorder
+	Recorder events.EventRecorder
 	// Post posts an event to a sink. Its answer has a reason and a message if the sink has not taken it. An error says nothing of the sink.
 	Post func(ctx context.Context, address string, event []byte) (notify.Answer, error)
 	// Forges tells those that are repositories of a forge.
@@ -164,11 +164,11 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 	lost := slices.ContainsFunc(givenUp(after), func(round string) bool { return !slices.Contains(known, round) })
 	switch {
 	case lost && !failing:
-		r.Recorder.Event(after, corev1.EventTypeWarning, v1alpha1.ReasonSinkRefused, util.Clip("Notified: "+c.Message, reconciler.MaxMessage))
+		r.Recorder.Eventf(after, nil, corev1.EventTypeWarning, v1alpha1.ReasonSinkRefused, "Notify", "%s", util.Clip("Notified: "+c.Message, reconciler.MaxMessage))
 	case failing && (changed || lost):
-		r.Recorder.Event(after, corev1.EventTypeWarning, c.Reason, util.Clip("Notified is False: "+c.Message, reconciler.MaxMessage))
+		r.Recorder.Eventf(after, nil, corev1.EventTypeWarning, c.Reason, "Notify", "%s", util.Clip("Notified is False: "+c.Message, reconciler.MaxMessage))
 	case changed && old != nil:
-		r.Recorder.Event(after, corev1.EventTypeNormal, c.Reason, util.Clip("Notified is True: "+c.Message, reconciler.MaxMessage))
+		r.Recorder.Eventf(after, nil, corev1.EventTypeNormal, c.Reason, "Notify", "%s", util.Clip("Notified is True: "+c.Message, reconciler.MaxMessage))
 	}
 }
 

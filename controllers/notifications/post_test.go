@@ -16,7 +16,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -240,7 +240,7 @@ func TestATryWithoutTheLeaseIsNoFailureOfItsSink(t *testing.T) {
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s).Build()
 	fence := leader.NewFence(time.Minute, func() time.Time { return noon })
 	r := &Reconciler{
-		Client: c, Live: c, Recorder: record.NewFakeRecorder(1), Post: Poster(fence.Guard(unguarded())), Now: func() time.Time { return noon.Add(time.Second) },
+		Client: c, Live: c, Recorder: events.NewFakeRecorder(1), Post: Poster(fence.Guard(unguarded())), Now: func() time.Time { return noon.Add(time.Second) },
 	}
 	if _, err := r.Reconcile(t.Context(), s); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("the pass ends with %v", err)

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -29,7 +29,7 @@ type Reconciler struct {
 	client.Client
 	// Live reads from the API server itself, where a cache could be too old.
 	Live     client.Reader
-	Recorder record.EventRecorder
+	Recorder events.EventRecorder
 	// Registry returns the digest behind an image's tag, asked with the password that a keychain has for its registry.
 	Registry func(ctx context.Context, image string, keys authn.Keychain) suite.Resolution
 	// Reports is where the reports of rounds are read from.
@@ -69,7 +69,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 		if c.Status == metav1.ConditionFalse {
 			level = corev1.EventTypeWarning
 		}
-		r.Recorder.Event(after, level, c.Reason, util.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, reconciler.MaxMessage))
+		r.Recorder.Eventf(after, nil, level, c.Reason, c.Type, "%s", util.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, reconciler.MaxMessage))
 	}
 }
 

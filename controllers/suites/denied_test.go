@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -51,7 +51,7 @@ func TestWhatTakesThePlaceOfADeniedRoundIsMade(t *testing.T) {
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s).
 		WithInterceptorFuncs(interceptor.Funcs{Create: deniesTheWebhook}).Build()
-	r := &Reconciler{Client: c, Live: c, Recorder: record.NewFakeRecorder(10), Now: func() time.Time { return now }}
+	r := &Reconciler{Client: c, Live: c, Recorder: events.NewFakeRecorder(10), Now: func() time.Time { return now }}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
 		t.Fatal(err)
 	}

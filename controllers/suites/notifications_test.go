@@ -30,7 +30,7 @@ import (
 // teller tells sinks, which are on this machine, as the operator does, which refuses to.
 func (w *world) teller(m ctrl.Manager) *notifications.Reconciler {
 	return &notifications.Reconciler{
-		Client: dying{m.GetClient(), w}, Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Post: notifications.Poster(&http.Transport{DisableKeepAlives: true}),
+		Client: dying{m.GetClient(), w}, Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("loadstone"), Post: notifications.Poster(&http.Transport{DisableKeepAlives: true}),
 		Forges: &notifications.Forges{Live: m.GetAPIReader(), Reports: w.reports, Way: w.forge, Now: time.Now},
 		Now:    func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
 	}

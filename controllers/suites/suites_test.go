@@ -105,7 +105,7 @@ func (w *world) start() {
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again},
 	})
 	w.must(err)
-	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: AskRegistry, Reports: w.reports, Now: time.Now}
+	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("loadstone"), Registry: AskRegistry, Reports: w.reports, Now: time.Now}
 	w.must(r.SetupWithManager(m))
 	w.must(w.teller(m).SetupWithManager(m))
 	ctx, cancel := context.WithCancel(context.Background())

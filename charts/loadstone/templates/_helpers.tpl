@@ -166,7 +166,10 @@ seccompProfile:
 # A kubelet says in an event alone that a ConfigMap or Secret is missing whose files a pod shall hold.
 - apiGroups: [""]
   resources: [events]
-  verbs: [create, list, patch]
+  verbs: [list]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
 {{- end }}
 
 {{/* What the pages may read where runs are. */}}

@@ -50,9 +50,13 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 			faults = append(faults, pathOf(e))
 		}
 	}
-	for _, e := range append(wrong, brokenRules(ctx, nil, structural, object, faults)...) {
+	for _, e := range wrong {
 		path := pathOf(e)
 		problems = append(problems, Problem{lines.lineOf(path, e.Detail), sentence(path, e)})
+	}
+	for _, e := range brokenRules(ctx, nil, structural, object, faults) {
+		path := pathOf(e)
+		problems = append(problems, Problem{lines.lineOf(path, e.Detail), about(path, e.Detail)})
 	}
 	return problems, nil
 }

@@ -22,11 +22,15 @@ var (
 
 // sentence says what is wrong with a field, and the way out.
 func sentence(path string, e *field.Error) string {
-	text := fault(e, strings.TrimPrefix(e.Detail, path+" in body "))
+	return about(path, fault(e, strings.TrimPrefix(e.Detail, path+" in body "))+shorter(path, e))
+}
+
+// about puts the path of a field before what is said about it. The whole object has none.
+func about(path, text string) string {
 	if path == "" {
 		return text
 	}
-	return path + ": " + text + shorter(path, e)
+	return path + ": " + text
 }
 
 // shorter is a way out beside fewer characters for a text that is too long; empty if there is none.
@@ -102,10 +106,6 @@ func refused(value any, detail string) string {
 			return fmt.Sprintf("%q is no quantity: write one such as 256Mi or 0.5", fmt.Sprint(value))
 		}
 		return fmt.Sprintf("%q does not have the form %s", fmt.Sprint(value), found[1])
-	}
-	switch value {
-	case "object", "array", "string", "number", "integer", "boolean": // The name of a type, in the place of a value: it is a rule that is broken.
-		return detail
 	}
 	return fmt.Sprintf("%v %s", value, detail)
 }
