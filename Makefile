@@ -36,7 +36,7 @@ demo: ## A comparison on this machine, without a cluster, to its verdict and the
 
 .PHONY: demo-cluster
 demo-cluster: cluster-up ## The same on a cluster of three nodes, in one command: cluster, images, install, a run, and the path of its report.
-	@echo "Building the operator, the agent and two servers: two minutes the first time, and then their images and the run, two more."
+	@echo "The cluster is up. Now the operator, the agent and two servers are built (two minutes the first time), and then their images and the run, two more."
 	@$(MAKE) -s build
 	@hack/images.sh manager agent gohttp epoll
 	@$(CLUSTER_ENV); hack/deploy.sh && bin/loadstone run config/samples/quick.yaml --cluster --replace
@@ -100,7 +100,7 @@ lint: ## Check the Go code's format, its bugs and habits, and the API's conventi
 	$(LINT) run -c hack/kube-api-linter.yml ./api/...
 
 .PHONY: verify
-verify: generate ## Check generated files, chart, modules, shell scripts and words.
+verify: ## Check generated files, chart, modules, shell scripts and words. Part of make test.
 	@hack/verify.sh
 
 .PHONY: vulnerabilities
@@ -108,12 +108,20 @@ vulnerabilities: ## Look for known vulnerabilities in what the programs call, in
 	$(VULNERABILITIES) ./...
 
 .PHONY: unit
-unit: ## Test pure code and golden files: seconds, no server, no root.
+unit: ## Test pure code and golden files: seconds, no server, no root. Part of make test.
 	@hack/test.sh unit
 
 .PHONY: test
-test: ## Verify and test everything that needs no cluster, on a real API server, MinIO and load generators.
-	@hack/test.sh local
+test: ## Verify and test everything of the product that needs no cluster, on a real API server, MinIO and load generators.
+	@hack/test.sh test
+
+.PHONY: test-workloads
+test-workloads: ## Test the reference workloads, with sanitizers and fuzzers.
+	@hack/test.sh test-workloads
+
+.PHONY: test-cluster
+test-cluster: ## Test end to end, on a real cluster that is started for the tests and taken down after, and with Flux and Argo CD.
+	@hack/test.sh test-cluster
 
 .PHONY: fuzz
 fuzz: ## Fuzz parsers of the reference workloads (workloads/fuzz/README.md says which), guided by coverage: five minutes each, FUZZ_SECONDS=300, with another seed each time.
@@ -122,10 +130,6 @@ fuzz: ## Fuzz parsers of the reference workloads (workloads/fuzz/README.md says 
 .PHONY: kills
 kills: ## Kill loadstone run at 50 random moments (LOADSTONE_TEST_KILLS=50) and resume it: half an hour at most, and wrk.
 	@LOADSTONE_TEST_KILLS=$${LOADSTONE_TEST_KILLS:-50} go test -count=1 -timeout 30m -v ./internal/cli -run TestARunThatIsKilledAtAnyMomentIsResumed
-
-.PHONY: test-cluster
-test-cluster: ## Test end to end, on a real cluster that is started for the tests and taken down after.
-	@hack/test.sh cluster
 
 .PHONY: faults
 faults: cluster-up ## Let faults befall a queue of runs on the cluster: 20 minutes (LOADSTONE_FAULTS=20m), in an order that follows from a seed.

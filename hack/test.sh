@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Tests, by what they need and how long they take.
+# Runs the tests of a level. Each package with tests belongs to one of three levels (hack/test.sh packages).
 #
-#   usage: hack/test.sh unit      pure code and golden files: no server, no root
-#          hack/test.sh local     everything that needs no cluster, on a real API server, a real MinIO and the real load generators
-#          hack/test.sh cluster   end-to-end tests on a real three-node cluster, started for them and taken down after
-#                                 (unless it was there before)
+#   usage: hack/test.sh test            all of the product that needs no cluster, on a real API server, a real MinIO and real load generators
+#          hack/test.sh test-workloads  the reference workloads, with sanitizers and fuzzers
+#          hack/test.sh test-cluster    end-to-end tests on a real three-node cluster, which is started for them and taken down after (unless it was
+#                                       there before), and tests with Flux' controllers and Argo CD's engine
+#          hack/test.sh unit            the part of "test" that is pure code and golden files: no server, no root
+#          hack/test.sh packages        prints of each package with tests: level, part, "race" if goroutines start there, and its name
+#
+# A failure stops nothing. The summary at the end names the commands that run again what failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LOADSTONE_CACHE=${LOADSTONE_CACHE:-$HOME/.cache/loadstone}
@@ -14,168 +18,210 @@ export GOFLAGS
 
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . hack/cluster/lib.sh
-
-took=()
-# stage NAME COMMAND...: runs a stage and keeps how long it took.
-stage() {
-  local name=$1 began=$SECONDS
-  shift
-  printf '\n== %s\n' "$name"
-  "$@"
-  took+=("$(printf '%6d s  %s' $((SECONDS - began)) "$name")")
-}
-# beside are the process groups of what runs beside other commands, and said the files of what that has printed, both by name.
-declare -A beside=() said=()
-# gone GROUP: waits until nothing is left of a process group that was told to end, and kills what is left after ten seconds.
-gone() {
-  for _ in {1..100}; do
-    kill -0 -- "-$1" 2>/dev/null || break
-    sleep 0.1
-  done
-  kill -KILL -- "-$1" 2>/dev/null || true
-  wait "$1" 2>/dev/null || true
-}
-# ended: leaves nothing of what still runs beside, prints what that had said, and how long the stages took.
-ended() {
-  local name
-  for name in "${!beside[@]}"; do
-    kill -- "-${beside[$name]}" 2>/dev/null || true
-  done
-  for name in "${!beside[@]}"; do
-    gone "${beside[$name]}"
-    printf '\n== %s: this had not ended; it had said:\n' "$name"
-    cat "${said[$name]}"
-    rm -f "${said[$name]}"
-  done
-  printf '\n'
-  [ ${#took[@]} -eq 0 ] || printf '%s\n' "${took[@]}"
-}
-
-# begin NAME COMMAND...: runs a command beside what follows, in a process group of its own, so that nothing is left of it.
-begin() {
-  local name=$1
-  shift
-  said[$name]=$(mktemp)
-  set -m
-  "$@" >"${said[$name]}" 2>&1 </dev/null &
-  set +m
-  beside[$name]=$!
-}
-# join NAME: waits for what was begun, prints what it has said, and ends as it has.
-join() {
-  local status=0
-  wait "${beside[$1]}" || status=$?
-  unset "beside[$1]"
-  cat "${said[$1]}"
-  rm -f "${said[$1]}"
-  return $status
-}
+# shellcheck source-path=SCRIPTDIR source=stages.sh
+. hack/stages.sh
 
 # patience is how long the tests of a package may take: minutes on a quiet machine, and several times that on one that does much else. Each wait within
 # them has a deadline of its own.
 patience=60m
+MODULE=loadstone.dev/loadstone
 
-packages() { go list ./... | grep -v /test/e2e; }
+# The servers that tests start, which hack/cluster/build.sh makes.
+SERVERS=(kube-apiserver kubectl etcd minio helm k6 vegeta)
+SERVERS_OF_GITOPS=(kube-apiserver kubectl etcd source-controller kustomize-controller argocd-sync)
 
-unit() {
-  local list
-  mapfile -t list < <(packages | grep -v '^loadstone.dev/loadstone/workloads')
-  go test -short "${list[@]}"
-}
+# --- which tests -----------------------------------------------------------------------------------------------------
+
+# These take longest, so they begin first.
+SLOW=(controllers test/docs internal/suite/history internal/ui/server controllers/suites test/validity internal/agent/generate internal/report
+  internal/suite internal/agent/program internal/tool/k6 internal/analysis internal/local internal/store/artifact hack/workloads)
 
 # concurrent names the packages in which goroutines are started, by their tests, too. The race detector has something to find there, and makes
 # numbers five times slower. The tests of internal/cli lead whole runs, in processes of their own.
 concurrent() {
-  git grep -lE '^\s*go (func|[a-zA-Z_.]+\()|\.Go\(' -- '*.go' ':!internal/cli' ':!test/e2e' | xargs -n1 dirname | sed 's,^,./,' | sort -u
+  git grep -lE '^\s*go (func|[a-zA-Z_.]+\()|\.Go\(' -- '*.go' ':!internal/cli/*.go' ':!test/e2e' | xargs -n1 dirname | sort -u | sed "s,^,$MODULE/,"
 }
 
+# served names the packages whose tests run servers and other programs: those that have internal/testbed in them.
+served() {
+  go list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | awk -v testbed="$MODULE/internal/testbed" '
+    $1 ~ /\.test$/ { for (i = 2; i <= NF; i++) if ($i == testbed) { sub(/\.test$/, "", $1); print $1; next } }'
+}
+
+# packages prints of each package with tests its level, its part of it, "race" or "plain", and its name; the slow ones first.
+packages() {
+  local name place detector
+  declare -A starts=() serves=()
+  for name in $(concurrent); do starts[$name]=1; done
+  for name in $(served); do serves[$name]=1; done
+  go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' "${SLOW[@]/#/./}" ./... | awk 'NF && !seen[$0]++' | while read -r name; do
+    case $name in
+      */test/e2e/installation) place='test-cluster installation' ;;
+      */test/e2e) place='test-cluster end-to-end' ;;
+      */test/gitops) place='test-cluster gitops' ;;
+      "$MODULE"/workloads | "$MODULE"/workloads/*) place='test-workloads go' ;;
+      */internal/cli) place='test runs' ;; # They measure: beside others, all that they measure is disturbed.
+      *) if [ -n "${serves[$name]:-}" ]; then place='test served'; else place='test pure'; fi ;;
+    esac
+    detector=plain
+    [ -z "${starts[$name]:-}" ] || detector=race
+    echo "$place $detector $name"
+  done
+}
+
+# go_tests LEVEL PART DETECTOR [FLAG...]: runs the tests of these packages, of which PART and DETECTOR are regular expressions. make lint asks all that go
+# vet would ask.
 go_tests() {
-  local races rest
-  make -s build
-  mapfile -t races < <(concurrent | xargs go list)
-  mapfile -t rest < <(packages | grep -v /internal/cli | grep -vxF "$(printf '%s\n' "${races[@]}")")
-  # Many wait most of the time: twice as many at once as there are CPUs, half of them with the race detector. make lint asks all that go vet
-  # would ask.
-  begin races go test -vet=off -timeout "$patience" -p "$(nproc)" -race "${races[@]}"
-  go test -vet=off -timeout "$patience" -p "$(nproc)" "${rest[@]}"
-  join races
+  local list flags=(-vet=off -timeout "$patience" -p "$(nproc)")
+  mapfile -t list < <(awk -v line="^$1 ($2) ($3) " '$0 ~ line { print $4 }' "$STAGES/packages")
+  [ ${#list[@]} -gt 0 ] || { say "$1 has no packages of the part $2, $3"; return 1; }
+  [ "$3" != race ] || flags+=(-race)
+  # shellcheck disable=SC2031  # It is the stage's.
+  "$STAGES/gotests" -again "$AGAIN" "${flags[@]}" "${@:4}" "${list[@]}"
 }
 
-# run_tests lead whole runs: beside others, all that they measure is disturbed.
-run_tests() { go test -vet=off -timeout "$patience" ./internal/cli; }
+# --- stages ----------------------------------------------------------------------------------------------------------
+
+# prepare makes what runs the tests.
+prepare() {
+  packages >"$STAGES/packages"
+  go build -o "$STAGES/gotests" ./hack/gotests
+}
+
+verify() {
+  again make verify
+  nice -n 5 hack/verify.sh
+}
 
 # axe_core leaves axe-core where tests find it: what keeps people from using a page is what it says. It is a script under MPL-2.0, which a package of
 # PyPI carries as its authors publish it; no file of it is ours.
 AXE_PACKAGE=axe-playwright-python==0.1.8
 AXE_SHA256=84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc
+have_axe_core() { echo "$AXE_SHA256  $BIN/axe.min.js" | sha256sum --check --status 2>/dev/null; }
 axe_core() {
-  local file=$BIN/axe.min.js found
-  echo "$AXE_SHA256  $file" | sha256sum --check --status 2>/dev/null && return
+  local found
+  have_axe_core && return
   from_pypi "$LOADSTONE_CACHE/axe" "$AXE_PACKAGE"
   found=$(find "$LOADSTONE_CACHE/axe" -name axe.min.js)
   echo "$AXE_SHA256  $found" | sha256sum --check --quiet || die "$AXE_PACKAGE has another axe-core than was looked at"
   mkdir -p "$BIN"
-  cp "$found" "$file"
+  cp "$found" "$BIN/axe.min.js"
   rm -rf "$LOADSTONE_CACHE/axe"
 }
 
-# builds makes the servers that tests need, and checks what needs none. What is tested meanwhile comes first.
-builds() {
-  nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6 vegeta source-controller kustomize-controller argocd-sync
-  nice -n 10 make -s verify
+servers() {
+  nice -n 10 hack/cluster/build.sh "$@"
+  axe_core
 }
 
-# Fuzzers begin at the lowest priority there is. Most tests wait most of the time, and what they leave of the CPUs is for fuzzers, each of which goes on
-# until it has had a minute of CPU time.
-builds_and_workloads() {
-  hack/workloads.sh need # At once, two would install from Debian.
-  begin fuzzers chrt --idle 0 hack/workloads.sh test fuzz
-  begin workloads hack/workloads.sh test
-  builds
-  join workloads
-  axe_core # Not beside the workloads, which may install from Debian, too.
+test_product() {
+  local part='pure|served'
+  stage "programs" make -s build
+  begin "servers" servers "${SERVERS[@]}"
+  if [ -n "$(hack/cluster/build.sh plan "${SERVERS[@]}")" ]; then
+    stage "Go tests that need no server" go_tests test pure plain
+    stage "Go tests that need no server, with the race detector" go_tests test pure race
+    part=served
+  fi
+  join "servers"
+  begin "verify" verify # It needs helm.
+  # Many wait most of the time: twice as many at once as there are CPUs.
+  begin "Go tests with the race detector" go_tests test "$part" race
+  stage "Go tests" go_tests test "$part" plain
+  join "Go tests with the race detector"
+  join "verify"
+  stage "tests of runs on this machine, alone" go_tests test runs plain
 }
 
-local_tests() {
-  # Tests skip what they have no program for: here they shall have all.
-  export CI=true
-  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils h2load:nghttp2-client shellcheck:shellcheck taskset:util-linux chrt:util-linux strace:strace \
-    pkg-config:pkg-config chromium:chromium /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev /usr/include/liburing.h:liburing-dev
-  export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
-  stage "servers are built, all is verified, and beside it workloads are tested, with and without sanitizers, and fuzzers begin" builds_and_workloads
-  stage "Go tests, with the race detector where goroutines start" go_tests
-  stage "what is left of a minute of CPU time for each fuzzer" join fuzzers
-  stage "tests of runs on this machine, alone" run_tests
+# Fuzzers run at the lowest priority there is, in what the other tests leave of the CPUs.
+test_workloads() {
+  stage "compilers" hack/workloads.sh need
+  FUZZ_SECONDS=${FUZZ_SECONDS:-20} begin "fuzzers" chrt --idle 0 hack/workloads.sh test fuzz
+  begin "Go tests" go_tests test-workloads go 'race|plain' -race
+  stage "workloads, with and without sanitizers" hack/workloads.sh test
+  join "Go tests"
+  join "fuzzers"
 }
 
-cluster_up() {
-  hack/cluster/up.sh
-  eval "$(hack/cluster/kubeconfig.sh)"
-}
-
-# cluster_builds makes what a cluster runs, and what tests start beside it.
 cluster_builds() {
   hack/cluster/build.sh
-  hack/cluster/build.sh source-controller kustomize-controller
+  hack/cluster/build.sh "${SERVERS_OF_GITOPS[@]}"
 }
 
-cluster_tests() {
-  export CI=true
-  stage "servers are built" cluster_builds
-  local own=''
-  hack/cluster/kubeconfig.sh >/dev/null 2>&1 || { own=yes && trap 'hack/cluster/down.sh; ended' EXIT; }
-  stage "cluster" cluster_up
+test_cluster() {
+  local own='' at="images and installation"
+  stage "servers" cluster_builds
+  hack/cluster/kubeconfig.sh >/dev/null 2>&1 || { own=yes && FINALLY=hack/cluster/down.sh; }
+  begin "tests with Flux and Argo CD" go_tests test-cluster gitops race
+  stage "cluster" hack/cluster/up.sh
   stage "workloads" make -s workloads
-  stage "images and installation" make -s images deploy
-  stage "end-to-end tests" go test -count=1 -timeout 120m -v ./test/e2e
+  if needs "$at" "cluster"; then
+    eval "$(hack/cluster/kubeconfig.sh)"
+    stage "$at" make -s images deploy
+  fi
+  join "tests with Flux and Argo CD"
+  ! needs "end-to-end tests" "$at" || stage "end-to-end tests" go_tests test-cluster end-to-end 'race|plain' -v -count=1 -timeout 120m
   # It uninstalls Loadstone, which on a cluster that was there before may hold somebody's runs.
-  [ -z "$own" ] || stage "upgrade and uninstallation" go test -count=1 -timeout 20m -v ./test/e2e/installation
+  [ -n "$own" ] || return 0
+  ! needs "upgrade and uninstallation" "$at" || stage "upgrade and uninstallation" go_tests test-cluster installation 'race|plain' -v -count=1 -timeout 20m
 }
 
-trap ended EXIT
+# --- what will happen ------------------------------------------------------------------------------------------------
+
+# plan LEVEL TIME: says what will be installed, downloaded and built. Only then anything is.
+plan() {
+  local list=(gcc:gcc /usr/include/stdio.h:libc6-dev make:make git:git curl:curl openssl:openssl taskset:util-linux) missing needs
+  say "make $1 takes about $2 on two CPUs when everything is built. Before the tests it"
+  case $1 in
+    test)
+      list+=(wrk:wrk ab:apache2-utils h2load:nghttp2-client shellcheck:shellcheck strace:strace chromium:chromium)
+      if ! have_axe_core; then
+        mapfile -t needs < <(pypi_needs)
+        list+=("${needs[@]}")
+        say "  downloads from PyPI: $AXE_PACKAGE"
+      fi
+      hack/cluster/build.sh plan "${SERVERS[@]}" >&2
+      ;;
+    test-workloads) list+=(chrt:util-linux pkg-config:pkg-config) ;;
+    test-cluster)
+      hack/cluster/build.sh plan >&2
+      hack/cluster/build.sh plan "${SERVERS_OF_GITOPS[@]}" >&2
+      docker info >/dev/null 2>&1 || list+=(buildah:buildah mmdebstrap:mmdebstrap)
+      ;;
+  esac
+  if [ "$1" != test ]; then
+    mapfile -t needs < <(hack/workloads.sh needs)
+    list+=("${needs[@]}")
+  fi
+  mapfile -t missing < <(missing_packages "${list[@]}" | sort -u)
+  [ ${#missing[@]} = 0 ] || say "  installs from Debian: ${missing[*]}"
+  say "  compiles what has changed in this repository."
+  [ ! -t 2 ] || say "Press Ctrl-C to stop; what is built by then is kept."
+  need_commands "${list[@]}"
+}
+
+# leads LEVEL TIME COMMAND: leads the tests of a level. Tests skip what they have no program for: here they shall have all.
+leads() {
+  trap summary EXIT
+  [ "$1" != test-cluster ] || require_root
+  plan "$1" "$2"
+  export CI=true KUBEBUILDER_ASSETS=$BIN
+  RUN_AGAIN="make $1"
+  RUN_BEFORE="  once in your shell: export CI=true GOFLAGS=-trimpath PATH=$BIN:\$PATH KUBEBUILDER_ASSETS=$BIN"
+  prepare
+  "$3"
+}
+
 case ${1:-} in
-  unit) stage "unit tests" unit ;;
-  local) local_tests ;;
-  cluster) cluster_tests ;;
-  *) die "usage: hack/test.sh unit|local|cluster" ;;
+  test) leads test "8 minutes" test_product ;;
+  test-workloads) leads test-workloads "5 minutes" test_workloads ;;
+  test-cluster) leads test-cluster "30 minutes" test_cluster ;;
+  unit)
+    trap summary EXIT
+    RUN_AGAIN="make unit"
+    prepare
+    stage "unit tests" go_tests test '.*' 'race|plain' -short
+    ;;
+  packages) packages ;;
+  *) die "usage: hack/test.sh test|test-workloads|test-cluster|unit|packages" ;;
 esac

@@ -3,7 +3,8 @@
 #
 #   usage: hack/workloads.sh build|test [NAME...]      (no name: builds all, tests those that go test does not; "test fuzz" fuzzes their parsers,
 #                                                      for FUZZ_SECONDS=60 of CPU time each)
-#          hack/workloads.sh need                     (installs what all of them are tested with)
+#          hack/workloads.sh need                     (installs what all of them are built and tested with)
+#          hack/workloads.sh needs                    (prints that, as need_commands of hack/cluster/lib.sh wants it)
 #          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, prints what they reached, keeps their
 #                                                      records, and makes the pages anew that are made of these)
 #
@@ -44,6 +45,14 @@ needs() {
     ipc | ablation) need_commands gcc:gcc make:make ;;
     planted) need_commands gcc:gcc make:make valgrind:valgrind strace:strace ;;
   esac
+}
+
+# all_needs: what all workloads are built and tested with.
+all_needs() {
+  local name
+  for name in fuzz "${WORKLOADS[@]}" "${OTHERS[@]}"; do
+    needs "$name" test
+  done
 }
 
 # zig_up: zig in a folder of the cache, as the others have their servers there.
@@ -196,6 +205,12 @@ allocations() {
   { head_of ipc-allocations "$began" 1 netpoll=bin/ipc-bench && printf '{"block":1,"implementation":"netpoll","cases":{%s}}\n' "${cells#,}"; } >"$1"
 }
 
+# failed NAME: ends the test of a workload, and tells hack/test.sh how it is repeated.
+failed() {
+  [ -z "${AGAIN:-}" ] || echo "hack/workloads.sh test $1" >>"$AGAIN"
+  die "the test of $1 failed; to run it alone: hack/workloads.sh test $1"
+}
+
 # tests NAME...: tests two at a time, for most of them wait, or do one thing after the other. What a test says is printed when it has ended.
 tests() {
   # shellcheck disable=SC2016 # It is the other shell that expands it.
@@ -209,12 +224,16 @@ main() {
     return
   fi
   if [ "$mode" = need ]; then
-    for name in fuzz "${WORKLOADS[@]}" "${OTHERS[@]}"; do
-      needs "$name" test
-    done
+    all_needs
     return
   fi
-  [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...], need, or measure [PREFIX,...]"
+  if [ "$mode" = needs ]; then
+    need_commands() { printf '%s\n' "$@"; }
+    zig_up() { [ -x "$BIN/zig" ] || { say "  downloads from PyPI: ziglang==$ZIG_VERSION" && pypi_needs; }; }
+    all_needs
+    return
+  fi
+  [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...], need, needs, or measure [PREFIX,...]"
   shift
   # nginx is only configured; its image installs it.
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
@@ -234,7 +253,7 @@ main() {
     if [ "$mode" = build ]; then
       make -s -C "workloads/$name" OUT="$PWD/bin" ZIG="$BIN/zig"
     else
-      make -s -C "workloads/$name" OUT="$PWD/bin/test-$name" ZIG="$BIN/zig" test
+      make -s -C "workloads/$name" OUT="$PWD/bin/test-$name" ZIG="$BIN/zig" test || failed "$name"
     fi
     say "$name: $mode took $(( $(now_ms) - begin )) ms"
   done

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -64,9 +65,12 @@ func ending(ctx context.Context, c client.Reader, name client.ObjectKey, out io.
 	}
 }
 
-// told is what a run says of itself.
+// told is what a run says of itself. Its progress counts cells, or trials if these have no cells.
 func told(run *v1alpha1.BenchmarkRun) string {
-	text := "trials: " + run.Status.Progress
+	text := "measured: nothing yet"
+	if done, all, ok := strings.Cut(run.Status.Progress, "/"); ok {
+		text = fmt.Sprintf("measured: %s of %s", done, all)
+	}
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil && c.Message != "" {
 		text += ", " + c.Message
 	}

@@ -47,7 +47,7 @@ func TestTheChartsTestWantsAVerdict(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
-		if said := "trials: 14/14, all is stored\nverdict: epoll is better\n"; name != "absent" && out.String() != said {
+		if said := "measured: 14 of 14, all is stored\nverdict: epoll is better\n"; name != "absent" && out.String() != said {
 			t.Errorf("%s: it printed %q, want %q", name, out.String(), said)
 		}
 	}
@@ -64,7 +64,7 @@ func TestARunThatGoesOnIsWaitedForAndSaysSoOnce(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	err := ending(ctx, c, client.ObjectKeyFromObject(run), &out, time.Millisecond)
-	if !errors.Is(err, context.Canceled) || out.String() != "trials: 1/14\n" {
+	if !errors.Is(err, context.Canceled) || out.String() != "measured: 1 of 14\n" {
 		t.Errorf("got %v and printed %q", err, out.String())
 	}
 }

@@ -2,9 +2,12 @@
 # Builds the servers of the hack cluster from Go modules, into $LOADSTONE_CACHE/bin (~/.cache/loadstone/bin). The first
 # build takes a quarter of an hour on two CPUs; after that only what changed is built: beside each binary lies a stamp
 # that hashes its version, its recipe and its sources. (Not Go's version: that would cost a quarter of an hour for each
-# patch release.)
+# patch release.) kube-apiserver, etcd and kubectl are downloaded where their archive can be reached.
 #
 #   usage: hack/cluster/build.sh [NAME...]      (no name: every one of a cluster, and what Debian has of a node)
+#          hack/cluster/build.sh plan [NAME...] (says what that would install, download and build; nothing if all is there)
+#
+# LOADSTONE_ENVTEST_URL names a mirror of the archives: each lies there under envtest-vVERSION/.
 set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -168,8 +171,10 @@ up_to_date() { [ -x "$BIN/$1" ] && [ "$(stamp_of "$@")" = "$(cat "$STAMPS/$1" 2>
 left() {
   local seconds=$1
   [ "$done_seconds" -eq 0 ] || seconds=$(( seconds * SECONDS / done_seconds ))
-  if [ "$seconds" -lt 90 ]; then echo "$seconds s"; else echo "$(( (seconds + 59) / 60 )) min"; fi
+  about "$seconds"
 }
+
+about() { if [ "$1" -lt 90 ]; then echo "$1 s"; else echo "$(( ($1 + 59) / 60 )) min"; fi; }
 
 build() { # INDEX TOTAL NAME VERSION RECIPE
   local index=$1 total=$2 name=$3 version=$4 recipe=$5 begin log=$BUILD_LOGS/$3.log
@@ -210,37 +215,113 @@ pause_image() {
   rm -rf "$dir"
 }
 
+# --- what can be downloaded ------------------------------------------------------------------------------------------
+
+ENVTEST_URL=${LOADSTONE_ENVTEST_URL:-https://github.com/kubernetes-sigs/controller-tools/releases/download}
+# What an archive of envtest has.
+ENVTEST=(kube-apiserver etcd kubectl)
+
+# published: prints the checksum and the name of the archive of this Kubernetes and this machine; nothing if none is known.
+published() {
+  local minor=${KUBERNETES_VERSION%.*}
+  grep -E "^[0-9a-f]{128}  envtest-v${minor//./\\.}\.[0-9]+-linux-$(go env GOARCH)\.tar\.gz$" "$HACK_CLUSTER/envtest.sha512" | tail -n 1
+}
+
+downloaded() { [ -x "$BIN/$1" ] && [ -n "$2" ] && [ "$2" = "$(cat "$STAMPS/$1" 2>/dev/null)" ]; }
+
+# download: gets those of the programs that are to be made. What was downloaded has the archive's line of checksums as its stamp.
+download() {
+  local sum archive version name names=()
+  for name in "${ENVTEST[@]}"; do
+    is_stale "$name" && names+=("$name")
+  done
+  read -r sum archive <<<"$published"
+  if [ ${#names[@]} = 0 ] || [ -z "$sum" ]; then return; fi
+  version=${archive#envtest-}
+  version=${version%%-*}
+  say "Downloading ${names[*]} $version."
+  if ! go run -C "$HACK_CLUSTER/../.." ./hack/download "$ENVTEST_URL/envtest-$version/$archive" "$sum" "$BIN" "${names[@]}"; then
+    say "The download failed, for the reason above: building from source instead: ${names[*]}."
+    return
+  fi
+  for name in "${names[@]}"; do
+    echo "$published" >"$STAMPS/$name"
+    drop "$name"
+  done
+}
+
+is_stale() { [[ " ${stale[*]%% *} " == *" $1 "* ]]; }
+
+# drop NAME: takes a program off the list of what is to be made.
+drop() {
+  local entry rest=()
+  for entry in "${stale[@]}"; do
+    [ "${entry%% *}" = "$1" ] || rest+=("$entry")
+  done
+  stale=("${rest[@]}")
+}
+
+# --- what to do ------------------------------------------------------------------------------------------------------
+
+# What a node has from Debian.
+OF_NODES=(containerd:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins nft:nftables ip:iproute2 sysctl:procps openssl:openssl)
+
+# plan: says what is to be made, and how long that takes on two CPUs.
+plan() {
+  local entry seconds=0 saved=0 gotten=() built=()
+  for entry in "${stale[@]}"; do
+    if [ -n "$published" ] && [[ " ${ENVTEST[*]} " == *" ${entry%% *} "* ]]; then
+      gotten+=("${entry%% *}")
+      saved=$((saved + ${entry##* }))
+    else
+      built+=("${entry%% *}")
+      seconds=$((seconds + ${entry##* }))
+    fi
+  done
+  [ ${#gotten[@]} = 0 ] || echo "  downloads: ${gotten[*]} (${published##* }; builds them in about $(about $saved) if it cannot be reached)"
+  [ ${#built[@]} = 0 ] || echo "  builds from source: ${built[*]} (about $(about $seconds) on two CPUs)"
+}
+
+build_all() {
+  local entry index=0 all_seconds=0 done_seconds=0
+  # GOFLAGS: a user's own -mod would break the recipes. Nothing is compiled for a debugger, since the binaries are stripped: that saves a tenth. No
+  # cgo: the images have no C library.
+  export CGO_ENABLED=0 GOFLAGS=-gcflags=all=-dwarf=false GOWORK=off
+  for entry in "${stale[@]}"; do all_seconds=$(( all_seconds + ${entry##* } )); done
+  SECONDS=0
+  for entry in "${stale[@]}"; do
+    # shellcheck disable=SC2086  # Three words, and its seconds.
+    build $((++index)) ${#stale[@]} ${entry% *}
+    done_seconds=$(( done_seconds + ${entry##* } ))
+  done
+}
+
 # wanted NAME NAMES...: reports whether a binary is one of these, or whether there are none and all are wanted.
 wanted() { [ $# = 1 ] || [[ " ${*:2} " == *" $1 "* ]]; }
 
 main() {
-  local entry index=0 stale=() all_seconds=0 done_seconds=0
+  local entry mode=build stale=() published
+  [ "${1:-}" != plan ] || { mode=plan && shift; }
   [ $# = 0 ] || BINARIES+=("${OF_TESTS[@]}")
   for entry; do
     [[ " ${BINARIES[*]%% *} " == *" $entry "* ]] || die "$entry is not built here, but ${BINARIES[*]%% *}"
   done
-  mkdir -p "$BIN" "$STAMPS" "$SOURCES" "$BUILD_LOGS"
-  lock build
-  [ $# != 0 ] || need_commands containerd:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins nft:nftables \
-    ip:iproute2 sysctl:procps openssl:openssl
+  command -v go >/dev/null || die "please install Go (the version that the root go.mod names, or newer)"
+  [ "$mode" = plan ] || { mkdir -p "$BIN" "$STAMPS" "$SOURCES" "$BUILD_LOGS" && lock build; }
+  published=$(published) || true # There may be none.
   for entry in "${BINARIES[@]}"; do
     wanted "${entry%% *}" "$@" || continue
     # shellcheck disable=SC2086  # Three words, and its seconds.
-    up_to_date ${entry% *} || stale+=("$entry")
+    up_to_date ${entry% *} || downloaded "${entry%% *}" "$published" || stale+=("$entry")
   done
-  if [ ${#stale[@]} -gt 0 ]; then
-    command -v go >/dev/null || die "please install Go (the version that the root go.mod names, or newer)"
-    # GOFLAGS: a user's own -mod would break the recipes. Nothing is compiled for a debugger, since the binaries are stripped: that saves a tenth. No
-    # cgo: the images have no C library.
-    export CGO_ENABLED=0 GOFLAGS=-gcflags=all=-dwarf=false GOWORK=off
-    for entry in "${stale[@]}"; do all_seconds=$(( all_seconds + ${entry##* } )); done
-    SECONDS=0
-    for entry in "${stale[@]}"; do
-      # shellcheck disable=SC2086  # Three words, and its seconds.
-      build $((++index)) ${#stale[@]} ${entry% *}
-      done_seconds=$(( done_seconds + ${entry##* } ))
-    done
+  if [ "$mode" = plan ]; then
+    [ $# != 0 ] || missing_packages "${OF_NODES[@]}" | sort -u | sed 's/^/  installs from Debian: /'
+    plan
+    return
   fi
+  [ $# != 0 ] || need_commands "${OF_NODES[@]}"
+  download
+  build_all
   ! wanted pause "$@" || pause_image
 }
 

@@ -21,7 +21,7 @@ apiserver_up() {
     --etcd-servers="$ETCD_URL" --etcd-cafile="$PKI/ca.crt" --etcd-certfile="$PKI/apiserver.crt" --etcd-keyfile="$PKI/apiserver.key" \
     --service-cluster-ip-range="$SERVICE_RANGE" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --anonymous-auth=false --allow-privileged \
-    --client-ca-file="$PKI/ca.crt" --tls-cert-file="$PKI/apiserver.crt" --tls-private-key-file="$PKI/apiserver.key" \
+    --client-ca-file="$PKI/ca.crt" --token-auth-file="$PKI/tokens.csv" --tls-cert-file="$PKI/apiserver.crt" --tls-private-key-file="$PKI/apiserver.key" \
     --service-account-issuer=https://kubernetes.default.svc \
     --service-account-signing-key-file="$PKI/service-account.key" --service-account-key-file="$PKI/service-account.pub" \
     --kubelet-certificate-authority="$PKI/ca.crt" --kubelet-preferred-address-types=InternalIP \

@@ -29,15 +29,21 @@ lock() {
   flock 9
 }
 
+# missing_packages COMMAND:PACKAGE...: prints the Debian packages of those commands (or files) that are missing.
+missing_packages() {
+  local pair
+  for pair; do
+    command -v "${pair%%:*}" >/dev/null || [ -e "${pair%%:*}" ] || echo "${pair##*:}"
+  done
+}
+
 # need_commands COMMAND:PACKAGE...: installs the Debian packages of those commands (or files) that are missing.
 need_commands() {
-  local pair missing=()
-  for pair; do
-    command -v "${pair%%:*}" >/dev/null || [ -e "${pair%%:*}" ] || missing+=("${pair##*:}")
-  done
+  local missing
+  mapfile -t missing < <(missing_packages "$@" | sort -u)
   [ ${#missing[@]} -gt 0 ] || return 0
-  command -v apt-get >/dev/null || die "please install what Debian calls: ${missing[*]}"
-  [ "$(id -u)" = 0 ] || die "please install as root: apt-get install ${missing[*]}"
+  command -v apt-get >/dev/null || die "these Debian packages, or what your system calls them, are missing: ${missing[*]}. Install them and run this again."
+  [ "$(id -u)" = 0 ] || die "Debian packages are missing. Install them and run this again: sudo apt-get install --no-install-recommends ${missing[*]}"
   say "Installing from Debian: ${missing[*]}"
   mkdir -p "$LOADSTONE_CACHE"
   apt_install "${missing[@]}" || { apt-get update >>"$LOADSTONE_CACHE/apt.log" 2>&1 && apt_install "${missing[@]}"; } \
@@ -48,10 +54,17 @@ apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >>"$LOADSTONE_CACHE/apt.log" 2>&1 9>&-
 }
 
+# pypi_needs: prints, as need_commands wants them, what from_pypi needs from Debian.
+pypi_needs() {
+  echo python3:python3
+  python3 -c 'import ensurepip' 2>/dev/null || echo /nowhere:python3-venv
+}
+
 # from_pypi FOLDER PACKAGE==VERSION: installs that package, and none that it names, into a virtual environment of that folder.
 from_pypi() {
-  need_commands python3:python3
-  python3 -c 'import ensurepip' 2>/dev/null || need_commands /nowhere:python3-venv
+  local needs
+  mapfile -t needs < <(pypi_needs)
+  need_commands "${needs[@]}"
   say "Installing $2."
   rm -rf "$1" && python3 -m venv "$1"
   "$1/bin/pip" --quiet install --no-deps "$2"

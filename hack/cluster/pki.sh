@@ -14,7 +14,7 @@ pki_up() {
   certificate apiserver /CN=kube-apiserver \
     "IP:$API_ADDRESS,IP:$API_SERVICE_ADDRESS,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,DNS:kubernetes.default.svc.$CLUSTER_DOMAIN"
   certificate etcd /CN=etcd IP:127.0.0.1
-  client admin /O=system:masters/CN=admin
+  admin_pki
   client controller-manager /CN=system:kube-controller-manager
   client scheduler /CN=system:kube-scheduler
   client proxy /CN=system:kube-proxy
@@ -32,7 +32,15 @@ certificate() { # NAME SUBJECT ALTERNATIVE_NAMES
     -extfile <(printf 'subjectAltName=%s\nextendedKeyUsage=serverAuth,clientAuth\n' "$3") 2>/dev/null
 }
 
-client() { # NAME SUBJECT [ALTERNATIVE_NAMES]: a certificate, and the kubeconfig that uses it
+# admin_pki: the administrator has a token, too. The operator asks for one before it hands out a report, and never sees a certificate.
+admin_pki() {
+  local token
+  token=$(openssl rand -hex 32)
+  ( umask 077; echo "$token,admin,admin,system:masters" >"$PKI/tokens.csv" )
+  client admin /O=system:masters/CN=admin DNS:admin "token: $token, "
+}
+
+client() { # NAME SUBJECT [ALTERNATIVE_NAMES [TOKEN]]: a certificate, and the kubeconfig that uses it
   certificate "$1" "$2" "${3:-DNS:$1}"
-  ( umask 077; render "$HACK_CLUSTER/config/kubeconfig.yaml" NAME="$1" PKI="$PKI" API="$API_ADDRESS:6443" >"$CLUSTER/$1.kubeconfig" )
+  ( umask 077; render "$HACK_CLUSTER/config/kubeconfig.yaml" NAME="$1" TOKEN="${4:-}" PKI="$PKI" API="$API_ADDRESS:6443" >"$CLUSTER/$1.kubeconfig" )
 }

@@ -56,7 +56,7 @@ healthy() {
 }
 
 main() {
-  local begin
+  local begin plan
   begin=$(now_ms)
   require_root
   lock cluster
@@ -66,6 +66,8 @@ main() {
     return
   fi
   [ "$(nproc --all)" -ge 2 ] || die "measuring needs two CPUs or more"
+  plan=$("$HACK_CLUSTER/build.sh" plan)
+  [ -z "$plan" ] || say "Before the cluster starts, this"$'\n'"$plan"
   "$HACK_CLUSTER/build.sh" 9>&-
   "$HACK_CLUSTER/../images.sh" --build-only "${IMAGES[@]}" 9>&-
   begin=$(now_ms)

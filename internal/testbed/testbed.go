@@ -34,7 +34,7 @@ func Main(m *testing.M) int {
 	return max(code, stopAll())
 }
 
-// stopWhenEnded ends the servers when somebody ends the tests, as hack/test.sh does beside a stage that has failed: those of an API server are in
+// stopWhenEnded ends the servers when somebody ends the tests, as hack/test.sh does when it is interrupted: those of an API server are in
 // process groups of their own, and nobody else ends them.
 func stopWhenEnded() {
 	ended := make(chan os.Signal, 1)
