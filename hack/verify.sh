@@ -9,7 +9,7 @@ say "generated files are current"
 git diff --exit-code -- api config charts docs/reference.md docs/cli.md docs/man docs/workloads.md 'workloads/*/README.md' || { echo "run 'make generate' and commit the result" >&2; exit 1; }
 
 say "chart and config/ are equal, restricted, and as reviewed"
-go run ./hack/charts -check
+CI=true go test -count=1 ./hack/charts # Not a cached result: helm reads the chart, and go test does not know that.
 
 say "modules are tidy"
 go mod tidy -diff
