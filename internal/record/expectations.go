@@ -1,27 +1,5 @@
 package record
 
-// Expectation is whether a property of a build must be there or must not; empty if either will do.
-type Expectation string
-
-const (
-	// ExpectRequired is not met by a build that is known to lack the property.
-	ExpectRequired Expectation = "Required"
-	// ExpectForbidden is not met by a build that is known to have it.
-	ExpectForbidden Expectation = "Forbidden"
-)
-
-// Expectations are what a user expects of a build.
-type Expectations struct {
-	Optimized  Expectation `json:"optimized,omitempty"`
-	DebugInfo  Expectation `json:"debugInfo,omitempty"`
-	Coverage   Expectation `json:"coverage,omitempty"`
-	Sanitizers Expectation `json:"sanitizers,omitempty"`
-	Assertions Expectation `json:"assertions,omitempty"`
-	Stripped   Expectation `json:"stripped,omitempty"`
-	PIE        Expectation `json:"pie,omitempty"`
-	Static     Expectation `json:"static,omitempty"`
-}
-
 // Expected is a property of a build, with what is expected of it and what was found.
 type Expected struct {
 	// Field is its name in the API.
@@ -30,8 +8,8 @@ type Expected struct {
 	Found Fact
 }
 
-// Of sets what is expected next to what was found, in the order of the fields.
-func (e Expectations) Of(b Build) []Expected {
+// Expected sets what is expected of the build next to what was found, in the order of the fields.
+func (b Build) Expected(e Expectations) []Expected {
 	all := []Expected{
 		{"optimized", e.Optimized, b.Optimized},
 		{"debugInfo", e.DebugInfo, b.DebugInfo},

@@ -11,7 +11,7 @@ import (
 func Claims(list []v1alpha1.Claim) []record.Claim {
 	var out []record.Claim
 	for _, c := range list {
-		own := record.Claim{Subject: record.ClaimSubject(c.Subject), Value: c.Value, Path: c.Path, Absent: c.Presence == v1alpha1.PresenceAbsent}
+		own := record.Claim{Subject: c.Subject, Value: c.Value, Path: c.Path, Absent: c.Presence == v1alpha1.PresenceAbsent}
 		if own.Subject == record.ClaimResponse {
 			own.Path = cmp.Or(own.Path, "/")
 		}

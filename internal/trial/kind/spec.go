@@ -10,8 +10,8 @@ import (
 // ReadImplementation is an implementation as an object's spec has it, with nothing filled in.
 func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
 	return record.Implementation{
-		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),
-		Build: readBuild(i.Build), Claims: Claims(i.Claims), Container: readContainer(i.ContainerSettings, i.Readiness), StopSignal: string(i.StopSignal),
+		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: i.Role,
+		Build: i.Build, Claims: Claims(i.Claims), Container: readContainer(i.ContainerSettings, i.Readiness), StopSignal: string(i.StopSignal),
 		Dependencies: readDependencies(i.Dependencies), TLS: readTLS(i.TLS),
 	}
 }
@@ -34,7 +34,5 @@ func Servers(p record.Plan, line record.PlannedTrial) []record.Implementation {
 
 // ReadPlacement is a placement as an object's spec has it, with nothing filled in.
 func ReadPlacement(p v1alpha1.Placement) record.Placement {
-	return record.Placement{
-		Pinning: record.Strictness(p.Pinning), GeneratorPinning: record.Strictness(p.GeneratorPinning), SeparateNodes: record.Strictness(p.SeparateNodes),
-	}
+	return record.Placement{Pinning: p.Pinning, GeneratorPinning: p.GeneratorPinning, SeparateNodes: p.SeparateNodes}
 }
