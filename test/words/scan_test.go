@@ -51,7 +51,7 @@ func orSkip(err error) error {
 
 // read reports whether a file holds what users read.
 func read(file string) bool {
-	return slices.Contains([]string{".go", ".md", ".yaml", ".txt", ".tpl", ".tmpl", ".gohtml", ".css", ""}, path.Ext(file)) && !strings.HasSuffix(file, "_test.go")
+	return slices.Contains([]string{".go", ".md", ".yaml", ".txt", ".tpl", ".tmpl", ".gohtml", ".css", ".json", ""}, path.Ext(file)) && !strings.HasSuffix(file, "_test.go")
 }
 
 // scan returns what it finds in one file.
