@@ -3,10 +3,20 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
 func main() {
@@ -16,4 +26,52 @@ func main() {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
 	}
+}
+
+// errands are what the operator's image does besides: for the chart's hooks, for webhooks, and for who looks at pages.
+var errands = map[string]func(context.Context, []string) error{"await": await, "receive": receive, "retire": retire, "show": show}
+
+// errandClient reads and writes Loadstone's own objects, and Secrets, with the rights of whoever runs the errand.
+func errandClient() (client.Client, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering types: %w", err)
+		}
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w", err)
+	}
+	// Whoever asks the webhook makes it ask the API server.
+	config.QPS, config.Burst = 20, 30
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	return c, nil
+}
+
+// logs says how the operator writes its log.
+type logs struct{ level, format string }
+
+func (l *logs) addFlags(f *flag.FlagSet) {
+	f.StringVar(&l.level, "log-level", "info", "the least important messages that are logged: debug, info, warn or error")
+	f.StringVar(&l.format, "log-format", "json", "the format of the log: json or text")
+}
+
+// handler writes what is logged.
+func (l *logs) handler(out io.Writer) (slog.Handler, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(l.level)); err != nil {
+		return nil, fmt.Errorf("-log-level is %q: set it to debug, info, warn or error", l.level)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch l.format {
+	case "json":
+		return slog.NewJSONHandler(out, options), nil
+	case "text":
+		return slog.NewTextHandler(out, options), nil
+	}
+	return nil, fmt.Errorf("-log-format is %q: set it to json or text", l.format)
 }

@@ -3,7 +3,9 @@ package render
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -28,4 +30,27 @@ func NetworkPolicy(run *v1alpha1.BenchmarkRun, rules networkingv1.NetworkPolicyS
 // PolicyName is the name of a run's NetworkPolicy. That of an earlier run of the same name is another.
 func PolicyName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-" + string(run.UID[:min(8, len(run.UID))])
+}
+
+// AgentPod is a pod such as Argo makes for a workflow: what admits or refuses that one, admits or refuses this. It is for asking the API server, and for no
+// kubelet. Argo lets two variables of its controller set other limits.
+func AgentPod(namespace, workflow, serviceAccount string) *corev1.Pod {
+	resources := corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64M")},
+		Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("256M")},
+	}
+	container := corev1.Container{Name: "main", Image: "argoexec", Resources: resources, SecurityContext: &corev1.SecurityContext{
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}, Privileged: ptr(false), RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(8737)),
+		ReadOnlyRootFilesystem: ptr(true), AllowPrivilegeEscalation: ptr(false),
+	}}
+	first := *container.DeepCopy()
+	first.Name = "init"
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: workflow + "-agent-", Labels: map[string]string{"workflows.argoproj.io/workflow": workflow}},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyOnFailure, ServiceAccountName: serviceAccount, AutomountServiceAccountToken: ptr(false),
+			SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(8737)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+			InitContainers:  []corev1.Container{first}, Containers: []corev1.Container{container},
+		},
+	}
 }

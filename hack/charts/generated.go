@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 )
 
 const (
@@ -80,6 +80,19 @@ func (r repository) argoDir(ctx context.Context) (string, error) {
 	return module.Dir, nil
 }
 
+// command runs a program at the repository's root and returns what it prints.
+func (r repository) command(ctx context.Context, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = r.root
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("running %s %s: %w: %s", name, args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return out, nil
+}
+
 // generate writes every generated file, and removes those that are generated no more.
 func (r repository) generate(ctx context.Context) error {
 	want, err := r.generated(ctx)
@@ -122,29 +135,4 @@ func (r repository) stale(want map[string][]byte) ([]string, error) {
 		}
 	}
 	return list, nil
-}
-
-func (r repository) checkGenerated(ctx context.Context) ([]string, error) {
-	want, err := r.generated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	findings, err := r.stale(want)
-	if err != nil {
-		return nil, err
-	}
-	for p, body := range want {
-		have, err := os.ReadFile(r.path(p))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("reading generated file: %w", err)
-		}
-		if !bytes.Equal(have, body) {
-			findings = append(findings, p)
-		}
-	}
-	for i, p := range findings {
-		findings[i] = p + " is not what would be generated: run go run ./hack/charts"
-	}
-	slices.Sort(findings)
-	return findings, nil
 }

@@ -21,10 +21,7 @@ func TestAnUpgradeEndsTheOldOperatorFirst(t *testing.T) {
 				continue
 			}
 			found++
-			var spec appsv1.DeploymentSpec
-			if err := into(o.at("spec"), &spec); err != nil {
-				t.Fatal(err)
-			}
+			spec := into[appsv1.DeploymentSpec](t, o.at("spec"))
 			if spec.Replicas == nil || *spec.Replicas != 1 || spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType || spec.Strategy.RollingUpdate != nil {
 				t.Errorf("%s: the operator's Deployment is %+v", file, spec)
 			}

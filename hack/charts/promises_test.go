@@ -2,8 +2,43 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
 )
+
+// A tool that renders the chart for each comparison, as Argo CD does, would install it each time that it changes.
+func TestTheChartRendersTheSameTwice(t *testing.T) {
+	if diff := cmp.Diff(string(rendered(t, "")), string(rendered(t, ""))); diff != "" {
+		t.Errorf("(-first +second)\n%s", diff)
+	}
+}
+
+// MinIO's pod holds the artifacts.
+func TestAnUpgradeOfLoadstoneLeavesMinIOAlone(t *testing.T) {
+	var specs []any
+	for _, tag := range []string{"v1", "v2"} {
+		for _, o := range chart(t, "images.tag="+tag) {
+			if o.text("kind") == "StatefulSet" {
+				specs = append(specs, o.at("spec"))
+			}
+		}
+	}
+	if len(specs) != 2 || (object{"spec": specs[0]}).at("spec", "volumeClaimTemplates") == nil {
+		t.Fatal("MinIO has no volume by default")
+	}
+	if diff := cmp.Diff(specs[0], specs[1]); diff != "" {
+		t.Errorf("another images.tag changes MinIO (-v1 +v2)\n%s", diff)
+	}
+}
+
+func TestNamedNamespacesLeaveNoRightInOthers(t *testing.T) {
+	for _, finding := range confinedFindings(t, chart(t, "runs.namespaces={team}", "webhook.enabled=true", "ui.enabled=true")) {
+		t.Error(finding)
+	}
+}
 
 func TestRightsInAllNamespaces(t *testing.T) {
 	const (
@@ -26,10 +61,42 @@ func TestRightsInAllNamespaces(t *testing.T) {
 		"a namespace without rights of ours is found": {chart: nodes + binding, want: []string{"there is no Role for the operator in namespace team"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := confinedFindings(mustParse(t, tc.chart))
-			if err != nil || !slices.Equal(got, tc.want) {
-				t.Errorf("found %q, %v, want %q", got, err, tc.want)
+			if got := confinedFindings(t, mustParse(t, tc.chart)); !slices.Equal(got, tc.want) {
+				t.Errorf("found %q, want %q", got, tc.want)
 			}
 		})
 	}
+}
+
+// clusters are the resources that lie in no namespace, and to which a Role can give no right.
+var clusters = []string{"nodes", "subjectaccessreviews", "tokenreviews"}
+
+// confinedFindings finds rights in all namespaces that are left where the values name those of runs.
+func confinedFindings(t *testing.T, list []object) []string {
+	t.Helper()
+	bound, found := map[string]bool{}, false
+	for _, o := range list {
+		if o.text("kind") == "ClusterRoleBinding" {
+			bound[o.text("roleRef", "name")] = true
+		}
+		found = found || o.key() == "Role team/loadstone-runs"
+	}
+	var findings []string
+	if !found {
+		findings = append(findings, "there is no Role for the operator in namespace team")
+	}
+	for _, o := range list {
+		if o.text("kind") != "ClusterRole" || !bound[o.text("metadata", "name")] {
+			continue
+		}
+		for _, rule := range into[[]rbacv1.PolicyRule](t, o.at("rules")) {
+			for _, resource := range rule.Resources {
+				// To ask for namespaces by their names is to ask whether those are there that the values name.
+				if !slices.Contains(clusters, resource) && (resource != "namespaces" || len(rule.ResourceNames) == 0) {
+					findings = append(findings, o.key()+" allows to "+strings.Join(rule.Verbs, ", ")+" "+resource+" in all namespaces")
+				}
+			}
+		}
+	}
+	return findings
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,48 +12,10 @@ import (
 
 const readmeFile = chartDir + "/README.md"
 
-// readmeHead is what the chart's page says before its values.
-const readmeHead = `# Loadstone's chart
-
-Installs the operator, and with it Argo Workflows' controller and a MinIO server, unless you bring your own. One installation serves a whole
-cluster. What Loadstone is, and how its images are built and pushed, stands in the [README of the project](../../README.md).
-
-    helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace \
-      --set images.registry=YOUR_REGISTRY/loadstone --set-string images.tag=YOUR_TAG --set-string images.minio.tag=YOUR_TAG
-
-How to upgrade and to uninstall it is said in [installation](../../docs/installation.md).
-
-## Values
-
-A key that the chart does not know is refused with its name. A list or a map replaces the default as a whole, as Helm has it for lists.
-
-| value | what it is | default |
-|---|---|---|
-`
-
-// readmeTail is what it says after them.
-const readmeTail = `
-## Left out, and why
-
-What charts often have and this one has not. What a value cannot do, a tool that changes what Helm renders can (` + "`--post-renderer`" + `, Kustomize).
-
-| value | why there is none |
-|---|---|
-| ` + "`replicas`, autoscaling, `podDisruptionBudget`" + ` | One operator, one Argo controller and one MinIO work at a time, and a run that measures goes on without them. A budget for a single pod either allows what it should prevent or lets no node be drained. |
-| ` + "`strategy`" + ` | Two operators at once would only wait for each other's lease, and two of Argo's controllers would act at once: Recreate. |
-| ` + "`topologySpreadConstraints`" + ` | They spread the pods of one kind, of which there is one. |
-| ` + "`containerSecurityContext`" + ` | Pod Security restricted and a read-only root leave it nothing to choose. ` + "`podSecurityContext`" + ` has users, groups and SELinux labels. |
-| ` + "`hostNetwork`, `hostPID`, `dnsPolicy`" + ` | No pod of the installation needs its host; Pod Security restricted forbids the first two. |
-| ` + "`runtimeClassName`, `schedulerName`" + ` | A pod of the installation is an ordinary one; what measured pods need is a matter of runs. |
-| ` + "`ui.ingress`, a login of the pages" + ` | Who may see what is measured is known to the proxy that the cluster has for such questions: it stands before the Service ` + "`loadstone-ui`" + `, with an Ingress of its own. |
-| ` + "`global.imageRegistry`" + ` | ` + "`images.registry`" + ` is the one registry of all images, with the path below it; a parent chart sets ` + "`loadstone.images.registry`" + `. |
-| ` + "`nameOverride`, `fullnameOverride`" + ` | There is one installation in a cluster, and commands and policies know its objects by their names. |
-| ` + "`rbac.create`, `serviceAccount.create`, `serviceAccount.name`" + ` | Nothing works without these accounts and rights. ` + "`runs.namespaces`" + ` confines them to some namespaces. |
-| ` + "`s3.pathStyle`" + ` | Follows from the endpoint: at Amazon, Google and Alibaba the bucket is a part of the host's name, elsewhere of the path. |
-| ` + "`crds.install`" + ` | The definitions and the operator are of one version: upgraded with it, and kept at its end. |
-| ` + "`revisionHistoryLimit`, `extraObjects`" + ` | Helm keeps the history of a release, and applies what is beside the chart as well from a chart of yours. |
-| ` + "`probes`, `lifecycle`, `terminationGracePeriodSeconds`" + ` | They belong to the programs and not to a cluster. |
-`
+// readmeTemplate is the page with the line VALUES in place of the rows.
+//
+//go:embed readme.tmpl
+var readmeTemplate string
 
 // readme is the chart's page, made from the comments of its values.
 func (r repository) readme() ([]byte, error) {
@@ -68,7 +31,7 @@ func (r repository) readme() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []byte(readmeHead + strings.Join(rows, "") + readmeTail), nil
+	return []byte(strings.Replace(readmeTemplate, "VALUES\n", strings.Join(rows, ""), 1)), nil
 }
 
 // valueRows are the lines of a table with the values below a path. A map is a value as a whole if nothing is said of what is in it.

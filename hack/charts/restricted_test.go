@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,23 @@ containers:
   securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
   resources: {requests: {cpu: 50m}, limits: {memory: 64Mi}}
 `
+
+func TestEveryPodIsRestrictedAndNoRoleGoesTooFar(t *testing.T) {
+	for _, o := range chart(t, "webhook.enabled=true", "ui.enabled=true") {
+		var found []string
+		switch o.text("kind") {
+		case "Deployment", "StatefulSet", "Job":
+			found = podFindings(into[corev1.PodSpec](t, o.at("spec", "template", "spec")))
+		case "Pod":
+			found = podFindings(into[corev1.PodSpec](t, o.at("spec")))
+		case "Role", "ClusterRole":
+			found = ruleFindings(into[[]rbacv1.PolicyRule](t, o.at("rules")))
+		}
+		for _, f := range found {
+			t.Errorf("%s: %s", o.key(), f)
+		}
+	}
+}
 
 func TestPodFindings(t *testing.T) {
 	cases := map[string]struct{ old, new, want string }{
@@ -37,11 +56,7 @@ func TestPodFindings(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			body := strings.Replace(confined, tc.old, tc.new, 1)
-			var spec corev1.PodSpec
-			if err := into(mustParse(t, body)[0], &spec); err != nil {
-				t.Fatal(err)
-			}
-			got := strings.Join(podFindings(spec), "; ")
+			got := strings.Join(podFindings(into[corev1.PodSpec](t, mustParse(t, body)[0])), "; ")
 			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
 				t.Errorf("found %q, want it to say %q", got, tc.want)
 			}
@@ -67,4 +82,75 @@ func TestRuleFindings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// podFindings is what keeps a pod from being as confined as all of ours are: Pod Security "restricted", a read-only root, a memory
+// limit, no CPU limit, and off the nodes that measure.
+func podFindings(spec corev1.PodSpec) []string {
+	var findings []string
+	if s := spec.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser == nil || *s.RunAsUser == 0 || s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+		findings = append(findings, "its pod security context is not that of a restricted pod")
+	}
+	if spec.HostNetwork || spec.HostPID || spec.HostIPC {
+		findings = append(findings, "it uses a namespace of its host")
+	}
+	for _, v := range spec.Volumes {
+		if v.HostPath != nil {
+			findings = append(findings, "volume "+v.Name+" is a path of its host")
+		}
+	}
+	if len(spec.Tolerations) > 0 {
+		findings = append(findings, "it tolerates taints: only measured pods may")
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		findings = append(findings, "nothing keeps it off the nodes that measure")
+	}
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		for _, f := range containerFindings(c) {
+			findings = append(findings, "container "+c.Name+" "+f)
+		}
+	}
+	return findings
+}
+
+func containerFindings(c corev1.Container) []string {
+	var findings []string
+	s := c.SecurityContext
+	if s == nil {
+		return []string{"has no security context"}
+	}
+	if s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.Privileged != nil && *s.Privileged {
+		findings = append(findings, "may gain privileges")
+	}
+	if s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
+		findings = append(findings, "may write to its root filesystem")
+	}
+	if s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(s.Capabilities.Add) > 0 {
+		findings = append(findings, "keeps capabilities")
+	}
+	if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() || !c.Resources.Limits.Cpu().IsZero() {
+		findings = append(findings, "must have a CPU request, a memory limit and no CPU limit")
+	}
+	return findings
+}
+
+// ruleFindings is what a role of ours may not say.
+func ruleFindings(rules []rbacv1.PolicyRule) []string {
+	var findings []string
+	for i, rule := range rules {
+		for _, list := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
+			if slices.Contains(list, "*") {
+				findings = append(findings, fmt.Sprintf("rules[%d] has a wildcard", i))
+			}
+		}
+		if slices.Contains(rule.Resources, "secrets") && len(rule.ResourceNames) == 0 {
+			findings = append(findings, fmt.Sprintf("rules[%d] reaches Secrets without naming them", i))
+		}
+		for _, verb := range []string{"escalate", "bind", "impersonate"} {
+			if slices.Contains(rule.Verbs, verb) {
+				findings = append(findings, fmt.Sprintf("rules[%d] allows %s", i, verb))
+			}
+		}
+	}
+	return findings
 }

@@ -2,13 +2,17 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -163,5 +167,80 @@ func atLeastOne(sentence string) cobra.PositionalArgs {
 			return badInput(fmt.Errorf("%s: %s", sentence, c.UseLine()))
 		}
 		return nil
+	}
+}
+
+// versionCommand prints which version this is.
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program",
+		Args:  exactly(0, "version takes no argument"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(c.OutOrStdout(), "loadstone %s %s %s/%s\n", util.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// outputFormat is the form in which a command prints what it has found.
+type outputFormat string
+
+const (
+	textOutput outputFormat = "text"
+	jsonOutput outputFormat = "json"
+)
+
+// String implements pflag.Value.
+func (f *outputFormat) String() string { return string(*f) }
+
+// Type implements pflag.Value: it is how help names the value.
+func (f *outputFormat) Type() string { return "FORMAT" }
+
+// Set implements pflag.Value.
+func (f *outputFormat) Set(text string) error {
+	if text != string(textOutput) && text != string(jsonOutput) {
+		return fmt.Errorf("choose %s or %s", textOutput, jsonOutput)
+	}
+	*f = outputFormat(text)
+	return nil
+}
+
+// bindOutput gives a command the flag --output.
+func bindOutput(c *cobra.Command, into *outputFormat) {
+	c.Flags().VarP(into, "output", "o", "text for people, or json for programs")
+}
+
+// printJSON prints a value for programs.
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("printing JSON: %w", err)
+	}
+	return nil
+}
+
+// completeWithin bounds how long a shell waits for the names of runs.
+const completeWithin = 3 * time.Second
+
+// completeRuns lets a shell complete the names of the runs on the cluster. Where there is none it completes nothing.
+func completeRuns(k *kube.Flags) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(c.Context(), completeWithin)
+		defer cancel()
+		runs, err := listCluster(ctx, k, false)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []cobra.Completion
+		for _, r := range runs {
+			names = append(names, cobra.CompletionWithDesc(r.Name, r.State))
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -23,7 +23,7 @@ func TestAnExpectationIsMissedOnlyIfTheFileShowsIt(t *testing.T) {
 		"forbidden and not shown": {record.ExpectForbidden, record.Unknown, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := record.Expectations{Coverage: tc.want}.Of(record.Build{Coverage: record.Fact{Is: tc.found}})
+			got := record.Build{Coverage: record.Fact{Is: tc.found}}.Expected(record.Expectations{Coverage: tc.want})
 			if len(got) != 1 || got[0].Field != "coverage" || got[0].Missed() != tc.missed || got[0].Open() != tc.open {
 				t.Errorf("got %+v", got)
 			}
@@ -40,12 +40,12 @@ func TestEveryFactOfABuildCanBeExpected(t *testing.T) {
 		name := facts.Field(i).Name
 		reflect.ValueOf(&e).Elem().FieldByName(name).SetString(string(record.ExpectRequired))
 		reflect.ValueOf(&b).Elem().Field(i).FieldByName("Is").SetString(string(record.No))
-		got := e.Of(b)
+		got := b.Expected(e)
 		if len(got) != 1 || !got[0].Missed() || got[0].Field != facts.Field(i).Tag.Get("json") || !strings.EqualFold(got[0].Field, name) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
-	if got := (record.Expectations{}).Of(record.Build{}); got != nil {
+	if got := (record.Build{}).Expected(record.Expectations{}); got != nil {
 		t.Errorf("nothing is expected, and %+v is", got)
 	}
 }

@@ -52,3 +52,57 @@ type Reference struct {
 	// Anchor is the implementation that all runs have measured, of the same image.
 	Anchor string `json:"anchor"`
 }
+
+// Claim is a statement about how an implementation was built, or about what it answers.
+type Claim struct {
+	Subject ClaimSubject `json:"subject"`
+	Value   string       `json:"value"`
+	// Path is what a claim about a Response asks for; empty of any other.
+	Path string `json:"path,omitempty"`
+	// Absent claims that it is not there.
+	Absent bool `json:"absent,omitempty"`
+}
+
+// Reply is whether a server's answer to a GET, before any load, has a text in its body, as a claim says.
+type Reply struct {
+	Path  string `json:"path"`
+	Text  string `json:"text"`
+	There Fact   `json:"there"`
+}
+
+// Expected is a property of a build, with what is expected of it and what was found.
+type Expected struct {
+	// Field is its name in the API.
+	Field string
+	Want  Expectation
+	Found Fact
+}
+
+// Expected sets what is expected of the build next to what was found, in the order of the fields.
+func (b Build) Expected(e Expectations) []Expected {
+	all := []Expected{
+		{"optimized", e.Optimized, b.Optimized},
+		{"debugInfo", e.DebugInfo, b.DebugInfo},
+		{"coverage", e.Coverage, b.Coverage},
+		{"sanitizers", e.Sanitizers, b.Sanitizers},
+		{"assertions", e.Assertions, b.Assertions},
+		{"stripped", e.Stripped, b.Stripped},
+		{"pie", e.PIE, b.PIE},
+		{"static", e.Static, b.Static},
+	}
+	var out []Expected
+	for _, x := range all {
+		if x.Want != "" {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Missed reports whether the build is known to be otherwise.
+func (x Expected) Missed() bool {
+	return x.Want == ExpectRequired && x.Found.Is == No || x.Want == ExpectForbidden && x.Found.Is == Yes
+}
+
+// Open reports whether the file does not show it.
+func (x Expected) Open() bool { return x.Found.Is != Yes && x.Found.Is != No }

@@ -3,68 +3,66 @@ package record
 import (
 	"fmt"
 	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// Tool names a load generator program.
-type Tool string
-
-const (
-	// ToolWrk is wrk 4.x: a closed model of C connections, each with one request in flight.
-	ToolWrk Tool = "wrk"
-	// ToolAb is ApacheBench: a closed model on one thread, which also knows a connection for each request.
-	ToolAb Tool = "ab"
-	// ToolK6 is k6 1.x: closed with C virtual users, or open with an arrival rate that C virtual users must keep up with.
-	ToolK6 Tool = "k6"
-	// ToolVegeta is vegeta 12: open, with a constant arrival rate that C workers must keep up with.
-	ToolVegeta Tool = "vegeta"
-	// ToolH2load is h2load of nghttp2 1.x: closed, with C connections, over HTTP/2 of several streams each.
-	ToolH2load Tool = "h2load"
+// A plan has these of a spec as they are.
+type (
+	Tool          = v1alpha1.Tool
+	ConnectionUse = v1alpha1.ConnectionUse
+	Role          = v1alpha1.Role
+	Order         = v1alpha1.Order
+	Strictness    = v1alpha1.Strictness
+	Expectation   = v1alpha1.Expectation
+	Expectations  = v1alpha1.Build
+	ClaimSubject  = v1alpha1.ClaimSubject
+	CaseFormat    = v1alpha1.CaseFormat
+	CaseName      = v1alpha1.CaseName
+	Script        = v1alpha1.Script
+	Search        = v1alpha1.Search
+	// Protocol is empty for HTTP/1.1, or what a tool has of its kind: a plan never holds v1alpha1.ProtocolHTTP1.
+	Protocol = v1alpha1.Protocol
 )
 
-// ConnectionUse is whether a connection carries one request or many.
-type ConnectionUse string
-
+// Their values.
 const (
-	// KeepAlive sends request after request on each connection.
-	KeepAlive ConnectionUse = "KeepAlive"
-	// PerRequest opens a connection for each request.
-	PerRequest ConnectionUse = "PerRequest"
-)
+	ToolWrk    = v1alpha1.ToolWrk
+	ToolAb     = v1alpha1.ToolAb
+	ToolK6     = v1alpha1.ToolK6
+	ToolVegeta = v1alpha1.ToolVegeta
+	ToolH2load = v1alpha1.ToolH2load
 
-// Protocol is the version of HTTP that requests are sent in; empty is HTTP/1.1, or what a tool has of its kind.
-type Protocol string
+	KeepAlive  = v1alpha1.KeepAlive
+	PerRequest = v1alpha1.PerRequest
 
-// HTTP2 is HTTP/2 over TLS.
-const HTTP2 Protocol = "HTTP2"
+	HTTP2 = v1alpha1.ProtocolHTTP2
 
-// Role is what an implementation is there for.
-type Role string
+	RoleContender = v1alpha1.RoleContender
+	RoleReference = v1alpha1.RoleReference
 
-const (
-	// RoleContender is compared with the baseline and can win or lose.
-	RoleContender Role = "Contender"
-	// RoleReference is measured and shown as the practical limit of the hardware; it takes no part in verdicts.
-	RoleReference Role = "Reference"
-)
+	OrderBlocks     = v1alpha1.OrderBlocks
+	OrderSlicedDuet = v1alpha1.OrderSlicedDuet
 
-// Order is how the trials of a run follow each other.
-type Order string
+	Required  = v1alpha1.Required
+	Preferred = v1alpha1.Preferred
 
-const (
-	// OrderBlocks measures every implementation once a block, in seeded random order within the block.
-	OrderBlocks Order = "Blocks"
-	// OrderSlicedDuet keeps both of two servers alive on the same CPU and switches one load between them in short slices.
-	OrderSlicedDuet Order = "SlicedDuet"
-)
+	ExpectRequired  = v1alpha1.ExpectRequired
+	ExpectForbidden = v1alpha1.ExpectForbidden
 
-// Strictness is whether a wish about placement is a condition of validity.
-type Strictness string
+	ClaimAllocator = v1alpha1.ClaimAllocator
+	ClaimCompiler  = v1alpha1.ClaimCompiler
+	ClaimFlag      = v1alpha1.ClaimFlag
+	ClaimGoSetting = v1alpha1.ClaimGoSetting
+	ClaimGoVersion = v1alpha1.ClaimGoVersion
+	ClaimLibrary   = v1alpha1.ClaimLibrary
+	ClaimProperty  = v1alpha1.ClaimProperty
+	ClaimResponse  = v1alpha1.ClaimResponse
+	ClaimSymbol    = v1alpha1.ClaimSymbol
 
-const (
-	// Required voids a cell, or refuses a run, that cannot have what was asked for.
-	Required Strictness = "Required"
-	// Preferred measures anyway, and the report says what was not had.
-	Preferred Strictness = "Preferred"
+	GoogleBenchmark = v1alpha1.FormatGoogleBenchmark
+	GoTest          = v1alpha1.FormatGoTest
+	JSONLines       = v1alpha1.FormatJSONLines
 )
 
 // Percentiles are those of latencies that can be compared, in ascending order.
@@ -146,18 +144,6 @@ type Implementation struct {
 	Dependencies []Dependency `json:"dependencies,omitempty"`
 }
 
-// CaseFormat is the format in which a program prints what it has measured.
-type CaseFormat string
-
-const (
-	// GoogleBenchmark is the JSON of Google Benchmark, as --benchmark_format=json makes it.
-	GoogleBenchmark CaseFormat = "GoogleBenchmark"
-	// GoTest is the text of go test -bench.
-	GoTest CaseFormat = "GoTest"
-	// JSONLines is a line of JSON for each value, of the schema loadstone.case/v1.
-	JSONLines CaseFormat = "JSONLines"
-)
-
 // Programs is how programs that measure themselves are run.
 type Programs struct {
 	// Format is that of their standard output.
@@ -183,12 +169,6 @@ type ProgramOutput struct {
 	Format         CaseFormat `json:"format"`
 	// Cases are the names that its cases have in the place of those that it prints. The first that matches counts.
 	Cases []CaseName `json:"cases,omitempty"`
-}
-
-// CaseName is a name in the place of one that a program prints. One * in Printed stands for any text, and so does the * in Name.
-type CaseName struct {
-	Printed string `json:"printed"`
-	Name    string `json:"name"`
 }
 
 // Load is one sweep of a run. Its levels are cells.
@@ -272,16 +252,38 @@ type Cell struct {
 	Order Order `json:"order,omitempty"`
 }
 
-// Script is the entry of a ConfigMap that holds a user's program for a tool.
-type Script struct {
-	ConfigMap string `json:"configMap"`
-	Key       string `json:"key"`
+// MixedRequest is one of the requests of a cell.
+type MixedRequest struct {
+	Request
+	// Weight is the request's part of all requests of the cell, related to the sum of the weights.
+	Weight int32 `json:"weight"`
 }
 
-// Search looks for the highest arrival rate at which a percentile of the latency stays below a bound.
-type Search struct {
-	Percentile             int32 `json:"percentile"`
-	MaxMilliseconds        int32 `json:"maxMilliseconds"`
-	StartRequestsPerSecond int32 `json:"startRequestsPerSecond"`
-	Steps                  int32 `json:"steps"`
+// Requests are what a cell asks for: the requests of its mix, or its one request.
+func (c Cell) Requests() []MixedRequest {
+	if len(c.Mix) > 0 {
+		return c.Mix
+	}
+	return []MixedRequest{{Request: c.Request, Weight: 1}}
+}
+
+// Protocol is the version of HTTP that all requests of the cell are sent in. Of a script's requests the cell's one request says it.
+func (c Cell) Protocol() Protocol { return c.Requests()[0].Protocol }
+
+// Speaking returns the cell with all its requests in a version of HTTP.
+func (c Cell) Speaking(p Protocol) Cell {
+	c.Request.Protocol, c.Mix = p, slices.Clone(c.Mix)
+	for i := range c.Mix {
+		c.Mix[i].Protocol = p
+	}
+	return c
+}
+
+// InFlight is how many requests can be in flight at once.
+func (c Cell) InFlight() int64 { return int64(c.Connections) * int64(max(c.StreamsPerConnection, 1)) }
+
+// EarlierRun is a run that an objective of a later one names. Data is nil if it could not be read, and Error says why.
+type EarlierRun struct {
+	Data  *RunData
+	Error string
 }

@@ -45,7 +45,7 @@ func (l Load) Asked() []Asked {
 func (l Load) Share(level v1alpha1.Level) record.Cell {
 	part := func(n int32) int32 { return (n + l.Generators.Pods - 1) / l.Generators.Pods }
 	return record.Cell{
-		Load: l.Name, Tool: record.Tool(l.Tool), Connections: part(level.Connections), RequestsPerSecond: part(level.RequestsPerSecond),
+		Load: l.Name, Tool: l.Tool, Connections: part(level.Connections), RequestsPerSecond: part(level.RequestsPerSecond),
 		Generators: l.Generators.Pods, Threads: l.Generators.CPUs, DurationSeconds: l.DurationSeconds,
 	}
 }

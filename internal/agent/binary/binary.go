@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -127,4 +128,21 @@ func truth(is bool, by string) record.Fact {
 		return yes("%s", by)
 	}
 	return no("%s", by)
+}
+
+// Open reads an executable from a path, and looks for some symbols.
+func Open(path string, symbols ...string) (record.Binary, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return record.Binary{}, fmt.Errorf("opening the executable: %w", err)
+	}
+	defer func() { _ = f.Close() }() // Nothing is written.
+	info, err := f.Stat()
+	if err != nil {
+		return record.Binary{}, fmt.Errorf("reading the executable's size: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return record.Binary{}, fmt.Errorf("reading the executable: %s is not a file", path)
+	}
+	return Read(f, info.Size(), symbols...)
 }

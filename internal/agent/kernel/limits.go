@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // RaiseDescriptors raises the number of files that the children of this process may open to what it may be raised to. The runtime does so
@@ -53,4 +55,52 @@ func portsIn(text string) (int32, error) {
 		return 0, fmt.Errorf("reading the range of local ports %q: %w", text, err)
 	}
 	return int32(last) - int32(first) + 1, nil
+}
+
+// pinRounds bounds how often the threads of a process are listed while new ones appear.
+const pinRounds = 5
+
+// SetCPUs lets all threads of a process run on the given CPUs only. It returns ErrEnded for a process that has ended.
+func (p Proc) SetCPUs(pid int, cpus []int) error {
+	var set unix.CPUSet
+	for _, cpu := range cpus {
+		set.Set(cpu)
+	}
+	done := map[int]bool{}
+	for range pinRounds {
+		tasks, err := os.ReadDir(p.Path(pid, "task"))
+		if err != nil {
+			return ErrEnded
+		}
+		fresh := false
+		for _, t := range tasks {
+			id, err := strconv.Atoi(t.Name())
+			if err != nil || done[id] {
+				continue
+			}
+			fresh, done[id] = true, true
+			if err := unix.SchedSetaffinity(id, &set); err != nil && !errors.Is(err, unix.ESRCH) {
+				return fmt.Errorf("setting the CPUs of thread %d: %w", id, err)
+			}
+		}
+		if !fresh {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Hide makes the process non-dumpable, so that another one of the same user cannot read its memory or environment. It can still
+// read the other's: what counts is whether the process that is read is dumpable.
+func Hide() error {
+	const setDumpable = 4
+	if _, _, number := rawPrctl(setDumpable, 0); number != 0 {
+		return fmt.Errorf("making the process non-dumpable: %w", number)
+	}
+	return nil
+}
+
+// rawPrctl calls prctl(2), which the standard library does not wrap.
+func rawPrctl(option, argument uintptr) (r1, r2 uintptr, err syscall.Errno) {
+	return syscall.RawSyscall6(syscall.SYS_PRCTL, option, argument, 0, 0, 0, 0)
 }

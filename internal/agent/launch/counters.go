@@ -132,3 +132,29 @@ func Accounted(u *syscall.Rusage) []perfstat.Counter {
 		{Event: "page-faults", Value: &faults, Share: 1},
 	}
 }
+
+// count opens counters of the program that this thread starts next, and returns what writes them to a file when it has ended. Without a file it
+// does nothing.
+func count(file string) func(*os.ProcessState) error {
+	if file == "" {
+		return func(*os.ProcessState) error { return nil }
+	}
+	own := Open(unix.PerfEventOpen)
+	return func(s *os.ProcessState) error {
+		read := own.Read()
+		if usage, ok := s.SysUsage().(*syscall.Rusage); ok {
+			read = append(Accounted(usage), read...)
+		}
+		return write(file, read)
+	}
+}
+
+// write writes counters to a file.
+func write(file string, read []perfstat.Counter) (err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("writing what was counted: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return perfstat.Write(f, read)
+}

@@ -264,7 +264,7 @@ func Notes(b *Builds, p planned.Run, data record.RunData) []string {
 		if own < 0 {
 			continue
 		}
-		for _, x := range plan.Implementations[own].Build.Of(binary.Build) {
+		for _, x := range binary.Build.Expected(plan.Implementations[own].Build) {
 			if x.Open() {
 				out = append(out, fmt.Sprintf("implementations[%s].build.%s: %s could not be checked: %s", name, x.Field, x.Want, x.Found.By))
 			}

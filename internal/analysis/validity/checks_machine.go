@@ -6,6 +6,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/measured"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // checkMachine voids a cell whose server, or one of whose generators, was not on the machine of most trials, or had not their tools:
@@ -51,4 +52,64 @@ func checkScript(f *facts) []Reason {
 		}
 	}
 	return out
+}
+
+const (
+	// workSlower: on a machine with seven runnable tasks on two CPUs the same work, 50 ms apart, differed by 1.4 % in the median, and by
+	// more than a fifth, to either side, in 22 of 798 pairs.
+	workSlower = 0.2
+	// frequencyFell: a tenth less is another machine, as a tenth less of the rate is another load. It is asked of a CPU that is at work
+	// for half of the time at least: an idle one sets its clock as it likes.
+	frequencyFell, busyCPU = 0.1, 0.5
+)
+
+// checkSpeed looks whether the server's CPU is as fast at the end of a cell as at its beginning. A CPU that becomes faster has been idle:
+// only one that becomes slower has been throttled, or has a neighbour on its core.
+func checkSpeed(f *facts) []Reason {
+	var out []Reason
+	if before, after, ok := f.Worked(); ok && after/before-1 > workSlower {
+		out = append(out, Reason{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: after/before - 1, Limit: workSlower})
+	}
+	// Of CPUs that the server does not own some are idle, and slow for that.
+	busy := f.Pinning.ServerPinned && f.Level.RampToRequestsPerSecond == 0 && f.ServerUtilisation() >= busyCPU
+	if first, last, ok := f.Frequencies(); ok && busy && 1-last/first > frequencyFell {
+		out = append(out, Reason{Code: FrequencyFell, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: 1 - last/first, Limit: frequencyFell})
+	}
+	return out
+}
+
+// checkMeasuredAudit looks at what an agent saw of the answers while they were measured. One that never came is marked and no more: these
+// are few requests, on a connection beyond those of the level.
+func checkMeasuredAudit(f *facts) []Reason {
+	all := f.MeasuredAudit()
+	var out []Reason
+	if wrong := all.WrongStatus + all.WrongBody; wrong > 0 {
+		out = append(out, Reason{Code: WrongAnswers, Weight: Void, Scope: ScopeCell, Value: float64(wrong), Detail: all.Example})
+	}
+	if all.Failed > 0 {
+		out = append(out, Reason{Code: AuditFailed, Weight: Suspect, Scope: ScopeCell, Value: float64(all.Failed) / float64(max(all.Requests, all.Failed))})
+	}
+	return out
+}
+
+const (
+	// stoodStill is the smallest difference that the verdicts tell apart: a pause of half a second in ten.
+	stoodStill = inference.EquivalenceMargin
+	// stoodOnce: a single pause is no habit, and a machine that was busy with something else made one of 0.2 s in two of sixteen short
+	// cells. One of a fifth of the load is worth a word whatever caused it.
+	stoodOnce = 0.2
+	// otherCauses: a standstill of which half may be somebody else's doing is not the server's.
+	otherCauses = 0.5
+)
+
+// checkStalls marks the latencies of a closed load whose server stood still again and again, for a collection or a compaction say: a
+// connection that waits sends nothing, so that each of them adds one long latency where a user would have met many. Throughput and CPU
+// time are what they are. Latencies from an intended start contain it, and then it is an observation only. Nobody is accused of what the
+// hypervisor, a quota, others on the CPUs or lost segments can have done.
+func checkStalls(f *facts) []Reason {
+	share, ok := f.Observed(measured.StillShare)
+	if !ok || share < stoodStill || f.Stills < 2 && share < stoodOnce || f.Level.RequestsPerSecond > 0 || f.Level.Step > 0 || f.HeldUp() >= otherCauses*share {
+		return nil
+	}
+	return []Reason{{Code: StoodStill, Weight: Suspect, Scope: ScopeLatency, Subject: measured.SubjectServer, Value: share, Limit: stoodStill}}
 }

@@ -1,8 +1,9 @@
 package phrase
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
-	"maps"
 
 	"loadstone.dev/loadstone/internal/report/format"
 )
@@ -27,16 +28,21 @@ func (l Language) OfStreams() Language {
 	return l
 }
 
-// English is the only language so far. Another one is another list of such maps with the same keys.
-var EnglishWords = compose(englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings, englishForms)
+// english holds the words, in groups: those of every report, of pictures, objectives, searches, programs that measure themselves, builds, claims, profiles,
+// settings, and of the other forms of a report. Keys that begin with "line." make the one-line verdict, and are ASCII.
+//
+//go:embed english.json
+var english []byte
 
-// compose makes a language of parts, of which no two have a key in common.
-func compose(parts ...map[string]string) Language {
-	all := map[string]string{}
-	for _, part := range parts {
-		maps.Copy(all, part)
+// EnglishWords is the only language so far. Another one is another such file with the same keys.
+var EnglishWords = language(english)
+
+// language reads the words of a language. Its file is part of the program.
+func language(file []byte) (l Language) {
+	if err := json.Unmarshal(file, &l.words); err != nil {
+		panic("reading the words of a language: " + err.Error())
 	}
-	return Language{words: all}
+	return l
 }
 
 // Has reports whether a key has words, for codes that the table brings along.
@@ -67,3 +73,9 @@ func (l Language) Count(key string, n int, args ...any) string {
 	}
 	return l.Say(key+".n", append([]any{format.Integer(n)}, args...)...)
 }
+
+// Lexicon makes phrases of a language's words. The report and the line of a status take theirs from the same one.
+type Lexicon struct{ Language }
+
+// English is the lexicon of the only language so far.
+var English = Lexicon{EnglishWords}

@@ -11,7 +11,7 @@ func Built(server record.Implementation, found *record.Build) *Failure {
 	if found == nil {
 		return nil
 	}
-	for _, x := range server.Build.Of(*found) {
+	for _, x := range found.Expected(server.Build) {
 		if !x.Missed() {
 			continue
 		}

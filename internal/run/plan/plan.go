@@ -74,7 +74,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 		return Plan{}, v
 	}
 	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkLastGood(spec, opts.Round), checkSuspend(spec, opts))
-	p := Plan{Local: opts.Local, Plan: record.Plan{Order: cmp.Or(record.Order(spec.Order), record.OrderBlocks), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
+	p := Plan{Local: opts.Local, Plan: record.Plan{Order: cmp.Or(spec.Order, record.OrderBlocks), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
 		p.Note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
 	}

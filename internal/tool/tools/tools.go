@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
@@ -51,7 +50,7 @@ func Caveats(cell record.Cell, tls bool) tool.Caveats {
 
 // Check is what the tool of a load cannot do of it; nothing if nobody knows the tool.
 func Check(l tool.Load) []tool.Refusal {
-	if t, ok := known[record.Tool(l.Tool)]; ok {
+	if t, ok := known[l.Tool]; ok {
 		return t.Check(l)
 	}
 	return nil
@@ -61,7 +60,7 @@ func Check(l tool.Load) []tool.Refusal {
 func Able(l tool.Load) []record.Tool {
 	var able []record.Tool
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if l.Tool = v1alpha1.Tool(name); len(Check(l)) == 0 {
+		if l.Tool = name; len(Check(l)) == 0 {
 			able = append(able, name)
 		}
 	}

@@ -164,7 +164,7 @@ func TestToolsTakeOnlyWhatTheyCanDo(t *testing.T) {
 				t.Errorf("it is taken by %q, want %q", got, tc.able)
 			}
 			for _, name := range names {
-				l.Tool = v1alpha1.Tool(name)
+				l.Tool = name
 				for _, r := range tools.Check(l) {
 					if !strings.HasPrefix(r.Problem, "spec.loads[0].") && !strings.HasPrefix(r.Problem, "f ") {
 						t.Errorf("%s refuses without the field: %+v", name, r)

@@ -10,6 +10,7 @@ package kind
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
@@ -207,3 +208,47 @@ type Process struct {
 
 // IsAgent reports whether the process is Loadstone's own.
 func (p Process) IsAgent() bool { return len(p.Args) > 0 }
+
+// Unknown is the work of a trial that is not in the plan of its run, as this version compiles it: it has no members and takes no time.
+type Unknown struct{}
+
+var _ Work = Unknown{}
+
+// Servers implements Work.
+func (Unknown) Servers() []record.Implementation { return nil }
+
+// Members implements Work.
+func (Unknown) Members() []Member { return nil }
+
+// Slots implements Work.
+func (Unknown) Slots() []timetable.Slot { return nil }
+
+// EndsItself implements Work.
+func (Unknown) EndsItself() bool { return false }
+
+// Check implements Work.
+func (Unknown) Check([]string, []protocol.Script) *protocol.Check { return nil }
+
+// Describe implements Work.
+func (Unknown) Describe(*record.TrialManifest) {}
+
+// DecodeAlone reads the result of a trial that has one member, whose measured processes a kind calls by a plural. A result that does not hold
+// what the kind is about is refused, as one of nothing of it.
+func DecodeAlone(results map[string]json.RawMessage, into *record.TrialData, plural, about string, holds func(record.ObserverResult) bool) error {
+	if n := len(into.Manifest.Servers); n != 1 {
+		return fmt.Errorf("its trial has %d %s: want 1", n, plural)
+	}
+	member := record.MemberServer(0)
+	body, ok := results[member]
+	if !ok || len(results) > 1 {
+		return fmt.Errorf("its trial has the results of %d members: want that of %s alone", len(results), member)
+	}
+	into.Servers = make([]record.ObserverResult, 1)
+	if err := json.Unmarshal(body, &into.Servers[0]); err != nil {
+		return fmt.Errorf("reading the result of %s: %w", member, err)
+	}
+	if !holds(into.Servers[0]) {
+		return fmt.Errorf("reading the result of %s: it holds nothing of %s", member, about)
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -10,8 +11,8 @@ import (
 // ReadImplementation is an implementation as an object's spec has it, with nothing filled in.
 func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
 	return record.Implementation{
-		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),
-		Build: readBuild(i.Build), Claims: Claims(i.Claims), Container: readContainer(i.ContainerSettings, i.Readiness), StopSignal: string(i.StopSignal),
+		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: i.Role,
+		Build: i.Build, Claims: Claims(i.Claims), Container: readContainer(i.ContainerSettings, i.Readiness), StopSignal: string(i.StopSignal),
 		Dependencies: readDependencies(i.Dependencies), TLS: readTLS(i.TLS),
 	}
 }
@@ -34,7 +35,158 @@ func Servers(p record.Plan, line record.PlannedTrial) []record.Implementation {
 
 // ReadPlacement is a placement as an object's spec has it, with nothing filled in.
 func ReadPlacement(p v1alpha1.Placement) record.Placement {
-	return record.Placement{
-		Pinning: record.Strictness(p.Pinning), GeneratorPinning: record.Strictness(p.GeneratorPinning), SeparateNodes: record.Strictness(p.SeparateNodes),
+	return record.Placement{Pinning: p.Pinning, GeneratorPinning: p.GeneratorPinning, SeparateNodes: p.SeparateNodes}
+}
+
+// readContainer is what an implementation or a dependency gets beside its image and its command.
+func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) record.Container {
+	c := record.Container{
+		Args: slices.Clone(i.Args), User: i.User, Group: i.Group, Readiness: record.Readiness{Path: ready.Path, Seconds: ready.TimeoutSeconds},
 	}
+	for _, v := range i.Env {
+		config, secret := v.ValueFrom.ConfigMapKeyRef, v.ValueFrom.SecretKeyRef
+		own := record.Variable{Name: v.Name, From: record.Object{ConfigMap: config.Name, Secret: secret.Name}, Key: cmp.Or(config.Key, secret.Key)}
+		if v.Value != nil {
+			own.Value = *v.Value
+		}
+		c.Env = append(c.Env, own)
+	}
+	for _, e := range i.EnvFrom {
+		c.EnvFrom = append(c.EnvFrom, record.VariableSource{Kind: string(e.Kind), Name: e.Name, Prefix: e.Prefix})
+	}
+	for _, f := range i.Files {
+		c.Files = append(c.Files, record.FileMount{Path: f.Path, From: record.Object{ConfigMap: f.ConfigMap.Name, Secret: f.Secret.Name}})
+	}
+	for _, s := range i.Scratch {
+		own := record.Scratch{Path: s.Path}
+		if s.Size != nil {
+			own.Bytes = s.Size.Value()
+		}
+		c.Scratch = append(c.Scratch, own)
+	}
+	for _, r := range i.Resources {
+		own := record.Resource{Name: r.Name}
+		if r.Amount != nil {
+			own.Amount = r.Amount.Value()
+		}
+		c.Resources = append(c.Resources, own)
+	}
+	for _, s := range i.ImagePullSecrets {
+		c.PullSecrets = append(c.PullSecrets, s.Name)
+	}
+	return c
+}
+
+// dependencyPrefix begins the names of processes that are dependencies, so that none has that of another process.
+const dependencyPrefix = "dep-"
+
+// readDependencies are the dependencies of an object's spec.
+func readDependencies(list []v1alpha1.Dependency) []record.Dependency {
+	var out []record.Dependency
+	for _, d := range list {
+		own := record.Dependency{
+			Name: d.Name, Image: d.Image, Command: slices.Clone(d.Command), Container: readContainer(d.ContainerSettings, d.Readiness), Port: d.Port,
+		}
+		if d.CPU != nil {
+			own.MilliCPU = d.CPU.MilliValue()
+		}
+		if d.Memory != nil {
+			own.MemoryBytes = d.Memory.Value()
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
+// Dependencies are the processes beside a server that it depends on, in the order in which they start.
+func Dependencies(own record.Implementation) []Process {
+	var out []Process
+	for _, d := range own.Dependencies {
+		out = append(out, Process{
+			Name: dependencyPrefix + d.Name, Image: d.Image, Command: d.Command, Container: d.Container, Port: d.Port,
+			Dependency: d.Name, MilliCPU: d.MilliCPU, MemoryBytes: d.MemoryBytes,
+		})
+	}
+	return out
+}
+
+// ReadRequest is the request of an object's spec.
+func ReadRequest(r v1alpha1.Request) record.Request {
+	out := record.Request{
+		Method: r.Method, Path: r.Path, Body: r.Body,
+		Expect: record.Expect{Status: r.Expect.Status, Body: r.Expect.Body, AnyBody: r.Expect.Bodies == v1alpha1.BodiesAny},
+	}
+	if from := r.BodyFrom; from != (v1alpha1.BodySource{}) {
+		out.From = &record.BodySource{ConfigMap: from.ConfigMap, Key: from.Key}
+	}
+	if r.Method == record.MethodGet {
+		out.Method = ""
+	}
+	for _, h := range r.Headers {
+		out.Headers = append(out.Headers, record.Header{Name: h.Name, Value: h.Value})
+	}
+	return out
+}
+
+// readTLS is how a server of an object's spec speaks TLS; nil if it does not.
+func readTLS(t v1alpha1.TLS) *record.TLS {
+	if t == (v1alpha1.TLS{}) {
+		return nil
+	}
+	return &record.TLS{CA: t.CA, ServerName: t.ServerName}
+}
+
+// TLS is how each of some servers speaks TLS, nil of one that does not; empty if none does.
+func TLS(servers []record.Implementation) []*record.TLS {
+	out, some := make([]*record.TLS, len(servers)), false
+	for i, own := range servers {
+		out[i], some = own.TLS, some || own.TLS != nil
+	}
+	if !some {
+		return nil
+	}
+	return out
+}
+
+// TLSArgs are the arguments by which the agent beside a server learns that the server speaks TLS. It verifies nothing: the generators' check does.
+func TLSArgs(own record.Implementation) []string {
+	if own.TLS == nil {
+		return nil
+	}
+	return []string{"--tls"}
+}
+
+// Claims are statements about an implementation, as a plan holds them.
+func Claims(list []v1alpha1.Claim) []record.Claim {
+	var out []record.Claim
+	for _, c := range list {
+		own := record.Claim{Subject: c.Subject, Value: c.Value, Path: c.Path, Absent: c.Presence == v1alpha1.PresenceAbsent}
+		if own.Subject == record.ClaimResponse {
+			own.Path = cmp.Or(own.Path, "/")
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
+// SymbolArgs are the arguments by which an agent learns which symbols the claims about an implementation ask for.
+func SymbolArgs(list []record.Claim) []string {
+	var args []string
+	for _, c := range list {
+		if c.Subject == record.ClaimSymbol {
+			args = append(args, "--symbol="+c.Value)
+		}
+	}
+	return args
+}
+
+// ReplyArgs are the arguments by which an observer learns what answers the claims about a server are about.
+func ReplyArgs(list []record.Claim) []string {
+	var args []string
+	for _, c := range list {
+		if c.Subject == record.ClaimResponse {
+			args = append(args, "--reply="+c.Path+" "+c.Value)
+		}
+	}
+	return args
 }

@@ -14,6 +14,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/table"
+	"loadstone.dev/loadstone/internal/report/view"
 	"loadstone.dev/loadstone/internal/trial/kind"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
@@ -159,4 +163,54 @@ func (w Timing) Members() []kind.Member {
 		{Name: "program", Image: w.Program.Image, Command: w.Program.Command, Container: w.Program.Container, Launched: true, MilliCPU: ProgramMilliCPU, MemoryBytes: 1 << 30},
 		{Name: "collector", Args: []string{"collect", "--format=" + string(record.JSONLines)}, Exchanges: true, MilliCPU: MilliCPU - ProgramMilliCPU, MemoryBytes: 32 << 20},
 	}}}
+}
+
+// Afterwards is a kind of work that follows the blocks: each program runs once more, and what it prints is shown and compared with nothing. An item
+// is a program. Its rows are those of the kind of the blocks.
+type Afterwards struct{ Timings }
+
+var _ kind.Follower = Afterwards{}
+
+// Type implements kind.Kind.
+func (Afterwards) Type() record.WorkType { return AfterwardsType }
+
+// Asked implements kind.Kind.
+func (Afterwards) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return spec.Seed == FollowedSeed }
+
+// Plan implements kind.Kind.
+func (Afterwards) Plan(v1alpha1.BenchmarkRunSpec, *record.Plan) *kind.Violation { return nil }
+
+// Follow implements kind.Follower.
+func (Afterwards) Follow(_ v1alpha1.BenchmarkRunSpec, p record.Plan, run string, first int32) []record.PlannedTrial {
+	var lines []record.PlannedTrial
+	for i, own := range p.Implementations {
+		lines = append(lines, record.PlannedTrial{
+			Name: fmt.Sprintf("%s-a%02d-%s", run, i, own.Name), Index: first + int32(i), Type: AfterwardsType, Servers: []string{own.Name}, Item: own.Name,
+		})
+	}
+	return lines
+}
+
+// Field implements kind.Follower.
+func (Afterwards) Field(item string) string { return "afterwards[" + item + "]" }
+
+// SectionID is the name of the section in a page.
+const SectionID = "afterwards"
+
+var templates = page.Templates(`{{define "` + SectionID + `"}}{{template "extra" .}}{{end}}`)
+
+// Section lists what each program has printed when it ran once more.
+func Section(v *view.View) page.Section {
+	out := page.Section{ID: SectionID, Title: "Once more", Templates: templates}
+	var body table.Body
+	for _, f := range v.Table.Followed {
+		for _, r := range f.Rows {
+			body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{table.Word(f.Item), table.Word(r.Case), table.Num(format.Digits(r.Value) + " " + r.Unit)}})
+		}
+	}
+	if f := v.Table.Followed; len(f) > 0 {
+		t := table.Table{Head: []table.Cell{table.Word("program"), table.Word("case"), table.Num("least time")}, Bodies: []table.Body{body}}
+		out.Data = page.Extra{Leads: []string{string(f[0].Type)}, Table: t.Finish(out.Title, false)}
+	}
+	return out
 }

@@ -11,13 +11,9 @@ import (
 
 // readPrograms is how a spec runs programs.
 func readPrograms(own v1alpha1.Microbenchmark) record.Programs {
-	p := record.Programs{Format: record.CaseFormat(own.Format), LimitSeconds: own.LimitSeconds}
+	p := record.Programs{Format: own.Format, LimitSeconds: own.LimitSeconds}
 	for _, o := range own.Outputs {
-		out := record.ProgramOutput{Implementation: o.Implementation, Format: record.CaseFormat(cmp.Or(o.Format, own.Format))}
-		for _, c := range o.Cases {
-			out.Cases = append(out.Cases, record.CaseName(c))
-		}
-		p.Outputs = append(p.Outputs, out)
+		p.Outputs = append(p.Outputs, record.ProgramOutput{Implementation: o.Implementation, Format: cmp.Or(o.Format, own.Format), Cases: o.Cases})
 	}
 	return p
 }

@@ -3,6 +3,7 @@
 package profile
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 
@@ -117,3 +118,35 @@ func (p Profile) monitorArgs() []string {
 	}
 	return args
 }
+
+// RefuseDependencies implements kind.Kind: a profile starts its server several times in one trial.
+func (Kind) RefuseDependencies(spec v1alpha1.BenchmarkRunSpec, implementation int) *kind.Violation {
+	name := spec.Implementations[implementation].Name
+	for i, own := range spec.Profiles {
+		if profiled(own, name) {
+			return kind.Invalid("spec.profiles[%d] would start %s several times beside one and the same database or the like (spec.implementations[%d].dependencies): name others in spec.profiles[%d].implementations", i, name, implementation, i)
+		}
+	}
+	return nil
+}
+
+// Needs implements kind.Kind: the profilers.
+func (Kind) Needs(p record.Plan) []kind.Need {
+	var needs []kind.Need
+	for _, own := range p.Profiles {
+		if name := own.Tool.Program(); name != "" {
+			needs = append(needs, kind.Need{
+				Field: "profiles[" + own.Name + "].tool", Program: name, Install: "apt-get install " + name, Otherwise: "remove the profile",
+			})
+		}
+	}
+	return needs
+}
+
+// Decode implements kind.Kind: a trial has one member, and its monitor has left a result.
+func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
+	return kind.DecodeAlone(results, into, "servers", "a profile", func(r record.ObserverResult) bool { return r.Profiled != nil && into.Manifest.Profiling != nil })
+}
+
+// Rows implements kind.Kind: what a profile finds is deterministic, or nearly so, and no sample of anything. It is compared by rules of its own.
+func (Kind) Rows(record.TrialData) []record.Row { return nil }

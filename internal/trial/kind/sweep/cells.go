@@ -38,8 +38,8 @@ func sized(l v1alpha1.Load) v1alpha1.Load {
 func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 	l := sized(spec)
 	c := record.Cell{
-		Load: l.Name, Tool: record.Tool(l.Tool), Generators: l.Generators.Pods, Threads: l.Generators.CPUs,
-		Connection: cmp.Or(record.ConnectionUse(l.Connection), record.KeepAlive), Script: scriptOf(l.Script),
+		Load: l.Name, Tool: l.Tool, Generators: l.Generators.Pods, Threads: l.Generators.CPUs,
+		Connection: cmp.Or(l.Connection, record.KeepAlive), Script: scriptOf(l.Script),
 		WarmupSeconds: DefaultWarmupSeconds, DurationSeconds: l.DurationSeconds,
 	}
 	if l.StreamsPerConnection > 1 {
@@ -110,7 +110,7 @@ func scriptOf(s v1alpha1.Script) *record.Script {
 	if s.IsZero() {
 		return nil
 	}
-	return &record.Script{ConfigMap: s.ConfigMap, Key: s.Key}
+	return &s
 }
 
 // steps adds a level's cell, or the cells of its search: one a step, the rates of which are found while a trial runs.
@@ -119,10 +119,8 @@ func steps(p *record.Plan, l v1alpha1.Load, c record.Cell) {
 		p.Cells = append(p.Cells, c)
 		return
 	}
-	search := record.Search{
-		Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds,
-		StartRequestsPerSecond: cmp.Or(l.Search.StartRequestsPerSecond, DefaultSearchStart), Steps: cmp.Or(l.Search.Steps, DefaultSearchSteps),
-	}
+	search := l.Search
+	search.StartRequestsPerSecond, search.Steps = cmp.Or(search.StartRequestsPerSecond, DefaultSearchStart), cmp.Or(search.Steps, DefaultSearchSteps)
 	if l.Search.StartRequestsPerSecond == 0 {
 		p.Note("loads[%s].search.startRequestsPerSecond defaults to %d", l.Name, search.StartRequestsPerSecond)
 	}

@@ -23,7 +23,7 @@ func noteHandshakes(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
 			continue
 		}
 		each := "a whole one, since " + string(l.Tool) + " resumes no session"
-		if tools.Caveats(record.Cell{Tool: record.Tool(l.Tool)}, true).Resumes {
+		if tools.Caveats(record.Cell{Tool: l.Tool}, true).Resumes {
 			each = "which resumes the session where the server allows it"
 		}
 		p.Note("loads[%s].connection is PerRequest: with a server that speaks TLS each request begins with a handshake, %s", l.Name, each)

@@ -2,13 +2,17 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"os/exec"
 	"strings"
+	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/internal/testbed"
 )
+
+// checkout is the repository that this package is of.
+var checkout = repository{root: "../.."}
 
 const (
 	release   = "loadstone"
@@ -44,26 +48,10 @@ func (o object) text(path ...string) string {
 	return s
 }
 
-// command runs a program at the repository's root and returns what it prints.
-func (r repository) command(ctx context.Context, name string, args ...string) ([]byte, error) {
-	c := exec.CommandContext(ctx, name, args...)
-	c.Dir = r.root
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	out, err := c.Output()
-	if err != nil {
-		return nil, fmt.Errorf("running %s %s: %w: %s", name, args[0], err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return out, nil
-}
-
-// chart is the chart as helm renders it with default values, but for some settings.
-func (r repository) chart(ctx context.Context, settings ...string) ([]object, error) {
-	return r.chartOf(ctx, "", settings...)
-}
-
-// chartOf is the chart with the values of a file, and settings that go before them.
-func (r repository) chartOf(ctx context.Context, values string, settings ...string) ([]object, error) {
+// helm renders the chart with the values of a file, which may be empty, and settings that go before them.
+func helm(t *testing.T, values string, settings ...string) ([]byte, error) {
+	t.Helper()
+	testbed.Programs(t, "helm")
 	args := []string{"template", release, chartDir, "--namespace=" + namespace, "--kube-version=" + kubeVersion}
 	if values != "" {
 		args = append(args, "--values="+values)
@@ -71,20 +59,46 @@ func (r repository) chartOf(ctx context.Context, values string, settings ...stri
 	for _, s := range settings {
 		args = append(args, "--set="+s)
 	}
-	out, err := r.command(ctx, "helm", args...)
+	return checkout.command(t.Context(), "helm", args...)
+}
+
+// chart is the chart as helm renders it with default values, but for some settings.
+func chart(t *testing.T, settings ...string) []object {
+	t.Helper()
+	return chartOf(t, "", settings...)
+}
+
+func chartOf(t *testing.T, values string, settings ...string) []object {
+	t.Helper()
+	out, err := helm(t, values, settings...)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return parse(out)
+	return mustParse(t, string(out))
 }
 
 // kustomized is config/default.
-func (r repository) kustomized(ctx context.Context) ([]object, error) {
-	out, err := r.command(ctx, "kubectl", "kustomize", "config/default")
+func kustomized(t *testing.T) []object {
+	t.Helper()
+	testbed.Programs(t, "kubectl")
+	out, err := checkout.command(t.Context(), "kubectl", "kustomize", "config/default")
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return parse(out)
+	return mustParse(t, string(out))
+}
+
+// into reads a part of an object as what it is.
+func into[T any](t *testing.T, part any) (target T) {
+	t.Helper()
+	body, err := yaml.Marshal(part)
+	if err != nil {
+		t.Fatalf("writing part of an object: %v", err)
+	}
+	if err := yaml.UnmarshalStrict(body, &target); err != nil {
+		t.Fatalf("reading part of an object: %v", err)
+	}
+	return target
 }
 
 // parse reads a stream of YAML documents.

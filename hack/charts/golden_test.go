@@ -2,16 +2,19 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
+	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/internal/testbed"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden renderings")
 
 // goldens are the chart with its default values, with a file of values that switches on what is off by default, and the operator alone with an S3
 // that is opened by a role: by a key, config/ is its golden form.
@@ -21,55 +24,39 @@ var goldens = []struct{ file, values string }{
 	{"hack/charts/testdata/role.yaml", "hack/charts/testdata/role-values.yaml"},
 }
 
-// rendered is the chart with the values of a file, without definitions, which are checked as files.
-func (r repository) rendered(ctx context.Context, values string) ([]byte, error) {
-	list, err := r.chartOf(ctx, values)
-	if err != nil {
-		return nil, err
-	}
+// rendered is the chart with the values of a file, without definitions, which are generated.
+func rendered(t *testing.T, values string) []byte {
+	t.Helper()
 	var b bytes.Buffer
-	for _, o := range list {
+	for _, o := range chartOf(t, values) {
 		if o.text("kind") == "CustomResourceDefinition" {
 			continue
 		}
 		body, err := yaml.Marshal(o)
 		if err != nil {
-			return nil, fmt.Errorf("writing %s: %w", o.key(), err)
+			t.Fatalf("writing %s: %v", o.key(), err)
 		}
 		fmt.Fprintf(&b, "---\n%s", body)
 	}
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
-func (r repository) updateGolden(ctx context.Context) error {
+func TestTheRenderedChartIsTheGoldenOne(t *testing.T) {
 	for _, g := range goldens {
-		body, err := r.rendered(ctx, g.values)
+		have := rendered(t, g.values)
+		if *update {
+			if err := os.WriteFile(checkout.path(g.file), have, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(checkout.path(g.file))
 		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(r.path(g.file), body, 0o644); err != nil {
-			return fmt.Errorf("writing golden file: %w", err)
-		}
-	}
-	return nil
-}
-
-func (r repository) checkGolden(ctx context.Context) ([]string, error) {
-	var findings []string
-	for _, g := range goldens {
-		have, err := r.rendered(ctx, g.values)
-		if err != nil {
-			return nil, err
-		}
-		want, err := os.ReadFile(r.path(g.file))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("reading golden file: %w", err)
+			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(have)); diff != "" {
-			findings = append(findings, "(-"+g.file+" +chart; if the change is meant, run go run ./hack/charts -update)\n"+diff)
+			t.Errorf("(-%s +chart; -update accepts it)\n%s", g.file, diff)
 		}
 	}
-	return findings, nil
 }
 
 // refusals are settings that the chart must refuse, and a part of what it must say.
@@ -124,25 +111,21 @@ var refusals = []struct{ setting, want string }{
 	{"s3.tls=true,s3.caBundle.secret=a,s3.caBundle.configMap=b", "exclude each other"},
 }
 
-func (r repository) checkRefusals(ctx context.Context) ([]string, error) {
-	var findings []string
+func TestWrongValuesAreRefusedWithASentence(t *testing.T) {
 	for _, f := range refusals {
-		_, err := r.chart(ctx, f.setting)
+		_, err := helm(t, "", f.setting)
 		switch {
 		case err == nil:
-			findings = append(findings, f.setting+" is accepted")
+			t.Errorf("%s is accepted", f.setting)
 		case !strings.Contains(err.Error(), f.want):
-			findings = append(findings, fmt.Sprintf("%s is refused without the words %q: %s", f.setting, f.want, err))
+			t.Errorf("%s is refused without the words %q: %s", f.setting, f.want, err)
 		}
 	}
-	return findings, nil
 }
 
-func (r repository) checkLint(ctx context.Context) ([]string, error) {
-	_, err := r.command(ctx, "helm", "lint", "--strict", "--quiet", "--kube-version="+kubeVersion, chartDir)
-	var exit interface{ ExitCode() int }
-	if errors.As(err, &exit) {
-		return []string{err.Error()}, nil
+func TestHelmLintFindsNothing(t *testing.T) {
+	testbed.Programs(t, "helm")
+	if _, err := checkout.command(t.Context(), "helm", "lint", "--strict", "--quiet", "--kube-version="+kubeVersion, chartDir); err != nil {
+		t.Error(err)
 	}
-	return nil, err
 }

@@ -1,5 +1,0 @@
-// Command words refuses words of the project's early, private vocabulary where users read: in the API's comments, messages, the chart and
-// the docs. It prints each with the word that the field uses.
-//
-//	usage: words [-root DIR]
-package main
