@@ -10,9 +10,9 @@
 enum { RECORDS = 12, MOST = 70 };
 
 #ifdef __SANITIZE_ADDRESS__
-enum { FUZZ_RUNS = 40000 };
+enum { FUZZ_RUNS = 500000 };
 #else
-enum { FUZZ_RUNS = 10000 }; /* without it few faults would show */
+enum { FUZZ_RUNS = 200000 }; /* without it few faults would show */
 #endif
 
 /* What a scan of some bytes found. */
