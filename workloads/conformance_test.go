@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds every wait of a test.
-const patience = 3 * time.Minute
+const patience = 15 * time.Minute
 
 // workload is a running server.
 type workload struct {
@@ -42,9 +42,11 @@ func builds(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	run := func(args ...string) {
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+		command := exec.CommandContext(ctx, args[0], args[1:]...)
+		command.WaitDelay = time.Second // A compiler that make has started lives on, and has its output.
+		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("running %q: %v\n%s", args, err, out)
 		}
 	}

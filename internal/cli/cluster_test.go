@@ -271,12 +271,22 @@ func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
 	w.must(w.c.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "quick"}, &held))
 	held.Finalizers = []string{"loadstone.dev/test"}
 	w.must(w.c.Update(t.Context(), &held))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
 	var said []string
 	again := held.DeepCopy()
 	again.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "quick"}
-	_, err := kube.Applier{Client: w.c, Replace: true, Note: func(text string) { said = append(said, text) }}.Apply(ctx, again)
+	applies := func(within time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		defer cancel()
+		said = nil
+		_, err := kube.Applier{Client: w.c, Replace: true, Note: func(text string) { said = append(said, text) }}.Apply(ctx, again)
+		return err
+	}
+	// On a busy machine the time may be over before the run is deleted.
+	within := 3 * time.Second
+	err := applies(within)
+	for ; within < patience && err != nil && !strings.Contains(err.Error(), "waiting until"); within *= 4 {
+		err = applies(within)
+	}
 	if err == nil || !strings.HasSuffix(err.Error(), "the operator does not remove it: is it running? loadstone doctor finds out") {
 		t.Errorf("it ends with %v", err)
 	}

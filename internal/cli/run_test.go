@@ -65,7 +65,7 @@ var buildServer = sync.OnceValue(func() error {
 })
 
 // patience bounds how long a run of a test may take on a machine that is busy.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // servers puts the reference server into a folder, where the files of runs lie too.
 func servers(t *testing.T) string {

@@ -46,7 +46,7 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 	if _, err := fmt.Fprintf(stdout, "faulty: listening on %s, faults %+v\n", listener.Addr(), f); err != nil {
 		return errors.Join(fmt.Errorf("writing the greeting: %w", err), listener.Close())
 	}
-	counted, err := serve(ctx, listener, f)
+	counted, err := serve(ctx, listener, newHandler(f))
 	line, encoding := json.Marshal(counted)
 	if encoding != nil {
 		return fmt.Errorf("encoding the counts: %w", errors.Join(encoding, err))
@@ -96,8 +96,8 @@ var errExit = errors.New("serving: -exit-after is over")
 
 // serve answers until ctx ends, and returns what it counted. It needs no time-outs: it is meant for a closed bench, and some
 // of its faults are to last as long as the client wants.
-func serve(ctx context.Context, listener net.Listener, f faults) (counts, error) {
-	h := newHandler(f)
+func serve(ctx context.Context, listener net.Listener, h *handler) (counts, error) {
+	f := h.faults
 	server := &http.Server{Handler: h, MaxHeaderBytes: 8 << 10, ConnState: h.connection}
 	stopped := make(chan error, 1)
 	go func() {

@@ -24,6 +24,7 @@ const patience = 2 * time.Minute
 // running is a server in the test's own process.
 type running struct {
 	address string
+	handler *handler
 	stop    func() (counts, error)
 }
 
@@ -44,15 +45,26 @@ func start(t *testing.T, args ...string) running {
 		error
 	}
 	ended := make(chan outcome, 1)
+	h := newHandler(f)
 	go func() {
-		counted, err := serve(ctx, listener, f)
+		counted, err := serve(ctx, listener, h)
 		ended <- outcome{counted, err}
 	}()
-	return running{listener.Addr().String(), func() (counts, error) {
+	return running{listener.Addr().String(), h, func() (counts, error) {
 		cancel()
 		o := <-ended
 		return o.counts, o.error
 	}}
+}
+
+// await waits until so many requests have come.
+func (r running) await(t *testing.T, requests uint64) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); r.handler.counts().Requests < requests; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d requests have come, want %d", r.handler.counts().Requests, requests)
+		}
+	}
 }
 
 // client is one connection.
@@ -143,8 +155,9 @@ func TestFaultsOfAnswers(t *testing.T) {
 				if want == hang {
 					wait = 100 * time.Millisecond
 				}
-				// Faults are counted over connections: each request has one.
+				// Faults are counted over connections: each request has one. One that hangs has come before the next.
 				got = append(got, dial(t, server.address).ask(t, wait))
+				server.await(t, uint64(len(got)))
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("answers (-want +got):\n%s", diff)

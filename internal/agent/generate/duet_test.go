@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,28 +28,35 @@ func duetCell(connections, warmup int32) record.Cell {
 	return c
 }
 
-// overlaps counts answers that were given while the other server gave one too.
-type overlaps struct {
-	last  [2]atomic.Int64
-	count [2]atomic.Int64
-	mixed atomic.Int64
+// sides counts the answers of both servers, and how often one of them answered after the other.
+type sides struct {
+	mu       sync.Mutex
+	count    [2]int
+	last     int
+	switches int
 }
 
-func (o *overlaps) handler(side int) http.HandlerFunc {
+func (s *sides) handler(side int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		now := time.Now().UnixNano()
-		o.count[side].Add(1)
-		o.last[side].Store(now)
-		if now-o.last[1-side].Load() < int64(time.Millisecond) {
-			o.mixed.Add(1)
+		s.mu.Lock()
+		if s.count[side]++; side != s.last {
+			s.switches++
 		}
+		s.last = side
+		s.mu.Unlock()
 		hello(w, r)
 	}
 }
 
+func (s *sides) both() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count[0] > 0 && s.count[1] > 0
+}
+
 func TestADuetSharesTheLoadEqually(t *testing.T) {
 	testbed.Programs(t, "wrk")
-	var seen overlaps
+	var seen sides
 	b := newBench(t, withTool(wrk.Tool{}))
 	one, other := newTarget(t, seen.handler(0)), newTarget(t, seen.handler(1))
 	b.generator.Check(t.Context(), protocol.Check{Targets: []string{one, other}, Requests: []record.Request{cell(1, 0).Request}})
@@ -79,8 +86,8 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 			if c.Point != record.PointOf(start.Slots[i].Cell) || c.Measurement.Args[6] != "2s" {
 				t.Errorf("cell %d is %+v with %q", i, c.Point, c.Measurement.Args)
 			}
-			// A slice is at most as long as a busy machine makes it; the whole cannot be longer than the tool lived.
-			if active := time.Duration(c.ActiveNanos); active < time.Second/2 || active > time.Duration(c.Measurement.DurationMicros)*time.Microsecond {
+			// A slice is as long as a busy machine makes it; the whole cannot be longer than the tool lived.
+			if active := time.Duration(c.ActiveNanos); active <= 0 || active > time.Duration(c.Measurement.DurationMicros)*time.Microsecond {
 				t.Errorf("cell %d was active for %v of %d µs", i, active, c.Measurement.DurationMicros)
 			}
 		}
@@ -88,8 +95,11 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 			t.Errorf("cell %d: %d and %d slices, want 10 and the last", i, one.Turns, other.Turns)
 		}
 	}
-	if all := seen.count[0].Load() + seen.count[1].Load(); seen.mixed.Load() > all/10 {
-		t.Errorf("%d of %d requests were answered while the other server was under load too", seen.mixed.Load(), all)
+	// After each slice the other server may still answer what was under way: as many requests as there are connections. The rest is for the
+	// checks and the audits of both, which no slice holds up.
+	const slices, connections, others = 3 * 2 * 11, 4, 300
+	if most := slices*(1+2*connections) + others; seen.switches > most {
+		t.Errorf("of %v answers %d came after one of the other server, at most %d may: both were under load at a time", seen.count, seen.switches, most)
 	}
 	b.wantFiles(result, "sweep-2.wrk.txt", "sweep-2.server-1.wrk.txt", "sweep-4.wrk.txt", "sweep-4.server-1.wrk.txt")
 	nobodyIn(t, b.dir)
@@ -117,7 +127,7 @@ func nobodyIn(t *testing.T, dir string) {
 
 func TestADuetThatIsCutShortLeavesNobodyBehind(t *testing.T) {
 	testbed.Programs(t, "wrk")
-	var seen overlaps
+	var seen sides
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
 	g := New(Config{Trial: testTrial, Dir: dir}, map[record.Tool]tool.Tool{record.ToolWrk: wrk.Tool{}}, nil)
@@ -130,7 +140,7 @@ func TestADuetThatIsCutShortLeavesNobodyBehind(t *testing.T) {
 		}, func(record.Cell, string) {})
 		ended <- err
 	}()
-	for deadline := time.Now().Add(patience); seen.count[0].Load() == 0 || seen.count[1].Load() == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); !seen.both(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the load never came")
 		}

@@ -57,9 +57,7 @@ func TestAGeneratorFindsWhatEachToolAgreesOn(t *testing.T) {
 		t.Fatalf("the check found %+v", checked)
 	}
 	server.Visits()
-	result := b.measure(protocol.Start{
-		At: time.Now().Add(500 * time.Millisecond), Targets: check.Targets, TLS: check.TLS, Slots: timetable.Of(cells[:1]),
-	})
+	result := b.again(protocol.Start{Targets: check.Targets, TLS: check.TLS, Slots: timetable.Of(cells[:1])}, auditedThroughout)
 	const version, cipher = "TLS 1.2", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
 	want := []record.Encryption{{Client: "check", Version: version, Cipher: cipher, Key: "ECDSA P-256", Verified: true}}
 	for _, client := range []string{"wrk", "ab", "k6"} {
@@ -135,7 +133,7 @@ func TestALoadInHTTP2IsCheckedLoadedAndAudited(t *testing.T) {
 	if v := server.Visits(); v.HTTP != "h2" {
 		t.Errorf("in the check the server has seen %+v", v)
 	}
-	result := b.measure(protocol.Start{At: time.Now().Add(500 * time.Millisecond), Targets: check.Targets, TLS: check.TLS, Slots: timetable.Of(cells)})
+	result := b.again(protocol.Start{Targets: check.Targets, TLS: check.TLS, Slots: timetable.Of(cells)}, audited)
 	if len(result.Cells) != 1 || result.Cells[0].Measurement == nil {
 		t.Fatalf("the cell was not measured: %q", result.message())
 	}

@@ -2,7 +2,6 @@ package generate
 
 import (
 	"testing"
-	"time"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -39,7 +38,9 @@ func TestAMixIsCheckedLoadedAndAudited(t *testing.T) {
 					t.Errorf("the check sends %s %s %d times", mix[i].Verb(), mix[i].Path, n)
 				}
 			}
-			result := b.measure(protocol.Start{At: time.Now().Add(500 * time.Millisecond), Targets: []string{server.Target}, Slots: timetable.Of(cells)})
+			result := b.again(protocol.Start{Targets: []string{server.Target}, Slots: timetable.Of(cells)}, func(o outcome) bool {
+				return audited(o) && o.Cells[0].Audit.Requests >= int64(len(mix))
+			})
 			if len(result.Cells) != 1 || result.Cells[0].Measurement == nil || result.Cells[0].Audit == nil {
 				t.Fatalf("the cell was not measured: %q", result.message())
 			}

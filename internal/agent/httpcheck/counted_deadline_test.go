@@ -1,6 +1,10 @@
 package httpcheck
 
 import (
+	"bufio"
+	"io"
+	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -14,7 +18,18 @@ func TestWhatWasNotSentIsNotAmongTheRequests(t *testing.T) {
 
 func TestAwaitTellsWhatIsWrongAndNotThatItsTimeIsOver(t *testing.T) {
 	for range 8 {
-		_, err := Await(t.Context(), Server{Address: speak(t, says("HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n"))}, hello("helloworld"), time.Now().Add(300*time.Millisecond))
+		var asked atomic.Int64
+		target := speak(t, func(c net.Conn) {
+			for in := bufio.NewReader(c); readRequest(in); asked.Add(1) {
+				_, _ = io.WriteString(c, "HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n")
+			}
+		})
+		// What asks again has read an answer in time.
+		err := again(300*time.Millisecond, func(error) bool { return asked.Load() > 1 }, func(deadline time.Time) error {
+			asked.Store(0)
+			_, err := Await(t.Context(), Server{Address: target}, hello("helloworld"), deadline)
+			return err
+		})
 		if err == nil || err.Error() != "GET / answered 404 instead of 200" {
 			t.Errorf("%v", err)
 		}

@@ -116,7 +116,10 @@ func TestAServerThatEndsConnectionsOfHTTP2IsAskedOverNewOnes(t *testing.T) {
 
 func TestAServerThatDoesNotAnswerInHTTP2IsNotWaitedForForEver(t *testing.T) {
 	_, own := ownHTTP2(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	audit, err := httpcheck.Counted(t.Context(), own, overHTTP2(record.Request{Path: "/"}), 10, 1, time.Now().Add(2*time.Second))
+	audit, err := record.Audit{}, error(nil)
+	for end := time.Now().Add(2 * time.Minute); err == nil && audit.Requests == 0 && time.Now().Before(end); { // A busy machine may ask nothing in its time.
+		audit, err = httpcheck.Counted(t.Context(), own, overHTTP2(record.Request{Path: "/"}), 10, 1, time.Now().Add(2*time.Second))
+	}
 	if err != nil || audit.Requests != 1 || audit.Failed != 1 || !strings.HasPrefix(audit.Example, "GET / was not answered: no answer within ") {
 		t.Errorf("the audit is %+v, %v", audit, err)
 	}

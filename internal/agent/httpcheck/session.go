@@ -129,20 +129,25 @@ const againEvery = 50 * time.Millisecond
 // is refused is tried again.
 func reach(ctx context.Context, server Server, p record.Protocol, deadline time.Time) (*session, error) {
 	began := time.Now()
+	var why error
 	for {
+		left := time.Until(deadline)
 		s, err := openSession(ctx, server, p, deadline)
 		if err == nil {
 			// The time that the network took is not the server's.
 			s.until = deadline.Add(time.Since(began))
 			return s, s.conn.SetDeadline(s.until)
 		}
+		if why == nil || left > time.Second || !timedOut(err) {
+			why = err // The last attempt may have had no time.
+		}
 		if !Unreachable(err) && !errors.Is(err, syscall.ECONNREFUSED) || time.Until(deadline) < againEvery {
-			return nil, err
+			return nil, why
 		}
 		select {
 		case <-time.After(againEvery):
 		case <-ctx.Done():
-			return nil, err
+			return nil, why
 		}
 	}
 }

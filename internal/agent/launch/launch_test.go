@@ -62,6 +62,7 @@ func TestAProgramIsRunToItsEnd(t *testing.T) {
 }
 
 func TestAProgramThatNobodyCollectsEndsItsParentWithItsCode(t *testing.T) {
+	t.Parallel()
 	x := launch.Exchange(t.TempDir())
 	if err := x.Give(0, launch.Command{At: time.Now(), Limit: time.Minute}); err != nil {
 		t.Fatal(err)
@@ -94,6 +95,7 @@ func TestTheCostOfAProgramIsWhatTheKernelSays(t *testing.T) {
 }
 
 func TestAProgramThatTakesTooLongIsEndedWithItsChildren(t *testing.T) {
+	t.Parallel()
 	child := filepath.Join(t.TempDir(), "child")
 	x, exit, _, _ := collected(t, 2*time.Second, "/bin/sh", "-c", `sleep 1000 & echo $! > "$0"; echo begun; sleep 1000`, child)
 	if !exit.TimedOut || exit.Signal != "killed" {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAServerWhoseProfileIsLongReadIsLaunchedAgain(t *testing.T) {
+	t.Parallel()
 	l := launches(t, serving(":")...)
 	l.give(0, launch.Command{StopGrace: never})
 	l.stop(0)

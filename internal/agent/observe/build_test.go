@@ -128,13 +128,22 @@ func TestTheProcessThatListensIsDescribed(t *testing.T) {
 }
 
 func TestAServerThatIsWatchedFromTheBeginningIsTimed(t *testing.T) {
-	dir := kerneltest.Proc(t, map[string]string{"net/tcp": "", "net/tcp6": "", "uptime": "5.00 9.00\n"})
+	dir := kerneltest.Proc(t, map[string]string{
+		"net/tcp6": "", "uptime": "5.25 9.00\n",
+		"listens": "   0: 00000000:0001 00000000:0000 0A 0:0 0:0 0 65532 0 77 1\n",
+	})
+	table := filepath.Join(dir, "net/tcp")
+	if err := syscall.Mkfifo(table, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	o := observing(t, kernel.Proc(dir), 7)
 	o.config.Port = 1
 	go func() {
-		time.Sleep(25 * listenPoll) // The observer has looked before, on a busy machine, too.
-		_ = os.WriteFile(filepath.Join(dir, "uptime"), []byte("5.25 9.00\n"), 0o600)
-		_ = os.WriteFile(filepath.Join(dir, "net/tcp"), []byte("   0: 00000000:0001 00000000:0000 0A 0:0 0:0 0 65532 0 77 1\n"), 0o600)
+		// It opens when the observer looks for the first time, and ends for it when the server already listens.
+		first, err := os.OpenFile(table, os.O_WRONLY, 0)
+		if err := errors.Join(err, os.Rename(filepath.Join(dir, "listens"), table), first.Close()); err != nil {
+			t.Error(err)
+		}
 	}()
 	var s protocol.State
 	o.Watch(t.Context(), func(change func(*protocol.State)) { change(&s) })

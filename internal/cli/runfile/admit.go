@@ -23,10 +23,11 @@ import (
 // admit holds an object against the schema and the rules of its form, as an API server does when one is created. It returns a problem for each
 // thing that is wrong, with its line. Unlike there, a fault keeps only the rules of what holds it from being checked.
 func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]Problem, error) {
-	internal, structural, err := of.schema()
+	checks, err := of.checks()
 	if err != nil {
 		return nil, err
 	}
+	structural := checks.structural
 	var problems []Problem
 	var faults []string
 	for _, path := range pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
@@ -39,11 +40,7 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 		problems = append(problems, Problem{line, text})
 		faults = append(faults, "metadata.name")
 	}
-	validator, _, err := validation.NewSchemaValidator(internal)
-	if err != nil {
-		return nil, fmt.Errorf("reading the definition of %ss: %w", of.kind, err)
-	}
-	wrong := validation.ValidateCustomResource(nil, object, validator)
+	wrong := validation.ValidateCustomResource(nil, object, checks.schema)
 	wrong = append(wrong, listtype.ValidateListSetsAndMaps(nil, structural, object)...)
 	for _, e := range wrong {
 		if e.Type != field.ErrorTypeInvalid && e.Type != field.ErrorTypeDuplicate { // Rules can be asked about a value out of bounds.
@@ -54,7 +51,7 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 		path := pathOf(e)
 		problems = append(problems, Problem{lines.lineOf(path, e.Detail), sentence(path, e)})
 	}
-	for _, e := range brokenRules(ctx, nil, structural, object, faults) {
+	for _, e := range checks.brokenRules(ctx, object, faults) {
 		path := pathOf(e)
 		problems = append(problems, Problem{lines.lineOf(path, e.Detail), about(path, e.Detail)})
 	}
@@ -75,6 +72,15 @@ func checkName(object map[string]any) string {
 		return fmt.Sprintf("metadata.name: %v is no text as YAML reads it: put it in quotes", name)
 	}
 	return ""
+}
+
+// brokenRules holds an object against the rules of its schema.
+func (c *checks) brokenRules(ctx context.Context, object map[string]any, faults []string) field.ErrorList {
+	if len(faults) > 0 {
+		return brokenRules(ctx, nil, c.structural, object, faults)
+	}
+	wrong, _ := c.rules.Validate(ctx, nil, c.structural, object, nil, celconfig.RuntimeCELCostBudget)
+	return wrong
 }
 
 // brokenRules holds a value against the rules of its schema. Rules take a valid value for granted: those of a value with a fault in it are left out.
@@ -116,21 +122,40 @@ func within(at *field.Path, path string) bool {
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// schema is that of a form, in the two shapes that checks need.
-func (f form) schema() (*apiextensions.JSONSchemaProps, *schema.Structural, error) {
+// checks are what the definition of a kind says of its objects.
+type checks struct {
+	structural *schema.Structural
+	schema     validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+// compile makes the checks of a definition in YAML.
+func compile(kind string, definition []byte) (*checks, error) {
+	c, err := compileDefinition(definition)
+	if err != nil {
+		return nil, fmt.Errorf("reading the definition of %ss: %w", kind, err)
+	}
+	return c, nil
+}
+
+func compileDefinition(definition []byte) (*checks, error) {
 	var d apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(f.definition, &d); err != nil {
-		return nil, nil, fmt.Errorf("reading the definition of %ss: %w", f.kind, err)
+	if err := yaml.Unmarshal(definition, &d); err != nil {
+		return nil, err
 	}
 	var internal apiextensions.JSONSchemaProps
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(d.Spec.Versions[0].Schema.OpenAPIV3Schema, &internal, nil); err != nil {
-		return nil, nil, fmt.Errorf("reading the definition of %ss: %w", f.kind, err)
+		return nil, err
 	}
 	structural, err := schema.NewStructural(&internal)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the definition of %ss: %w", f.kind, err)
+		return nil, err
 	}
-	return &internal, structural, nil
+	validator, _, err := validation.NewSchemaValidator(&internal)
+	if err != nil {
+		return nil, err
+	}
+	return &checks{structural, validator, cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
 // pathOf is the path of an error; empty if it is about the whole object.

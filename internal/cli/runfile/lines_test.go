@@ -100,7 +100,7 @@ func TestProblemsAreListedByLine(t *testing.T) {
 }
 
 func TestTheNearestNameIsProposed(t *testing.T) {
-	_, structural, err := runForm().schema()
+	checks, err := runForm().checks()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestTheNearestNameIsProposed(t *testing.T) {
 		"spec.loads[2].levels[1].conections": "did you mean connections?",
 		"spec.nothingLikeIt":                 "correct its name or its place, or remove it",
 	} {
-		if got := instead(structural, path); got != want {
+		if got := instead(checks.structural, path); got != want {
 			t.Errorf("for %s it proposes %q, want %q", path, got, want)
 		}
 	}

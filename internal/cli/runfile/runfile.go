@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -25,12 +26,14 @@ type form struct {
 	kind string
 	// word is what people call it, and limit is the sentence for objects of another kind.
 	word, limit string
-	// definition is that of the API, as YAML.
-	definition []byte
+	// checks are those of the API's definition. To compile them takes most of the time that a file does: it is done once.
+	checks func() (*checks, error)
 }
 
+var runChecks = sync.OnceValues(func() (*checks, error) { return compile("BenchmarkRun", crd.BenchmarkRun) })
+
 func runForm() form {
-	return form{kind: "BenchmarkRun", word: "run", limit: "only a BenchmarkRun can be run, and a BenchmarkSuite be validated", definition: crd.BenchmarkRun}
+	return form{kind: "BenchmarkRun", word: "run", limit: "only a BenchmarkRun can be run, and a BenchmarkSuite be validated", checks: runChecks}
 }
 
 // maxFile bounds the size of a file: the API server takes no larger object.

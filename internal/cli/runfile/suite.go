@@ -4,6 +4,7 @@ import (
 	"context"
 	encoding "encoding/json"
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/json"
 
@@ -11,8 +12,10 @@ import (
 	"loadstone.dev/loadstone/config/crd"
 )
 
+var suiteChecks = sync.OnceValues(func() (*checks, error) { return compile("BenchmarkSuite", crd.BenchmarkSuite) })
+
 func suiteForm() form {
-	return form{kind: "BenchmarkSuite", word: "suite", limit: "it is no BenchmarkSuite", definition: crd.BenchmarkSuite}
+	return form{kind: "BenchmarkSuite", word: "suite", limit: "it is no BenchmarkSuite", checks: suiteChecks}
 }
 
 // Suite is a file that holds a BenchmarkSuite.

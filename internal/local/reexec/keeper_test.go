@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
@@ -179,8 +180,7 @@ func TestAKeeperLeavesNoProcess(t *testing.T) {
 
 // A program that is asked to end may take a second. A busy machine may need more for the little that this one does, so it is asked more than once.
 func TestAKeptProgramIsAskedToEndBeforeItIsKilled(t *testing.T) {
-	const tries = 10
-	for range tries {
+	for end := time.Now().Add(reexectest.Patience); time.Now().Before(end); {
 		k := keeping(t, reexectest.OwnCPUs(t), "/bin/sh", "-c", `trap 'echo goodbye > said; exit 0' TERM; echo ready > ready; while :; do sleep 1000; done`)
 		k.note(t)
 		k.written(t, "ready")
@@ -189,7 +189,7 @@ func TestAKeptProgramIsAskedToEndBeforeItIsKilled(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("it did not say goodbye in %d tries", tries)
+	t.Error("it did not say goodbye")
 }
 
 func TestAHelperThatWasStartedByHandSaysSo(t *testing.T) {

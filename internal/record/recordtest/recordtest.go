@@ -5,12 +5,14 @@ package recordtest
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"path"
 	"strconv"
+	"sync"
 	"time"
 
 	"loadstone.dev/loadstone/internal/record"
@@ -176,13 +178,30 @@ const answerBytes = 128
 // SetRequests makes a cell's tool have got a number of answers, and the bytes of as many.
 func SetRequests(m *record.Measurement, n int64) { m.Requests, m.Bytes = n, n*answerBytes }
 
+// encodings holds the distributions that were encoded before, by their bins. Tests make the same runs again and again, and to compress
+// distributions is most of the work.
+var encodings = struct {
+	mu   sync.Mutex
+	text map[string]string
+}{text: map[string]string{}}
+
 // Encode makes a stored distribution of a histogram.
 func Encode(kind record.LatencyKind, h *histogram.Histogram) record.Latency {
-	encoded, err := h.Encode()
-	if err != nil {
-		panic(err)
+	var bins []byte
+	for b, n := range h.Bins() {
+		bins = binary.AppendVarint(binary.AppendVarint(bins, b.Low), n)
 	}
-	return record.Latency{Kind: kind, Samples: h.Samples(), HDR: encoded}
+	encodings.mu.Lock()
+	defer encodings.mu.Unlock()
+	text, ok := encodings.text[string(bins)]
+	if !ok {
+		var err error
+		if text, err = h.Encode(); err != nil {
+			panic(err)
+		}
+		encodings.text[string(bins)] = text
+	}
+	return record.Latency{Kind: kind, Samples: h.Samples(), HDR: text}
 }
 
 // Equal makes a stored distribution of samples that are all the same.

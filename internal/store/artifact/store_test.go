@@ -209,7 +209,7 @@ func TestGetNoticesACorruptObject(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong with a store, the error says which way out there is, comes soon, and gives no secret away.
+// Whatever goes wrong with a store, the error says which way out there is, comes by itself, and gives no secret away.
 func TestEveryTroubleWithAStoreHasItsError(t *testing.T) {
 	good, _ := bucket(t)
 	closed, err := testbed.FreeAddress()
@@ -231,7 +231,7 @@ func TestEveryTroubleWithAStoreHasItsError(t *testing.T) {
 			c := good
 			tc.change(&c)
 			store := open(t, c)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			for doing, do := range map[string]func() error{
 				"Put": func() error { _, err := store.Put(ctx, "k", "text/plain", []byte("x")); return err },
@@ -242,7 +242,7 @@ func TestEveryTroubleWithAStoreHasItsError(t *testing.T) {
 					t.Errorf("%s: got %v (for good: %v), want %v (for good: %v)", doing, err, artifact.Terminal(err), tc.want, tc.terminal)
 				}
 				if ctx.Err() != nil {
-					t.Fatalf("%s: no answer within 20 s", doing)
+					t.Fatalf("%s: no answer within %s", doing, patience)
 				}
 				noSecrets(t, c, err)
 			}

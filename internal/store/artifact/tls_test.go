@@ -68,7 +68,7 @@ func TestACertificateThatHasExpiredAndAServerWithoutTLSAreNamed(t *testing.T) {
 			store := open(t, artifact.Config{
 				Endpoint: tc.server.Listener.Addr().String(), Bucket: "bucket", Region: "us-east-1", Secure: true, CA: ca, AccessKey: "a", SecretKey: "s",
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			if _, err := store.Get(ctx, "k", ""); !errors.Is(err, tc.want) {
 				t.Errorf("got %v, want %v", err, tc.want)

@@ -165,7 +165,7 @@ func TestRealAbChoosesPercentilesAsBracketsBelieves(t *testing.T) {
 // run gives ab's output as the agent stores it.
 func run(t *testing.T, args []string, cell record.Cell) []byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = t.TempDir()

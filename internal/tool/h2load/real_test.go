@@ -28,7 +28,7 @@ func run(t *testing.T, c record.Cell, target tool.Target) record.Measurement {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	args := h2load.Tool{}.Args(c, target, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)

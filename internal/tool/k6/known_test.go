@@ -40,27 +40,18 @@ func TestRealK6SeesWhatTheServerKnows(t *testing.T) {
 	}
 	for name, cell := range tests {
 		t.Run(name, func(t *testing.T) {
-			var mu sync.Mutex
-			var held []int64
-			server := func(w http.ResponseWriter, _ *http.Request) {
-				mu.Lock()
-				n := len(held)
-				held = append(held, 0)
-				mu.Unlock()
-				began := time.Now()
-				time.Sleep(time.Duration(n%10*n%7) * time.Millisecond)
-				mu.Lock()
-				held[n] = time.Since(began).Microseconds()
-				mu.Unlock()
-				_, _ = w.Write([]byte(body))
+			t.Parallel()
+			r, known := heldAnswers(t, cell)
+			// At the end of the second a busy machine has iterations whose request has not arrived.
+			more := func() bool {
+				return slices.ContainsFunc(r.m.Latency, func(l record.Latency) bool { return l.Samples == 0 || l.Samples > int64(len(known)) })
 			}
-			r := run(t, cell, "", tool.Measure, serve(t, server, false))
+			for end := time.Now().Add(patience); r.err == nil && more() && time.Now().Before(end); {
+				r, known = heldAnswers(t, cell)
+			}
 			if r.err != nil {
 				t.Fatalf("Parse(): %v\n%.2000s", r.err, r.raw)
 			}
-			mu.Lock()
-			known := slices.Sorted(slices.Values(held))
-			mu.Unlock()
 			for _, l := range r.m.Latency {
 				compare(t, l, known)
 			}
@@ -73,6 +64,29 @@ func TestRealK6SeesWhatTheServerKnows(t *testing.T) {
 			timely(t, r.m)
 		})
 	}
+}
+
+// heldAnswers runs k6 against a server that holds its answers for some milliseconds, and returns for how long it did, in ascending order.
+func heldAnswers(t *testing.T, cell record.Cell) (real, []int64) {
+	t.Helper()
+	var mu sync.Mutex
+	var held []int64
+	server := func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		n := len(held)
+		held = append(held, 0)
+		mu.Unlock()
+		began := time.Now()
+		time.Sleep(time.Duration(n%10*n%7) * time.Millisecond)
+		mu.Lock()
+		held[n] = time.Since(began).Microseconds()
+		mu.Unlock()
+		_, _ = w.Write([]byte(body))
+	}
+	r := run(t, cell, "", tool.Measure, serve(t, server, false))
+	mu.Lock()
+	defer mu.Unlock()
+	return r, slices.Sorted(slices.Values(held))
 }
 
 func compare(t *testing.T, l record.Latency, known []int64) {

@@ -21,6 +21,7 @@ func TestRealK6SendsAMix(t *testing.T) {
 		"a constant rate": {Connections: 50, Threads: 1, DurationSeconds: 1, Mix: mix, RequestsPerSecond: 500},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := testbed.NewAsked(t, requests...)
 			got := run(t, cell, "", tool.Measure, server.Target)
 			if got.failure != nil || got.err != nil || got.m.Errors.Sum() != 0 {
@@ -64,6 +65,7 @@ func TestRealK6HoldsEachAnswerAgainstItsRequest(t *testing.T) {
 		"one of another's right body": {mix("/gone", 404, &page), func(n int64) record.Errors { return record.Errors{Body: n} }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			got := run(t, record.Cell{Connections: 1, Threads: 1, DurationSeconds: 1, Mix: tc.mix}, "", tool.Measure, serve(t, handler, false))
 			if got.err != nil || len(got.m.ByRequest) != 2 || got.m.ByRequest[1] == 0 {
 				t.Fatalf("it made %v, Parse(): %v\n%.2000s", got.m.ByRequest, got.err, got.raw)

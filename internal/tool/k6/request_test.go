@@ -11,6 +11,7 @@ import (
 func TestRealK6SendsTheRequest(t *testing.T) {
 	for name, r := range testbed.Requests() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := testbed.NewAsked(t, r)
 			got := run(t, record.Cell{Connections: 2, Threads: 1, DurationSeconds: 1, Request: r}, "", tool.Measure, server.Target)
 			if got.failure != nil || got.err != nil || got.m.Errors.Sum() != 0 {

@@ -58,6 +58,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 		"vegeta, a connection each request":     {record.ToolVegeta, plain, record.PerRequest, 0, record.WithConnection, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			testbed.Programs(t, string(tc.tool))
 			server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if asked, _ := io.ReadAll(r.Body); r.Method != tc.request.Verb() || string(asked) != tc.request.Body {
@@ -75,7 +76,10 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			if tc.tool == record.ToolVegeta { // It sustains rates, and nothing else.
 				cell.RequestsPerSecond = 100
 			}
-			m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
+			m := untilAsked(func() record.Measurement {
+				server.Visits()
+				return runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
+			})
 			v := server.Visits()
 			if m.Requests == 0 || m.Requests > int64(v.Requests) || m.Errors.Sum() > int64(cell.Connections) {
 				t.Errorf("%d requests and the errors %+v were counted, and %d arrived", m.Requests, m.Errors, v.Requests)
@@ -90,14 +94,19 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			if v.Resumed != tc.resumes || caveats.Resumes != tc.resumes && tc.connection == record.PerRequest {
 				t.Errorf("the last session was resumed: %v", v.Resumed)
 			}
-			if kept := v.Handshakes <= int(cell.Connections); kept != (tc.connection == record.KeepAlive) {
+			// A client of Go's may open another connection while the one that it has is given back.
+			if kept := v.Handshakes <= int(cell.Connections) || 4*v.Handshakes < v.Requests; kept != (tc.connection == record.KeepAlive) {
 				t.Errorf("there were %d handshakes for %d requests", v.Handshakes, v.Requests)
 			}
 			if !slices.ContainsFunc(m.Latency, func(l record.Latency) bool { return l.Kind == tc.kind }) {
 				t.Errorf("no latency is %s", tc.kind)
 			}
-			if each := m.Bytes / m.Requests; caveats.OtherBytes != (each > most) {
-				t.Errorf("%d bytes were counted for each answer", each)
+			answers := m.Requests
+			if !caveats.OtherBytes {
+				answers += int64(cell.Connections) // Those that were under way at the end.
+			}
+			if caveats.OtherBytes != (m.Bytes > most*answers) {
+				t.Errorf("%d bytes were counted for %d answers", m.Bytes, m.Requests)
 			}
 		})
 	}
@@ -113,9 +122,10 @@ func TestRealK6CountsTheHandshakeOfAConnectionEachRequest(t *testing.T) {
 			return nil, nil
 		}
 	})
-	m := runOnce(t, record.Cell{
+	cell := record.Cell{
 		Load: "web", Tool: record.ToolK6, Connections: 2, Threads: 1, DurationSeconds: 1, Request: record.Request{Path: "/", Expect: record.Expect{Status: 404}}, Connection: record.PerRequest,
-	}, tool.Target{Address: server.Target, TLS: true})
+	}
+	m := untilAsked(func() record.Measurement { return runOnce(t, cell, tool.Target{Address: server.Target, TLS: true}) })
 	all, err := histogram.Decode(m.Latency[0].HDRHigh)
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +151,7 @@ func TestRealK6TellsWhatWasAnsweredInHTTP2(t *testing.T) {
 		"with a server that knows it not": {record.Cell{Request: get}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = io.WriteString(w, "helloworld") // A client that is gone is no news.
 			}), func(c *tls.Config) {
@@ -150,7 +161,10 @@ func TestRealK6TellsWhatWasAnsweredInHTTP2(t *testing.T) {
 			})
 			cell := tc.cell.Speaking(record.HTTP2)
 			cell.Load, cell.Tool, cell.Connections, cell.Threads, cell.DurationSeconds, cell.Connection = "web", record.ToolK6, users, 1, 1, record.KeepAlive
-			m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
+			m := untilAsked(func() record.Measurement {
+				server.Visits()
+				return runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
+			})
 			want, chosen := m.Requests, "h2"
 			if tc.old {
 				want, chosen = 0, "http/1.1"
@@ -185,6 +199,15 @@ export default function () {
 	m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true}, script)
 	if v := server.Visits(); m.Requests == 0 || m.HTTP2 != m.Requests || v.Connections != 2 {
 		t.Errorf("of %d requests %d were in HTTP/2, and the server has seen %+v", m.Requests, m.HTTP2, v)
+	}
+}
+
+// untilAsked measures again where a busy machine left no time for more requests than there are connections.
+func untilAsked(measure func() record.Measurement) record.Measurement {
+	for end := time.Now().Add(10 * time.Minute); ; {
+		if m := measure(); m.Requests > 4 || time.Now().After(end) {
+			return m
+		}
 	}
 }
 

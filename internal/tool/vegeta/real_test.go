@@ -30,7 +30,7 @@ func run(t *testing.T, cell record.Cell, server *httptest.Server) record.Measure
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	args := vegeta.Tool{}.Args(cell, target, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)

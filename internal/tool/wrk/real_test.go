@@ -30,52 +30,48 @@ func needWrk(t *testing.T) {
 // TestRealWrk runs the installed wrk against servers on loopback: what wrk counts must fit together.
 func TestRealWrk(t *testing.T) {
 	needWrk(t)
-	var answered atomic.Int64
-	answer := func(w http.ResponseWriter) {
-		answered.Add(1)
-		_, _ = w.Write([]byte("helloworld"))
-	}
 	tests := map[string]struct {
-		cell    record.Cell
-		handler http.HandlerFunc
+		cell record.Cell
+		// before is done before answer n.
+		before func(w http.ResponseWriter, n int64)
 	}{
 		"a fast server": {
-			cell:    record.Cell{Connections: 8, Threads: 2, DurationSeconds: 1, Request: root},
-			handler: func(w http.ResponseWriter, _ *http.Request) { answer(w) },
+			cell:   record.Cell{Connections: 8, Threads: 2, DurationSeconds: 1, Request: root},
+			before: func(http.ResponseWriter, int64) {},
 		},
 		"a server that stalls": {
 			cell: record.Cell{Connections: 6, Threads: 1, DurationSeconds: 1, Request: root},
-			handler: func(w http.ResponseWriter, _ *http.Request) {
-				if answered.Load()%1000 == 0 {
+			before: func(_ http.ResponseWriter, n int64) {
+				if n%1000 == 1 {
 					time.Sleep(50 * time.Millisecond)
 				}
-				answer(w)
 			},
 		},
 		"a server that closes every connection": {
 			cell: record.Cell{Connections: 2, Threads: 1, DurationSeconds: 1, Request: root},
-			handler: func(w http.ResponseWriter, _ *http.Request) {
+			before: func(w http.ResponseWriter, _ int64) {
 				time.Sleep(time.Millisecond)
 				w.Header().Set("Connection", "close")
-				answer(w)
 			},
 		},
 		"a server that breaks connections": {
 			cell: record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Request: root},
-			handler: func(w http.ResponseWriter, _ *http.Request) {
+			before: func(_ http.ResponseWriter, n int64) {
 				time.Sleep(time.Millisecond)
-				if answered.Load()%5 == 4 {
-					answered.Add(1)
+				if n%5 == 0 {
 					panic(http.ErrAbortHandler)
 				}
-				answer(w)
 			},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			answered.Store(0)
-			server := httptest.NewServer(tc.handler)
+			t.Parallel()
+			var answered atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				tc.before(w, answered.Add(1))
+				_, _ = w.Write([]byte("helloworld"))
+			}))
 			defer server.Close()
 			m, err := wrk.Tool{}.Parse(run(t, tc.cell, strings.TrimPrefix(server.URL, "http://")))
 			if err != nil {
@@ -127,7 +123,7 @@ func command(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) *e
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
 	args := wrkTool.Args(cell, tool.Target{Address: target}, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)

@@ -198,9 +198,10 @@ static void bench_has_rows(void)
         double one, all, scaling, slowest, fastest;
         CHECK(strncmp(line, rows[i], strlen(rows[i])) == 0);
         CHECK(sscanf(line + 20, "%lf %lf %lf%% %lf %lf", &one, &all, &scaling, &slowest, &fastest) == 5);
-        CHECK(one > 0 && slowest > 0 && slowest <= fastest && 3 * slowest <= all + 3 && all <= 3 * fastest + 3);
-        /* All are printed as whole numbers: of a machine that is busy, small ones. */
-        CHECK(scaling >= 100 * (all - 0.5) / (3 * (one + 0.5)) - 1 && scaling <= 100 * (all + 0.5) / (3 * (one - 0.5)) + 1);
+        /* All are printed as whole numbers: on a busy machine small ones, and with gaps perhaps none. */
+        CHECK((one > 0 && slowest > 0) || i > 1);
+        CHECK(slowest <= fastest && 3 * slowest <= all + 3 && all <= 3 * fastest + 3);
+        CHECK(scaling >= 100 * (all - 0.5) / (3 * (one + 0.5)) - 1 && (one < 1 || scaling <= 100 * (all + 0.5) / (3 * (one - 0.5)) + 1));
     }
     CHECK(*line == '\0');
     CHECK(run("ls -A \"$D\"") == 0 && output[0] == '\0');

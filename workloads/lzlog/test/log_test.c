@@ -336,8 +336,8 @@ static void sizes_have_limits(void)
     free_list(paths, 1);
 }
 
-/* is_line tells whether a record is a line of a level that was printed within the last minute. */
-static bool is_line(const struct lzlog_record *record, const char *level, const char *text)
+/* is_line tells whether a record is a line of a level that was printed since an instant. */
+static bool is_line(const struct lzlog_record *record, time_t since, const char *level, const char *text)
 {
     char line[LZLOG_PRINT_MAX + 1], rest[LZLOG_PRINT_MAX + 1];
     struct tm tm = {0};
@@ -347,16 +347,17 @@ static bool is_line(const struct lzlog_record *record, const char *level, const 
     line[record->size] = '\0';
     const char *fraction = strptime(line, "%Y-%m-%dT%H:%M:%S", &tm);
     CHECK(fraction != NULL && sscanf(fraction, ".%6dZ %n", &microseconds, &begin) == 1 && begin == 9);
-    time_t age = time(NULL) - timegm(&tm);
+    time_t printed = timegm(&tm);
     snprintf(rest, sizeof(rest), "%-5s %s", level, text);
     /* time() reads a coarser clock than the one by which a line is stamped: it may be a tick behind, and so a second younger. */
-    return age >= -1 && age < 60 && strcmp(fraction + begin, rest) == 0;
+    return printed >= since && printed <= time(NULL) + 1 && strcmp(fraction + begin, rest) == 0;
 }
 
 static void lines_have_levels(void)
 {
     static char endless[2 * LZLOG_PRINT_MAX];
     memset(endless, 'x', sizeof(endless) - 1);
+    time_t begun = time(NULL);
     struct lzlog_options options = small(3, LZLOG_FETCH_ADD);
     struct lzlog *log = open_or_die(&options);
     struct lzlog_writer *writer = writer_or_die(log);
@@ -375,9 +376,9 @@ static void lines_have_levels(void)
     CHECK(list_log(scratch_dir, &paths) == 1);
     struct lzlog_reader *reader = lzlog_reader_open(paths[0], NULL, why);
     struct lzlog_record record;
-    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "INFO", "7 of them"));
-    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "FATAL", ""));
-    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "TRACE", "all"));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, begun, "INFO", "7 of them"));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, begun, "FATAL", ""));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, begun, "TRACE", "all"));
     CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && record.size == LZLOG_PRINT_MAX - 1);
     CHECK(lzlog_reader_next(reader, &record) == LZLOG_END);
     lzlog_reader_close(reader);

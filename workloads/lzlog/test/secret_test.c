@@ -445,7 +445,7 @@ static void reader_beside_writer(void)
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, write_on, &w) == 0);
     uint64_t records = 0, opened = 0;
-    for (int round = 0; round < 5000 && (opened < 60 || records < 1000); round++) {
+    while (opened < 60 || records < 1000) { /* the test ends if it takes too long */
         char **paths, why[LZLOG_WHY_SIZE];
         int files = list_log(scratch_dir, &paths);
         for (int i = 0; i < files; i++) {
@@ -472,7 +472,6 @@ static void reader_beside_writer(void)
     atomic_store(&w.stop, true);
     pthread_join(thread, NULL);
     lzlog_close(w.log);
-    CHECK(records >= 1000);
 }
 
 static void reader_keeps_its_file(void)

@@ -12,6 +12,8 @@
 
 #include "uvhttp.h"
 
+enum { PATIENCE = 300, TRIES = PATIENCE * 100 }; /* seconds, and tries of 10 ms */
+
 static atomic_int failures, checks;
 
 static void check(bool good, const char *name, const char *detail)
@@ -101,7 +103,7 @@ static void stop(struct uvhttp_request *request, void *data)
 static int dial(int port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval patience = {.tv_sec = 20};
+    struct timeval patience = {.tv_sec = PATIENCE};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
@@ -169,12 +171,12 @@ static void test_later(int port)
     say(a, "GET /keep/one" REST "\r\nGET /page" REST "\r\n");
     say(b, "GET /keep/two" REST "\r\n");
     say(c, "PUT /keep/three" REST "Content-Length: 3\r\n\r\nabc");
-    for (int i = 0; i < 2000 && kept.count < 3; i++)
+    for (int i = 0; i < TRIES && kept.count < 3; i++)
         usleep(10000);
     check(kept.count == 3, "handlers keep requests", "they do not");
     setsockopt(b, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     close(b);
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < TRIES; i++) {
         ask(d, "GET /metrics" REST "\r\n", "200", "uvhttp_requests_waiting", "metrics are told");
         ask(d, "GET /stats" REST "\r\n", "200", "\"waiting\":3", "requests of those who have gone are the handler's still");
         say(d, "GET /stats" REST "\r\n");

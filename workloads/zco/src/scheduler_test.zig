@@ -85,16 +85,49 @@ fn sleepAndWrite(s: *zco.Scheduler, log: *Log, milliseconds: u64) void {
     log.write('0' + @as(u8, @intCast(milliseconds / 5)));
 }
 
+/// Sleepers sleep one after the other, for some milliseconds each. The machine may be busy between them: the deadline of each lies between
+/// the instant before it slept and the instant before the next one did.
+const Sleepers = struct {
+    const milliseconds = [_]u64{ 20, 5, 15, 10, 25 };
+
+    begun: [milliseconds.len + 1]u64 = undefined,
+    order: [milliseconds.len]usize = undefined,
+    woken: usize = 0,
+    early: bool = false,
+
+    fn sleep(sleepers: *Sleepers, s: *zco.Scheduler, i: usize) void {
+        sleepers.begun[i] = zco.now();
+        s.sleep(milliseconds[i] * std.time.ns_per_ms) catch return;
+        sleepers.early = sleepers.early or zco.now() < sleepers.earliest(i);
+        sleepers.order[sleepers.woken] = i;
+        sleepers.woken += 1;
+    }
+
+    fn allSleep(sleepers: *Sleepers) void {
+        sleepers.begun[milliseconds.len] = zco.now();
+    }
+
+    fn earliest(sleepers: *const Sleepers, i: usize) u64 {
+        return sleepers.begun[i] + milliseconds[i] * std.time.ns_per_ms;
+    }
+
+    fn latest(sleepers: *const Sleepers, i: usize) u64 {
+        return sleepers.begun[i + 1] + milliseconds[i] * std.time.ns_per_ms;
+    }
+};
+
 test "sleepers wake in the order of their deadlines, and not early" {
     var s: zco.Scheduler = .{};
     defer s.deinit();
-    var log: Log = .{};
-    const begun = zco.now();
-    for ([_]u64{ 20, 5, 15, 10, 25 }) |milliseconds| try s.spawn(sleepAndWrite, .{ &s, &log, milliseconds }, .{});
+    var sleepers: Sleepers = .{};
+    for (0..Sleepers.milliseconds.len) |i| try s.spawn(Sleepers.sleep, .{ &sleepers, &s, i }, .{});
+    try s.spawn(Sleepers.allSleep, .{&sleepers}, .{});
     try s.run();
-    try log.expect("12345");
-    const took = zco.now() - begun;
-    try std.testing.expect(took >= 25 * std.time.ns_per_ms and took < 5 * std.time.ns_per_s);
+    try std.testing.expect(!sleepers.early);
+    try std.testing.expectEqual(sleepers.order.len, sleepers.woken);
+    for (sleepers.order[1..], sleepers.order[0 .. sleepers.order.len - 1]) |later, sooner| {
+        try std.testing.expect(sleepers.earliest(sooner) <= sleepers.latest(later));
+    }
 }
 
 fn sleepForEver(s: *zco.Scheduler) void {

@@ -9,8 +9,6 @@ const http = @import("http.zig");
 const Connection = @import("connection.zig").Connection;
 const counts = @import("counts.zig");
 
-/// How long connections may take to end after SIGTERM.
-const drain_nanoseconds = 500 * std.time.ns_per_ms;
 const backlog = 4096;
 /// Connections taken or refused before those that are open have their turn.
 const accept_max = 64;
@@ -34,6 +32,8 @@ pub const Patience = struct {
     idle: u32 = 120,
     /// For the client to take what is written at once, 64 answers at most.
     answers: u32 = 30,
+    /// For all connections to end after SIGTERM. It goes by the clock, not by ticks.
+    drain_nanoseconds: u64 = 500 * std.time.ns_per_ms,
 };
 
 pub const Server = struct {
@@ -150,7 +150,7 @@ pub const Server = struct {
         server.poller.waitReadable(s, &server.signals) catch {};
         _ = linux.shutdown(server.listener.fd, linux.SHUT.RDWR);
         server.shutAll(linux.SHUT.RD);
-        const limit = zco.now() + drain_nanoseconds;
+        const limit = zco.now() + server.patience.drain_nanoseconds;
         // By what lives, for a connection that is accepted may not be open yet.
         while (s.live > 1 and zco.now() < limit) s.sleep(5 * std.time.ns_per_ms) catch return;
         // Clients that do not read are left. Other threads may still have some that do.

@@ -10,14 +10,13 @@ const backends = @import("poller_test.zig").backends;
 
 const request = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
 const answer = http.answer(.{});
-/// It bounds every wait of a client.
-const patience_seconds = 60;
-
-/// How long the server may take to end. An emulator needs longer.
-const end_max = if (builtin.cpu.arch == .x86_64) std.time.ns_per_s else 20 * std.time.ns_per_s;
+/// It bounds every wait of a client, and that for the end of the server.
+const patience_seconds = 300;
 
 /// So that no client is let go, however slow the machine is.
 const endless: server.Patience = .{ .request = 3600, .idle = 3600, .answers = 3600 };
+/// So that all that has come is answered after SIGTERM, too. A server with a client that does not read never ends.
+const unhurried: server.Patience = .{ .request = 3600, .idle = 3600, .answers = 3600, .drain_nanoseconds = 3600 * std.time.ns_per_s };
 
 const Options = struct {
     /// Files that the server may open; as many as this process when null.
@@ -86,7 +85,7 @@ const Running = struct {
     }
 
     fn expectEnded(r: Running) !void {
-        for (0..2000) |_| {
+        for (0..patience_seconds * 100) |_| {
             const ended = posix.waitpid(r.child, posix.W.NOHANG);
             if (ended.pid == r.child) return std.testing.expectEqual(0, ended.status);
             std.Thread.sleep(10 * std.time.ns_per_ms);
@@ -126,28 +125,34 @@ fn sendMuch(fd: posix.fd_t) !void {
     }
 }
 
-test "after SIGTERM what has come is answered, all connections end, and so does the server, within a second" {
+test "after SIGTERM what has come is answered, all connections end, and so does the server" {
     for (backends()) |backend| {
-        const r = try Running.start(backend, .{});
+        const r = try Running.start(backend, .{ .patience = unhurried });
         var idle: [100]posix.fd_t = undefined;
         for (&idle) |*fd| fd.* = try r.connect();
         defer for (idle) |fd| posix.close(fd);
-        const deaf = try r.connect();
-        defer posix.close(deaf);
-        try sendMuch(deaf);
         const busy = try r.connect();
         defer posix.close(busy);
         const n = 1000;
         try send(busy, request ** n);
         try ask(idle[50]); // then the last of the idle ones is accepted too
 
-        const begun = zco.now();
         try r.end();
         var text: [answer.len * n + 1]u8 = undefined;
         try std.testing.expectEqual(answer.len * n, (try receive(busy, &text)).len);
         for (idle) |fd| try std.testing.expectEqual(0, (try receive(fd, text[0..1])).len);
         try r.expectEnded();
-        try std.testing.expect(zco.now() - begun < end_max);
+    }
+}
+
+test "after SIGTERM a client that does not read is cut off, and the server ends" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, .{}); // its clients have an hour to read their answers
+        const deaf = try r.connect();
+        defer posix.close(deaf);
+        try sendMuch(deaf);
+        try r.end();
+        try r.expectEnded();
     }
 }
 
@@ -214,7 +219,7 @@ test "a connection for which there is no file is refused, and those that are ope
         for (fds[0..open]) |fd| try ask(fd);
         for (fds) |fd| posix.close(fd);
         // The server needs a moment to see that they are closed.
-        for (0..1000) |_| {
+        for (0..patience_seconds * 100) |_| {
             const fd = try r.connect();
             defer posix.close(fd);
             if (try served(fd)) break;
@@ -227,7 +232,7 @@ test "a connection for which there is no file is refused, and those that are ope
 
 /// connectServed connects until the server takes it: it needs a moment to see that others are closed.
 fn connectServed(r: Running) !posix.fd_t {
-    for (0..12_000) |_| {
+    for (0..patience_seconds * 100) |_| {
         const fd = try r.connect();
         if (try served(fd)) return fd;
         posix.close(fd);
@@ -277,7 +282,7 @@ test "threads that are pinned are on a processor of their own each, as far as th
     const threads = 3;
     const may = linux.CPU_COUNT(try posix.sched_getaffinity(0));
     const r = try Running.start(.epoll, .{ .threads = threads, .pin = true });
-    for (0..12_000) |_| {
+    for (0..patience_seconds * 100) |_| {
         const seen = try processors(r.child);
         if (seen.kept == threads and seen.different == @min(threads, may)) break;
         std.Thread.sleep(10 * std.time.ns_per_ms);
@@ -438,7 +443,7 @@ test "several threads share the connections, add up what they have counted, and 
                 for (stats.openByThread) |open| try std.testing.expect(open > 0);
                 break;
             }
-            if (asked == 12_000) return error.NeverTold;
+            if (asked == patience_seconds * 100) return error.NeverTold;
             std.Thread.sleep(10 * std.time.ns_per_ms);
         }
 
@@ -530,7 +535,7 @@ test "workers serve as many connections as they are, and the next ones when thes
 
 /// expectWaiting returns when so many connections wait for a worker, of which fd has one.
 fn expectWaiting(fd: posix.fd_t, n: u64) !void {
-    for (0..12_000) |_| {
+    for (0..patience_seconds * 100) |_| {
         var text: [8192]u8 = undefined;
         if (try number(try statistics(fd, &text), "waiting") == n) return;
         std.Thread.sleep(10 * std.time.ns_per_ms);
@@ -540,7 +545,7 @@ fn expectWaiting(fd: posix.fd_t, n: u64) !void {
 
 test "after SIGTERM those that wait for a worker are answered too, unless it has a client that does not read" {
     for (backends()) |backend| for ([_]bool{ false, true }) |deaf| {
-        const r = try Running.start(backend, .{ .workers = 1 });
+        const r = try Running.start(backend, .{ .workers = 1, .patience = if (deaf) endless else unhurried });
         const first = try r.connect();
         defer posix.close(first);
         try ask(first);
