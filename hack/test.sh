@@ -121,7 +121,7 @@ axe_core() {
 
 # builds makes the servers that tests need, and checks what needs none. What is tested meanwhile comes first.
 builds() {
-  nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6 vegeta source-controller kustomize-controller argocd-sync
+  nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio versitygw helm k6 vegeta source-controller kustomize-controller argocd-sync
   nice -n 10 make -s verify
 }
 
@@ -156,7 +156,7 @@ cluster_up() {
 # cluster_builds makes what a cluster runs, and what tests start beside it.
 cluster_builds() {
   hack/cluster/build.sh
-  hack/cluster/build.sh source-controller kustomize-controller
+  hack/cluster/build.sh versitygw source-controller kustomize-controller
 }
 
 cluster_tests() {
