@@ -10,18 +10,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7"
+	s3 "github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// ObjectStore is a running MinIO, and the key pair that it accepts.
+// ObjectStore is a running object store, and the key pair that it accepts.
 type ObjectStore struct {
+	// Name is the name of its program.
+	Name      string
 	Endpoint  string
 	AccessKey string
 	SecretKey string
@@ -29,10 +32,101 @@ type ObjectStore struct {
 	CA string
 }
 
+// Store is a MinIO server, as the chart installs it. All tests of a binary share it.
+func Store(t *testing.T) ObjectStore {
+	t.Helper()
+	return minio.shared(t)
+}
+
+// Gateway is a versitygw server over a folder. All tests of a binary share it.
+func Gateway(t *testing.T) ObjectStore {
+	t.Helper()
+	return versitygw.shared(t)
+}
+
+// OnEachStore runs a test on every object store that Loadstone is tested with, each in a subtest.
+func OnEachStore(t *testing.T, test func(t *testing.T, s ObjectStore)) {
+	t.Helper()
+	for _, p := range storePrograms {
+		t.Run(p.name, func(t *testing.T) { test(t, p.shared(t)) })
+	}
+}
+
+// OnEachSecureStore is OnEachStore with servers of the test's own that speak TLS, with a certificate of a private authority.
+func OnEachSecureStore(t *testing.T, test func(t *testing.T, s ObjectStore)) {
+	t.Helper()
+	for _, p := range storePrograms {
+		t.Run(p.name, func(t *testing.T) { test(t, p.secure(t)) })
+	}
+}
+
 // SecureStore is a MinIO server of the test's own that speaks TLS, with a certificate of a private authority.
 func SecureStore(t *testing.T) ObjectStore {
 	t.Helper()
-	need(t, "minio")
+	return minio.secure(t)
+}
+
+// BelievingStore is a MinIO server of the test's own that takes tokens of an issuer for an audience, and gives its one role every right of objects. The address is
+// that of the issuer's description.
+func BelievingStore(t *testing.T, issuer, audience string) ObjectStore {
+	t.Helper()
+	need(t, minio.name)
+	s, err := minio.start("",
+		"MINIO_IDENTITY_OPENID_CONFIG_URL="+issuer, "MINIO_IDENTITY_OPENID_CLIENT_ID="+audience, "MINIO_IDENTITY_OPENID_ROLE_POLICY=readwrite")
+	if err != nil {
+		t.Fatalf("starting MinIO with an issuer of tokens: %v", err)
+	}
+	return s
+}
+
+// storeProgram is an object store that tests start.
+type storeProgram struct {
+	name string
+	// health is the path of its health probe.
+	health string
+	// command gives arguments and environment to serve a folder; certs is the folder of its certificate, empty for plain HTTP.
+	command func(s ObjectStore, dir, certs string) (args, env []string)
+
+	once sync.Once
+	at   ObjectStore
+	err  error
+}
+
+var (
+	minio = &storeProgram{name: "minio", health: "/minio/health/ready", command: func(s ObjectStore, dir, certs string) (args, env []string) {
+		args = []string{"server", "--quiet", "--address", s.Endpoint, filepath.Join(dir, "objects")}
+		if certs != "" {
+			args = append(args, "--certs-dir", certs)
+		}
+		return args, []string{"MINIO_ROOT_USER=" + s.AccessKey, "MINIO_ROOT_PASSWORD=" + s.SecretKey, "MINIO_BROWSER=off"}
+	}}
+	// The file system need not keep extended attributes: metadata lie in a folder of their own.
+	versitygw = &storeProgram{name: "versitygw", health: "/health", command: func(s ObjectStore, dir, certs string) (args, env []string) {
+		args = []string{"--quiet", "--port", s.Endpoint, "--health", "/health"}
+		if certs != "" {
+			args = append(args, "--cert", filepath.Join(certs, "public.crt"), "--key", filepath.Join(certs, "private.key"))
+		}
+		args = append(args, "posix", "--sidecar", filepath.Join(dir, "metadata"), filepath.Join(dir, "objects"))
+		return args, []string{"ROOT_ACCESS_KEY_ID=" + s.AccessKey, "ROOT_SECRET_ACCESS_KEY=" + s.SecretKey}
+	}}
+	storePrograms = []*storeProgram{minio, versitygw}
+)
+
+// shared is the server without TLS that all tests of a binary share.
+func (p *storeProgram) shared(t *testing.T) ObjectStore {
+	t.Helper()
+	need(t, p.name)
+	p.once.Do(func() { p.at, p.err = p.start("") })
+	if p.err != nil {
+		t.Fatalf("starting %s: %v", p.name, p.err)
+	}
+	return p.at
+}
+
+// secure is a server of the test's own that speaks TLS.
+func (p *storeProgram) secure(t *testing.T) ObjectStore {
+	t.Helper()
+	need(t, p.name)
 	ca, pair := Certificate(t, time.Now().Add(time.Hour))
 	certs := t.TempDir()
 	for name, body := range pair {
@@ -40,55 +134,24 @@ func SecureStore(t *testing.T) ObjectStore {
 			t.Fatal(err)
 		}
 	}
-	s, err := startMinIO(nil, "--certs-dir", certs)
+	s, err := p.start(certs)
 	if err != nil {
-		t.Fatalf("starting MinIO with TLS: %v", err)
+		t.Fatalf("starting %s with TLS: %v", p.name, err)
 	}
 	s.CA = ca
 	return s
 }
 
-// BelievingStore is a MinIO server of the test's own that takes tokens of an issuer for an audience, and gives its one role every right of objects. The address is
-// that of the issuer's description.
-func BelievingStore(t *testing.T, issuer, audience string) ObjectStore {
-	t.Helper()
-	need(t, "minio")
-	s, err := startMinIO([]string{
-		"MINIO_IDENTITY_OPENID_CONFIG_URL=" + issuer, "MINIO_IDENTITY_OPENID_CLIENT_ID=" + audience, "MINIO_IDENTITY_OPENID_ROLE_POLICY=readwrite",
-	})
-	if err != nil {
-		t.Fatalf("starting MinIO with an issuer of tokens: %v", err)
-	}
-	return s
-}
-
-var store struct {
-	once sync.Once
-	at   ObjectStore
-	err  error
-}
-
-// Store is a MinIO server.
-func Store(t *testing.T) ObjectStore {
-	t.Helper()
-	need(t, "minio")
-	store.once.Do(func() { store.at, store.err = startMinIO(nil) })
-	if store.err != nil {
-		t.Fatalf("starting MinIO: %v", store.err)
-	}
-	return store.at
-}
-
 // Client is a client with every right.
-func (s ObjectStore) Client(t *testing.T) *minio.Client {
+func (s ObjectStore) Client(t *testing.T) *s3.Client {
 	t.Helper()
-	o := &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")}
+	o := &s3.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")}
 	if s.CA != "" {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM([]byte(s.CA))
 		o.Secure, o.Transport = true, &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 	}
-	c, err := minio.New(s.Endpoint, o)
+	c, err := s3.New(s.Endpoint, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,19 +164,25 @@ var buckets atomic.Int32
 func (s ObjectStore) NewBucket(t *testing.T) string {
 	t.Helper()
 	name := fmt.Sprintf("bucket-%d", buckets.Add(1))
-	if err := s.Client(t).MakeBucket(t.Context(), name, minio.MakeBucketOptions{}); err != nil {
+	if err := s.Client(t).MakeBucket(t.Context(), name, s3.MakeBucketOptions{}); err != nil {
 		t.Fatalf("making bucket %s: %v", name, err)
 	}
 	return name
 }
 
-func startMinIO(env []string, more ...string) (ObjectStore, error) {
-	dir, err := os.MkdirTemp("", "loadstone-minio-")
+// start starts a server that ends when the tests of the binary have ended.
+func (p *storeProgram) start(certs string, more ...string) (ObjectStore, error) {
+	s := ObjectStore{Name: p.name, AccessKey: "testbed", SecretKey: "testbed-secret-key"}
+	dir, err := os.MkdirTemp("", "loadstone-"+p.name+"-")
 	if err != nil {
-		return ObjectStore{}, err
+		return s, err
 	}
 	onEnd(func() error { return os.RemoveAll(dir) })
-	s := ObjectStore{AccessKey: "testbed", SecretKey: "testbed-secret-key"}
+	for _, part := range []string{"objects", "metadata"} {
+		if err := os.Mkdir(filepath.Join(dir, part), 0o700); err != nil {
+			return s, err
+		}
+	}
 	if s.Endpoint, err = FreeAddress(); err != nil {
 		return s, err
 	}
@@ -122,9 +191,9 @@ func startMinIO(env []string, more ...string) (ObjectStore, error) {
 		return s, err
 	}
 	onEnd(func() error { return errors.Join(log.Close(), os.Remove(log.Name())) })
-	c := exec.Command(filepath.Join(Assets(), "minio"), append([]string{"server", "--quiet", "--address", s.Endpoint, dir}, more...)...)
-	c.Env = []string{"MINIO_ROOT_USER=" + s.AccessKey, "MINIO_ROOT_PASSWORD=" + s.SecretKey, "MINIO_BROWSER=off", "HOME=" + dir, "GOMAXPROCS=1"}
-	c.Env = append(c.Env, env...)
+	args, env := p.command(s, dir, certs)
+	c := exec.Command(filepath.Join(Assets(), p.name), args...)
+	c.Env = slices.Concat(env, more, []string{"HOME=" + dir, "GOMAXPROCS=1"})
 	c.Stdout, c.Stderr = log, log
 	exited, err := run(c)
 	if err != nil {
@@ -134,15 +203,15 @@ func startMinIO(env []string, more ...string) (ObjectStore, error) {
 		err := c.Process.Kill()
 		<-exited
 		if errors.Is(err, os.ErrProcessDone) {
-			return errors.New("MinIO ended before the tests did")
+			return fmt.Errorf("%s ended before the tests did", p.name)
 		}
 		return err
 	})
 	scheme := "http://"
-	if len(more) > 0 {
+	if certs != "" {
 		scheme = "https://"
 	}
-	return s, ready(scheme+s.Endpoint+"/minio/health/ready", exited, log.Name())
+	return s, ready(scheme+s.Endpoint+p.health, exited, log.Name())
 }
 
 // run starts a program that ends with this process, also when a test panics. The kernel's promise is bound to the thread that
