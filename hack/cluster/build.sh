@@ -37,7 +37,7 @@ BINARIES=(
 
 # What no cluster of ours runs, and tests start by themselves: built when it is named.
 OF_TESTS=(
-  "versitygw $VERSITYGW_VERSION versitygw 60"
+  "versitygw $VERSITYGW_VERSION versitygw 70"
   "source-controller $FLUX_VERSION flux 180"
   "kustomize-controller $FLUX_VERSION flux 120"
   "argocd-sync $GITOPS_ENGINE_VERSION argocd 80"
