@@ -135,6 +135,7 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err    error
 		mute   bool // it takes the plan, and fails when that is looked up
+		loose  bool // it takes the plan and says what it holds, and fails when the plan is written again
 		waited time.Duration
 		before string // what it has waited for; a refusal, if it does not say
 		begins bool
@@ -146,6 +147,7 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 		"its key is wrong for as long as the run has patience": {err: artifact.ErrDenied, waited: time.Minute, begins: true},
 		"its key is wrong, after it was away for an hour":      {err: artifact.ErrDenied, waited: time.Hour, before: v1alpha1.ReasonStoreUnavailable},
 		"it cannot say what it holds":                          {mute: true, err: artifact.ErrNoDigests},
+		"it overwrites what it holds":                          {loose: true, err: artifact.ErrOverwrites},
 		"it holds another plan":                                {err: artifact.ErrExists, begins: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,8 +157,11 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 			meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: before})
 			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(s.run).Build()
 			var store Store = brokenStore{err: tc.err}
-			if tc.mute {
+			switch {
+			case tc.mute:
 				store = muteStore{store}
+			case tc.loose:
+				store = overwritingStore{muteStore{store}}
 			}
 			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Store: store}).awaitTurn(t.Context(), s)
 			if err != nil || !next.Stop || s.begins != tc.begins || (next.After > 0) == tc.begins || s.end != nil {

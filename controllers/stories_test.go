@@ -23,6 +23,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // condition fails the test unless a condition is as wanted and its message holds every part.
@@ -42,42 +43,45 @@ func condition(t *testing.T, list []metav1.Condition, kind string, status metav1
 
 func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	run := w.apply("quick", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) {
-		s.Blocks, s.Artifacts.Prefix = 2, "suites/x"
-	})
-	run = w.awaitEnd(run)
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		t.Parallel()
+		w := newWorld(t, storedAt(at))
+		run := w.apply("quick", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Blocks, s.Artifacts.Prefix = 2, "suites/x"
+		})
+		run = w.awaitEnd(run)
 
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "4 trials of 1 cell")
-	condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
-	if run.Status.Progress != "4/4" {
-		t.Errorf("progress is %s", run.Status.Progress)
-	}
-	if n := w.kubelet.crowd(); n != 1 {
-		t.Errorf("pods of %d trials were there at the same time", n)
-	}
-	measuredOnce(t, w, run, 4)
-	inTheirTurn(t, w, run)
-	artifactsOf(t, w, run)
-
-	workflow := &unstructured.Unstructured{}
-	workflow.SetGroupVersionKind(render.WorkflowKind)
-	workflow.SetNamespace(w.system)
-	workflow.SetName(render.WorkflowName(run.Name, string(run.UID), plan.Part{}))
-	await(w, workflow, "the workflow's end", argo.Ended)
-	released := 0
-	for _, answer := range strings.Split(w.argo.said(), "\n") {
-		switch {
-		case strings.HasPrefix(answer, "200 ") && strings.Contains(answer, `"succeeded":true`):
-			released++
-		case answer != "404 Not Found": // A step may come before the operator has heard of its trial, and asks again.
-			t.Errorf("a step was answered %s", answer)
+		condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+		condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "4 trials of 1 cell")
+		condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
+		if run.Status.Progress != "4/4" {
+			t.Errorf("progress is %s", run.Status.Progress)
 		}
-	}
-	if released != 4 {
-		t.Errorf("%d steps were answered that their trials have succeeded", released)
-	}
+		if n := w.kubelet.crowd(); n != 1 {
+			t.Errorf("pods of %d trials were there at the same time", n)
+		}
+		measuredOnce(t, w, run, 4)
+		inTheirTurn(t, w, run)
+		artifactsOf(t, w, run)
+
+		workflow := &unstructured.Unstructured{}
+		workflow.SetGroupVersionKind(render.WorkflowKind)
+		workflow.SetNamespace(w.system)
+		workflow.SetName(render.WorkflowName(run.Name, string(run.UID), plan.Part{}))
+		await(w, workflow, "the workflow's end", argo.Ended)
+		released := 0
+		for _, answer := range strings.Split(w.argo.said(), "\n") {
+			switch {
+			case strings.HasPrefix(answer, "200 ") && strings.Contains(answer, `"succeeded":true`):
+				released++
+			case answer != "404 Not Found": // A step may come before the operator has heard of its trial, and asks again.
+				t.Errorf("a step was answered %s", answer)
+			}
+		}
+		if released != 4 {
+			t.Errorf("%d steps were answered that their trials have succeeded", released)
+		}
+	})
 }
 
 // measuredOnce checks that the agents of each trial got one start, at its first attempt.
@@ -435,25 +439,28 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 
 func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		change func(*artifact.Config)
-		says   string
-	}{
-		"the bucket is not there": {func(c *artifact.Config) { c.Bucket = "nobody-made-this" }, "the bucket does not exist: create it, or set another one (chart value s3.bucket)"},
-		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, func(w *world) { tc.change(&w.store) })
-			run := w.awaitEnd(w.apply("nostore", func(s *v1alpha1.BenchmarkRunSpec) { s.PatienceSeconds = 1 }))
-			for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
-				condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, tc.says, "s3://"+w.store.Bucket)
-			}
-			if trials, pods := w.trials(run), w.kubelet.pods(); len(trials) > 0 || len(pods) > 0 {
-				t.Errorf("there are %d trials and %d pods", len(trials), len(pods))
-			}
-		})
-	}
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		t.Parallel()
+		for name, tc := range map[string]struct {
+			change func(*artifact.Config)
+			says   string
+		}{
+			"the bucket is not there": {func(c *artifact.Config) { c.Bucket = "nobody-made-this" }, "the bucket does not exist: create it, or set another one (chart value s3.bucket)"},
+			"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, storedAt(at), func(w *world) { tc.change(&w.store) })
+				run := w.awaitEnd(w.apply("nostore", func(s *v1alpha1.BenchmarkRunSpec) { s.PatienceSeconds = 1 }))
+				for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
+					condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, tc.says, "s3://"+w.store.Bucket)
+				}
+				if trials, pods := w.trials(run), w.kubelet.pods(); len(trials) > 0 || len(pods) > 0 {
+					t.Errorf("there are %d trials and %d pods", len(trials), len(pods))
+				}
+			})
+		}
+	})
 }
 
 func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {

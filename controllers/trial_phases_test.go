@@ -67,6 +67,8 @@ func (s brokenStore) Find(context.Context, string) (record.Artifact, error) {
 
 func (s brokenStore) Verify(context.Context, record.Artifact) error { return s.err }
 
+func (s brokenStore) CheckWriteOnce(context.Context, string, string, []byte) error { return s.err }
+
 func (s brokenStore) Destination(context.Context, string, string, time.Duration) (string, map[string]string, error) {
 	return "", nil, s.err
 }
@@ -77,6 +79,11 @@ type muteStore struct{ Store }
 func (muteStore) Put(context.Context, string, string, []byte) (record.Artifact, error) {
 	return record.Artifact{}, nil
 }
+
+// overwritingStore is a muteStore that also says what it holds.
+type overwritingStore struct{ muteStore }
+
+func (overwritingStore) Verify(context.Context, record.Artifact) error { return nil }
 
 // The two cells of scopeOf's trial take 20.5 s. A pass at later(d) sees a trial that started d ago.
 func later(d time.Duration) func(*trialScope) {

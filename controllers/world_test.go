@@ -82,7 +82,6 @@ var (
 
 func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	t.Helper()
-	object := testbed.Store(t)
 	w := &world{t: t, config: testbed.Cluster(t, ".."), scheme: runtime.NewScheme(), clock: &clock{}, stop: func() {}}
 	w.config.QPS, w.config.Burst = 1000, 1000
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -100,7 +99,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	n := worlds.Add(1)
 	w.namespace, w.system = fmt.Sprintf("bench-%d", n), fmt.Sprintf("system-%d", n)
 	w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
-	w.store = artifact.Config{Endpoint: object.Endpoint, Bucket: object.NewBucket(t), Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
+	storedAt(testbed.Store(t))(w)
 	w.addr, err = testbed.FreeAddress()
 	w.must(err)
 	w.agents = &fakeAgents{clock: w.clock, byIP: map[string]*fakeAgent{}}
@@ -116,6 +115,13 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	}
 	t.Cleanup(w.end)
 	return w
+}
+
+// storedAt gives a world a bucket of an object store.
+func storedAt(at testbed.ObjectStore) func(*world) {
+	return func(w *world) {
+		w.store = artifact.Config{Endpoint: at.Endpoint, Bucket: at.NewBucket(w.t), Region: "us-east-1", AccessKey: at.AccessKey, SecretKey: at.SecretKey}
+	}
 }
 
 // install gives the operator what the chart gives it, and nothing more.

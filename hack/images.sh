@@ -37,6 +37,7 @@ IMAGES=(
   "workflow-controller infra          $BIN/workflow-controller"
   "argoexec            infra          $BIN/argoexec"
   "minio               infra          $BIN/minio"
+  "versitygw           infra          $BIN/versitygw"
 )
 
 dockerfile() { echo "$ROOT/images/$1.Dockerfile"; }

@@ -27,7 +27,7 @@ patience=60m
 MODULE=loadstone.dev/loadstone
 
 # The servers that tests start, which hack/cluster/build.sh makes.
-SERVERS=(kube-apiserver kubectl etcd minio helm k6 vegeta)
+SERVERS=(kube-apiserver kubectl etcd minio versitygw helm k6 vegeta)
 SERVERS_OF_GITOPS=(kube-apiserver kubectl etcd source-controller kustomize-controller argocd-sync)
 
 # --- which tests -----------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ test_workloads() {
 
 cluster_builds() {
   hack/cluster/build.sh
-  hack/cluster/build.sh "${SERVERS_OF_GITOPS[@]}"
+  hack/cluster/build.sh versitygw "${SERVERS_OF_GITOPS[@]}"
 }
 
 test_cluster() {
@@ -185,7 +185,7 @@ plan() {
     test-workloads) list+=(chrt:util-linux pkg-config:pkg-config) ;;
     test-cluster)
       hack/cluster/build.sh plan >&2
-      hack/cluster/build.sh plan "${SERVERS_OF_GITOPS[@]}" >&2
+      hack/cluster/build.sh plan versitygw "${SERVERS_OF_GITOPS[@]}" >&2
       docker info >/dev/null 2>&1 || list+=(buildah:buildah mmdebstrap:mmdebstrap)
       ;;
   esac

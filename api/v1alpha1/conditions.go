@@ -70,8 +70,8 @@ const (
 	ReasonNotEnoughResources = "NotEnoughResources"
 	// ReasonStoreUnavailable surfaces when the object store cannot be reached, or refuses the bucket or the key.
 	ReasonStoreUnavailable = "StoreUnavailable"
-	// ReasonStoreRefused surfaces while a run waits for an object store that refuses the key, the bucket or more data, or that tells no
-	// SHA-256 of what it holds.
+	// ReasonStoreRefused surfaces while a run waits for an object store that refuses the key, the bucket or more data, that tells no
+	// SHA-256 of what it holds, or that overwrites it.
 	ReasonStoreRefused = "StoreRefused"
 )
 

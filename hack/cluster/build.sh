@@ -40,6 +40,7 @@ BINARIES=(
 
 # What no cluster of ours runs, and tests start by themselves: built when it is named.
 OF_TESTS=(
+  "versitygw $VERSITYGW_VERSION versitygw 70"
   "source-controller $FLUX_VERSION flux 180"
   "kustomize-controller $FLUX_VERSION flux 120"
   "argocd-sync $GITOPS_ENGINE_VERSION argocd 80"
@@ -94,6 +95,7 @@ argo() {
 }
 
 minio() { go_install "$3" github.com/minio/minio "v$2"; }
+versitygw() { go_install "$3" github.com/versity/versitygw/cmd/versitygw "v$2"; }
 helm() { go_install "$3" helm.sh/helm/v3/cmd/helm "v$2"; }
 
 # k6 and vegeta are load generators and no servers: they lie here because they are built like them, and go into the agent's image as they are.

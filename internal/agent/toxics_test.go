@@ -35,7 +35,7 @@ type far struct {
 	tries atomic.Int32
 }
 
-func newFar(t *testing.T) *far {
+func newFar(t *testing.T, server testbed.ObjectStore) *far {
 	t.Helper()
 	texts := map[string]string{"large.txt": strings.Repeat("0123456789abcdef", 1<<14), "empty.txt": ""}
 	f := &far{bench: holding(t, texts)}
@@ -58,7 +58,6 @@ func newFar(t *testing.T) *far {
 			return new(net.Dialer).DialContext(ctx, network, f.toAgent.Addr)
 		},
 	})
-	server := testbed.Store(t)
 	f.toStore = testbed.NewProxy(t, server.Endpoint)
 	var err error
 	f.store, err = artifact.Open(artifact.Config{
@@ -116,27 +115,29 @@ func poison(p *testbed.Proxy, toxics []testbed.Toxic) {
 }
 
 func TestAnAgentStoresItsFilesWhenItsStoreCanBeReachedAgain(t *testing.T) {
-	for name, toxics := range ends {
-		t.Run(name, func(t *testing.T) {
-			f := newFar(t)
-			poison(f.toStore, toxics)
-			if err := f.order(); err != nil {
-				t.Fatal(err)
-			}
-			s := f.await("trying again", func(protocol.State) bool { return f.tries.Load() >= 3 })
-			if s.Phase != protocol.Measured || !s.Uploading {
-				t.Errorf("while nothing can be stored the agent is %+v", s)
-			}
-			f.toStore.Heal()
-			f.stored()
-		})
-	}
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		for name, toxics := range ends {
+			t.Run(name, func(t *testing.T) {
+				f := newFar(t, at)
+				poison(f.toStore, toxics)
+				if err := f.order(); err != nil {
+					t.Fatal(err)
+				}
+				s := f.await("trying again", func(protocol.State) bool { return f.tries.Load() >= 3 })
+				if s.Phase != protocol.Measured || !s.Uploading {
+					t.Errorf("while nothing can be stored the agent is %+v", s)
+				}
+				f.toStore.Heal()
+				f.stored()
+			})
+		}
+	})
 }
 
 func TestAnAgentThatIsHardToReachIsNeitherRefusingNorWrong(t *testing.T) {
 	for name, toxics := range ends {
 		t.Run(name, func(t *testing.T) {
-			f := newFar(t)
+			f := newFar(t, testbed.Store(t))
 			poison(f.toAgent, toxics)
 			var refusal *agents.Refusal
 			if s, err := f.operator.State(t.Context(), "192.0.2.1"); err == nil || errors.As(err, &refusal) {
@@ -160,7 +161,7 @@ func TestAnAgentThatIsHardToReachIsNeitherRefusingNorWrong(t *testing.T) {
 }
 
 func TestSlowConnectionsChangeNothing(t *testing.T) {
-	f := newFar(t)
+	f := newFar(t, testbed.Store(t))
 	for _, p := range []*testbed.Proxy{f.toAgent, f.toStore} {
 		for _, toxic := range []testbed.Toxic{
 			{Type: "latency", Stream: "downstream", Attributes: map[string]int{"latency": 50, "jitter": 30}},

@@ -203,29 +203,36 @@ func restricted() *corev1.SecurityContext {
 	}
 }
 
-// otherPod is a MinIO whose bucket is a folder that the kubelet makes for the mount of an init container.
+// otherPod is a versitygw, so that the operator meets a store that is no MinIO. Its bucket is a folder that the kubelet makes for the mount of an init
+// container.
 func otherPod(labels map[string]string) *corev1.Pod {
 	user := int64(65532)
+	empty := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: other, Namespace: system, Labels: labels},
 		Spec: corev1.PodSpec{
 			SecurityContext:               &corev1.PodSecurityContext{RunAsUser: &user, RunAsGroup: &user, FSGroup: &user},
 			TerminationGracePeriodSeconds: new(int64),
 			Volumes: []corev1.Volume{
-				{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+				{Name: "objects", VolumeSource: empty}, {Name: "metadata", VolumeSource: empty},
 				{Name: "certificate", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 					SecretName: other, Items: []corev1.KeyToPath{{Key: "public.crt", Path: "public.crt"}, {Key: "private.key", Path: "private.key"}},
 				}}},
 			},
 			InitContainers: []corev1.Container{{
-				Name: "bucket", Image: image("minio"), Args: []string{"--version"}, SecurityContext: restricted(),
-				VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/bucket", SubPath: "elsewhere"}},
+				Name: "bucket", Image: image("versitygw"), Args: []string{"--version"}, SecurityContext: restricted(),
+				VolumeMounts: []corev1.VolumeMount{{Name: "objects", MountPath: "/bucket", SubPath: "elsewhere"}},
 			}},
 			Containers: []corev1.Container{{
-				Name: "minio", Image: image("minio"), SecurityContext: restricted(),
-				Args:         []string{"server", "--quiet", "--certs-dir=/certificate", "--address=:9000", "/data"},
-				Env:          []corev1.EnvVar{{Name: "MINIO_ROOT_USER", Value: "somebody"}, {Name: "MINIO_ROOT_PASSWORD", Value: "right-secret-key"}},
-				VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/data"}, {Name: "certificate", MountPath: "/certificate", ReadOnly: true}},
+				Name: "versitygw", Image: image("versitygw"), SecurityContext: restricted(),
+				Args: []string{
+					"--quiet", "--port=:9000", "--cert=/certificate/public.crt", "--key=/certificate/private.key", "posix", "--sidecar=/metadata", "/objects",
+				},
+				Env: []corev1.EnvVar{{Name: "ROOT_ACCESS_KEY_ID", Value: "somebody"}, {Name: "ROOT_SECRET_ACCESS_KEY", Value: "right-secret-key"}},
+				VolumeMounts: []corev1.VolumeMount{
+					{Name: "objects", MountPath: "/objects"}, {Name: "metadata", MountPath: "/metadata"},
+					{Name: "certificate", MountPath: "/certificate", ReadOnly: true},
+				},
 			}},
 		},
 	}

@@ -126,13 +126,18 @@ func Once(ctx context.Context, store artifact.Bucket, key string, manifest any) 
 	return stored, err
 }
 
-// PutPlan stores the plan of a run and looks it up, as all that is stored will be: not every store can say what it holds.
+// PutPlan stores the plan of a run, and checks on it what not every store does: that it says what it holds, and does not overwrite it.
 func PutPlan(ctx context.Context, store artifact.Bucket, runPrefix string, p plan.Plan) error {
-	stored, err := store.Put(ctx, artifact.PlanKey(runPrefix), "application/json", p.JSON())
+	const contentType = "application/json"
+	body := p.JSON()
+	stored, err := store.Put(ctx, artifact.PlanKey(runPrefix), contentType, body)
 	if err != nil {
 		return err
 	}
-	return store.Verify(ctx, stored)
+	if err := store.Verify(ctx, stored); err != nil {
+		return err
+	}
+	return store.CheckWriteOnce(ctx, stored.Key, contentType, body)
 }
 
 // Plan reads the plan that a run has stored when it began. hash is that of the plan, which is the SHA-256 of the object; empty if it is not known.

@@ -92,7 +92,7 @@ func (f *Folder) same(a record.Artifact) error {
 		return f.explain("looking up", a.Key, err)
 	}
 	if there := describe(a.Key, body); there != a {
-		return fmt.Errorf("%w: %s holds %d bytes with SHA-256 %s, not %d bytes with %s", ErrExists, f.URI(a.Key), there.Bytes, there.SHA256, a.Bytes, a.SHA256)
+		return otherContent(f.URI(a.Key), there, a)
 	}
 	return nil
 }

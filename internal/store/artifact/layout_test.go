@@ -43,21 +43,23 @@ func keep(t *testing.T, store *artifact.Store, prefix string, d record.RunData) 
 }
 
 func TestLoadReadsBackWhatWasKept(t *testing.T) {
-	_, store := bucket(t)
-	want := recordtest.Run(recordtest.Duel(1))
-	recordtest.Drop(&want, 1, "go-slow", "WrongResponse", "it answered 500")
-	keep(t, store, "p", want)
-	got, err := store.Load(t.Context(), "p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" || len(got.Trials) != 2 {
-		t.Errorf("%d trials, (-want +got):\n%s", len(got.Trials), diff)
-	}
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		_, store := bucket(t, at)
+		want := recordtest.Run(recordtest.Duel(1))
+		recordtest.Drop(&want, 1, "go-slow", "WrongResponse", "it answered 500")
+		keep(t, store, "p", want)
+		got, err := store.Load(t.Context(), "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got.Trials) != 2 {
+			t.Errorf("%d trials, (-want +got):\n%s", len(got.Trials), diff)
+		}
+	})
 }
 
 func TestAGeneratorWithoutARecordLeavesItsPlaceEmpty(t *testing.T) {
-	_, store := bucket(t)
+	_, store := bucket(t, testbed.Store(t))
 	o := recordtest.Duel(1)
 	o.Generators, o.Levels = 12, []int32{120}
 	want := recordtest.Run(o)
@@ -85,7 +87,7 @@ func TestLoadRefusesWhatIsNotWhatItSays(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, store := bucket(t)
+			_, store := bucket(t, testbed.Store(t))
 			if tc.spoil != nil {
 				d := recordtest.Run(recordtest.Duel(1))
 				keep(t, store, "q", d)
@@ -109,56 +111,87 @@ func eachTrial(d *record.RunData, change func(*record.Artifact)) {
 }
 
 func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
-	manifest := func(d record.RunData) string { return d.Manifest.Trials[0].Manifest.Key }
-	recordOf := func(member string) func(record.RunData) string {
-		return func(d record.RunData) string {
-			of := func(a record.Artifact) bool { return a.Member == member && a.Name == record.ResultFile }
-			all := d.Trials[0].Manifest.Artifacts
-			return all[slices.IndexFunc(all, of)].Key
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		manifest := func(d record.RunData) string { return d.Manifest.Trials[0].Manifest.Key }
+		recordOf := func(member string) func(record.RunData) string {
+			return func(d record.RunData) string {
+				of := func(a record.Artifact) bool { return a.Member == member && a.Name == record.ResultFile }
+				all := d.Trials[0].Manifest.Artifacts
+				return all[slices.IndexFunc(all, of)].Key
+			}
+		}
+		for name, tc := range map[string]struct {
+			key func(record.RunData) string
+			// gone is true of an object that is not there any more; otherwise it has other content.
+			gone bool
+		}{
+			"its manifest is another":                {key: manifest},
+			"its manifest is gone":                   {key: manifest, gone: true},
+			"the record of its server is another":    {key: recordOf("server-0")},
+			"the record of its server is gone":       {key: recordOf("server-0"), gone: true},
+			"the record of its generator is another": {key: recordOf("generator-0")},
+			"the record of its generator is gone":    {key: recordOf("generator-0"), gone: true},
+		} {
+			t.Run(name, func(t *testing.T) {
+				c, store := bucket(t, at)
+				d := recordtest.Run(recordtest.Duel(1))
+				keep(t, store, "p", d)
+				key, says := tc.key(d), "its manifest says"
+				if tc.gone {
+					says = artifact.ErrNotFound.Error()
+				}
+				spoil(t, at, c.Bucket, key, tc.gone)
+				got, err := store.Load(t.Context(), "p")
+				if err != nil {
+					t.Fatal(err)
+				}
+				lost := got.Manifest.Trials[0]
+				if len(got.Trials) != len(d.Trials)-1 || lost.Manifest != nil || lost.Reason != "StoreUnavailable" || !strings.Contains(lost.Message, key) || !strings.Contains(lost.Message, says) {
+					t.Errorf("%d of %d trials are read, and of the lost one is said: %+v", len(got.Trials), len(d.Trials), lost)
+				}
+				if notes := strings.Join(got.Manifest.Notes, " "); !strings.Contains(notes, "this record is partial") || !strings.Contains(notes, lost.Name) {
+					t.Errorf("the record notes %q", notes)
+				} else if got.Lost == "" || !strings.Contains(notes, got.Lost) {
+					t.Errorf("what is lost is called %q", got.Lost)
+				}
+			})
+		}
+	})
+}
+
+// Tools that copy a bucket keep no SHA-256 beside the objects. A report that is made again must find its files there.
+func TestBucketCopiedToAnotherStoreIsReadAndWritten(t *testing.T) {
+	from, old := bucket(t, testbed.Store(t))
+	to, store := bucket(t, testbed.Gateway(t))
+	want := recordtest.Run(recordtest.Duel(1))
+	keep(t, old, "p", want)
+	reading, writing := testbed.Store(t).Client(t), testbed.Gateway(t).Client(t)
+	for o := range reading.ListObjects(t.Context(), from.Bucket, minio.ListObjectsOptions{Recursive: true}) {
+		if o.Err != nil {
+			t.Fatal(o.Err)
+		}
+		body, err := reading.GetObject(t.Context(), from.Bucket, o.Key, minio.GetObjectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := writing.PutObject(t.Context(), to.Bucket, o.Key, body, o.Size, minio.PutObjectOptions{}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for name, tc := range map[string]struct {
-		key func(record.RunData) string
-		// gone is true of an object that is not there any more; otherwise it has other content.
-		gone bool
-	}{
-		"its manifest is another":                {key: manifest},
-		"its manifest is gone":                   {key: manifest, gone: true},
-		"the record of its server is another":    {key: recordOf("server-0")},
-		"the record of its server is gone":       {key: recordOf("server-0"), gone: true},
-		"the record of its generator is another": {key: recordOf("generator-0")},
-		"the record of its generator is gone":    {key: recordOf("generator-0"), gone: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c, store := bucket(t)
-			d := recordtest.Run(recordtest.Duel(1))
-			keep(t, store, "p", d)
-			key, says := tc.key(d), "its manifest says"
-			if tc.gone {
-				says = artifact.ErrNotFound.Error()
-			}
-			spoil(t, c.Bucket, key, tc.gone)
-			got, err := store.Load(t.Context(), "p")
-			if err != nil {
-				t.Fatal(err)
-			}
-			lost := got.Manifest.Trials[0]
-			if len(got.Trials) != len(d.Trials)-1 || lost.Manifest != nil || lost.Reason != "StoreUnavailable" || !strings.Contains(lost.Message, key) || !strings.Contains(lost.Message, says) {
-				t.Errorf("%d of %d trials are read, and of the lost one is said: %+v", len(got.Trials), len(d.Trials), lost)
-			}
-			if notes := strings.Join(got.Manifest.Notes, " "); !strings.Contains(notes, "this record is partial") || !strings.Contains(notes, lost.Name) {
-				t.Errorf("the record notes %q", notes)
-			} else if got.Lost == "" || !strings.Contains(notes, got.Lost) {
-				t.Errorf("what is lost is called %q", got.Lost)
-			}
-		})
+	got, err := store.Load(t.Context(), "p")
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	keep(t, store, "p", want)
+	if _, err := store.PutJSON(t.Context(), artifact.ManifestKey("p"), "another"); !errors.Is(err, artifact.ErrExists) {
+		t.Errorf("another content ends with %v", err)
 	}
 }
 
 // spoil takes an object from a bucket, or gives it other content, as somebody else may.
-func spoil(t *testing.T, bucket, key string, gone bool) {
+func spoil(t *testing.T, at testbed.ObjectStore, bucket, key string, gone bool) {
 	t.Helper()
-	c := testbed.Store(t).Client(t)
+	c := at.Client(t)
 	err := c.RemoveObject(t.Context(), bucket, key, minio.RemoveObjectOptions{})
 	if !gone && err == nil {
 		_, err = c.PutObject(t.Context(), bucket, key, strings.NewReader("{}"), 2, minio.PutObjectOptions{})

@@ -58,6 +58,8 @@ type Bucket interface {
 	Destination(ctx context.Context, key, sha string, expires time.Duration) (string, map[string]string, error)
 	// Verify asks the store whether an object is there as it is described.
 	Verify(ctx context.Context, a record.Artifact) error
+	// CheckWriteOnce checks that the store refuses to write an object that is there already, with the body that it has.
+	CheckWriteOnce(ctx context.Context, key, contentType string, body []byte) error
 	// Find describes an object that is there.
 	Find(ctx context.Context, key string) (record.Artifact, error)
 }
@@ -209,4 +211,9 @@ func CheckSum(uri string, body []byte, sha string) error {
 func describe(key string, body []byte) record.Artifact {
 	sum := sha256.Sum256(body)
 	return record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
+}
+
+// otherContent is ErrExists for an object that is there in the place of another one.
+func otherContent(uri string, there, want record.Artifact) error {
+	return fmt.Errorf("%w: %s holds %d bytes with SHA-256 %s, not %d bytes with %s", ErrExists, uri, there.Bytes, there.SHA256, want.Bytes, want.SHA256)
 }

@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // Bodies of stores and of proxies, as they send them.
@@ -103,54 +104,82 @@ func TestARefusalNamesWhoseKeyItIs(t *testing.T) {
 
 // A proxy that knows no such page for a while costs no trial.
 func TestAProxyThatAnswersForTheStoreCostsNoTrial(t *testing.T) {
-	c, store := bucket(t)
-	keep(t, store, "p", recordtest.Run(recordtest.Duel(2)))
-	var away atomic.Bool
-	way := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.Endpoint})
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if away.Load() && strings.Contains(q.URL.Path, "/trials/") {
-			http.NotFound(w, q)
-			return
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		c, store := bucket(t, at)
+		keep(t, store, "p", recordtest.Run(recordtest.Duel(2)))
+		var away atomic.Bool
+		way := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.Endpoint})
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			if away.Load() && strings.Contains(q.URL.Path, "/trials/") {
+				http.NotFound(w, q)
+				return
+			}
+			way.ServeHTTP(w, q)
+		}))
+		t.Cleanup(proxy.Close)
+		c.Endpoint = strings.TrimPrefix(proxy.URL, "http://")
+		through := open(t, c)
+		away.Store(true)
+		if _, err := through.Load(t.Context(), "p"); !errors.Is(err, artifact.ErrUnreachable) || artifact.Unreadable(err) || artifact.Terminal(err) {
+			t.Errorf("while it answers 404: %v", err)
 		}
-		way.ServeHTTP(w, q)
-	}))
-	t.Cleanup(proxy.Close)
-	c.Endpoint = strings.TrimPrefix(proxy.URL, "http://")
-	through := open(t, c)
-	away.Store(true)
-	if _, err := through.Load(t.Context(), "p"); !errors.Is(err, artifact.ErrUnreachable) || artifact.Unreadable(err) || artifact.Terminal(err) {
-		t.Errorf("while it answers 404: %v", err)
-	}
-	away.Store(false)
-	d, err := through.Load(t.Context(), "p")
-	if err != nil || d.Lost != "" || len(d.Trials) != len(d.Manifest.Trials) {
-		t.Errorf("afterwards: %d trials of %d, %q, %v", len(d.Trials), len(d.Manifest.Trials), d.Lost, err)
-	}
+		away.Store(false)
+		d, err := through.Load(t.Context(), "p")
+		if err != nil || d.Lost != "" || len(d.Trials) != len(d.Manifest.Trials) {
+			t.Errorf("afterwards: %d trials of %d, %q, %v", len(d.Trials), len(d.Manifest.Trials), d.Lost, err)
+		}
+	})
 }
 
 // A store that keeps no checksums takes the plan, and would lose each trial when its files are looked up.
 func TestAStoreThatTellsNoDigestIsNamed(t *testing.T) {
-	c, store := bucket(t)
-	way := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.Endpoint})
-	way.ModifyResponse = func(r *http.Response) error {
-		r.Header.Del("X-Amz-Checksum-Sha256")
-		return nil
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		c, store := bucket(t, at)
+		way := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.Endpoint})
+		way.ModifyResponse = func(r *http.Response) error {
+			r.Header.Del("X-Amz-Checksum-Sha256")
+			return nil
+		}
+		poor := httptest.NewServer(way)
+		t.Cleanup(poor.Close)
+		c.Endpoint = strings.TrimPrefix(poor.URL, "http://")
+		through := open(t, c)
+		a, err := through.Put(t.Context(), "plan.json", "application/json", []byte("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := through.Verify(t.Context(), a); !errors.Is(err, artifact.ErrNoDigests) || !artifact.Mendable(err) {
+			t.Errorf("looked up through it: %v", err)
+		}
+		if again, err := through.Put(t.Context(), "plan.json", "application/json", []byte("{}")); err != nil || again != a {
+			t.Errorf("written again through it: %+v, %v", again, err)
+		}
+		if err := store.Verify(t.Context(), a); err != nil {
+			t.Errorf("looked up where it lies: %v", err)
+		}
+	})
+}
+
+// A store that ignores If-None-Match would let an operator overwrite what another one has stored.
+func TestStoreThatOverwritesIsNamed(t *testing.T) {
+	loose := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("ETag", `"1"`) }))
+	t.Cleanup(loose.Close)
+	store := open(t, artifact.Config{Endpoint: strings.TrimPrefix(loose.URL, "http://"), Bucket: "bucket", Region: "us-east-1", AccessKey: "k", SecretKey: "s"})
+	err := store.CheckWriteOnce(t.Context(), "plan.json", "application/json", []byte("{}"))
+	if !errors.Is(err, artifact.ErrOverwrites) || !artifact.Mendable(err) || !strings.Contains(err.Error(), "s3.endpoint") {
+		t.Errorf("got %v", err)
 	}
-	poor := httptest.NewServer(way)
-	t.Cleanup(poor.Close)
-	c.Endpoint = strings.TrimPrefix(poor.URL, "http://")
-	through := open(t, c)
-	a, err := through.Put(t.Context(), "plan.json", "application/json", []byte("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := through.Verify(t.Context(), a); !errors.Is(err, artifact.ErrNoDigests) || !artifact.Mendable(err) {
-		t.Errorf("looked up through it: %v", err)
-	}
-	if _, err := through.Put(t.Context(), "plan.json", "application/json", []byte("{}")); !errors.Is(err, artifact.ErrNoDigests) {
-		t.Errorf("written again through it: %v", err)
-	}
-	if err := store.Verify(t.Context(), a); err != nil {
-		t.Errorf("looked up where it lies: %v", err)
-	}
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		_, store := bucket(t, at)
+		a, err := store.Put(t.Context(), "plan.json", "application/json", []byte("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.CheckWriteOnce(t.Context(), a.Key, "application/json", []byte("{}")); err != nil {
+			t.Errorf("a store that does not overwrite: %v", err)
+		}
+		if err := store.Verify(t.Context(), a); err != nil {
+			t.Error(err)
+		}
+	})
 }

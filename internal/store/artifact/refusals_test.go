@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // storedTrial stores a trial's manifest and returns a run's manifest that names it.
@@ -62,7 +63,7 @@ func TestATrialThatIsNotWhatATrialIsIsRefused(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, store := bucket(t)
+			_, store := bucket(t, testbed.Store(t))
 			if _, err := store.PutJSON(t.Context(), "record.json", map[string]any{}); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +88,7 @@ func TestATrialThatIsNotWhatATrialIsIsRefused(t *testing.T) {
 func TestAManifestThatIsNoManifestIsAnError(t *testing.T) {
 	for name, body := range map[string]string{"nothing": "", "no JSON": "<html>", "a list": "[]", "half of it": `{"schema": "`, "another type": `{"schema": 2}`} {
 		t.Run(name, func(t *testing.T) {
-			_, store := bucket(t)
+			_, store := bucket(t, testbed.Store(t))
 			if _, err := store.Put(t.Context(), artifact.ManifestKey("p"), "application/json", []byte(body)); err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +142,7 @@ func TestAManifestOfAnotherVersionIsCalledSo(t *testing.T) {
 
 // The second server of a duet lies in its own place, whatever the order of the artifacts.
 func TestTheRecordsOfADuetLieInTheOrderOfItsServers(t *testing.T) {
-	_, store := bucket(t)
+	_, store := bucket(t, testbed.Store(t))
 	m := record.TrialManifest{Schema: record.TrialManifestSchema, PlannedTrial: record.PlannedTrial{Name: "duet-000-duet", Type: record.Sweep, Servers: []string{"go", "epoll"}}}
 	for _, index := range []int{1, 0} {
 		server := record.ObserverResult{Environment: record.Environment{Node: fmt.Sprintf("node-%d", index)}}
@@ -164,7 +165,7 @@ func TestTheRecordsOfADuetLieInTheOrderOfItsServers(t *testing.T) {
 }
 
 func TestATrialWithoutAManifestIsNotRead(t *testing.T) {
-	_, store := bucket(t)
+	_, store := bucket(t, testbed.Store(t))
 	m := record.RunManifest{Trials: []record.TrialEntry{{Reason: "WrongResponse", Message: "it answered 500"}}}
 	if got, err := store.LoadTrials(t.Context(), m); err != nil || len(got.Trials) != 0 {
 		t.Errorf("%d trials, %v", len(got.Trials), err)
@@ -172,24 +173,26 @@ func TestATrialWithoutAManifestIsNotRead(t *testing.T) {
 }
 
 func TestFindSaysWhatLiesUnderAKey(t *testing.T) {
-	_, store := bucket(t)
-	for key, body := range map[string]string{"a": "hello", "b/empty": ""} {
-		want, err := store.Put(t.Context(), key, "text/plain", []byte(body))
-		if err != nil {
-			t.Fatal(err)
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		_, store := bucket(t, at)
+		for key, body := range map[string]string{"a": "hello", "b/empty": ""} {
+			want, err := store.Put(t.Context(), key, "text/plain", []byte(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := store.Find(t.Context(), key)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got):\n%s", key, err, diff)
+			}
 		}
-		got, err := store.Find(t.Context(), key)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", key, err, diff)
+		if got, err := store.Find(t.Context(), "nothing"); !errors.Is(err, artifact.ErrNotFound) {
+			t.Errorf("nothing is found as %+v, %v", got, err)
 		}
-	}
-	if got, err := store.Find(t.Context(), "nothing"); !errors.Is(err, artifact.ErrNotFound) {
-		t.Errorf("nothing is found as %+v, %v", got, err)
-	}
+	})
 }
 
 func TestWhatJSONCannotHoldIsNotWritten(t *testing.T) {
-	_, store := bucket(t)
+	_, store := bucket(t, testbed.Store(t))
 	if a, err := store.PutJSON(t.Context(), "a.json", func() {}); err == nil {
 		t.Errorf("it is written as %+v", a)
 	}
@@ -270,7 +273,7 @@ func TestAnEndpointThatIsNoneIsRefused(t *testing.T) {
 
 // A trial that cannot be read costs itself alone, but a run of which nothing is left is no record.
 func TestARunOfWhichNothingCanBeReadIsAnError(t *testing.T) {
-	_, store := bucket(t)
+	_, store := bucket(t, testbed.Store(t))
 	d := recordtest.Run(recordtest.Duel(1))
 	keep(t, store, "p", d)
 	m := d.Manifest
@@ -287,7 +290,7 @@ func TestARunOfWhichNothingCanBeReadIsAnError(t *testing.T) {
 }
 
 func TestOnlyWhatStaysSoIsUnreadable(t *testing.T) {
-	_, store := bucket(t)
+	_, store := bucket(t, testbed.Store(t))
 	if _, err := store.Put(t.Context(), "broken/manifest.json", "application/json", []byte("{")); err != nil {
 		t.Fatal(err)
 	}

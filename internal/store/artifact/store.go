@@ -149,23 +149,48 @@ func (s *Store) URI(key string) string { return "s3://" + s.bucket + "/" + key }
 
 // Put writes an object once. Written again with the same content it succeeds; with another content it is ErrExists.
 func (s *Store) Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error) {
+	a := describe(key, body)
+	written, err := s.putNew(ctx, key, contentType, body)
+	if err != nil || written {
+		return a, err
+	}
+	// It is read, since a bucket that somebody has copied from another store may tell no digests.
+	there, err := s.Find(ctx, key)
+	if err == nil && there != a {
+		err = otherContent(s.URI(key), there, a)
+	}
+	return a, err
+}
+
+// CheckWriteOnce checks that the store refuses to write an object that is there already, with the body that it has: a store that ignores the condition
+// would overwrite it.
+func (s *Store) CheckWriteOnce(ctx context.Context, key, contentType string, body []byte) error {
+	written, err := s.putNew(ctx, key, contentType, body)
+	if err == nil && written {
+		return fmt.Errorf("writing %s again: %w", s.URI(key), ErrOverwrites)
+	}
+	return err
+}
+
+// putNew writes an object, unless the store says that there is one already.
+func (s *Store) putNew(ctx context.Context, key, contentType string, body []byte) (written bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, putDeadline)
 	defer cancel()
 	sum := sha256.Sum256(body)
-	a := record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
 	opts := minio.PutObjectOptions{
 		ContentType: contentType, DisableMultipart: true, SendContentMd5: false,
 		UserMetadata: map[string]string{checksumHeader: base64.StdEncoding.EncodeToString(sum[:])},
 	}
 	opts.SetMatchETagExcept("*")
-	_, err := s.client.PutObject(ctx, s.bucket, key, bytes.NewReader(body), int64(len(body)), opts)
-	if err == nil {
-		return a, nil
+	_, err = s.client.PutObject(ctx, s.bucket, key, bytes.NewReader(body), int64(len(body)), opts)
+	switch {
+	case err == nil:
+		return true, nil
+	case minio.ToErrorResponse(err).StatusCode == http.StatusPreconditionFailed:
+		return false, nil
+	default:
+		return false, s.explain("writing", key, err)
 	}
-	if minio.ToErrorResponse(err).StatusCode != http.StatusPreconditionFailed {
-		return a, s.explain("writing", key, err)
-	}
-	return a, s.Verify(ctx, a)
 }
 
 const checksumHeader = "X-Amz-Checksum-Sha256"
@@ -277,6 +302,9 @@ var (
 	ErrFull = errors.New("the object store is full: free space or raise its quota")
 	// ErrNoDigests says that the store does not tell what it holds.
 	ErrNoDigests = errors.New("the object store tells no SHA-256 of what it holds (x-amz-checksum-sha256 in the answer to a HEAD), without which nothing that is stored can be believed: use one that does, such as Amazon S3 or MinIO (chart value s3.endpoint)")
+	// ErrOverwrites says that the store does not keep what it holds from being overwritten.
+	ErrOverwrites = errors.New("the object store overwrites an object although the request forbids it (If-None-Match: *), so results could be lost: " +
+		"use one that supports conditional writes, such as Amazon S3 or MinIO (chart value s3.endpoint)")
 	// ErrNotWritable says that a folder of this machine cannot be written to.
 	ErrNotWritable = errors.New("the folder cannot be written: choose another one, or change who may write to it")
 	// ErrUnreachable says that the store does not answer.
@@ -298,7 +326,8 @@ func (s *Store) explain(doing, key string, err error) error {
 		kind = ErrNoBucket
 	case minio.NoSuchKey:
 		kind = ErrNotFound
-	case minio.AccessDenied, "InvalidAccessKeyId", "SignatureDoesNotMatch", "AllAccessDisabled", "InvalidTokenId":
+	// versitygw says XAdminUserNotFound of an unknown access key.
+	case minio.AccessDenied, "InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "AllAccessDisabled", "InvalidTokenId":
 		kind = s.denied
 		s.opener.Expire() // The next ones of a role may be good.
 	case "ExpiredToken":
@@ -344,7 +373,7 @@ func Terminal(err error) bool {
 // Mendable reports whether what the store refuses may be granted once somebody has corrected its key, its bucket or its room, or has set up another.
 func Mendable(err error) bool {
 	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoRole) || errors.Is(err, ErrFull) || errors.Is(err, ErrNotWritable) ||
-		errors.Is(err, ErrNoDigests)
+		errors.Is(err, ErrNoDigests) || errors.Is(err, ErrOverwrites)
 }
 
 // Unreadable reports whether what was asked for is not there, or is not what it should be, while the store itself is well: however often

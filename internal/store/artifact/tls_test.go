@@ -17,31 +17,25 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// secure is a bucket in a MinIO that speaks TLS with a certificate of a private authority, and the settings that open it.
-func secure(t *testing.T) artifact.Config {
-	t.Helper()
-	s := testbed.SecureStore(t)
-	return artifact.Config{
-		Endpoint: s.Endpoint, Bucket: s.NewBucket(t), Region: "us-east-1", Secure: true, CA: s.CA, AccessKey: s.AccessKey, SecretKey: s.SecretKey,
-	}
-}
-
 func TestAStoreWithAPrivateAuthorityNeedsItsBundle(t *testing.T) {
-	with := secure(t)
-	if _, err := open(t, with).Put(t.Context(), "k", "text/plain", []byte("content")); err != nil {
-		t.Errorf("with the bundle: %v", err)
-	}
-	without := with
-	without.CA = ""
-	if _, err := open(t, without).Put(t.Context(), "k2", "text/plain", []byte("content")); !errors.Is(err, certs.ErrUntrusted) ||
-		!strings.Contains(err.Error(), "s3.caBundle") {
-		t.Errorf("without the bundle: %v", err)
-	}
-	named := with
-	named.Endpoint = strings.Replace(with.Endpoint, "127.0.0.1", "localhost", 1)
-	if _, err := open(t, named).Get(t.Context(), "k", ""); !errors.Is(err, certs.ErrOtherName) {
-		t.Errorf("by a name that the certificate has not: %v", err)
-	}
+	testbed.OnEachSecureStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		with, _ := bucket(t, at)
+		with.Secure, with.CA = true, at.CA
+		if _, err := open(t, with).Put(t.Context(), "k", "text/plain", []byte("content")); err != nil {
+			t.Errorf("with the bundle: %v", err)
+		}
+		without := with
+		without.CA = ""
+		if _, err := open(t, without).Put(t.Context(), "k2", "text/plain", []byte("content")); !errors.Is(err, certs.ErrUntrusted) ||
+			!strings.Contains(err.Error(), "s3.caBundle") {
+			t.Errorf("without the bundle: %v", err)
+		}
+		named := with
+		named.Endpoint = strings.Replace(with.Endpoint, "127.0.0.1", "localhost", 1)
+		if _, err := open(t, named).Get(t.Context(), "k", ""); !errors.Is(err, certs.ErrOtherName) {
+			t.Errorf("by a name that the certificate has not: %v", err)
+		}
+	})
 }
 
 func TestACertificateThatHasExpiredAndAServerWithoutTLSAreNamed(t *testing.T) {
