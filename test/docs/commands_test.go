@@ -197,7 +197,6 @@ var named = map[string]string{
 	"kubectl wait":                    "kubectl wait --help",
 	"kubectl create configmap":        "kubectl create configmap --help",
 	"kubectl annotate":                "kubectl annotate --help",
-	"kubectl explain":                 "kubectl explain --help",
 	"kubectl port-forward":            "kubectl port-forward --help",
 	"helm test":                       "helm test --help",
 	"helm uninstall":                  "helm uninstall --help",
