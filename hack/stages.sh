@@ -6,6 +6,8 @@
 # $RUN_BEFORE is what the summary says before the commands, and $FINALLY a command that runs at the end, whatever happened.
 
 STAGES=$(mktemp -d)
+# Where this script is a stage itself, what failed is told there, too.
+outer=${AGAIN:-}
 took=() failed=()
 # Of what runs in the background, by name: its process group and when it began.
 declare -A groups=() began=()
@@ -110,8 +112,10 @@ summary() {
     for name in "${failed[@]}"; do
       printf '  %s\n' "$name"
       commands=$(file "$name" again)
-      if [ -s "$commands" ]; then sed 's/^/    /' "$commands"; elif [[ $name != *'(not run: '* ]]; then printf '    %s\n' "$RUN_AGAIN"; fi
+      [ -s "$commands" ] || [[ $name == *'(not run: '* ]] || echo "$RUN_AGAIN" >"$commands"
+      [ ! -s "$commands" ] || sed 's/^/    /' "$commands"
     done
+    [ -z "$outer" ] || { echo "${RUN_BEFORE:-}"; cat "$STAGES"/*.again; } | sed '/^$/d' >>"$outer"
   elif [ "$status" = 0 ]; then
     printf '\n== All %d stages passed.\n' ${#took[@]}
   fi

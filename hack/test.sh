@@ -26,9 +26,9 @@ export GOFLAGS
 patience=60m
 MODULE=loadstone.dev/loadstone
 
-# The servers that tests start, which hack/cluster/build.sh makes.
+# The servers that tests start, which hack/cluster/build.sh makes, and what tests with Flux and Argo CD start besides those of the cluster.
 SERVERS=(kube-apiserver kubectl etcd minio versitygw helm k6 vegeta)
-SERVERS_OF_GITOPS=(kube-apiserver kubectl etcd source-controller kustomize-controller argocd-sync)
+SERVERS_OF_GITOPS=(source-controller kustomize-controller argocd-sync)
 
 # --- which tests -----------------------------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ go_tests() {
   [ ${#list[@]} -gt 0 ] || { say "$1 has no packages of the part $2, $3"; return 1; }
   [ "$3" != race ] || flags+=(-race)
   # shellcheck disable=SC2031  # It is the stage's.
-  "$STAGES/gotests" -again "$AGAIN" "${flags[@]}" "${@:4}" "${list[@]}"
+  "$STAGES/gotests" -again "$AGAIN" -- "${flags[@]}" "${@:4}" "${list[@]}"
 }
 
 # --- stages ----------------------------------------------------------------------------------------------------------
@@ -110,14 +110,15 @@ axe_core() {
 }
 
 servers() {
+  again hack/cluster/build.sh "$@"
   nice -n 10 hack/cluster/build.sh "$@"
   axe_core
 }
 
 test_product() {
   local part='pure|served'
-  stage "programs" make -s build
   begin "servers" servers "${SERVERS[@]}"
+  stage "programs" make -s build
   if [ -n "$(hack/cluster/build.sh plan "${SERVERS[@]}")" ]; then
     stage "Go tests that need no server" go_tests test pure plain
     stage "Go tests that need no server, with the race detector" go_tests test pure race
@@ -171,7 +172,7 @@ test_cluster() {
 # plan LEVEL TIME: says what will be installed, downloaded and built. Only then anything is.
 plan() {
   local list=(gcc:gcc /usr/include/stdio.h:libc6-dev make:make git:git curl:curl openssl:openssl taskset:util-linux) missing needs
-  say "make $1 takes about $2 on two CPUs when everything is built. Before the tests it"
+  say "make $1 takes about $2 on two CPUs when everything is built. First it"
   case $1 in
     test)
       list+=(wrk:wrk ab:apache2-utils h2load:nghttp2-client shellcheck:shellcheck strace:strace chromium:chromium)
@@ -213,9 +214,9 @@ leads() {
 }
 
 case ${1:-} in
-  test) leads test "8 minutes" test_product ;;
-  test-workloads) leads test-workloads "5 minutes" test_workloads ;;
-  test-cluster) leads test-cluster "30 minutes" test_cluster ;;
+  test) leads test "a quarter of an hour" test_product ;;
+  test-workloads) leads test-workloads "ten minutes" test_workloads ;;
+  test-cluster) leads test-cluster "half an hour" test_cluster ;;
   unit)
     trap summary EXIT
     RUN_AGAIN="make unit"

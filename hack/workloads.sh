@@ -229,7 +229,8 @@ main() {
   fi
   if [ "$mode" = needs ]; then
     need_commands() { printf '%s\n' "$@"; }
-    zig_up() { [ -x "$BIN/zig" ] || { say "  downloads from PyPI: ziglang==$ZIG_VERSION" && pypi_needs; }; }
+    zig_up() { pypi_needs; }
+    [ -x "$BIN/zig" ] || say "  downloads from PyPI: ziglang==$ZIG_VERSION"
     all_needs
     return
   fi

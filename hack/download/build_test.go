@@ -20,12 +20,12 @@ func checkout(t *testing.T, archive []byte) string {
 	for _, name := range []string{"go.mod", "go.sum", "hack/download/main.go", "hack/cluster/build.sh", "hack/cluster/lib.sh", "hack/cluster/versions.env", "hack/cluster/src"} {
 		link(t, filepath.Join(root, name), filepath.Join(dir, name))
 	}
-	real, err := exec.LookPath("go")
+	goCommand, err := exec.LookPath("go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := map[string]string{
-		"bin/go": "#!/bin/sh\ncase $1 in run | env) exec " + real + " \"$@\" ;; esac\necho no source here\nexit 1\n",
+		"bin/go": "#!/bin/sh\ncase $1 in run | env) exec " + goCommand + " \"$@\" ;; esac\necho no source here\nexit 1\n",
 		"hack/cluster/envtest.sha512": sumOf([]byte("of another minor version")) + "  envtest-v1.1.1-linux-amd64.tar.gz\n" +
 			sumOf(archive) + "  envtest-v" + minorOf(t, root) + ".7-linux-amd64.tar.gz\n" + sumOf(archive) + "  envtest-v" + minorOf(t, root) + ".7-linux-arm64.tar.gz\n",
 	}

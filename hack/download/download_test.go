@@ -31,8 +31,8 @@ func pack(t *testing.T, names ...string) []byte {
 			t.Fatal(err)
 		}
 	}
-	for _, close := range []func() error{files.Close, zipped.Close} {
-		if err := close(); err != nil {
+	for _, end := range []func() error{files.Close, zipped.Close} {
+		if err := end(); err != nil {
 			t.Fatal(err)
 		}
 	}

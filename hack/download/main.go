@@ -45,13 +45,12 @@ func main() {
 }
 
 // download leaves programs of an archive in a folder.
-func download(ctx context.Context, url, sum, folder string, programs []string) error {
+func download(ctx context.Context, url, sum, folder string, programs []string) (err error) {
 	archive, err := os.CreateTemp(folder, "download-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(archive.Name())
-	defer archive.Close()
+	defer func() { err = errors.Join(err, archive.Close(), os.Remove(archive.Name())) }()
 	got, err := fetch(ctx, url, archive)
 	if err != nil {
 		return err

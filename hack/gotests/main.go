@@ -1,6 +1,6 @@
 // Command gotests runs go test. It prints one line for each package that passes, and all that a failed test has written.
 //
-//	usage: gotests [-again FILE] ARGUMENT...      (the arguments of go test; with -v each test that passes gets a line, too)
+//	usage: gotests [-again FILE] -- ARGUMENT...      (the arguments of go test; with -v each test that passes gets a line, too)
 //
 // To FILE it appends, for each test that failed, the command that runs this test alone.
 package main
@@ -22,7 +22,7 @@ func main() {
 	again := flag.String("again", "", "append the commands that run failed tests alone to `FILE`")
 	flag.Parse()
 	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: gotests [-again FILE] ARGUMENT...")
+		fmt.Fprintln(os.Stderr, "usage: gotests [-again FILE] -- ARGUMENT...")
 		os.Exit(2)
 	}
 	if err := run(os.Stdout, *again, flag.Args()); err != nil {

@@ -21,9 +21,9 @@ const (
 var elsewhere = map[string]runner{
 	"make kills":              {"internal/cli/run_resume_test.go", "func TestARunThatIsKilledAtAnyMomentIsResumed("},
 	"bin/loadstone calibrate": {"internal/cli/calibrate_test.go", `"calibrate", "--out"`},
-	"make lint":               {continuous, "in lint test"},
-	"make lint test":          {continuous, "in lint test"},
-	"make test":               {continuous, "in lint test"},
+	"make lint":               {continuous, "make lint"},
+	"make lint test":          {continuous, "in test test-workloads"},
+	"make test":               {continuous, "in test test-workloads"},
 	"make test-workloads":     {continuous, "test-workloads"},
 	"make test-cluster":       {continuous, "test-cluster"},
 	"make verify":             {"Makefile", "hack/verify.sh"},
