@@ -24,8 +24,8 @@ const (
 // argoKinds are the kinds without which Argo's controller does not start, or takes no HTTP step.
 var argoKinds = []string{"cronworkflows", "workflowartifactgctasks", "workflows", "workflowtaskresults", "workflowtasksets", "workflowtemplates"}
 
-// repository is a checkout.
-type repository struct{ root string }
+// repository is a checkout. Its chart is rendered for the version of Kubernetes, if one is set.
+type repository struct{ root, kubeVersion string }
 
 func (r repository) path(p ...string) string { return filepath.Join(append([]string{r.root}, p...)...) }
 

@@ -139,7 +139,7 @@ func (r repository) checkRefusals(ctx context.Context) ([]string, error) {
 }
 
 func (r repository) checkLint(ctx context.Context) ([]string, error) {
-	_, err := r.command(ctx, "helm", "lint", "--strict", "--quiet", "--kube-version="+kubeVersion, chartDir)
+	_, err := r.command(ctx, "helm", "lint", "--strict", "--quiet", "--kube-version="+newest, chartDir)
 	var exit interface{ ExitCode() int }
 	if errors.As(err, &exit) {
 		return []string{err.Error()}, nil

@@ -53,7 +53,7 @@ func check(ctx context.Context, stdout io.Writer, r repository) error {
 		{"every pod is restricted, and no role goes too far", r.checkRestricted},
 		{"runs.namespaces leaves no right in other namespaces", r.checkConfined},
 		{"the rendered chart is the golden one", r.checkGolden},
-		{"the chart rendered twice is the same", r.checkRepeatable},
+		{"the chart rendered twice, for the newest and the oldest Kubernetes, is the same", r.checkRepeatable},
 		{"an upgrade leaves MinIO alone", r.checkUpgrade},
 		{"wrong values are refused with a sentence", r.checkRefusals},
 		{"helm lint", r.checkLint},

@@ -12,18 +12,19 @@ import (
 )
 
 // checkRepeatable finds what changes from one rendering to the next: a tool that renders the chart for each comparison,
-// as Argo CD does, would install it each time.
+// as Argo CD does, would install it each time. The renderings are for the oldest and the newest Kubernetes.
 func (r repository) checkRepeatable(ctx context.Context) ([]string, error) {
 	first, err := r.rendered(ctx, "")
 	if err != nil {
 		return nil, err
 	}
+	r.kubeVersion = oldest
 	second, err := r.rendered(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	if diff := cmp.Diff(string(first), string(second)); diff != "" {
-		return []string{"(-first +second)\n" + diff}, nil
+		return []string{"(-Kubernetes " + newest + " +" + oldest + ")\n" + diff}, nil
 	}
 	return nil, nil
 }

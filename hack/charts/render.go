@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -13,8 +14,8 @@ import (
 const (
 	release   = "loadstone"
 	namespace = "loadstone-system"
-	// kubeVersion is what helm renders for; it has no cluster to ask.
-	kubeVersion = "1.34.0"
+	// newest and oldest are the versions of Kubernetes that the chart is tested on. helm renders for the newest, unless told otherwise.
+	newest, oldest = "1.36.0", "1.34.0"
 )
 
 // object is a Kubernetes object as it was rendered.
@@ -64,7 +65,7 @@ func (r repository) chart(ctx context.Context, settings ...string) ([]object, er
 
 // chartOf is the chart with the values of a file, and settings that go before them.
 func (r repository) chartOf(ctx context.Context, values string, settings ...string) ([]object, error) {
-	args := []string{"template", release, chartDir, "--namespace=" + namespace, "--kube-version=" + kubeVersion}
+	args := []string{"template", release, chartDir, "--namespace=" + namespace, "--kube-version=" + cmp.Or(r.kubeVersion, newest)}
 	if values != "" {
 		args = append(args, "--values="+values)
 	}

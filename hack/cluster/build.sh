@@ -10,6 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=versions.env
 . "$HACK_CLUSTER/versions.env"
+KUBERNETES_VERSION=${OTHER_KUBERNETES:-$KUBERNETES_VERSION}
 
 STAMPS=$LOADSTONE_CACHE/stamps
 SOURCES=$LOADSTONE_CACHE/src
@@ -18,12 +19,12 @@ BUILD_LOGS=$LOADSTONE_CACHE/build-logs
 # Name, version, recipe, and about how many seconds it takes on two CPUs when those above it are built. The big ones come first, so that
 # a failure shows early.
 BINARIES=(
-  "kube-apiserver $KUBERNETES_VERSION kubernetes 240"
-  "kube-controller-manager $KUBERNETES_VERSION kubernetes 70"
-  "kube-scheduler $KUBERNETES_VERSION kubernetes 10"
-  "kubelet $KUBERNETES_VERSION kubernetes 30"
-  "kube-proxy $KUBERNETES_VERSION kubernetes 10"
-  "kubectl $KUBERNETES_VERSION kubernetes 30"
+  "${KUBERNETES_FOLDER}kube-apiserver $KUBERNETES_VERSION kubernetes 240"
+  "${KUBERNETES_FOLDER}kube-controller-manager $KUBERNETES_VERSION kubernetes 70"
+  "${KUBERNETES_FOLDER}kube-scheduler $KUBERNETES_VERSION kubernetes 10"
+  "${KUBERNETES_FOLDER}kubelet $KUBERNETES_VERSION kubernetes 30"
+  "${KUBERNETES_FOLDER}kube-proxy $KUBERNETES_VERSION kubernetes 10"
+  "${KUBERNETES_FOLDER}kubectl $KUBERNETES_VERSION kubernetes 30"
   "etcd $ETCD_VERSION etcd 25"
   "coredns $COREDNS_VERSION coredns 90"
   "argoexec $ARGO_VERSION argo 150"
@@ -54,7 +55,7 @@ kubernetes() { # NAME VERSION OUTPUT
     printf 'module loadstone.dev/hack/kubernetes\n\ngo 1.24.0\n\nrequire k8s.io/kubernetes v%s\n\n' "$2"
     sed -nE "s,^\s+(k8s.io/\S+) => ./staging/.*,replace \1 => \1 v0.$minor,p" "$module/go.mod"
   } >go.mod
-  go_build "$3" "k8s.io/kubernetes/cmd/$1" "-X $v.gitVersion=v$2 -X $v.gitMajor=1 -X $v.gitMinor=${minor%%.*}"
+  go_build "$3" "k8s.io/kubernetes/cmd/${1##*/}" "-X $v.gitVersion=v$2 -X $v.gitMajor=1 -X $v.gitMinor=${minor%%.*}"
 }
 
 # etcd: its own main has no importable package of the server alone, so src/etcd has one.
@@ -219,7 +220,7 @@ main() {
   for entry; do
     [[ " ${BINARIES[*]%% *} " == *" $entry "* ]] || die "$entry is not built here, but ${BINARIES[*]%% *}"
   done
-  mkdir -p "$BIN" "$STAMPS" "$SOURCES" "$BUILD_LOGS"
+  mkdir -p {"$BIN","$STAMPS","$BUILD_LOGS"}/"$KUBERNETES_FOLDER" "$SOURCES"
   lock build
   [ $# != 0 ] || need_commands containerd:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins nft:nftables \
     ip:iproute2 sysctl:procps openssl:openssl

@@ -55,12 +55,16 @@ healthy() {
   dns_answers
 }
 
+# version_asked: the cluster is of the version that KUBERNETES_VERSION names, if it names one.
+version_asked() { [ -z "$OTHER_KUBERNETES" ] || admin get --raw /version | grep -q "\"v$OTHER_KUBERNETES\""; }
+
 main() {
   local begin
   begin=$(now_ms)
   require_root
   lock cluster
   if healthy; then
+    version_asked || die "the cluster that is up has another version than Kubernetes $OTHER_KUBERNETES: take it down first (hack/cluster/down.sh)"
     say "The cluster is up."
     print_exports
     return
