@@ -112,14 +112,14 @@ flux() {
   GONOSUMDB=github.com/google/go-containerregistry,github.com/fluxcd/pkg go_build "$3" "github.com/fluxcd/$1"
 }
 
-# The engine of Argo CD, with a main of ours. It is compiled with the Kubernetes that the servers are made of. (Sharing with the recipe of those what is
-# said of its module would change their stamps, and build all of them anew.)
+# The engine of Argo CD, with a main of ours. (Sharing with the recipe of Kubernetes what is said of its module would change the stamps of the servers,
+# and build all of them anew.)
 argocd() {
-  local module minor=${KUBERNETES_VERSION#1.}
+  local module minor=${GITOPS_ENGINE_KUBERNETES_VERSION#1.}
   enter_module argocd
-  module=$(module_dir "k8s.io/kubernetes@v$KUBERNETES_VERSION")
+  module=$(module_dir "k8s.io/kubernetes@v$GITOPS_ENGINE_KUBERNETES_VERSION")
   sed -nE "s,^\s+(k8s.io/\S+) => ./staging/.*,replace \1 => \1 v0.$minor,p" "$module/go.mod" >>go.mod
-  go mod edit -require="k8s.io/kubernetes@v$KUBERNETES_VERSION" -require="github.com/argoproj/gitops-engine@v$2"
+  go mod edit -require="k8s.io/kubernetes@v$GITOPS_ENGINE_KUBERNETES_VERSION" -require="github.com/argoproj/gitops-engine@v$2"
   go_build "$3" .
 }
 
