@@ -149,6 +149,20 @@ cluster_builds() {
   hack/cluster/build.sh versitygw "${SERVERS_OF_GITOPS[@]}"
 }
 
+# oldest installs Loadstone on the oldest Kubernetes that it is tested with, and measures a run there.
+oldest() {
+  # shellcheck disable=SC1091  # Only versions.
+  . hack/cluster/versions.env
+  export KUBERNETES_VERSION=$OLDEST_KUBERNETES_VERSION
+  hack/cluster/down.sh
+  hack/cluster/up.sh
+  eval "$(hack/cluster/kubeconfig.sh)"
+  hack/images.sh manager agent gohttp epoll
+  hack/deploy.sh
+  # On a busy machine nothing that was measured may count: that is a verdict, too.
+  bin/loadstone run config/samples/quick.yaml --cluster || [[ $? == [34] ]]
+}
+
 test_cluster() {
   local own='' at="images and installation"
   stage "servers" cluster_builds
@@ -165,6 +179,7 @@ test_cluster() {
   # It uninstalls Loadstone, which on a cluster that was there before may hold somebody's runs.
   [ -n "$own" ] || return 0
   ! needs "upgrade and uninstallation" "$at" || stage "upgrade and uninstallation" go_tests test-cluster installation 'race|plain' -v -count=1 -timeout 20m
+  ! needs "a run on the oldest Kubernetes" "$at" || stage "a run on the oldest Kubernetes" oldest
 }
 
 # --- what will happen ------------------------------------------------------------------------------------------------

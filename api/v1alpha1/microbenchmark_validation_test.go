@@ -50,7 +50,7 @@ func TestABadRunOfProgramsIsRefusedWithASentence(t *testing.T) {
 		"no time at all":            {own, "microbenchmark: {format: GoTest, limitSeconds: 0}", limit + "greater than or equal to 1"},
 		"time that runs backwards":  {own, "microbenchmark: {format: GoTest, limitSeconds: -5}", limit + "greater than or equal to 1"},
 		"more than an hour":         {own, "microbenchmark: {format: GoTest, limitSeconds: 3601}", limit + "less than or equal to 3600"},
-		"half a second":             {own, "microbenchmark: {format: GoTest, limitSeconds: 0.5}", `spec.microbenchmark.limitSeconds in body must be of type integer`},
+		"half a second":             {own, "microbenchmark: {format: GoTest, limitSeconds: 0.5}", `spec.microbenchmark.limitSeconds in body must be of type int`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := changed(t, strings.Replace(programs, "RUN", "bad", 1), tc.before, tc.after)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
@@ -290,7 +290,7 @@ func (s *Server) shown(ctx context.Context, name client.ObjectKey, lacks string,
 // known returns a suite with a webhook, and what its Secret holds. A key that lies where the token does is no token: it is not to be sent.
 func (s *Server) known(ctx context.Context, name client.ObjectKey) (*v1alpha1.BenchmarkSuite, keys, error) {
 	missing := apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("benchmarksuites").GroupResource(), name.Name)
-	if len(path.IsValidPathSegmentName(name.Namespace))+len(path.IsValidPathSegmentName(name.Name)) > 0 {
+	if len(content.IsPathSegmentName(name.Namespace))+len(content.IsPathSegmentName(name.Name)) > 0 {
 		return nil, keys{}, missing
 	}
 	of := &v1alpha1.BenchmarkSuite{}

@@ -25,10 +25,10 @@ var goldens = []struct{ file, values string }{
 }
 
 // rendered is the chart with the values of a file, without definitions, which are generated.
-func rendered(t *testing.T, values string) []byte {
+func rendered(t *testing.T, kubeVersion, values string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	for _, o := range chartOf(t, values) {
+	for _, o := range chartOf(t, kubeVersion, values) {
 		if o.text("kind") == "CustomResourceDefinition" {
 			continue
 		}
@@ -43,7 +43,7 @@ func rendered(t *testing.T, values string) []byte {
 
 func TestTheRenderedChartIsTheGoldenOne(t *testing.T) {
 	for _, g := range goldens {
-		have := rendered(t, g.values)
+		have := rendered(t, newest, g.values)
 		if *update {
 			if err := os.WriteFile(checkout.path(g.file), have, 0o644); err != nil {
 				t.Fatal(err)
@@ -113,7 +113,7 @@ var refusals = []struct{ setting, want string }{
 
 func TestWrongValuesAreRefusedWithASentence(t *testing.T) {
 	for _, f := range refusals {
-		_, err := helm(t, "", f.setting)
+		_, err := helm(t, newest, "", f.setting)
 		switch {
 		case err == nil:
 			t.Errorf("%s is accepted", f.setting)
@@ -125,7 +125,7 @@ func TestWrongValuesAreRefusedWithASentence(t *testing.T) {
 
 func TestHelmLintFindsNothing(t *testing.T) {
 	testbed.Programs(t, "helm")
-	if _, err := checkout.command(t.Context(), "helm", "lint", "--strict", "--quiet", "--kube-version="+kubeVersion, chartDir); err != nil {
+	if _, err := checkout.command(t.Context(), "helm", "lint", "--strict", "--quiet", "--kube-version="+newest, chartDir); err != nil {
 		t.Error(err)
 	}
 }

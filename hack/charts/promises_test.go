@@ -10,9 +10,9 @@ import (
 )
 
 // A tool that renders the chart for each comparison, as Argo CD does, would install it each time that it changes.
-func TestTheChartRendersTheSameTwice(t *testing.T) {
-	if diff := cmp.Diff(string(rendered(t, "")), string(rendered(t, ""))); diff != "" {
-		t.Errorf("(-first +second)\n%s", diff)
+func TestTheChartRendersTheSameTwiceAndForTheOldestKubernetes(t *testing.T) {
+	if diff := cmp.Diff(string(rendered(t, newest, "")), string(rendered(t, oldest, ""))); diff != "" {
+		t.Errorf("(-Kubernetes %s +%s)\n%s", newest, oldest, diff)
 	}
 }
 

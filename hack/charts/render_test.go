@@ -17,8 +17,8 @@ var checkout = repository{root: "../.."}
 const (
 	release   = "loadstone"
 	namespace = "loadstone-system"
-	// kubeVersion is what helm renders for; it has no cluster to ask.
-	kubeVersion = "1.34.0"
+	// newest and oldest are the versions of Kubernetes that the chart is tested on.
+	newest, oldest = "1.36.0", "1.34.0"
 )
 
 // object is a Kubernetes object as it was rendered.
@@ -49,7 +49,7 @@ func (o object) text(path ...string) string {
 }
 
 // helm renders the chart with the values of a file, which may be empty, and settings that go before them.
-func helm(t *testing.T, values string, settings ...string) ([]byte, error) {
+func helm(t *testing.T, kubeVersion, values string, settings ...string) ([]byte, error) {
 	t.Helper()
 	testbed.Programs(t, "helm")
 	args := []string{"template", release, chartDir, "--namespace=" + namespace, "--kube-version=" + kubeVersion}
@@ -65,12 +65,12 @@ func helm(t *testing.T, values string, settings ...string) ([]byte, error) {
 // chart is the chart as helm renders it with default values, but for some settings.
 func chart(t *testing.T, settings ...string) []object {
 	t.Helper()
-	return chartOf(t, "", settings...)
+	return chartOf(t, newest, "", settings...)
 }
 
-func chartOf(t *testing.T, values string, settings ...string) []object {
+func chartOf(t *testing.T, kubeVersion, values string, settings ...string) []object {
 	t.Helper()
-	out, err := helm(t, values, settings...)
+	out, err := helm(t, kubeVersion, values, settings...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=versions.env
 . "$HACK_CLUSTER/versions.env"
+KUBERNETES_VERSION=${OTHER_KUBERNETES:-$KUBERNETES_VERSION}
 
 STAMPS=$LOADSTONE_CACHE/stamps
 SOURCES=$LOADSTONE_CACHE/src
@@ -21,12 +22,12 @@ BUILD_LOGS=$LOADSTONE_CACHE/build-logs
 # Name, version, recipe, and about how many seconds it takes on two CPUs when those above it are built. The big ones come first, so that
 # a failure shows early.
 BINARIES=(
-  "kube-apiserver $KUBERNETES_VERSION kubernetes 240"
-  "kube-controller-manager $KUBERNETES_VERSION kubernetes 70"
-  "kube-scheduler $KUBERNETES_VERSION kubernetes 10"
-  "kubelet $KUBERNETES_VERSION kubernetes 30"
-  "kube-proxy $KUBERNETES_VERSION kubernetes 10"
-  "kubectl $KUBERNETES_VERSION kubernetes 30"
+  "${KUBERNETES_FOLDER}kube-apiserver $KUBERNETES_VERSION kubernetes 240"
+  "${KUBERNETES_FOLDER}kube-controller-manager $KUBERNETES_VERSION kubernetes 70"
+  "${KUBERNETES_FOLDER}kube-scheduler $KUBERNETES_VERSION kubernetes 10"
+  "${KUBERNETES_FOLDER}kubelet $KUBERNETES_VERSION kubernetes 30"
+  "${KUBERNETES_FOLDER}kube-proxy $KUBERNETES_VERSION kubernetes 10"
+  "${KUBERNETES_FOLDER}kubectl $KUBERNETES_VERSION kubernetes 30"
   "etcd $ETCD_VERSION etcd 25"
   "coredns $COREDNS_VERSION coredns 90"
   "argoexec $ARGO_VERSION argo 150"
@@ -58,7 +59,7 @@ kubernetes() { # NAME VERSION OUTPUT
     printf 'module loadstone.dev/hack/kubernetes\n\ngo 1.24.0\n\nrequire k8s.io/kubernetes v%s\n\n' "$2"
     sed -nE "s,^\s+(k8s.io/\S+) => ./staging/.*,replace \1 => \1 v0.$minor,p" "$module/go.mod"
   } >go.mod
-  go_build "$3" "k8s.io/kubernetes/cmd/$1" "-X $v.gitVersion=v$2 -X $v.gitMajor=1 -X $v.gitMinor=${minor%%.*}"
+  go_build "$3" "k8s.io/kubernetes/cmd/${1##*/}" "-X $v.gitVersion=v$2 -X $v.gitMajor=1 -X $v.gitMinor=${minor%%.*}"
 }
 
 # etcd: its own main has no importable package of the server alone, so src/etcd has one.
@@ -116,14 +117,14 @@ flux() {
   GONOSUMDB=github.com/google/go-containerregistry,github.com/fluxcd/pkg go_build "$3" "github.com/fluxcd/$1"
 }
 
-# The engine of Argo CD, with a main of ours. It is compiled with the Kubernetes that the servers are made of. (Sharing with the recipe of those what is
-# said of its module would change their stamps, and build all of them anew.)
+# The engine of Argo CD, with a main of ours. (Sharing with the recipe of Kubernetes what is said of its module would change the stamps of the servers,
+# and build all of them anew.)
 argocd() {
-  local module minor=${KUBERNETES_VERSION#1.}
+  local module minor=${GITOPS_ENGINE_KUBERNETES_VERSION#1.}
   enter_module argocd
-  module=$(module_dir "k8s.io/kubernetes@v$KUBERNETES_VERSION")
+  module=$(module_dir "k8s.io/kubernetes@v$GITOPS_ENGINE_KUBERNETES_VERSION")
   sed -nE "s,^\s+(k8s.io/\S+) => ./staging/.*,replace \1 => \1 v0.$minor,p" "$module/go.mod" >>go.mod
-  go mod edit -require="k8s.io/kubernetes@v$KUBERNETES_VERSION" -require="github.com/argoproj/gitops-engine@v$2"
+  go mod edit -require="k8s.io/kubernetes@v$GITOPS_ENGINE_KUBERNETES_VERSION" -require="github.com/argoproj/gitops-engine@v$2"
   go_build "$3" .
 }
 
@@ -309,7 +310,7 @@ main() {
     [[ " ${BINARIES[*]%% *} " == *" $entry "* ]] || die "$entry is not built here, but ${BINARIES[*]%% *}"
   done
   command -v go >/dev/null || die "please install Go (the version that the root go.mod names, or newer)"
-  [ "$mode" = plan ] || { mkdir -p "$BIN" "$STAMPS" "$SOURCES" "$BUILD_LOGS" && lock build; }
+  [ "$mode" = plan ] || { mkdir -p {"$BIN","$STAMPS","$BUILD_LOGS"}/"$KUBERNETES_FOLDER" "$SOURCES" && lock build; }
   published=$(published) || true # There may be none.
   for entry in "${BINARIES[@]}"; do
     wanted "${entry%% *}" "$@" || continue

@@ -11,7 +11,11 @@ LOGS=$CLUSTER/logs
 PIDS=$CLUSTER/pids
 NODES=(infra server loadgen)
 PAUSE_IMAGE=localhost/loadstone/pause:1
-export PATH="$BIN:$PATH:/usr/sbin:/sbin"
+# Set KUBERNETES_VERSION to use another version than that of versions.env. Its binaries have their own folder in $BIN.
+OTHER_KUBERNETES=${KUBERNETES_VERSION:-}
+KUBERNETES_FOLDER=${OTHER_KUBERNETES:+kubernetes-$OTHER_KUBERNETES/}
+PROGRAMS=${KUBERNETES_FOLDER:+$BIN/${KUBERNETES_FOLDER%/}:}$BIN
+export PATH="$PROGRAMS:$PATH:/usr/sbin:/sbin"
 # What Zig has compiled once, in whatever clone, it does not compile again.
 export ZIG_CACHE=$LOADSTONE_CACHE/zig-cache
 
@@ -153,7 +157,7 @@ all_alive() {
 
 print_exports() {
   echo "export KUBECONFIG=$CLUSTER/admin.kubeconfig"
-  echo "export PATH=$BIN:\$PATH"
+  echo "export PATH=$PROGRAMS:\$PATH"
 }
 
 # node_ctr NODE ARGUMENTS...: ctr for that node's containerd.

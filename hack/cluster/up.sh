@@ -22,24 +22,24 @@ processes_up() {
   apiserver_up
   for node in "${NODES[@]}"; do containerd_up "$node"; done
   for node in "${NODES[@]}"; do
-    wait_until 20 "containerd-$node" "containerd of $node answers" node_ctr "$node" version
+    wait_until 180 "containerd-$node" "containerd of $node answers" node_ctr "$node" version
     node_ctr "$node" images import "$ARCHIVES/pause.tar" >/dev/null
   done
   "$HACK_CLUSTER/../images.sh" --load-only 9>&- &
   LOADING=$!
-  wait_until 60 apiserver "API server is ready" apiserver_ready
+  wait_until 180 apiserver "API server is ready" apiserver_ready
   controllers_up
   for node in "${NODES[@]}"; do kubelet_up "$node"; done
 }
 
 cluster_ready() {
   local node
-  wait_until 20 controller-manager "controller manager serves" serves 10257
-  wait_until 20 scheduler "scheduler serves" serves 10259
-  retry 20 image_loaded infra "$(image_name coredns)" || die "CoreDNS' image could not be loaded"
+  wait_until 180 controller-manager "controller manager serves" serves 10257
+  wait_until 180 scheduler "scheduler serves" serves 10259
+  retry 180 image_loaded infra "$(image_name coredns)" || die "CoreDNS' image could not be loaded"
   dns_up "$(image_name coredns)"
-  for node in "${NODES[@]}"; do wait_until 40 "kubelet-$node" "node $node is Ready" node_ready "$node"; done
-  wait_until 40 proxy "$DNS_ADDRESS answers (else see: kubectl -n kube-system describe pods)" dns_answers
+  for node in "${NODES[@]}"; do wait_until 180 "kubelet-$node" "node $node is Ready" node_ready "$node"; done
+  wait_until 180 proxy "$DNS_ADDRESS answers (else see: kubectl -n kube-system describe pods)" dns_answers
   wait "$LOADING" || die "images could not be loaded"
 }
 
@@ -55,12 +55,16 @@ healthy() {
   dns_answers
 }
 
+# version_asked: the cluster is of the version that KUBERNETES_VERSION names, if it names one.
+version_asked() { [ -z "$OTHER_KUBERNETES" ] || admin get --raw /version | grep -q "\"v$OTHER_KUBERNETES\""; }
+
 main() {
   local begin plan
   begin=$(now_ms)
   require_root
   lock cluster
   if healthy; then
+    version_asked || die "the cluster that is up has another version than Kubernetes $OTHER_KUBERNETES: take it down first (hack/cluster/down.sh)"
     say "The cluster is up."
     print_exports
     return

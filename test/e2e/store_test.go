@@ -214,7 +214,8 @@ func otherPod(labels map[string]string) *corev1.Pod {
 			SecurityContext:               &corev1.PodSecurityContext{RunAsUser: &user, RunAsGroup: &user, FSGroup: &user},
 			TerminationGracePeriodSeconds: new(int64),
 			Volumes: []corev1.Volume{
-				{Name: "objects", VolumeSource: empty}, {Name: "metadata", VolumeSource: empty},
+				{Name: "objects", VolumeSource: empty},
+				{Name: "metadata", VolumeSource: empty},
 				{Name: "certificate", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
 					SecretName: other, Items: []corev1.KeyToPath{{Key: "public.crt", Path: "public.crt"}, {Key: "private.key", Path: "private.key"}},
 				}}},
@@ -230,7 +231,8 @@ func otherPod(labels map[string]string) *corev1.Pod {
 				},
 				Env: []corev1.EnvVar{{Name: "ROOT_ACCESS_KEY_ID", Value: "somebody"}, {Name: "ROOT_SECRET_ACCESS_KEY", Value: "right-secret-key"}},
 				VolumeMounts: []corev1.VolumeMount{
-					{Name: "objects", MountPath: "/objects"}, {Name: "metadata", MountPath: "/metadata"},
+					{Name: "objects", MountPath: "/objects"},
+					{Name: "metadata", MountPath: "/metadata"},
 					{Name: "certificate", MountPath: "/certificate", ReadOnly: true},
 				},
 			}},

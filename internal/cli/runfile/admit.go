@@ -48,6 +48,9 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 		}
 	}
 	for _, e := range wrong {
+		if strings.HasPrefix(e.Detail, "Checked value must be of type ") {
+			continue // The error before it says so, too, and has the path.
+		}
 		path := pathOf(e)
 		problems = append(problems, Problem{lines.lineOf(path, e.Detail), sentence(path, e)})
 	}

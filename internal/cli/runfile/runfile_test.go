@@ -53,6 +53,7 @@ func TestABadFileIsRefusedWithASentence(t *testing.T) {
 		"a name that is used":    {"name: costly", "name: plain", "line 9: spec.implementations[1]: an earlier one has the name \"plain\" too: change or remove one"},
 		"a name that is no name": {"name: quick", "name: quick_1", `line 5: metadata.name is "quick_1"`},
 		"an unknown tool":        {"tool: wrk", "tool: hammer", `line 12: spec.loads[0].tool: "hammer" is not one of its values: choose from wrk, ab, k6, vegeta`},
+		"a fraction of a block":  {"baseline:", "blocks: 1.5\n  baseline:", "spec.blocks: it must be of type integer, and number is given; not every rule"},
 		"neither way to start":   {"command: [./plain], ", "", "line 8: spec.implementations[0]: an implementation needs an image, or a command"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package runfile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -110,8 +111,12 @@ func refused(value any, detail string) string {
 	return fmt.Sprintf("%v %s", value, detail)
 }
 
+// types are the names that the schema has for types of Go.
+var types = map[string]string{"int32": "integer", "int64": "integer", "float64": "number"}
+
 // mistyped says that a value has another type than it must have.
 func mistyped(must, is string) string {
+	must, is = cmp.Or(types[must], must), cmp.Or(types[is], is)
 	text := fmt.Sprintf("it must be of type %s, and %s is given", must, is)
 	switch {
 	case is == "null":
