@@ -73,7 +73,7 @@ func newElection(t *testing.T, end func(*candidate)) *election {
 // until keeps two operators going until something has come about.
 func (e *election) until(what string, done func() bool) {
 	e.w.t.Helper()
-	for deadline := time.Now().Add(awaitDeadline); !done(); time.Sleep(lookEvery) {
+	for deadline := time.Now().Add(testbed.Patience); !done(); time.Sleep(lookEvery) {
 		if time.Now().After(deadline) {
 			e.w.t.Fatalf("waited in vain for %s; no leader has ended at %q yet; there is %s:\n%s", what, e.places(), e.w.left(e.w.t.Context()), e.w.dump())
 		}

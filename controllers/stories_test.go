@@ -23,6 +23,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // condition fails the test unless a condition is as wanted and its message holds every part.
@@ -514,7 +515,7 @@ func TestTheEndpointRefusesWhoHasNoToken(t *testing.T) {
 		"a way out of the folder": {http.MethodPost, "..%2F..%2Fx", token, http.StatusNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), awaitDeadline)
+			ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 			defer cancel()
 			req, err := http.NewRequestWithContext(ctx, tc.method, "http://"+w.addr+"/v1/trials/"+w.namespace+"/"+tc.trial, nil)
 			if err != nil {

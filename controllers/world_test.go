@@ -93,7 +93,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	w.c, err = client.NewWithWatch(w.config, client.Options{Scheme: w.scheme})
 	w.must(err)
 	prepare.Do(func() {
-		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}, MaxTime: awaitDeadline})
+		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}, MaxTime: testbed.Patience})
 		w.must(err)
 		makeNodes(t, w.c)
 		admitPlanted(t, w)
@@ -156,7 +156,7 @@ func (w *world) play() {
 // end deletes the runs of the test and sees that nothing is left of them.
 func (w *world) end() {
 	defer func() { w.stop() }()
-	ctx, cancel := context.WithTimeout(context.Background(), awaitDeadline)
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	if err := w.c.DeleteAllOf(ctx, &v1alpha1.BenchmarkRun{}, client.InNamespace(w.namespace)); err != nil {
 		w.t.Error(err)
@@ -373,9 +373,6 @@ func with(baseline string, list ...v1alpha1.Implementation) func(*v1alpha1.Bench
 	}
 }
 
-// awaitDeadline is far beyond what anything takes that tests wait for, on a machine that is busy with other tests, too. Only a test that fails waits so long.
-const awaitDeadline = 10 * time.Minute
-
 // await reads an object again and again until it is as wanted.
 func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
 	w.t.Helper()
@@ -392,7 +389,7 @@ func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
 // within waits until something has come about.
 func (w *world) within(what string, done func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(awaitDeadline); !done(); time.Sleep(lookEvery) {
+	for deadline := time.Now().Add(testbed.Patience); !done(); time.Sleep(lookEvery) {
 		w.keep()
 		if time.Now().After(deadline) {
 			w.t.Fatalf("waited in vain for %s; there is %s:\n%s", what, w.left(w.t.Context()), w.dump())
