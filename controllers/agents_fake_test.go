@@ -22,13 +22,28 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// clock is everybody's in a test: the operator's, the agents', the kubelet's. It runs, and can be put forward.
+// clock is everybody's in a test: the operator's, the agents', the kubelet's. It runs, can be put forward, and stands still while it is held: what
+// must happen between two of its instants happens between them on the slowest machine, too.
 type clock struct {
-	mu      sync.Mutex
-	forward time.Duration
+	mu sync.Mutex
+	// forward is how far it was put forward, and lost how long it was held before.
+	forward, lost time.Duration
+	// held is since when it stands still; zero if it runs.
+	held time.Time
 }
 
 func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := time.Now()
+	if !c.held.IsZero() {
+		at = c.held
+	}
+	return at.Add(c.forward - c.lost)
+}
+
+// Lease is the time by which leases run, which are the API server's and not held.
+func (c *clock) Lease() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Now().Add(c.forward)
@@ -38,6 +53,18 @@ func (c *clock) Forward(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forward += d
+}
+
+// hold lets the clock stand still, or run again.
+func (c *clock) hold(still bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case still && c.held.IsZero():
+		c.held = time.Now()
+	case !still && !c.held.IsZero():
+		c.lost, c.held = c.lost+time.Since(c.held), time.Time{}
+	}
 }
 
 // fakeAgents are agents in memory that do what package protocol says of agents: Idle, Running, Measured, Stored. They upload
@@ -73,12 +100,49 @@ func (f *fakeAgents) add(ip string, a *fakeAgent) {
 	defer f.mu.Unlock()
 	a.state.Phase = protocol.Idle
 	f.byIP[ip] = a
+	f.resume()
 }
 
 func (f *fakeAgents) remove(ip string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.byIP, ip)
+	f.resume()
+}
+
+// due are the trials of which an agent is ready and one was not told its start.
+func (f *fakeAgents) due() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.untold()
+}
+
+func (f *fakeAgents) untold() []string {
+	var trials []string
+	for _, a := range f.byIP {
+		for _, other := range f.byIP {
+			if a.ready() && other.start == nil && a.state.Trial == other.state.Trial && a.state.Attempt == other.state.Attempt {
+				trials = append(trials, a.name)
+			}
+		}
+	}
+	return trials
+}
+
+// stall lets the clock stand still if a trial is due, until none is.
+func (f *fakeAgents) stall(trial string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.Contains(f.untold(), trial) {
+		f.clock.hold(true)
+	}
+}
+
+// resume lets the clock run if no trial is due.
+func (f *fakeAgents) resume() {
+	if len(f.untold()) == 0 {
+		f.clock.hold(false)
+	}
 }
 
 func (f *fakeAgents) disturb(trials string) {
@@ -93,20 +157,19 @@ func (f *fakeAgents) started() []string {
 	return append([]string(nil), f.starts...)
 }
 
-// told says how many agents of an attempt at a trial were told their start, and how many were not.
-func (f *fakeAgents) told(trial string, attempt int32) (told, untold int) {
+// told reports whether all agents of an attempt at a trial were told their start.
+func (f *fakeAgents) told(trial string, attempt int32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	told := false
 	for _, a := range f.byIP {
-		switch {
-		case a.name != trial || a.state.Attempt != attempt:
-		case a.start == nil:
-			untold++
-		default:
-			told++
+		if a.name == trial && a.state.Attempt == attempt {
+			if told = a.start != nil; !told {
+				return false
+			}
 		}
 	}
-	return told, untold
+	return told
 }
 
 // tries is how many attempts at a trial were told to start, in whole or in part.
@@ -155,6 +218,7 @@ func (f *fakeAgents) Clock(ctx context.Context, ip string) (agents.Clock, error)
 func (f *fakeAgents) Command(_ context.Context, ip string, o protocol.Command) (protocol.State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.resume()
 	a, err := f.find(ip)
 	if err != nil {
 		return protocol.State{}, err
@@ -277,6 +341,11 @@ func (a *fakeAgent) keep(result any, bodies map[string]string) {
 		a.state.Files = append(a.state.Files, protocol.File{Name: name, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	a.state.Phase = protocol.Measured
+}
+
+// ready is true of an agent with which nothing is wrong: its operator may choose the instant of the start as soon as it knows.
+func (a *fakeAgent) ready() bool {
+	return a.program || a.state.Checked != nil && a.state.Checked.OK()
 }
 
 func (a *fakeAgent) generates() bool {

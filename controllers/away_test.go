@@ -183,7 +183,7 @@ func (w *world) deposed() {
 		if !deposed(err) {
 			w.t.Errorf("an operator that could not renew its lease ended: %v", err)
 		}
-	case <-time.After(awaitDeadline):
+	case <-time.After(testbed.Patience):
 		w.t.Fatal("an operator goes on that cannot renew its lease")
 	}
 }

@@ -15,13 +15,7 @@ import (
 // awaitLeft waits until what is left of all runs of a test is as wanted.
 func (w *world) awaitLeft(what string, wanted func(left string) bool) {
 	w.t.Helper()
-	deadline := time.Now().Add(awaitDeadline)
-	for !wanted(w.left(w.t.Context())) {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%s has not come about: there is %s", what, w.left(w.t.Context()))
-		}
-		time.Sleep(lookEvery)
-	}
+	w.within(what, func() bool { return wanted(w.left(w.t.Context())) })
 }
 
 func TestWhatIsLeftOfARunIsCollectedAfterAWhile(t *testing.T) {

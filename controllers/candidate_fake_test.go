@@ -44,7 +44,7 @@ type candidate struct {
 func newCandidate(w *world, addr string, ends *leaderEnds, end func(*candidate)) *candidate {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	fence := leader.NewFence(electionLease, w.clock.Now)
+	fence := leader.NewFence(electionLease, w.clock.Lease)
 	c := &candidate{fence: fence, addr: addr, cancel: cancel, ended: make(chan error, 1)}
 	c.gate = &gate{due: func(what string) {
 		if fence.Check() == nil && ends.take(c, what) {

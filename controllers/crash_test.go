@@ -17,10 +17,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/testbed"
 )
-
-// crashDeadline is far beyond what a run with an operator that ends at each write takes.
-const crashDeadline = 8 * time.Minute
 
 // TestAnOperatorMayEndAtAnyWrite leads a whole run with a script and a block that is repeated, its deletion, and that of a run that measures, with
 // operators of which each ends at another write: what is measured, and what is left, is as if one had done it all, as it has of the same run before. Of
@@ -120,7 +118,7 @@ func asBefore(t *testing.T, w *world, before, run *v1alpha1.BenchmarkRun) {
 // outlive starts another operator whenever one has ended, until something has come about.
 func (w *world) outlive(what string, done func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(crashDeadline); !done(); {
+	for deadline := time.Now().Add(testbed.Patience); !done(); {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("waited in vain for %s; operators ended at %s; there is %s:\n%s", what, strings.Join(w.reaper.ended(), ", "), w.left(w.t.Context()), w.dump())
 		}

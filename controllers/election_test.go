@@ -13,9 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// electionDeadline is far beyond what a run takes whose leader changes many times.
-const electionDeadline = 8 * time.Minute
-
 // TestAnotherOperatorTakesOverWhereverTheLeaderEnds leads a run with two operators that stand for election, each on its own. The leader ends at one
 // write after the other, and another takes its place: what is measured, and what is left, is as if one had done it all.
 func TestAnotherOperatorTakesOverWhereverTheLeaderEnds(t *testing.T) {
@@ -76,7 +73,7 @@ func newElection(t *testing.T, end func(*candidate)) *election {
 // until keeps two operators going until something has come about.
 func (e *election) until(what string, done func() bool) {
 	e.w.t.Helper()
-	for deadline := time.Now().Add(electionDeadline); !done(); time.Sleep(lookEvery) {
+	for deadline := time.Now().Add(testbed.Patience); !done(); time.Sleep(lookEvery) {
 		if time.Now().After(deadline) {
 			e.w.t.Fatalf("waited in vain for %s; no leader has ended at %q yet; there is %s:\n%s", what, e.places(), e.w.left(e.w.t.Context()), e.w.dump())
 		}

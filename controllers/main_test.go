@@ -19,5 +19,6 @@ func TestMain(m *testing.M) {
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	kindtest.Add()
+	testbed.AtOnce(8)
 	os.Exit(testbed.Main(m))
 }

@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
 )
 
@@ -65,7 +66,7 @@ func rule(t *testing.T, spec *apiextensionsv1.JSONSchemaProps, begin string) *ap
 // admitted waits until the API server would make an object: it takes a moment until it knows a schema.
 func admitted(t *testing.T, w *world, o client.Object) {
 	t.Helper()
-	for deadline := time.Now().Add(awaitDeadline); ; time.Sleep(lookEvery) {
+	for deadline := time.Now().Add(testbed.Patience); ; time.Sleep(lookEvery) {
 		err := w.c.Create(t.Context(), o.DeepCopyObject().(client.Object), client.DryRunAll)
 		if err == nil {
 			return

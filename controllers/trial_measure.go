@@ -169,6 +169,7 @@ func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (reconc
 func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	try := attemptFacts(s)
 	if try.Started.IsZero() {
+		try.Now = r.Now() // A pass that has read scripts and asked agents may be old by now.
 		at := try.StartAt()
 		s.startTime = &at
 		return reconciler.Halt, nil

@@ -251,16 +251,18 @@ func (p punctual) Command(_ context.Context, _ string, o protocol.Command) (prot
 
 func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	var commands []protocol.Command
-	r := &TrialReconciler{Agents: punctual{commands: &commands}, Now: func() time.Time { return noon }}
+	const pass = time.Minute // The pass has taken that long until it chose the instant.
+	r := &TrialReconciler{Agents: punctual{commands: &commands}, Now: func() time.Time { return noon.Add(pass) }}
 	idle := protocol.State{Phase: protocol.Idle}
 	s := scopeOf(agentsIn(idle, idle))
 	if got, err := r.start(t.Context(), s); err != nil || got != reconciler.Halt || s.startTime == nil || len(commands) != 0 {
 		t.Fatalf("the first pass ends with %+v, %v, start %v, %d commands", got, err, s.startTime, len(commands))
 	}
-	if !s.startTime.Equal(noon.Add(conduct.StartLead)) {
+	if !s.startTime.Equal(noon.Add(pass + conduct.StartLead)) {
 		t.Errorf("the start is %s", s.startTime)
 	}
 
+	r.Now = func() time.Time { return noon }
 	s = scopeOf(agentsIn(idle, idle), later(0))
 	s.plan.Implementations[0].TLS = &record.TLS{}
 	if got, err := r.start(t.Context(), s); err != nil || got != reconciler.GoOn || s.fault != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,7 +92,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	w.c, err = client.NewWithWatch(w.config, client.Options{Scheme: w.scheme})
 	w.must(err)
 	prepare.Do(func() {
-		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}, MaxTime: awaitDeadline})
+		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}, MaxTime: testbed.Patience})
 		w.must(err)
 		makeNodes(t, w.c)
 		admitPlanted(t, w)
@@ -161,7 +162,7 @@ func (w *world) play() {
 // end deletes the runs of the test and sees that nothing is left of them.
 func (w *world) end() {
 	defer func() { w.stop() }()
-	ctx, cancel := context.WithTimeout(context.Background(), awaitDeadline)
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	if err := w.c.DeleteAllOf(ctx, &v1alpha1.BenchmarkRun{}, client.InNamespace(w.namespace)); err != nil {
 		w.t.Error(err)
@@ -285,7 +286,7 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	w.must(index.Index(ctx, m.GetFieldIndexer()))
 	live := w.led().Reader(m.GetAPIReader())
 	trials := &TrialReconciler{
-		Client: operator.client, Live: live, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
+		Client: operator.client, Live: live, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.now,
 	}
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
@@ -294,6 +295,18 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 		Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))
+}
+
+// now is the time of trials. It stands still from when the start of one may be chosen until all its agents were told: an operator has a quarter of a
+// second for that, which it would exceed on a busy machine.
+func (w *world) now() time.Time {
+	for _, name := range w.agents.due() {
+		t := w.trial(name)
+		if err := w.c.Get(context.Background(), client.ObjectKeyFromObject(t), t); err == nil && t.Spec.Start == v1alpha1.StartReleased {
+			w.agents.stall(name)
+		}
+	}
+	return w.clock.Now()
 }
 
 // led are the namespaces of which the operator of the test knows.
@@ -366,26 +379,27 @@ func with(baseline string, list ...v1alpha1.Implementation) func(*v1alpha1.Bench
 	}
 }
 
-// awaitDeadline is far beyond what anything takes that tests wait for, on a machine that is busy with other tests, too.
-const awaitDeadline = 2 * time.Minute
-
 // await reads an object again and again until it is as wanted.
 func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
 	w.t.Helper()
-	deadline := time.Now().Add(awaitDeadline)
-	for {
-		w.keep()
+	w.within(o.GetName()+": "+what, func() bool {
 		err := w.c.Get(w.t.Context(), client.ObjectKeyFromObject(o), o)
 		if client.IgnoreNotFound(err) != nil {
 			w.t.Fatal(err)
 		}
-		if err == nil && wanted(o) {
-			return o
-		}
+		return err == nil && wanted(o)
+	})
+	return o
+}
+
+// within waits until something has come about.
+func (w *world) within(what string, done func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(testbed.Patience); !done(); time.Sleep(lookEvery) {
+		w.keep()
 		if time.Now().After(deadline) {
-			w.t.Fatalf("%s %s: %s has not come about:\n%s", w.namespace, o.GetName(), what, w.dump())
+			w.t.Fatalf("waited in vain for %s; there is %s:\n%s", what, w.left(w.t.Context()), w.dump())
 		}
-		time.Sleep(lookEvery)
 	}
 }
 
@@ -402,26 +416,18 @@ func (w *world) trial(name string) *v1alpha1.Trial {
 // awaitMeasuring waits until load runs.
 func (w *world) awaitMeasuring(name string, attempt int32) *v1alpha1.Trial {
 	w.t.Helper()
-	return await(w, w.trial(name), "its start", func(t *v1alpha1.Trial) bool {
-		// A machine that stands still may miss a start that nobody was told: the next attempt is then the one.
-		if w.missed(t) {
-			w.finish(t)
-		}
-		return t.Status.Attempt >= attempt && w.measuring(t)
-	})
+	return await(w, w.trial(name), "its start", func(t *v1alpha1.Trial) bool { return t.Status.Attempt >= attempt && w.measuring(t) })
 }
 
-// measuring is true of a trial that is under load, and of one that has ended after it was: who must find it under load makes it an ample one. Of one whose
-// start is written down a machine that stands still may miss to tell its agents.
+// measuring is true of a trial that is under load, and of one that has ended after it was: who must find it under load makes it an ample one.
 func (w *world) measuring(t *v1alpha1.Trial) bool {
 	if t.Status.StartTime == nil || t.Status.CompletionTime != nil {
 		return t.Status.StartTime != nil
 	}
-	told, untold := w.agents.told(t.Name, t.Status.Attempt)
-	return told > 0 && untold == 0 && w.begun(t)
+	return w.agents.told(t.Name, t.Status.Attempt) && w.begun(t)
 }
 
-// begun is true of a trial whose start has come, whether or not its agents were told so.
+// begun is true of a trial whose start has come.
 func (w *world) begun(t *v1alpha1.Trial) bool {
 	return t.Status.StartTime != nil && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
 }
@@ -429,25 +435,21 @@ func (w *world) begun(t *v1alpha1.Trial) bool {
 // long lets every level take an hour: its trials measure until somebody ends them.
 func long(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 }
 
-// ample lets every level take as long as a test waits for anything: what it does to a trial that measures comes before its end, however slow the machine is.
-// The end comes by hasten. It is not longer since the API server's clock is not put forward: all that it dates would be as much too old.
-func ample(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = int32(awaitDeadline.Seconds()) }
+// ampleSeconds has room for some requests of a test to the API server, however slow the machine is. It is not more since the API server's clock is not
+// put forward: all that it dates would be as much too old.
+const ampleSeconds = 120
 
-// hasten puts the clock forward to the end of the work of a trial of a run, if one measures, or should and does not.
+// ample lets every level take so long that what a test does to a trial that measures comes before its end. The end comes by hasten.
+func ample(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = ampleSeconds }
+
+// hasten puts the clock forward to the end of the work of a trial of a run, if one measures.
 func (w *world) hasten(run *v1alpha1.BenchmarkRun) {
 	w.t.Helper()
 	for _, t := range w.trials(run) {
-		if w.missed(&t) || t.Status.CompletionTime == nil && w.measuring(&t) {
+		if t.Status.CompletionTime == nil && w.measuring(&t) {
 			w.finish(&t)
 		}
 	}
-}
-
-// missed is true of a trial some of whose agents were not told their start in time. Its operator asks nobody until the work would be over, since an
-// answer would disturb it, and makes another attempt then.
-func (w *world) missed(t *v1alpha1.Trial) bool {
-	_, untold := w.agents.told(t.Name, t.Status.Attempt)
-	return t.Status.CompletionTime == nil && untold > 0 && w.begun(t)
 }
 
 // finish puts the clock forward to the end of the work of a trial.
@@ -484,21 +486,13 @@ func (w *world) awaitTrial(run *v1alpha1.BenchmarkRun, trial *v1alpha1.Trial) *v
 // awaitFirst waits until the first trial of a run, whichever implementation's it is, is under load.
 func (w *world) awaitFirst(run string) *v1alpha1.Trial {
 	w.t.Helper()
-	deadline := time.Now().Add(awaitDeadline)
-	for {
-		w.keep()
-		var list v1alpha1.TrialList
+	var list v1alpha1.TrialList
+	isFirst := func(t v1alpha1.Trial) bool { return *t.Spec.Index == 0 }
+	w.within("the first trial of "+run, func() bool {
 		w.must(w.c.List(w.t.Context(), &list, client.InNamespace(w.namespace), client.MatchingLabels{v1alpha1.LabelRun: run}))
-		for _, t := range list.Items {
-			if *t.Spec.Index == 0 {
-				return w.awaitMeasuring(t.Name, 1)
-			}
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("the run %s has no first trial", run)
-		}
-		time.Sleep(lookEvery)
-	}
+		return slices.ContainsFunc(list.Items, isFirst)
+	})
+	return w.awaitMeasuring(list.Items[slices.IndexFunc(list.Items, isFirst)].Name, 1)
 }
 
 func (w *world) trials(run *v1alpha1.BenchmarkRun) []v1alpha1.Trial {

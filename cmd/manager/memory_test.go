@@ -39,7 +39,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: []string{"../../charts/loadstone/files/argo-crds/argoproj.io_workflows.yaml"}, ErrorIfPathMissing: true, MaxTime: 2 * time.Minute})
+	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: []string{"../../charts/loadstone/files/argo-crds/argoproj.io_workflows.yaml"}, ErrorIfPathMissing: true, MaxTime: testbed.Patience})
 	must(err)
 	scheme := runtime.NewScheme()
 	must(corev1.AddToScheme(scheme))
@@ -93,7 +93,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 				all = o.led // What is there and may not be read fails a list of all.
 			}
 			testbed.Beside(t, m.Start)
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 			defer cancel()
 			if !m.GetCache().WaitForCacheSync(ctx) {
 				t.Fatal("the cache does not start")
@@ -145,15 +145,9 @@ func lockOut(t *testing.T, c client.Client, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		err := operator.List(t.Context(), &v1alpha1.BenchmarkRunList{}, client.InNamespace(name))
-		switch {
-		case apierrors.IsForbidden(err):
-			return
-		case time.Now().After(deadline):
-			t.Fatalf("the operator may still read namespace %s: %v", name, err)
-		}
-	}
+	testbed.Await(t, "the operator to be refused namespace "+name, func() bool {
+		return apierrors.IsForbidden(operator.List(t.Context(), &v1alpha1.BenchmarkRunList{}, client.InNamespace(name)))
+	})
 }
 
 // shortest is a run that no operator leads here.

@@ -24,6 +24,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // An operator goes on without a namespace that is not there, says which, and starts anew when it is there.
@@ -45,7 +46,7 @@ func TestAMissingNamespaceIsLookedFor(t *testing.T) {
 	}
 	said := make(chan string, 1)
 	m.log, m.every = funcr.New(func(_, args string) { said <- args }, funcr.Options{}), time.Millisecond
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()
@@ -124,7 +125,7 @@ func TestANamespaceWithoutItsRoleHoldsUpNoOther(t *testing.T) {
 	l.set("team-b", "team-c")
 	said := make(chan string, 10)
 	m.log, m.every = funcr.New(func(_, args string) { said <- args }, funcr.Options{}), time.Millisecond
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()

@@ -1,38 +1,47 @@
 package agents
 
 import (
-	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// agentAt answers as an agent would, and is reached under any address.
-func agentAt(t *testing.T, key ed25519.PrivateKey, answer http.HandlerFunc) HTTP {
-	t.Helper()
-	s := httptest.NewServer(answer)
-	t.Cleanup(s.Close)
-	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		if address != "[2001:db8::1]:7600" {
-			return nil, fmt.Errorf("nobody is at %s", address)
-		}
-		return (&net.Dialer{}).DialContext(ctx, network, s.Listener.Addr().String())
-	}
-	return New(key, &http.Transport{DialContext: dial})
-}
+// way is how requests go, without a network: no answer is ever too late.
+type way func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (w way) RoundTrip(q *http.Request) (*http.Response, error) { return w(q) }
 
 const agentIP = "2001:db8::1"
+
+// agentAt answers as an agent would that is alone in its network.
+func agentAt(t *testing.T, key ed25519.PrivateKey, answer http.HandlerFunc) HTTP {
+	t.Helper()
+	return New(key, way(func(q *http.Request) (p *http.Response, err error) {
+		if q.URL.Host != "["+agentIP+"]:7600" {
+			return nil, fmt.Errorf("nobody is at %s", q.URL.Host)
+		}
+		defer func() {
+			if recover() == http.ErrAbortHandler {
+				err = io.ErrUnexpectedEOF
+			}
+		}()
+		answered := httptest.NewRecorder()
+		answer(answered, q)
+		return answered.Result(), nil
+	}))
+}
 
 func TestAnOrderComesSignedAndIsAnsweredWithTheState(t *testing.T) {
 	public, key, err := ed25519.GenerateKey(nil)
@@ -57,33 +66,23 @@ func TestAnOrderComesSignedAndIsAnsweredWithTheState(t *testing.T) {
 }
 
 func TestTheClockOfAnAgentIsReadFromTheFastestRoundTrip(t *testing.T) {
-	const late = 200 * time.Millisecond
-	asked := 0
-	var second, fourth time.Time // Between the end of the one and the begin of the other is the third round trip.
-	agents := agentAt(t, nil, func(w http.ResponseWriter, _ *http.Request) {
-		if asked++; asked == 4 {
-			fourth = time.Now()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		agents := agentAt(t, nil, func(w http.ResponseWriter, _ *http.Request) {
+			half, ahead := 100*time.Millisecond, 2*time.Hour
+			if asked++; asked == 3 { // All answers but one come late, and tell another time.
+				half, ahead = time.Millisecond, time.Hour
+			}
+			time.Sleep(half)
+			now := time.Now().Add(ahead)
+			time.Sleep(half)
+			_ = json.NewEncoder(w).Encode(protocol.State{Now: now})
+		})
+		clock, err := agents.Clock(t.Context(), agentIP)
+		if want := (Clock{Offset: time.Hour, RoundTrip: 2 * time.Millisecond}); err != nil || asked != clockRounds || clock != want {
+			t.Errorf("asked %d times, it is %+v, %v; want %+v", asked, clock, err, want)
 		}
-		now := time.Now().Add(time.Hour)
-		if asked != 3 { // All answers but one come late, and tell another time.
-			now = now.Add(time.Hour)
-			time.Sleep(late)
-		}
-		if asked == 2 {
-			second = time.Now()
-		}
-		_ = json.NewEncoder(w).Encode(protocol.State{Now: now})
 	})
-	clock, err := agents.Clock(t.Context(), agentIP)
-	if err != nil || asked != clockRounds {
-		t.Fatalf("asked %d times, %v", asked, err)
-	}
-	if third := fourth.Sub(second); third >= late {
-		t.Skipf("the machine stood still: the third round trip took up to %s, and may not be the fastest", third)
-	}
-	if off := clock.Offset - time.Hour; off < -clock.RoundTrip/2 || off > clock.RoundTrip/2 {
-		t.Errorf("the offset is wrong by %s, after a round trip of %s", off, clock.RoundTrip)
-	}
 }
 
 func TestAnAgentThatDoesNotAnswerAsAgentsDoIsAnError(t *testing.T) {
@@ -115,23 +114,17 @@ func TestNobodyIsSentElsewhereByWhatAnAgentAnswers(t *testing.T) {
 	}
 	for _, code := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		t.Run(http.StatusText(code), func(t *testing.T) {
-			var seen atomic.Int64
-			elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				seen.Add(1)
-				_ = json.NewEncoder(w).Encode(protocol.State{Phase: protocol.Idle})
-			}))
-			defer elsewhere.Close()
-			// Whatever address it is sent to, it would reach the other server.
-			first := httptest.NewServer(http.RedirectHandler("http://elsewhere.example/v1/state", code))
-			defer first.Close()
-			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-				to := elsewhere
-				if address == net.JoinHostPort(agentIP, "7600") {
-					to = first
+			seen := 0
+			agents := New(key, way(func(q *http.Request) (*http.Response, error) {
+				answered := httptest.NewRecorder()
+				if q.URL.Host == "["+agentIP+"]:7600" {
+					http.Redirect(answered, q, "http://elsewhere.example/v1/state", code)
+				} else { // Whatever address it is sent to, it would reach another server.
+					seen++
+					_ = json.NewEncoder(answered).Encode(protocol.State{Phase: protocol.Idle})
 				}
-				return (&net.Dialer{}).DialContext(ctx, network, to.Listener.Addr().String())
-			}
-			agents := New(key, &http.Transport{DialContext: dial})
+				return answered.Result(), nil
+			}))
 			_, asked := agents.State(t.Context(), agentIP)
 			_, told := agents.Command(t.Context(), agentIP, protocol.Command{Trial: "uid", Attempt: 1, Member: "server-0"})
 			for _, err := range []error{asked, told} {
@@ -140,8 +133,8 @@ func TestNobodyIsSentElsewhereByWhatAnAgentAnswers(t *testing.T) {
 					t.Errorf("got %v, want the answer %d itself", err, code)
 				}
 			}
-			if n := seen.Load(); n > 0 {
-				t.Errorf("another server has seen %d requests", n)
+			if seen > 0 {
+				t.Errorf("another server has seen %d requests", seen)
 			}
 		})
 	}

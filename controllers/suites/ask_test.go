@@ -17,6 +17,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/suite/webhook"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/test/gitops"
 )
 
@@ -43,7 +44,7 @@ func (h *hook) shows(authorization, suite, body string) (*http.Response, string)
 // who comes while the suite is written. It returns what the request has come to.
 func (h *hook) asks(image string, status int) webhook.Round {
 	h.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Second) {
+	for deadline := time.Now().Add(testbed.Patience); ; time.Sleep(time.Second) {
 		answer, text := h.shows("Bearer shown", "checkout", fmt.Sprintf(`{"image": %q}`, image))
 		if answer.StatusCode == status {
 			var come webhook.Round

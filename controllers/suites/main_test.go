@@ -13,5 +13,6 @@ import (
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.FromSlogHandler(slog.DiscardHandler))
+	testbed.AtOnce(8)
 	os.Exit(testbed.Main(m))
 }

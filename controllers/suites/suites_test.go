@@ -32,6 +32,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -71,8 +72,10 @@ type world struct {
 
 var worlds atomic.Int32
 
+// newWorld lets the test go on beside others: each waits most of the time, in a namespace of its own, of which alone its operator knows.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	t.Parallel()
 	w := &world{t: t, config: testbed.Cluster(t, "../.."), scheme: runtime.NewScheme(), namespace: fmt.Sprintf("suites-%d", worlds.Add(1))}
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		w.must(add(w.scheme))
@@ -103,6 +106,7 @@ func (w *world) start() {
 	again := true
 	m, err := ctrl.NewManager(w.operator.Config, ctrl.Options{
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again},
+		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 	})
 	w.must(err)
 	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("loadstone"), Registry: AskRegistry, Reports: w.reports, Now: time.Now}
@@ -153,7 +157,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 func (w *world) await(what string, wanted func(*v1alpha1.BenchmarkSuite) bool) *v1alpha1.BenchmarkSuite {
 	w.t.Helper()
 	s := &v1alpha1.BenchmarkSuite{}
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(testbed.Patience); ; time.Sleep(20 * time.Millisecond) {
 		w.must(w.c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "checkout"}, s))
 		if wanted(s) {
 			return s
@@ -409,12 +413,9 @@ func (w *world) permit(sample, other string, secrets ...string) {
 	}
 	c, err := client.New(w.operator.Config, client.Options{Scheme: w.scheme})
 	w.must(err)
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if err := c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: secrets[0]}, &corev1.Secret{}); err == nil || time.Now().After(deadline) {
-			w.must(err)
-			return
-		}
-	}
+	testbed.Await(w.t, "the right to read "+secrets[0], func() bool {
+		return c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: secrets[0]}, &corev1.Secret{}) == nil
+	})
 }
 
 func TestAChangeReplacesARound(t *testing.T) {
@@ -508,15 +509,11 @@ func (w *world) quota() {
 	w.must(w.c.Create(w.t.Context(), quota))
 	quota.Status = corev1.ResourceQuotaStatus{Hard: limits, Used: limits} // Nobody counts here as a cluster does.
 	w.must(w.c.Status().Update(w.t.Context(), quota))
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	testbed.Await(w.t, "the quota to deny a run", func() bool {
 		probe := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "probe"}}
 		w.must(json.Unmarshal(fmt.Appendf(nil, template, 10), &probe.Spec))
-		if err := w.c.Create(w.t.Context(), probe, client.DryRunAll); apierrors.IsForbidden(err) {
-			return
-		} else if time.Now().After(deadline) {
-			w.t.Fatalf("the quota denies nothing: %v", err)
-		}
-	}
+		return apierrors.IsForbidden(w.c.Create(w.t.Context(), probe, client.DryRunAll))
+	})
 }
 
 // ask asks for a round by an annotation.

@@ -114,15 +114,13 @@ func (h *hook) send(s sent) (int, string, http.Header) {
 // accept sends a request until it is taken: the API server learns of rights a moment after they are given.
 func (h *hook) accept(s sent) string {
 	h.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		status, says, _ := h.send(s)
-		if status == http.StatusAccepted {
-			return says
-		}
-		if time.Now().After(deadline) {
-			h.t.Fatalf("a signed request is answered %d %q", status, says)
-		}
-	}
+	var status int
+	var says string
+	testbed.Await(h.t, "a signed request to be accepted", func() bool {
+		status, says, _ = h.send(s)
+		return status == http.StatusAccepted
+	})
+	return says
 }
 
 // documented sends a request as the page shows it, and returns what is printed.

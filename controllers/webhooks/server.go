@@ -161,8 +161,9 @@ func (s *Server) await(ctx context.Context, w http.ResponseWriter, q *http.Reque
 	case <-ctx.Done():
 		return crowded(ctx.Err())
 	}
-	// The time to send a body begins with the turn, or whoever waited for one would have none left. A recorder of tests has no deadline.
-	_ = http.NewResponseController(w).SetReadDeadline(s.Now().Add(bodyDeadline))
+	// The time to send a body begins with the turn, or whoever waited for one would have none left. It is the connection's, and so not that of s.Now. A
+	// recorder of tests has no deadline.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyDeadline))
 	return handle(ctx, w, q, name)
 }
 

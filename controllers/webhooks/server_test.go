@@ -1,8 +1,10 @@
 package webhooks
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +28,29 @@ func TestWhoFindsNoPlaceToWaitIsToldToAskAgain(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/namespaces/a/benchmarksuites/b/trigger", nil))
 	if w.Code != http.StatusUnauthorized || len(s.places) != atOnce+waiting-1 || len(s.turns) != 0 {
 		t.Errorf("with a place it got %d; %d places and %d turns are taken", w.Code, len(s.places), len(s.turns))
+	}
+}
+
+// The deadline of a body is the connection's: it is no matter of the clock by which signatures are judged.
+func TestABodyIsReadWhateverTheClockOfSignaturesSays(t *testing.T) {
+	s := &Server{Now: func() time.Time { return time.Unix(0, 0) }}
+	s.Handler()
+	const size = 1 << 16
+	server := httptest.NewServer(s.answering(func(_ context.Context, w http.ResponseWriter, q *http.Request, _ client.ObjectKey) *answer {
+		body, a := read(w, q)
+		if a == nil && len(body) == size {
+			a = &answer{status: http.StatusOK}
+		}
+		return a
+	}))
+	defer server.Close()
+	got, err := http.Post(server.URL, "text/plain", strings.NewReader(strings.Repeat("x", size)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	if got.StatusCode != http.StatusOK {
+		t.Errorf("it is answered %s", got.Status)
 	}
 }
 

@@ -26,12 +26,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const (
-	// release is the namespace for which the chart is rendered.
-	release = "loadstone-system"
-	// rightsDeadline is far beyond what an API server takes to learn of a right.
-	rightsDeadline = 2 * time.Minute
-)
+// release is the namespace for which the chart is rendered.
+const release = "loadstone-system"
 
 // component is a part of the chart that acts by an account of its own, by the name of that and of the templates in which all stands that it needs.
 type component struct {
@@ -241,7 +237,7 @@ func awaitRight(ctx context.Context, c client.Client, user, namespace string, ru
 	if len(rule.ResourceNames) > 0 {
 		attributes.Name = rule.ResourceNames[0]
 	}
-	for deadline := time.Now().Add(rightsDeadline); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); ; time.Sleep(5 * time.Millisecond) {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: attributes}}
 		if err := c.Create(ctx, review); err != nil {
 			return err

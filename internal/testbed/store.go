@@ -234,8 +234,8 @@ func run(c *exec.Cmd) (exited <-chan struct{}, err error) {
 // ready waits until a health probe is answered 200.
 func ready(url string, exited <-chan struct{}, log string) error {
 	// Whose certificate it is matters to the tests and not to the question whether anybody answers.
-	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	deadline := time.After(serverPatience)
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	deadline := time.After(Patience)
 	for {
 		if resp, err := client.Get(url); err == nil {
 			_ = resp.Body.Close()
@@ -248,7 +248,7 @@ func ready(url string, exited <-chan struct{}, log string) error {
 			said, _ := os.ReadFile(log) // Without its last words the error is as true.
 			return fmt.Errorf("it ended at once: %s", said)
 		case <-deadline:
-			return fmt.Errorf("it was not ready within %s", serverPatience)
+			return fmt.Errorf("it was not ready within %s", Patience)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -32,6 +33,19 @@ func Main(m *testing.M) int {
 	code := m.Run()
 	tally.tell()
 	return max(code, stopAll())
+}
+
+// AtOnce says how many parallel tests go on at once, unless -parallel does. Tests with servers wait most of the time: more fit than there are CPUs.
+func AtOnce(tests int) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(tests)); err != nil {
+		panic(err)
+	}
 }
 
 // stopWhenEnded ends the servers when somebody ends the tests, as hack/test.sh does when it is interrupted: those of an API server are in
@@ -119,8 +133,19 @@ func need(t *testing.T, programs ...string) {
 	}
 }
 
-// serverPatience is how long a server may take to start, and to end: far longer than it takes on a machine that compiles and tests other things meanwhile.
-const serverPatience = 5 * time.Minute
+// Patience is how long tests wait for anything: far longer than it takes on a machine ten times slower that tests other things meanwhile. Only a test that
+// fails waits so long.
+const Patience = 10 * time.Minute
+
+// Await waits until something has come about, which what names, and fails the test if it does not.
+func Await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(Patience); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
 
 var cluster struct {
 	once   sync.Once
@@ -139,8 +164,8 @@ func Cluster(t *testing.T, root string) *rest.Config {
 			CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 			ErrorIfCRDPathMissing: true,
 			// The twenty seconds that it takes for granted are gone when each of two CPUs is asked for by ten.
-			ControlPlaneStartTimeout: serverPatience, ControlPlaneStopTimeout: serverPatience,
-			CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: serverPatience},
+			ControlPlaneStartTimeout: Patience, ControlPlaneStopTimeout: Patience,
+			CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: Patience},
 		}
 		// As OpenShift does: whoever sets an owner reference that blocks its owner's deletion needs the right to the owner's finalizers.
 		env.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")

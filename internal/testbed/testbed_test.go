@@ -181,7 +181,7 @@ func TestTheEndOfAProgramIsSeen(t *testing.T) {
 	}
 	select {
 	case <-exited:
-	case <-time.After(serverPatience):
+	case <-time.After(Patience):
 		t.Error("nobody has seen its end")
 	}
 	if _, err := run(exec.Command(filepath.Join(t.TempDir(), "missing"))); err == nil {

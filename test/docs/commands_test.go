@@ -22,9 +22,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// patience bounds what is waited for on a machine that is busy.
-const patience = 5 * time.Minute
-
 // end is how a command of the pages ends, and a part of what it prints.
 type end struct {
 	code   int
@@ -97,6 +94,7 @@ type reader struct {
 // TestEveryCommandOfThePagesIsRun runs what the pages say, on this machine and against a real API server. What installs Loadstone comes first, in the order
 // in which a reader types it, and all else in any order, so that none of them may need another.
 func TestEveryCommandOfThePagesIsRun(t *testing.T) {
+	t.Parallel()
 	testbed.Programs(t, "make", "kubectl", "helm", "go", "wrk")
 	bin(t)
 	lines := typed(t)
@@ -267,7 +265,7 @@ func answering(t *testing.T) string {
 // run runs a command of the pages in a folder, as it is typed there, and checks how it ends.
 func (r *reader) run(t *testing.T, folder, namespace, line, typed string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", typed)
 	c.WaitDelay = time.Minute

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"loadstone.dev/loadstone/internal/testbed"
 )
@@ -17,9 +16,10 @@ const inconclusive = 4
 
 // TestTheDemoEndsInAReport is make demo. Where other programs disturb it, as those of other tests do, it may end without a verdict, and says so.
 func TestTheDemoEndsInAReport(t *testing.T) {
+	t.Parallel()
 	testbed.Programs(t, "go", "wrk")
 	results := filepath.Join(t.TempDir(), "results")
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, filepath.Join(root, "hack", "demo.sh"), "--out", results).CombinedOutput()
 	code := (*exec.ExitError)(nil)

@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,14 +38,8 @@ func bin(t *testing.T) string {
 	return built
 }
 
-// atOnce is how many commands are run at the same time: most of them wait.
-const atOnce = "4"
-
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", atOnce); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	testbed.AtOnce(4) // Most commands wait.
 	code := testbed.Main(m)
 	if err := os.RemoveAll(built); err != nil {
 		fmt.Fprintln(os.Stderr, err)

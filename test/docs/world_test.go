@@ -263,22 +263,11 @@ func condition(kind string) metav1.Condition {
 // awaitEnds waits until all runs have ended.
 func (w *world) awaitEnds(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	testbed.Await(t, "the end of all runs", func() bool {
 		var all v1alpha1.BenchmarkRunList
 		must(t, w.c.List(t.Context(), &all))
-		left := 0
-		for _, r := range all.Items {
-			if r.Status.CompletionTime == nil {
-				left++
-			}
-		}
-		if left == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d runs do not end", left)
-		}
-	}
+		return !slices.ContainsFunc(all.Items, func(r v1alpha1.BenchmarkRun) bool { return r.Status.CompletionTime == nil })
+	})
 }
 
 // play does what operator, controllers and kubelets would do.

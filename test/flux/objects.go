@@ -17,7 +17,7 @@ import (
 )
 
 // Patience bounds what is waited for on a machine that is busy.
-const Patience = 2 * time.Minute
+const Patience = 10 * time.Minute
 
 var (
 	// Sources are Git repositories that Flux follows.

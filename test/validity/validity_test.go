@@ -26,13 +26,6 @@ import (
 
 var update = flag.Bool("update", false, "write the table into docs/faults.md")
 
-const (
-	// patience bounds a tool's second of load, and every other wait.
-	patience = 3 * time.Minute
-	// attempts are made where a tool says that answers came too late: a machine that stalls makes them late by itself.
-	attempts = 3
-)
-
 func TestTheDocumentHoldsTheTable(t *testing.T) {
 	const begin, end = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 	file := filepath.Join("..", "..", "docs", "faults.md")
@@ -69,7 +62,7 @@ func TestColumnsNameFaultsThatThereAre(t *testing.T) {
 func TestWhichToolNoticesWhichFault(t *testing.T) {
 	testbed.Programs(t, "go")
 	program := filepath.Join(t.TempDir(), "faulty")
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../workloads/faulty").CombinedOutput(); err != nil {
 		t.Fatalf("building the server: %v\n%s", err, out)
@@ -78,7 +71,10 @@ func TestWhichToolNoticesWhichFault(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			testbed.Programs(t, c.name)
 			for _, f := range faults {
-				t.Run(f.name, func(t *testing.T) { c.meets(t, f, program) })
+				t.Run(f.name, func(t *testing.T) {
+					t.Parallel()
+					c.meets(t, f, program)
+				})
 			}
 		})
 	}
@@ -91,14 +87,15 @@ func (c column) meets(t *testing.T, f fault, program string) {
 	var counted counts
 	var m record.Measurement
 	var err error
-	for range attempts {
+	// A machine that stalls makes answers late by itself, and may leave too few requests for a fault: the load is then repeated.
+	testbed.Await(t, "a load that meets "+f.name+" and no late answers", func() bool {
 		server := start(t, program, f.flags)
 		raw := c.run(t, server.address)
 		counted = server.stop(t, f)
-		if m, err = c.Parse(raw); m.Errors.Timeout == 0 || strings.Contains(want, "Timeout") {
-			break
-		}
-	}
+		m, err = c.Parse(raw)
+		late := m.Errors.Timeout > 0 && !strings.Contains(want, "Timeout")
+		return !late && (err != nil || f.committed == nil || f.committed(counted) > 0)
+	})
 	got, most := noticed(m, err)
 	if f.committed == nil && want != "" && containsAll(got, want) {
 		// Such a fault breaks whatever is under way, so that other kinds may come along.
@@ -111,9 +108,6 @@ func (c column) meets(t *testing.T, f fault, program string) {
 		return
 	}
 	committed := f.committed(counted)
-	if committed == 0 {
-		t.Errorf("the server has not committed the fault in %d requests", counted.Requests)
-	}
 	// What is under way when the tool ends is counted by the server alone, as is what the tool does not count.
 	if least := committed - int64(c.cell.Connections) - c.uncounted; got != "" && (most > committed || most < least) {
 		t.Errorf("%s notices %d, the server committed %d", c.name, most, committed)
@@ -165,7 +159,7 @@ func (c column) run(t *testing.T, target string) []byte {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	args := c.Args(c.cell, tool.Target{Address: target}, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
@@ -223,7 +217,7 @@ func (s *server) stop(t *testing.T, f fault) counts {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("ending the server: %v", err)
 	}
-	hung := time.AfterFunc(patience, func() { _ = s.cmd.Process.Kill() })
+	hung := time.AfterFunc(testbed.Patience, func() { _ = s.cmd.Process.Kill() })
 	defer hung.Stop()
 	var counted counts
 	decoding := json.NewDecoder(s.out).Decode(&counted)

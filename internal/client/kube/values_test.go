@@ -23,6 +23,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/download"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // followed is a run on a cluster, whose operator hands out what its trials have measured.
@@ -131,7 +132,7 @@ func (f *followed) follow(after func(progress.Event)) []progress.Event {
 		all = append(all, e)
 		after(e)
 	}
-	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(f.t.Context(), testbed.Patience)
 	defer cancel()
 	follower := Follower{Client: f.c, Key: client.ObjectKeyFromObject(f.run), UID: f.run.UID, Tell: tell, Every: time.Millisecond, Stored: f.stored}
 	if _, err := follower.Follow(ctx); err != nil {

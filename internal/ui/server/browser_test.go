@@ -22,7 +22,7 @@ import (
 )
 
 // browserDeadline bounds all that a test does in a browser.
-const browserDeadline = 5 * patience
+const browserDeadline = 2 * testbed.Patience
 
 // browser is a Chromium without a window, and the one page that is open in it.
 type browser struct {
@@ -91,7 +91,7 @@ func (b *browser) of(t *testing.T) *browser {
 // do does something in the browser.
 func (b *browser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, testbed.Patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatalf("%s: %v", what, err)
@@ -101,7 +101,7 @@ func (b *browser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 // ask is the value of an expression in the page, or of its promise.
 func ask[T any](b *browser, expression string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, testbed.Patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -113,7 +113,7 @@ func ask[T any](b *browser, expression string) T {
 // await waits until an expression is true in the page.
 func (b *browser) await(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(patience); !ask[bool](b, expression); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(testbed.Patience); !ask[bool](b, expression); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			b.t.Fatalf("it is never true that %s, of a page that says:\n%s", expression, b.text())
 		}
@@ -204,7 +204,7 @@ func (b *browser) wantReached(as string) {
 		b.press("\t")
 		s := ask[stop](b, here)
 		// A frame may be another process, which takes its time to say that it has been reached.
-		for end := time.Now().Add(patience); s.At < 0 && time.Now().Before(end); s = ask[stop](b, here) {
+		for end := time.Now().Add(testbed.Patience); s.At < 0 && time.Now().Before(end); s = ask[stop](b, here) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		if s.At != last && s.At != last+1 {
@@ -275,7 +275,7 @@ func (b *browser) drop() {
 // picture leaves a picture of the whole page in a folder.
 func (b *browser) picture(folder, name string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, testbed.Patience)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -147,11 +146,7 @@ func TestTheCommandServesUntilItIsEnded(t *testing.T) {
 // until waits until something is so.
 func until(t *testing.T, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it has not come to be so")
-		}
-	}
+	testbed.Await(t, "what the pages shall show", so)
 }
 
 func TestWhoMayListOneNamespaceSeesThatOne(t *testing.T) {

@@ -5,7 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // What the clock of a page says follows from what the server answers, whatever becomes of a stream. Where no Node is, nobody can tell.
@@ -14,7 +15,7 @@ func TestTheClockOfAPageIsTrue(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no node, in which the script of the pages could run")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, node, filepath.Join("testdata", "live.js"), filepath.Join("..", "live.js")).CombinedOutput()
 	if err != nil {

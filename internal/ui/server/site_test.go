@@ -37,9 +37,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// patience bounds what is waited for on a machine that is busy.
-const patience = 2 * time.Minute
-
 // files are stored files, by their keys and wanted digests.
 type files struct {
 	bodies map[string]string
@@ -396,7 +393,7 @@ func nextEvent(t *testing.T, stream io.Reader) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(patience):
+	case <-time.After(testbed.Patience):
 		t.Fatal("nothing is told")
 	}
 }
