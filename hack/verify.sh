@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 say() { printf '== %s\n' "$1"; }
 
 say "generated files are current"
-git diff --exit-code -- api config charts docs/reference.md docs/cli.md docs/man docs/workloads.md 'workloads/*/README.md' || { echo "run 'make generate' and commit the result" >&2; exit 1; }
+git diff --exit-code -- api config charts docs/reference/api.md docs/reference/cli.md docs/man docs/explanation/workloads.md 'workloads/*/README.md' || { echo "run 'make generate' and commit the result" >&2; exit 1; }
 
 say "chart and config/ are equal, restricted, and as reviewed"
 go run ./hack/charts -check

@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// pages are the kinds' pages in docs/, by the plural of the kind.
+// pages are the pages in docs/reference that describe the kinds, by the plural of the kind.
 var pages = map[string]string{"benchmarkruns": "benchmarkrun.md", "benchmarksuites": "benchmarksuite.md", "trials": "trial.md"}
 
 func fromRoot(t *testing.T, path ...string) string {
@@ -57,7 +57,7 @@ func keys(t *testing.T, page, section string) []string {
 func TestTheExamplesOfThePagesAreAccepted(t *testing.T) {
 	c := apiServer(t)
 	for _, file := range pages {
-		examples := fenced(fromRoot(t, "docs", file), "yaml")
+		examples := fenced(fromRoot(t, "docs", "reference", file), "yaml")
 		if len(examples) == 0 {
 			t.Errorf("%s has no example", file)
 		}
@@ -87,7 +87,7 @@ func TestThePagesExplainEveryColumn(t *testing.T) {
 		for _, column := range definition.Spec.Versions[0].Columns {
 			want = append(want, column.Name)
 		}
-		if diff := cmp.Diff(want, keys(t, fromRoot(t, "docs", file), "Columns")); diff != "" {
+		if diff := cmp.Diff(want, keys(t, fromRoot(t, "docs", "reference", file), "Columns")); diff != "" {
 			t.Errorf("%s has other columns (-CRD +page):\n%s", file, diff)
 		}
 	}
@@ -100,7 +100,7 @@ func TestThePagesExplainEveryConditionAndReason(t *testing.T) {
 	}
 	explained := map[string]bool{}
 	for _, page := range pages {
-		text := fromRoot(t, "docs", page)
+		text := fromRoot(t, "docs", "reference", page)
 		for _, condition := range keys(t, text, "Conditions") {
 			explained["Condition"+condition] = true
 		}
@@ -134,7 +134,7 @@ func TestCommandsGiveTheFullNameOfATrial(t *testing.T) {
 	bare := regexp.MustCompile(`\bkubectl\b.*[ ,]trials?([ ,/]|$)`)
 	texts := map[string]string{"README.md": fromRoot(t, "README.md")}
 	for _, file := range pages {
-		texts[file] = fromRoot(t, "docs", file)
+		texts[file] = fromRoot(t, "docs", "reference", file)
 	}
 	for name, text := range texts {
 		for _, commands := range fenced(text, "bash") {

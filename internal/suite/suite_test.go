@@ -138,7 +138,7 @@ func TestNamesHoldWhateverTheSuiteIsCalled(t *testing.T) {
 
 // What a reader copies from the page of suites is measured.
 func TestTheExamplesOfThePageAreMeasured(t *testing.T) {
-	page, err := os.ReadFile("../../docs/benchmarksuite.md")
+	page, err := os.ReadFile("../../docs/reference/benchmarksuite.md")
 	if err != nil {
 		t.Fatal(err)
 	}

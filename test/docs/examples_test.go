@@ -29,7 +29,7 @@ func TestTheExamplesAreRuns(t *testing.T) {
 
 // TestThePipelineWritesTheCommitIntoTheSuite runs what the page says that a pipeline writes, twice: a commit takes the place of the one before.
 func TestThePipelineWritesTheCommitIntoTheSuite(t *testing.T) {
-	page := pages(t)["docs/benchmarksuite.md"]
+	page := pages(t)["docs/reference/benchmarksuite.md"]
 	step, suite := regexp.MustCompile(`(?m)^sed --in-place .* suite\.yaml$`).FindString(page), filepath.Join(t.TempDir(), "suite.yaml")
 	pulls := fenced(page, "yaml")[1]
 	must(t, os.WriteFile(suite, []byte(pulls), 0o600))

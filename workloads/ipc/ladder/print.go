@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// line is one line of docs/cases.md.
+// line is one line of docs/reference/cases.md.
 type line struct {
 	Schema     string            `json:"schema"`
 	Case       string            `json:"case,omitempty"`
