@@ -35,7 +35,7 @@ the command exits with 0; if something cannot be read now, with 1, and the files
 was of no pull request.`
 
 	suiteHistoryHelp = `Shows how each value of a suite has gone from round to round, from the reports of its rounds, and from which round on it has changed:
-docs/reference/benchmarksuite.md, History and change points. Rounds of pull requests are no part of it.`
+docs/how-to/find-regressions.md. Rounds of pull requests are no part of it.`
 )
 
 // suiteCommand is all that there is for suites.
