@@ -93,6 +93,10 @@ generate: ## Generate deep copies, CRDs for config/ and the chart, docs/referenc
 	go run ./hack/cli
 	go run ./hack/workloads pages hack/workloads/records docs/explanation/workloads.md workloads/*/README.md
 
+.PHONY: docs
+docs: ## Build the documentation site into bin/site, and fail at a broken link: seconds, and a minute the first time (Python, PyPI).
+	@hack/docs.sh
+
 .PHONY: lint
 lint: ## Check the Go code's format, its bugs and habits, and the API's conventions: compiles two linters the first time.
 	$(LINT) fmt --diff
