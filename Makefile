@@ -84,14 +84,18 @@ workloads: ## Build the reference workloads that are not in Go into bin/: "make 
 	@hack/workloads.sh build
 
 .PHONY: generate
-generate: ## Generate deep copies, CRDs for config/ and the chart, docs/reference.md, the pages of the commands, and the figures of the workloads.
+generate: ## Generate deep copies, CRDs for config/ and the chart, docs/reference/api.md, the pages of the commands, and the figures of the workloads.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	go run ./hack/charts
 	$(REFERENCE_DOCS) --source-path=api --config=hack/reference/config.yaml --templates-dir=hack/reference/templates \
-		--renderer=markdown --output-path=docs/reference.md --log-level=ERROR
+		--renderer=markdown --output-path=docs/reference/api.md --log-level=ERROR
 	go run ./hack/cli
-	go run ./hack/workloads pages hack/workloads/records docs/workloads.md workloads/*/README.md
+	go run ./hack/workloads pages hack/workloads/records docs/explanation/workloads.md workloads/*/README.md
+
+.PHONY: docs
+docs: ## Build the documentation site into bin/site, and fail at a broken link: seconds, and a minute the first time (Python, PyPI).
+	@hack/docs.sh
 
 .PHONY: lint
 lint: ## Check the Go code's format, its bugs and habits, and the API's conventions: compiles two linters the first time.

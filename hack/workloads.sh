@@ -94,7 +94,7 @@ measure() {
   done
   bin/bench-workloads figures "$RESULTS" "$only" || failed=1
   bin/bench-workloads record "$RESULTS" "$RECORDS" "$only" || failed=1
-  bin/bench-workloads pages "$RECORDS" docs/workloads.md workloads/*/README.md || failed=1
+  bin/bench-workloads pages "$RECORDS" docs/explanation/workloads.md workloads/*/README.md || failed=1
   return $failed
 }
 

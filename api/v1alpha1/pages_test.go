@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// pages are the kinds' pages in docs/, by the plural of the kind.
+// pages are the pages in docs/reference that describe the kinds, by the plural of the kind.
 var pages = map[string]string{"benchmarkruns": "benchmarkrun.md", "benchmarksuites": "benchmarksuite.md", "trials": "trial.md"}
 
 func fromRoot(t *testing.T, path ...string) string {
@@ -54,18 +54,53 @@ func keys(t *testing.T, page, section string) []string {
 	return list
 }
 
+// reasonsOf are the words in code of the table of conditions that are no conditions.
+func reasonsOf(page string) []string {
+	_, rest, _ := strings.Cut(page, "\n## Conditions\n")
+	text, _, _ := strings.Cut(rest, "\n## ")
+	var list []string
+	for _, row := range strings.Split(text, "\n| `")[1:] {
+		row, _, _ = strings.Cut(row, "\n")
+		for _, m := range regexp.MustCompile("`([A-Z]\\w+)`").FindAllStringSubmatch(row, -1) {
+			list = append(list, m[1])
+		}
+	}
+	return list
+}
+
 func TestTheExamplesOfThePagesAreAccepted(t *testing.T) {
 	c := apiServer(t)
-	for _, file := range pages {
-		examples := fenced(fromRoot(t, "docs", file), "yaml")
-		if len(examples) == 0 {
-			t.Errorf("%s has no example", file)
+	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "*", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := map[string]int{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, example := range examples {
-			if err := create(t, c, parse(t, []byte(example))); err != nil {
+		for _, example := range fenced(string(text), "yaml") {
+			if !strings.HasPrefix(example, "apiVersion: loadstone.dev/") {
+				continue // a part of an object, or a pipeline
+			}
+			o := parse(t, []byte(example))
+			if o.GetNamespace() == "" {
+				o.SetNamespace("default")
+			}
+			if err := create(t, c, o); err != nil {
 				t.Errorf("%s: %v\n%s", file, err, example)
 			}
+			accepted[filepath.Base(file)]++
 		}
+	}
+	for _, file := range pages {
+		if accepted[file] == 0 {
+			t.Errorf("%s has no example", file)
+		}
+	}
+	if len(accepted) < 10 {
+		t.Errorf("only %d pages have examples: %v", len(accepted), accepted)
 	}
 }
 
@@ -87,27 +122,27 @@ func TestThePagesExplainEveryColumn(t *testing.T) {
 		for _, column := range definition.Spec.Versions[0].Columns {
 			want = append(want, column.Name)
 		}
-		if diff := cmp.Diff(want, keys(t, fromRoot(t, "docs", file), "Columns")); diff != "" {
+		if diff := cmp.Diff(want, keys(t, fromRoot(t, "docs", "reference", file), "Columns")); diff != "" {
 			t.Errorf("%s has other columns (-CRD +page):\n%s", file, diff)
 		}
 	}
 }
 
-func TestThePagesExplainEveryConditionAndReason(t *testing.T) {
+// TestEveryReasonHasARowThatSaysWhatToDo of test/docs does the same for reasons.
+func TestThePagesExplainEveryCondition(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "conditions.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	explained := map[string]bool{}
 	for _, page := range pages {
-		text := fromRoot(t, "docs", page)
+		text := fromRoot(t, "docs", "reference", page)
 		for _, condition := range keys(t, text, "Conditions") {
 			explained["Condition"+condition] = true
 		}
-		for _, code := range keys(t, text, "Reasons") {
-			explained["Reason"+code] = true
+		for _, code := range reasonsOf(text) {
 			if v1alpha1.OriginOf(code) == 0 {
-				t.Errorf("%s explains %s, which is no reason of the API", page, code)
+				t.Errorf("%s names %s, which is no reason of the API", page, code)
 			}
 		}
 	}
@@ -120,10 +155,8 @@ func TestThePagesExplainEveryConditionAndReason(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, kind := range []string{"Condition", "Reason"} {
-			if strings.HasPrefix(spec.Names[0].Name, kind) && !explained[kind+value] {
-				t.Errorf("no page explains %s", spec.Names[0].Name)
-			}
+		if strings.HasPrefix(spec.Names[0].Name, "Condition") && !explained["Condition"+value] {
+			t.Errorf("no page explains %s", spec.Names[0].Name)
 		}
 		return false
 	})
@@ -134,7 +167,7 @@ func TestCommandsGiveTheFullNameOfATrial(t *testing.T) {
 	bare := regexp.MustCompile(`\bkubectl\b.*[ ,]trials?([ ,/]|$)`)
 	texts := map[string]string{"README.md": fromRoot(t, "README.md")}
 	for _, file := range pages {
-		texts[file] = fromRoot(t, "docs", file)
+		texts[file] = fromRoot(t, "docs", "reference", file)
 	}
 	for name, text := range texts {
 		for _, commands := range fenced(text, "bash") {

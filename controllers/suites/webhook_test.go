@@ -70,7 +70,7 @@ func (h *hook) permit() {
 	h.t.Helper()
 	text, err := os.ReadFile("../../config/gitops/webhook.yaml")
 	h.must(err)
-	page, err := os.ReadFile("../../docs/benchmarksuite.md")
+	page, err := os.ReadFile("../../docs/how-to/webhook.md")
 	h.must(err)
 	for _, suite := range []string{"checkout", "payment"} {
 		if edit := "sed 's/servers/" + suite + "/' config/gitops/webhook.yaml"; suite == "checkout" && !strings.Contains(string(page), edit) {
@@ -126,7 +126,7 @@ func (h *hook) accept(s sent) string {
 // documented sends a request as the page shows it, and returns what is printed.
 func (h *hook) documented() string {
 	h.t.Helper()
-	page, err := os.ReadFile("../../docs/benchmarksuite.md")
+	page, err := os.ReadFile("../../docs/how-to/webhook.md")
 	h.must(err)
 	_, rest, _ := strings.Cut(string(page), "\n```sh\nbody=")
 	step, _, _ := strings.Cut("body="+rest, "```\n")

@@ -66,7 +66,7 @@ func generate() (map[string]string, error) {
 	top := cli.New("loadstone")
 	top.DisableAutoGenTag = true
 	top.InitDefaultCompletionCmd()
-	page := bytes.NewBufferString("# Commands\n\nThis page is generated from the commands themselves (`make generate`), and so are the manual pages in [man](man): `man -l docs/man/loadstone-run.1`.\n\n")
+	page := bytes.NewBufferString("# Commands\n\nThis page is generated from the commands themselves (`make generate`), and so are the manual pages in [docs/man](../man): `man -l docs/man/loadstone-run.1`.\n\n")
 	files := map[string]string{}
 	for _, c := range append([]*cobra.Command{top}, described(top)...) {
 		c.DisableAutoGenTag = true
@@ -81,7 +81,7 @@ func generate() (map[string]string, error) {
 		files["docs/man/"+name+".1"] = text
 	}
 	text := undescribed.ReplaceAllString(page.String(), "$1")
-	files["docs/cli.md"] = strings.TrimRight(text, "\n") + "\n"
+	files["docs/reference/cli.md"] = strings.TrimRight(text, "\n") + "\n"
 	return files, nil
 }
 

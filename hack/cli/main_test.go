@@ -35,7 +35,7 @@ func TestTheLinksOfThePageLeadToCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := files["docs/cli.md"]
+	page := files["docs/reference/cli.md"]
 	links := regexp.MustCompile(`\]\(#([\w-]+)\)`).FindAllStringSubmatch(page, -1)
 	for _, m := range links {
 		if !strings.Contains(page, "\n## "+strings.ReplaceAll(m[1], "-", " ")+"\n") {
@@ -62,7 +62,7 @@ func TestOldManualPagesGo(t *testing.T) {
 	if _, err := os.Stat(old); err == nil {
 		t.Error("the page of a command that is gone is left")
 	}
-	if _, err := os.Stat(filepath.Join(root, "docs", "cli.md")); err != nil {
+	if _, err := os.Stat(filepath.Join(root, "docs", "reference", "cli.md")); err != nil {
 		t.Error(err)
 	}
 }

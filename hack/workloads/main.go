@@ -88,7 +88,7 @@ func choose(all []comparison, only string) ([]comparison, error) {
 	prefixes := strings.Split(only, ",")
 	for _, p := range prefixes {
 		if !slices.ContainsFunc(all, func(c comparison) bool { return strings.HasPrefix(c.name, p) }) {
-			return nil, fmt.Errorf("no figure is named %s...: see docs/workloads.md", p)
+			return nil, fmt.Errorf("no figure is named %s...: see docs/explanation/workloads.md", p)
 		}
 	}
 	for _, c := range all {

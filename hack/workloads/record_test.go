@@ -244,7 +244,7 @@ func TestThePagesAreMadeOfTheRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(pages, "../../docs/workloads.md") {
+	for _, path := range append(pages, "../../docs/explanation/workloads.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

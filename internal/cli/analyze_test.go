@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/lint"
 )
 
-var update = flag.Bool("update", false, "write what is compared: the real output into docs/analyse.md, the structure of a run into test/structure")
+var update = flag.Bool("update", false, "write what is compared: the real output into docs/how-to/analyze.md, the structure of a run into test/structure")
 
 const raw = "internal/cli/lint/testdata/"
 
@@ -33,10 +33,10 @@ func exitStatus(err error) int {
 	return status(err)
 }
 
-// TestTheExampleOfThePageIsReal runs each command of docs/analyse.md and compares what is printed.
+// TestTheExampleOfThePageIsReal runs each command of docs/how-to/analyze.md and compares what is printed.
 func TestTheExampleOfThePageIsReal(t *testing.T) {
 	atRoot(t)
-	page := filepath.Join("docs", "analyse.md")
+	page := filepath.Join("docs", "how-to", "analyze.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

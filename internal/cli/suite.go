@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	suiteHelp = `A BenchmarkSuite on the cluster measures a set of runs at each change, at scheduled times, and on request: docs/benchmarksuite.md.`
+	suiteHelp = `A BenchmarkSuite on the cluster measures a set of runs at each change, at scheduled times, and on request: docs/reference/benchmarksuite.md.`
 
 	suiteRunHelp = `Asks for a round of a suite on the cluster, whatever was measured before: it begins at once, or after the round in progress as spec.concurrency
 says. Where the suite follows changes of images, the registry is asked first for those behind its tags. With --set parameters have other values than
@@ -35,7 +35,7 @@ the command exits with 0; if something cannot be read now, with 1, and the files
 was of no pull request.`
 
 	suiteHistoryHelp = `Shows how each value of a suite has gone from round to round, from the reports of its rounds, and from which round on it has changed:
-docs/benchmarksuite.md, History and change points. Rounds of pull requests are no part of it.`
+docs/how-to/find-regressions.md. Rounds of pull requests are no part of it.`
 )
 
 // suiteCommand is all that there is for suites.

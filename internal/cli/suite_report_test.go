@@ -193,7 +193,7 @@ func TestTheStepOfAPipelineIsReal(t *testing.T) {
 	w.install()
 	s := w.suite()
 	w.takesImages(s, "registry.example/checkout")
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "benchmarksuite.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "how-to", "gate-in-ci.md"))
 	w.must(err)
 	found := step.FindSubmatch(page)
 	if found == nil {

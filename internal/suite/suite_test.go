@@ -136,14 +136,18 @@ func TestNamesHoldWhateverTheSuiteIsCalled(t *testing.T) {
 	}
 }
 
-// What a reader copies from the page of suites is measured.
-func TestTheExamplesOfThePageAreMeasured(t *testing.T) {
-	page, err := os.ReadFile("../../docs/benchmarksuite.md")
-	if err != nil {
-		t.Fatal(err)
+// What a reader copies from the pages of suites is measured.
+func TestTheExamplesOfThePagesAreMeasured(t *testing.T) {
+	var pages []byte
+	for _, name := range []string{"reference/benchmarksuite.md", "how-to/pull-requests.md"} {
+		page, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, page...)
 	}
 	found := 0
-	for _, example := range strings.Split(string(page), "```yaml\n")[1:] {
+	for _, example := range strings.Split(string(pages), "```yaml\n")[1:] {
 		example, _, _ = strings.Cut(example, "```")
 		var s v1alpha1.BenchmarkSuite
 		if err := yaml.UnmarshalStrict([]byte(example), &s); err != nil {
@@ -155,7 +159,7 @@ func TestTheExamplesOfThePageAreMeasured(t *testing.T) {
 		found++
 	}
 	if found < 2 {
-		t.Errorf("the page has %d examples", found)
+		t.Errorf("the pages have %d examples", found)
 	}
 }
 

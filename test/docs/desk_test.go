@@ -40,7 +40,9 @@ func (r *reader) desk(t *testing.T, line string) string {
 	must(t, err)
 	files := map[string]string{
 		"mine.yaml": example(t, readme, "mine"), "gate.yaml": example(t, readme, "gate"), "run.yaml": example(t, readme, "mine"), "quick.yaml": string(r.quick),
-		"wrk.txt": string(printed), "tools/xdg-open": "#!/bin/sh\nexec test -s \"$1\"\n",
+		// Under a name of its own: other commands name the suite of the page.
+		"suite.yaml": strings.Replace(fenced(pages(t)["docs/reference/benchmarksuite.md"], "yaml")[0], "{name: checkout,", "{name: mine,", 1),
+		"wrk.txt":    string(printed), "tools/xdg-open": "#!/bin/sh\nexec test -s \"$1\"\n",
 	}
 	if strings.Contains(line, " init ") {
 		delete(files, "run.yaml") // It writes one.

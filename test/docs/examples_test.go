@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,9 +30,9 @@ func TestTheExamplesAreRuns(t *testing.T) {
 
 // TestThePipelineWritesTheCommitIntoTheSuite runs what the page says that a pipeline writes, twice: a commit takes the place of the one before.
 func TestThePipelineWritesTheCommitIntoTheSuite(t *testing.T) {
-	page := pages(t)["docs/benchmarksuite.md"]
+	page := pages(t)["docs/how-to/pull-requests.md"]
 	step, suite := regexp.MustCompile(`(?m)^sed --in-place .* suite\.yaml$`).FindString(page), filepath.Join(t.TempDir(), "suite.yaml")
-	pulls := fenced(page, "yaml")[1]
+	pulls := fenced(page, "yaml")[0]
 	must(t, os.WriteFile(suite, []byte(pulls), 0o600))
 	for _, commit := range []string{strings.Repeat("8f", 20), strings.Repeat("12", 20)} {
 		c := exec.CommandContext(t.Context(), "bash", "-euc", step)
@@ -49,14 +50,40 @@ func TestThePipelineWritesTheCommitIntoTheSuite(t *testing.T) {
 	}
 }
 
-// links are those to files of the repository, without the part behind the hash.
-var links = regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
+var (
+	// links are those to files of the repository and to their headings.
+	links    = regexp.MustCompile(`\]\(([^)#: ]*)(?:#([^)]*))?\)`)
+	headings = regexp.MustCompile("(?m)^#+ (.*)$")
+	unlinked = regexp.MustCompile(`[^\w\- ]`)
+)
+
+// anchors are the headings of a page as links name them.
+func anchors(page string) []string {
+	var all []string
+	for _, m := range headings.FindAllStringSubmatch(page, -1) {
+		all = append(all, strings.ReplaceAll(unlinked.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return all
+}
 
 func TestTheLinksOfThePagesLeadSomewhere(t *testing.T) {
 	for name, page := range pages(t) {
 		for _, m := range links.FindAllStringSubmatch(page, -1) {
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), m[1])); err != nil {
+			path := filepath.Join(root, filepath.Dir(name), m[1])
+			if m[1] == "" {
+				path = filepath.Join(root, name)
+			}
+			if _, err := os.Stat(path); err != nil {
 				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if m[2] == "" || filepath.Ext(path) != ".md" {
+				continue
+			}
+			target, err := os.ReadFile(path)
+			must(t, err)
+			if !slices.Contains(anchors(string(target)), m[2]) {
+				t.Errorf("%s: %s has no heading #%s", name, m[1], m[2])
 			}
 		}
 	}

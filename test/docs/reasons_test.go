@@ -55,7 +55,7 @@ func rows(page, section string) map[string][]string {
 }
 
 func TestEveryReasonHasARowThatSaysWhatToDo(t *testing.T) {
-	page := pages(t)["docs/reasons.md"]
+	page := pages(t)["docs/reference/reasons.md"] + pages(t)["docs/reference/findings.md"]
 	for section, want := range map[string][]string{
 		"Runs and trials": constants(t, "api/v1alpha1/conditions.go", "", "Reason"),
 		"Comparisons":     constants(t, "internal/analysis/verdict/comparison.go", "Reason", ""),
@@ -75,9 +75,9 @@ func TestEveryReasonHasARowThatSaysWhatToDo(t *testing.T) {
 
 func TestThePageNamesTheOriginOfEveryReason(t *testing.T) {
 	origins := map[string]v1alpha1.Origin{
-		"nobody": v1alpha1.OriginNone, "implementation": v1alpha1.OriginImplementation, "setup": v1alpha1.OriginSetup, "load": v1alpha1.OriginLoad, "infrastructure": v1alpha1.OriginInfrastructure,
+		"none": v1alpha1.OriginNone, "implementation": v1alpha1.OriginImplementation, "setup": v1alpha1.OriginSetup, "load": v1alpha1.OriginLoad, "infrastructure": v1alpha1.OriginInfrastructure,
 	}
-	for code, cells := range rows(pages(t)["docs/reasons.md"], "Runs and trials") {
+	for code, cells := range rows(pages(t)["docs/reference/reasons.md"], "Runs and trials") {
 		if got := origins[cells[0]]; got != v1alpha1.OriginOf(code) {
 			t.Errorf("the page says that %s is of %s, and the code says otherwise", code, cells[0])
 		}

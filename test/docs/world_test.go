@@ -226,7 +226,7 @@ func (w *world) prepare(t *testing.T) {
 	}
 	for _, namespace := range []string{"default", "perf"} {
 		s := &v1alpha1.BenchmarkSuite{}
-		must(t, yaml.Unmarshal([]byte(fenced(pages(t)["docs/benchmarksuite.md"], "yaml")[0]), s))
+		must(t, yaml.Unmarshal([]byte(fenced(pages(t)["docs/reference/benchmarksuite.md"], "yaml")[0]), s))
 		s.Namespace = namespace
 		must(t, w.c.Create(t.Context(), s))
 		s.Status.ObservedGeneration = &s.Generation

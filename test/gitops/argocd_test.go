@@ -278,7 +278,7 @@ func forceCostsTheRounds(w *argoCD) {
 	s := w.says("Failed", "AsWriten")
 	w.T.Logf("the sync says %+v", s)
 	if now := w.suite(); now != nil && now.UID == before.UID {
-		w.T.Errorf("the suite is what it was: docs/benchmarksuite.md says that it would not: %+v", s)
+		w.T.Errorf("the suite is what it was: docs/how-to/argo-cd.md says that it would not: %+v", s)
 	}
 }
 

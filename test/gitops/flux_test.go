@@ -216,6 +216,6 @@ func forceCostsTheSuite(w *cluster) {
 	w.git.Edit(suiteFile, "images: AsWritten", "images: AsWriten")
 	w.Stands(performance, metav1.ConditionFalse, w.push("Make a typo"), "AsWriten")
 	if s := w.suite(); s != nil {
-		w.T.Errorf("Flux has left the suite: docs/benchmarksuite.md says that it would not")
+		w.T.Errorf("Flux has left the suite: docs/how-to/flux.md says that it would not")
 	}
 }

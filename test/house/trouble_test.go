@@ -17,7 +17,7 @@ var (
 	tableOfPage = regexp.MustCompile(`(?s)<!-- (faults|deeds): begin -->(.*?)<!-- (?:faults|deeds): end -->`)
 )
 
-// faults is how many the table of docs/trouble.md has.
+// faults is how many the table of docs/explanation/failures.md has.
 const faults = 42
 
 // testsOf are the folders that have a test, by its name.
@@ -66,13 +66,13 @@ func TestANameIsThatOfOneTest(t *testing.T) {
 func TestThePageOfFaultsNamesTestsThatExist(t *testing.T) {
 	root := filepath.Join("..", "..")
 	there := testsOf(t, root)
-	page, err := os.ReadFile(filepath.Join(root, "docs", "trouble.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "explanation", "failures.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range testName.FindAllStringSubmatch(string(page), -1) {
 		if wrong := unnamed(there, name[1], name[2]); wrong != "" {
-			t.Errorf("docs/trouble.md names %s, and %s", name[0], wrong)
+			t.Errorf("docs/explanation/failures.md names %s, and %s", name[0], wrong)
 		}
 	}
 	tables := map[string]string{}

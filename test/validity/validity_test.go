@@ -24,11 +24,11 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-var update = flag.Bool("update", false, "write the table into docs/faults.md")
+var update = flag.Bool("update", false, "write the table into docs/explanation/load-generators.md")
 
 func TestTheDocumentHoldsTheTable(t *testing.T) {
 	const begin, end = "<!-- table: begin -->\n", "<!-- table: end -->\n"
-	file := filepath.Join("..", "..", "docs", "faults.md")
+	file := filepath.Join("..", "..", "docs", "explanation", "load-generators.md")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

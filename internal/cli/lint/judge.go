@@ -185,10 +185,10 @@ func gravity(w validity.Validity) int {
 	return slices.Index([]validity.Validity{validity.Void, validity.Suspect, Note}, w)
 }
 
-// unseen is notKnowable in a line; docs/analyse.md has the list.
-const unseen = "No raw file tells who else used the CPUs, how the runs were ordered and warmed up, or whether the answers were right (docs/analyse.md)."
+// unseen is notKnowable in a line; docs/how-to/analyze.md has the list.
+const unseen = "No raw file tells who else used the CPUs, how the runs were ordered and warmed up, or whether the answers were right (docs/how-to/analyze.md)."
 
-// notKnowable is the same for all raw outputs of all three tools; docs/analyse.md lists it word by word.
+// notKnowable is the same for all raw outputs of all three tools; docs/how-to/analyze.md lists it word by word.
 var notKnowable = []string{
 	"Whether the generator had CPU left: a throughput that it limited is a lower bound and compares generators.",
 	"How much CPU time the server used, and on which CPUs server and generator ran.",

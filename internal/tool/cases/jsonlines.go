@@ -28,7 +28,7 @@ type caseLine struct {
 	Context    map[string]string `json:"context"`
 }
 
-// readJSONLines reads lines that docs/cases.md describes.
+// readJSONLines reads lines that docs/reference/cases.md describes.
 func readJSONLines(output []byte) (Output, error) {
 	r := jsonReader{collection: newCollection(), units: map[[2]string]string{}}
 	text := bytes.TrimRight(output, " \t\r\n")

@@ -15,14 +15,14 @@ import (
 // documented is the example of the documentation.
 func documented(tb testing.TB) []byte {
 	tb.Helper()
-	page, err := os.ReadFile("../../../docs/cases.md")
+	page, err := os.ReadFile("../../../docs/reference/cases.md")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(page), "```json\n")
 	example, _, found := strings.Cut(rest, "```")
 	if !found {
-		tb.Fatal("docs/cases.md has no example")
+		tb.Fatal("docs/reference/cases.md has no example")
 	}
 	return []byte(example)
 }

@@ -197,7 +197,7 @@ func ask(clients []client, deadline time.Time) (done uint64, last status, err er
 	return done, last, err
 }
 
-// line is one line of docs/cases.md.
+// line is one line of docs/reference/cases.md.
 type line struct {
 	Schema     string            `json:"schema"`
 	Case       string            `json:"case,omitempty"`

@@ -1,4 +1,4 @@
-/* The cells by implementation: what is compared has the same name in each. The lines are those of Loadstone's docs/cases.md. */
+/* The cells by implementation: what is compared has the same name in each. The lines are those of Loadstone's docs/reference/cases.md. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
