@@ -16,8 +16,8 @@ persistent=false
 helm upgrade --install loadstone "${CHART:-charts/loadstone}" --namespace "$namespace" \
   --set "images.registry=${REGISTRY:-localhost/loadstone}" --set-string "images.tag=${TAG:-dev}" \
   --set-string "images.minio.tag=${MINIO_TAG:-${TAG:-dev}}" --set "minio.persistence.enabled=$persistent" "$@" >/dev/null
-# The tag may be the same while the image is not, which the webhook and the pages have, too.
-for program in $(kubectl --namespace "$namespace" get deployments loadstone loadstone-webhook loadstone-ui --ignore-not-found --output name); do
+# The tag may be the same while the image is not, which Argo, the webhook and the pages have, too.
+for program in $(kubectl --namespace "$namespace" get deployments loadstone loadstone-argo loadstone-webhook loadstone-ui --ignore-not-found --output name); do
   kubectl --namespace "$namespace" rollout restart "$program" >/dev/null
 done
 kubectl --namespace "$namespace" rollout status deployment --timeout=180s

@@ -34,8 +34,8 @@ IMAGES=(
   "planted             server         $(printf "$ROOT/bin/planted-%s," clean leak uninit slow syscall arena)"
   "planted-debian      server         $(printf "$ROOT/bin/planted-%s," clean uninit syscall)"
   "ablation            server         $(printf "$ROOT/bin/ablation-%s," o0 o1 o2 o3 coverage address undefined)"
-  "workflow-controller infra          $BIN/workflow-controller"
-  "argoexec            infra          $BIN/argoexec"
+  "workflow-controller infra          $BIN/${ARGO_FOLDER}workflow-controller"
+  "argoexec            infra          $BIN/${ARGO_FOLDER}argoexec"
   "minio               infra          $BIN/minio"
   "versitygw           infra          $BIN/versitygw"
 )

@@ -13,7 +13,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=versions.env
 . "$HACK_CLUSTER/versions.env"
-KUBERNETES_VERSION=${OTHER_KUBERNETES:-$KUBERNETES_VERSION}
+KUBERNETES_VERSION=${OTHER_KUBERNETES:-$KUBERNETES_VERSION} ARGO_VERSION=${OTHER_ARGO:-$ARGO_VERSION}
 
 STAMPS=$LOADSTONE_CACHE/stamps
 SOURCES=$LOADSTONE_CACHE/src
@@ -30,8 +30,8 @@ BINARIES=(
   "${KUBERNETES_FOLDER}kubectl $KUBERNETES_VERSION kubernetes 30"
   "etcd $ETCD_VERSION etcd 25"
   "coredns $COREDNS_VERSION coredns 90"
-  "argoexec $ARGO_VERSION argo 150"
-  "workflow-controller $ARGO_VERSION argo 40"
+  "${ARGO_FOLDER}argoexec $ARGO_VERSION argo 150"
+  "${ARGO_FOLDER}workflow-controller $ARGO_VERSION argo 40"
   "minio $MINIO_VERSION minio 150"
   "helm $HELM_VERSION helm 60"
   "k6 $K6_VERSION k6 120"
@@ -79,9 +79,9 @@ coredns() {
 # Argo Workflows: the module's zip has no signal_linux.go. Darwin's is plain POSIX and does the same. Go refuses an
 # overlay inside its module cache, so a copy gets the file.
 argo() {
-  local module osspecific copy=argo-workflows-$2
+  local module osspecific path=github.com/argoproj/argo-workflows/v${2%%.*} copy=argo-workflows-$2
   enter_module argo
-  module=$(module_dir "github.com/argoproj/argo-workflows/v3@v$2")
+  module=$(module_dir "$path@v$2")
   if [ ! -d "$copy" ]; then
     rm -rf "$copy.new"
     cp -r "$module" "$copy.new"
@@ -91,8 +91,8 @@ argo() {
     mv "$copy.new" "$copy"
   fi
   printf 'module loadstone.dev/hack/argo\n\ngo 1.24.0\n' >go.mod
-  go mod edit -require="github.com/argoproj/argo-workflows/v3@v$2" -replace="github.com/argoproj/argo-workflows/v3=./$copy"
-  go_build "$3" "github.com/argoproj/argo-workflows/v3/cmd/$1" "-X github.com/argoproj/argo-workflows/v3.version=v$2"
+  go mod edit -require="$path@v$2" -replace="$path=./$copy"
+  go_build "$3" "$path/cmd/${1##*/}" "-X $path.version=v$2"
 }
 
 minio() { go_install "$3" github.com/minio/minio "v$2"; }
@@ -310,7 +310,7 @@ main() {
     [[ " ${BINARIES[*]%% *} " == *" $entry "* ]] || die "$entry is not built here, but ${BINARIES[*]%% *}"
   done
   command -v go >/dev/null || die "please install Go (the version that the root go.mod names, or newer)"
-  [ "$mode" = plan ] || { mkdir -p {"$BIN","$STAMPS","$BUILD_LOGS"}/"$KUBERNETES_FOLDER" "$SOURCES" && lock build; }
+  [ "$mode" = plan ] || { mkdir -p {"$BIN","$STAMPS","$BUILD_LOGS"}/{"$KUBERNETES_FOLDER","$ARGO_FOLDER"} "$SOURCES" && lock build; }
   published=$(published) || true # There may be none.
   for entry in "${BINARIES[@]}"; do
     wanted "${entry%% *}" "$@" || continue

@@ -11,9 +11,10 @@ LOGS=$CLUSTER/logs
 PIDS=$CLUSTER/pids
 NODES=(infra server loadgen)
 PAUSE_IMAGE=localhost/loadstone/pause:1
-# Set KUBERNETES_VERSION to use another version than that of versions.env. Its binaries have their own folder in $BIN.
-OTHER_KUBERNETES=${KUBERNETES_VERSION:-}
+# Set KUBERNETES_VERSION or ARGO_VERSION to use another version than that of versions.env. Its binaries have their own folder in $BIN.
+OTHER_KUBERNETES=${KUBERNETES_VERSION:-} OTHER_ARGO=${ARGO_VERSION:-}
 KUBERNETES_FOLDER=${OTHER_KUBERNETES:+kubernetes-$OTHER_KUBERNETES/}
+ARGO_FOLDER=${OTHER_ARGO:+argo-$OTHER_ARGO/}
 PROGRAMS=${KUBERNETES_FOLDER:+$BIN/${KUBERNETES_FOLDER%/}:}$BIN
 export PATH="$PROGRAMS:$PATH:/usr/sbin:/sbin"
 # What Zig has compiled once, in whatever clone, it does not compile again.
