@@ -32,7 +32,7 @@ func (h *hook) shows(authorization, suite, body string) (*http.Response, string)
 	if len(body) > webhook.MaxBody {
 		q.Header.Set("Expect", "100-continue") // As curl does.
 	}
-	answer, err := http.DefaultClient.Do(q)
+	answer, err := h.sender.Do(q)
 	h.must(err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)

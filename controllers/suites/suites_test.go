@@ -387,6 +387,9 @@ func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *te
 	w.await("that the registry tells nobody", says("name the image's pull Secret"))
 	w.apply(v1alpha1.ImagesResolve, secret("images"))
 	w.await("that the Secret may not be read", says("the operator may not read the Secret images"))
+	// No look at the suite that comes between these lines finds a password.
+	w.apply(v1alpha1.ImagesResolve, secret("others"))
+	w.await("that the other may not be read", says("the operator may not read the Secret others"))
 	w.permit("pull-secret.yaml", "registry", "images", "others", "wrong", "absent")
 	w.apply(v1alpha1.ImagesResolve, secret("absent"))
 	w.await("that there is no such Secret", says(`"absent" not found`))

@@ -38,12 +38,14 @@ type hook struct {
 	now     time.Time
 	address string
 	close   func()
+	// sender asks before it sends a large body, and waits for the answer.
+	sender http.Client
 }
 
 // newHook gives the suite of the test a webhook, and the webhook a key that it may not read yet.
 func newHook(t *testing.T) *hook {
 	t.Helper()
-	h := &hook{world: newWorld(t), now: time.Now()}
+	h := &hook{world: newWorld(t), now: time.Now(), sender: http.Client{Transport: &http.Transport{ExpectContinueTimeout: testbed.Patience}}}
 	h.webhook = v1alpha1.WebhookTrigger{
 		SecretRef: v1alpha1.KeyReference{Name: "checkout-hook", Key: "key"}, Parameters: []v1alpha1.PickedParameter{{Name: "image", Value: "body.image"}},
 	}
@@ -103,7 +105,7 @@ func (h *hook) send(s sent) (int, string, http.Header) {
 	if len(s.body) > webhook.MaxBody {
 		q.Header.Set("Expect", "100-continue") // As curl does.
 	}
-	answer, err := http.DefaultClient.Do(q)
+	answer, err := h.sender.Do(q)
 	h.must(err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
