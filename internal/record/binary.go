@@ -1,5 +1,7 @@
 package record
 
+import "fmt"
+
 // Truth is whether something is so: Yes, No, or Unknown where what was read does not show it.
 type Truth string
 
@@ -15,6 +17,23 @@ type Fact struct {
 	Is Truth `json:"is"`
 	// By is what the answer follows from, or why there is none, as the end of a sentence.
 	By string `json:"by"`
+}
+
+// Shown is the answer Yes, with what it follows from as the end of a sentence.
+func Shown(format string, args ...any) Fact { return Fact{Yes, fmt.Sprintf(format, args...)} }
+
+// RuledOut is the answer No.
+func RuledOut(format string, args ...any) Fact { return Fact{No, fmt.Sprintf(format, args...)} }
+
+// NotShown is no answer, with the reason why there is none.
+func NotShown(format string, args ...any) Fact { return Fact{Unknown, fmt.Sprintf(format, args...)} }
+
+// Whether is the answer Yes or No.
+func Whether(is bool, format string, args ...any) Fact {
+	if is {
+		return Shown(format, args...)
+	}
+	return RuledOut(format, args...)
 }
 
 // Build is how a binary was built, where users can say what they expect. A fact is Unknown where the file does not show it: a stripped

@@ -111,25 +111,6 @@ func (e *executable) describe(out *record.Binary) {
 	out.Allocator, out.AllocatorBy = e.allocator()
 }
 
-func yes(format string, args ...any) record.Fact {
-	return record.Fact{Is: record.Yes, By: fmt.Sprintf(format, args...)}
-}
-
-func no(format string, args ...any) record.Fact {
-	return record.Fact{Is: record.No, By: fmt.Sprintf(format, args...)}
-}
-
-func unknown(format string, args ...any) record.Fact {
-	return record.Fact{Is: record.Unknown, By: fmt.Sprintf(format, args...)}
-}
-
-func truth(is bool, by string) record.Fact {
-	if is {
-		return yes("%s", by)
-	}
-	return no("%s", by)
-}
-
 // Open reads an executable from a path, and looks for some symbols.
 func Open(path string, symbols ...string) (record.Binary, error) {
 	f, err := os.Open(path)

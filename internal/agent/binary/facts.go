@@ -22,24 +22,24 @@ func (e *executable) pureGo() bool {
 
 func (e *executable) stripped() record.Fact {
 	if e.SectionByType(elf.SHT_SYMTAB) == nil {
-		return yes("there is no table of symbols")
+		return record.Shown("there is no table of symbols")
 	}
-	return no("there is a table of symbols")
+	return record.RuledOut("there is a table of symbols")
 }
 
 func (e *executable) debugInfo() record.Fact {
 	for _, name := range []string{".debug_info", ".zdebug_info"} {
 		if e.Section(name) != nil {
-			return yes("section %s", name)
+			return record.Shown("section %s", name)
 		}
 	}
 	switch {
 	case len(e.Sections) == 0:
-		return unknown(noSections)
+		return record.NotShown(noSections)
 	case e.Section(".gnu_debuglink") != nil:
-		return no("another file holds it (.gnu_debuglink)")
+		return record.RuledOut("another file holds it (.gnu_debuglink)")
 	}
-	return no("there is no section .debug_info")
+	return record.RuledOut("there is no section .debug_info")
 }
 
 // coverage looks for the runtimes by name, by section, and by what they must hold. The file's sections stay when it is stripped.
@@ -48,27 +48,27 @@ func (e *executable) coverage() record.Fact {
 		return strings.HasPrefix(name, "__gcov_") || strings.HasPrefix(name, "__llvm_profile_") || strings.HasPrefix(name, "__llvm_gcov")
 	}
 	if name := e.names.first(counts); name != "" {
-		return yes("symbol %s", name)
+		return record.Shown("symbol %s", name)
 	}
 	for _, s := range e.Sections {
 		if strings.HasPrefix(s.Name, "__llvm_prf_") || strings.HasPrefix(s.Name, "__llvm_cov") || s.Name == ".gcov_info" {
-			return yes("section %s", s.Name)
+			return record.Shown("section %s", s.Name)
 		}
 	}
 	if e.golang != nil {
 		if value, _ := setting(e.golang, "-cover"); value == "true" {
-			return yes("Go's build information has -cover")
+			return record.Shown("Go's build information has -cover")
 		}
 	}
 	switch {
 	case !e.searched:
-		return unknown("the file was not searched")
+		return record.NotShown("the file was not searched")
 	case e.found[textGcov] && e.names.all == nil:
-		return unknown("the file names a .gcda file, and %s", e.names.unread)
+		return record.NotShown("the file names a .gcda file, and %s", e.names.unread)
 	case e.golang != nil && len(e.golang.Settings) == 0:
-		return unknown("Go's build information has no settings")
+		return record.NotShown("Go's build information has no settings")
 	}
-	return no("there is no counter of gcov, LLVM or Go")
+	return record.RuledOut("there is no counter of gcov, LLVM or Go")
 }
 
 // runtimes are the sanitizers, by the names of the functions of their runtimes and by those of its library.
@@ -103,17 +103,17 @@ func (e *executable) sanitizers() record.Fact {
 		}
 	}
 	if len(found) > 0 {
-		return yes("%s", strings.Join(found, ", "))
+		return record.Shown("%s", strings.Join(found, ", "))
 	}
 	if !e.searched {
-		return unknown("the file was not searched")
+		return record.NotShown("the file was not searched")
 	}
 	for _, t := range sanitizerTexts {
 		if e.found[t] && e.names.all == nil {
-			return unknown("the file holds %s, and %s", t, e.names.unread)
+			return record.NotShown("the file holds %s, and %s", t, e.names.unread)
 		}
 	}
-	return no("there is no runtime of a sanitizer")
+	return record.RuledOut("there is no runtime of a sanitizer")
 }
 
 // assertions looks for what a failed assertion calls. A C library that is part of the file has assertions of its own.
@@ -124,17 +124,17 @@ func (e *executable) assertions() record.Fact {
 	name := e.names.first(calls)
 	switch {
 	case e.pureGo():
-		return no("Go has no assertions")
+		return record.RuledOut("Go has no assertions")
 	case name != "" && (e.dynamic || e.names.imported[name]):
-		return yes("symbol %s", name)
+		return record.Shown("symbol %s", name)
 	case name != "":
-		return unknown("%s is there, and the C library that is part of the file may be all that calls it", name)
+		return record.NotShown("%s is there, and the C library that is part of the file may be all that calls it", name)
 	case !e.dynamic && e.names.all == nil:
-		return unknown("%s", e.names.unread)
+		return record.NotShown("%s", e.names.unread)
 	case !e.ofC():
-		return unknown("only assertions of C and C++ are looked for, and the compiler is not known to be theirs alone")
+		return record.NotShown("only assertions of C and C++ are looked for, and the compiler is not known to be theirs alone")
 	}
-	return no("nothing calls __assert_fail")
+	return record.RuledOut("nothing calls __assert_fail")
 }
 
 // ofC reports whether gcc and clang alone have compiled the file, and from C or C++.

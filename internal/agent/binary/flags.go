@@ -59,31 +59,31 @@ func (e *executable) optimized() record.Fact {
 	known := count[record.Yes] + count[record.No]
 	switch {
 	case count[record.No] > 0:
-		return no("%d of %d units with recorded flags were compiled without optimisation", count[record.No], known)
+		return record.RuledOut("%d of %d units with recorded flags were compiled without optimisation", count[record.No], known)
 	case known > 0 && len(levels) > 0:
-		return yes("all %d units with recorded flags were compiled with %s", known, strings.Join(levels, ", "))
+		return record.Shown("all %d units with recorded flags were compiled with %s", known, strings.Join(levels, ", "))
 	case known > 0:
-		return yes("the Go compiler optimises, and none of %d units has -N", known)
+		return record.Shown("the Go compiler optimises, and none of %d units has -N", known)
 	case e.golang != nil:
 		return goOptimized(e.golang)
 	case len(e.units) > 0:
-		return unknown("%s records no flags", clip(e.units[0].compiler))
+		return record.NotShown("%s records no flags", clip(e.units[0].compiler))
 	}
-	return unknown("%s", e.unitsUnknown)
+	return record.NotShown("%s", e.unitsUnknown)
 }
 
 // goOptimized is what Go's build information says of a file without debug information.
 func goOptimized(g *record.GoBuild) record.Fact {
 	if len(g.Settings) == 0 {
-		return unknown("Go's build information has no settings")
+		return record.NotShown("Go's build information has no settings")
 	}
 	flags, _ := setting(g, "-gcflags")
 	// Flags may be for a pattern of packages only: "all=-N -l".
 	_, flags = cutPattern(flags)
 	if slices.Contains(strings.Fields(flags), "-N") {
-		return no("Go's build information has -gcflags with -N")
+		return record.RuledOut("Go's build information has -gcflags with -N")
 	}
-	return yes("the Go compiler optimises, and Go's build information has no -N")
+	return record.Shown("the Go compiler optimises, and Go's build information has no -N")
 }
 
 // cutPattern separates the packages that flags are for: none are named in "-N -l".
@@ -108,11 +108,11 @@ func (e *executable) recorded(flag string) record.Fact {
 	}
 	switch {
 	case all == 0:
-		return unknown("no flags of gcc are recorded")
+		return record.NotShown("no flags of gcc are recorded")
 	case with == 0:
-		return no("none of %d units of gcc was compiled with %s", all, flag)
+		return record.RuledOut("none of %d units of gcc was compiled with %s", all, flag)
 	case with == all:
-		return yes("all %d units of gcc were compiled with %s", all, flag)
+		return record.Shown("all %d units of gcc were compiled with %s", all, flag)
 	}
-	return unknown("%d of %d units of gcc were compiled with %s", with, all, flag)
+	return record.NotShown("%d of %d units of gcc were compiled with %s", with, all, flag)
 }

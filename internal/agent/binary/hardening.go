@@ -11,18 +11,18 @@ import (
 func (e *executable) static() record.Fact {
 	switch {
 	case e.loader != "":
-		return no("interpreter %s", e.loader)
+		return record.RuledOut("interpreter %s", e.loader)
 	case len(e.needed) > 0:
-		return no("it needs %s", e.needed[0])
+		return record.RuledOut("it needs %s", e.needed[0])
 	}
-	return yes("it names neither an interpreter nor a library")
+	return record.Shown("it names neither an interpreter nor a library")
 }
 
 func (e *executable) pie() record.Fact {
 	if e.Type == elf.ET_DYN {
-		return yes("the file's type is %s", e.Type)
+		return record.Shown("the file's type is %s", e.Type)
 	}
-	return no("the file's type is %s", e.Type)
+	return record.RuledOut("the file's type is %s", e.Type)
 }
 
 // flagged reports whether a dynamic tag has a bit.
@@ -40,13 +40,13 @@ func (e *executable) asksForNow() bool {
 func (e *executable) bindNow() record.Fact {
 	switch {
 	case e.asksForNow():
-		return yes("the dynamic section asks for it")
+		return record.Shown("the dynamic section asks for it")
 	case !e.dynamic:
-		return yes("nothing is bound late in what is linked statically")
+		return record.Shown("nothing is bound late in what is linked statically")
 	case e.SectionByType(elf.SHT_DYNAMIC) == nil:
-		return unknown(noSections)
+		return record.NotShown(noSections)
 	}
-	return no("the dynamic section does not ask for it")
+	return record.RuledOut("the dynamic section does not ask for it")
 }
 
 // relro is partial where the table of late-bound functions stays writable, or is not known to be read-only.
@@ -68,13 +68,13 @@ func (e *executable) calls(what string, accept func(string) bool) record.Fact {
 	name := e.names.first(accept)
 	switch {
 	case name != "" && e.dynamic:
-		return yes("symbol %s", name)
+		return record.Shown("symbol %s", name)
 	case name != "":
-		return unknown("%s is there, and the C library that is part of the file may be all that uses it", name)
+		return record.NotShown("%s is there, and the C library that is part of the file may be all that uses it", name)
 	case !e.dynamic && e.names.all == nil:
-		return unknown("%s", e.names.unread)
+		return record.NotShown("%s", e.names.unread)
 	}
-	return no("nothing calls %s", what)
+	return record.RuledOut("nothing calls %s", what)
 }
 
 func (e *executable) stackProtector() record.Fact {
@@ -88,7 +88,7 @@ func (e *executable) stackProtector() record.Fact {
 
 func (e *executable) stackClash() record.Fact {
 	if e.pureGo() {
-		return no("Go's stacks grow by checks of their own")
+		return record.RuledOut("Go's stacks grow by checks of their own")
 	}
 	return e.recorded("-fstack-clash-protection")
 }
@@ -117,11 +117,11 @@ func (e *executable) branches() (targets, stack record.Fact) {
 	case elf.EM_AARCH64:
 		property = propertyARM
 	default:
-		f := unknown("such a property is not known of %s", arch(e.Machine))
+		f := record.NotShown("such a property is not known of %s", arch(e.Machine))
 		return f, f
 	}
 	if len(e.Sections) == 0 {
-		return unknown(noSections), unknown(noSections)
+		return record.NotShown(noSections), record.NotShown(noSections)
 	}
 	align := 8
 	if e.Class == elf.ELFCLASS32 {
@@ -134,7 +134,7 @@ func (e *executable) branches() (targets, stack record.Fact) {
 		}
 	})
 	const by = "the GNU property"
-	return truth(bits&bitBranches != 0, by), truth(bits&bitStack != 0, by)
+	return record.Whether(bits&bitBranches != 0, by), record.Whether(bits&bitStack != 0, by)
 }
 
 // property is the value of one property of a note; 0 if it is not there.

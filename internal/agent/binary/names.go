@@ -91,11 +91,11 @@ func (n names) anyOf(list ...string) string {
 func (n names) lookUp(name string) record.Fact {
 	switch {
 	case n.imported[name]:
-		return yes("the file takes %s from a library", name)
+		return record.Shown("the file takes %s from a library", name)
 	case n.exported[name] || n.all[name]:
-		return yes("the file's symbols have %s", name)
+		return record.Shown("the file's symbols have %s", name)
 	case n.all == nil:
-		return unknown("%s", n.unread)
+		return record.NotShown("%s", n.unread)
 	}
-	return no("the file's symbols do not have %s", name)
+	return record.RuledOut("the file's symbols do not have %s", name)
 }

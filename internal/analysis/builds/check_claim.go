@@ -15,15 +15,15 @@ func CheckClaim(c record.Claim, b *record.Binary, replies []record.Reply) record
 	case c.Subject == record.ClaimResponse:
 		return response(c, replies)
 	case b == nil:
-		return unknown("no observer has read the file")
+		return record.NotShown("no observer has read the file")
 	case b.Unknown != "":
-		return unknown("the file was not read: %s", b.Unknown)
+		return record.NotShown("the file was not read: %s", b.Unknown)
 	case b.Script != "":
-		return unknown("an interpreter runs the program, and what was read is the interpreter")
+		return record.NotShown("an interpreter runs the program, and what was read is the interpreter")
 	}
 	check, known := checks[c.Subject]
 	if !known {
-		return unknown("nothing is known of a %s", c.Subject)
+		return record.NotShown("nothing is known of a %s", c.Subject)
 	}
 	return check(b, c.Value)
 }
@@ -37,25 +37,6 @@ var checks = map[record.ClaimSubject]func(b *record.Binary, value string) record
 	record.ClaimLibrary:   library,
 	record.ClaimProperty:  property,
 	record.ClaimSymbol:    symbol,
-}
-
-func yes(format string, args ...any) record.Fact {
-	return record.Fact{Is: record.Yes, By: fmt.Sprintf(format, args...)}
-}
-
-func no(format string, args ...any) record.Fact {
-	return record.Fact{Is: record.No, By: fmt.Sprintf(format, args...)}
-}
-
-func unknown(format string, args ...any) record.Fact {
-	return record.Fact{Is: record.Unknown, By: fmt.Sprintf(format, args...)}
-}
-
-func truth(is bool, format string, args ...any) record.Fact {
-	if is {
-		return yes(format, args...)
-	}
-	return no(format, args...)
 }
 
 // allocators are those that replace the C library's where a process has loaded them, by the beginnings of their files' names.
@@ -72,9 +53,9 @@ func allocator(b *record.Binary, value string) record.Fact {
 		}
 	}
 	if found == "" || found == record.Unknown {
-		return unknown("the allocator is not known: %s", by)
+		return record.NotShown("the allocator is not known: %s", by)
 	}
-	return truth(strings.EqualFold(found, value), "the allocator is %s: %s", found, by)
+	return record.Whether(strings.EqualFold(found, value), "the allocator is %s: %s", found, by)
 }
 
 // most is the number of texts of a kind that are recorded of a file; where there are so many, others may be missing.
@@ -84,15 +65,15 @@ func compiler(b *record.Binary, value string) record.Fact {
 	i := slices.IndexFunc(b.Compilers, func(c string) bool { return strings.Contains(c, value) })
 	switch {
 	case i >= 0 && startFiles(b.Compilers[i]) && slices.ContainsFunc(b.Compilers, func(c string) bool { return !startFiles(c) }):
-		return unknown("%s has left its name, and so has another: the C library's start files do so in every program", b.Compilers[i])
+		return record.NotShown("%s has left its name, and so has another: the C library's start files do so in every program", b.Compilers[i])
 	case i >= 0:
-		return yes("%s has left its name", b.Compilers[i])
+		return record.Shown("%s has left its name", b.Compilers[i])
 	case len(b.Compilers) == 0:
-		return unknown("no compiler has left its name")
+		return record.NotShown("no compiler has left its name")
 	case len(b.Compilers) >= most:
-		return unknown("only the first %d compilers are recorded", most)
+		return record.NotShown("only the first %d compilers are recorded", most)
 	}
-	return no("those that have left their names are %s", strings.Join(b.Compilers, "; "))
+	return record.RuledOut("those that have left their names are %s", strings.Join(b.Compilers, "; "))
 }
 
 // startFiles reports whether a name is of the form that gcc leaves in the section of comments, also in the C library's start files, which are a
@@ -101,10 +82,10 @@ func startFiles(compiler string) bool { return strings.HasPrefix(compiler, "GCC:
 
 func goVersion(b *record.Binary, value string) record.Fact {
 	if b.Go == nil {
-		return no("the file has no build information of Go")
+		return record.RuledOut("the file has no build information of Go")
 	}
 	rest, same := strings.CutPrefix(strings.TrimPrefix(b.Go.Version, "go"), strings.TrimPrefix(value, "go"))
-	return truth(same && (rest == "" || rest[0] == '.' || rest[0] == ' '), "Go's build information has %s", b.Go.Version)
+	return record.Whether(same && (rest == "" || rest[0] == '.' || rest[0] == ' '), "Go's build information has %s", b.Go.Version)
 }
 
 // maxSettings is the number of Go's settings that are recorded.
@@ -112,17 +93,17 @@ const maxSettings = 64
 
 func goSetting(b *record.Binary, value string) record.Fact {
 	if b.Go == nil {
-		return no("the file has no build information of Go")
+		return record.RuledOut("the file has no build information of Go")
 	}
 	name, _, _ := strings.Cut(value, "=")
 	i := slices.IndexFunc(b.Go.Settings, func(s string) bool { return strings.HasPrefix(s, name+"=") })
 	switch {
 	case i >= 0:
-		return truth(b.Go.Settings[i] == value, "Go's build information has %s", b.Go.Settings[i])
+		return record.Whether(b.Go.Settings[i] == value, "Go's build information has %s", b.Go.Settings[i])
 	case len(b.Go.Settings) == 0 || len(b.Go.Settings) >= maxSettings:
-		return unknown("Go's build information does not have all settings")
+		return record.NotShown("Go's build information does not have all settings")
 	}
-	return no("Go's build information has no %s", name)
+	return record.RuledOut("Go's build information has no %s", name)
 }
 
 // maxLoaded is the number of libraries of a process that are recorded.
@@ -131,18 +112,18 @@ const maxLoaded = 256
 func library(b *record.Binary, value string) record.Fact {
 	is := func(path string) bool { return base(path) == value || strings.HasPrefix(base(path), value+".") }
 	if i := slices.IndexFunc(b.Libraries, is); i >= 0 {
-		return yes("the file needs %s", b.Libraries[i])
+		return record.Shown("the file needs %s", b.Libraries[i])
 	}
 	if i := slices.IndexFunc(b.Loaded, is); i >= 0 {
-		return yes("the process had loaded %s before any load", b.Loaded[i])
+		return record.Shown("the process had loaded %s before any load", b.Loaded[i])
 	}
 	switch {
 	case b.Build.Static.Is == record.Yes && len(b.Loaded) == 0:
-		return no("the file is static")
+		return record.RuledOut("the file is static")
 	case len(b.Loaded) == 0 || len(b.Loaded) >= maxLoaded:
-		return unknown("the file does not need it, and not all libraries of the process are known")
+		return record.NotShown("the file does not need it, and not all libraries of the process are known")
 	}
-	return no("it is none of the %d libraries that the process had loaded before any load", len(b.Loaded))
+	return record.RuledOut("it is none of the %d libraries that the process had loaded before any load", len(b.Loaded))
 }
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
@@ -150,7 +131,7 @@ func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:]
 func symbol(b *record.Binary, value string) record.Fact {
 	i := slices.IndexFunc(b.Symbols, func(s record.Symbol) bool { return s.Name == value })
 	if i < 0 {
-		return unknown("nobody has looked for the symbol")
+		return record.NotShown("nobody has looked for the symbol")
 	}
 	return b.Symbols[i].There
 }
@@ -163,7 +144,7 @@ func property(b *record.Binary, value string) record.Fact {
 		"static": b.Build.Static, "stripped": b.Build.Stripped,
 	}[value]
 	if !known {
-		return unknown("nothing is known of such a property")
+		return record.NotShown("nothing is known of such a property")
 	}
 	return f
 }
@@ -179,11 +160,11 @@ func response(c record.Claim, replies []record.Reply) record.Fact {
 	has, lacks, open := seen[record.Yes], seen[record.No], seen[record.Unknown]
 	switch {
 	case len(has)+len(lacks)+len(open) == 0:
-		return unknown("nobody has asked a server for %s", c.Path)
+		return record.NotShown("nobody has asked a server for %s", c.Path)
 	case len(has) > 0 && len(lacks) > 0:
-		return unknown("the trials do not agree: %s; %s", inTrials(has), inTrials(lacks))
+		return record.NotShown("the trials do not agree: %s; %s", inTrials(has), inTrials(lacks))
 	case len(has)+len(lacks) == 0:
-		return unknown("%s", inTrials(open))
+		return record.NotShown("%s", inTrials(open))
 	}
 	known := slices.Concat(has, lacks)
 	by := inTrials(known)

@@ -11,11 +11,11 @@ import (
 func flag(b *record.Binary, value string) record.Fact {
 	switch {
 	case !isRecorded(value):
-		return unknown("compilers do not record such a flag")
+		return record.NotShown("compilers do not record such a flag")
 	case len(b.Flags) == 0:
-		return unknown("no flags are recorded: -frecord-gcc-switches records them")
+		return record.NotShown("no flags are recorded: -frecord-gcc-switches records them")
 	case len(b.Flags) >= most:
-		return unknown("only the first %d sets of flags are recorded", most)
+		return record.NotShown("only the first %d sets of flags are recorded", most)
 	}
 	with, without := 0, ""
 	for _, set := range b.Flags {
@@ -27,11 +27,11 @@ func flag(b *record.Binary, value string) record.Fact {
 	}
 	switch {
 	case with == len(b.Flags):
-		return yes("all parts whose flags are recorded have it: %s", b.Flags[0])
+		return record.Shown("all parts whose flags are recorded have it: %s", b.Flags[0])
 	case with > 0:
-		return unknown("%d of %d recorded sets of flags have it, and others do not: %s", with, len(b.Flags), without)
+		return record.NotShown("%d of %d recorded sets of flags have it, and others do not: %s", with, len(b.Flags), without)
 	}
-	return no("no part whose flags are recorded has it: %s", without)
+	return record.RuledOut("no part whose flags are recorded has it: %s", without)
 }
 
 // isRecorded reports whether gcc records a flag as it was given: it does with those that change its code, but names the processor where it was
