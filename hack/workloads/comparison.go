@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/hack/figures"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // comparison is a figure to be: the product of the values over, by that of the values under, block by block. All are of one run.
@@ -93,4 +95,120 @@ func (c comparison) values(r *results) []float64 {
 		}
 	}
 	return out
+}
+
+// source is where the values of an implementation come from, one a block.
+type source struct {
+	run, implementation string
+	// at and of are of servers under load, test and metric of programs that measure themselves.
+	at           record.Point
+	of           quantity
+	test, metric string
+	// evenFailed counts cells, too, that are void because the implementation failed: its failing is what is asked for.
+	evenFailed bool
+}
+
+// counts reports whether what was seen is of the source, and counts.
+func (s source) counts(c sight) bool {
+	return c.Implementation == s.implementation && c.At == s.at && (len(c.Void) == 0 || s.evenFailed && c.Failed)
+}
+
+// value is what the source takes of what was seen; NaN where it is not there.
+func (s source) value(c sight) float64 {
+	if s.of != nil {
+		return s.of(c)
+	}
+	if v, ok := c.Cases[s.test][s.metric]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// values are those that count, by their block.
+func (s source) values(r *results) map[int32]float64 {
+	out := map[int32]float64{}
+	for _, c := range r.sights {
+		if v := s.value(c); s.counts(c) && !math.IsNaN(v) {
+			out[c.Block] = v
+		}
+	}
+	return out
+}
+
+// bound reports whether the load generator was at its limit in each cell of a source that counts.
+func (s source) bound(r *results) bool {
+	var counting, bound int
+	for _, c := range r.sights {
+		if s.counts(c) {
+			counting++
+			if c.GeneratorAtLimit {
+				bound++
+			}
+		}
+	}
+	return counting > 0 && bound == counting
+}
+
+// quantity is a number that is made of what was seen of a cell; NaN where a part of it is missing.
+type quantity func(sight) float64
+
+// quantities are those of table.tsv. What hack/workloads.sh counts is in the records that it writes: system calls by perf while wrk loads the server,
+// connections by the server's own word, and the sizes of programs and the time from their start to their first answer.
+var quantities = map[string]quantity{
+	"cpuPerRequest":   cpuPerRequest,
+	"throughput":      throughput,
+	"fairness":        func(s sight) float64 { return known(s.Jain) },
+	"contextSwitches": func(s sight) float64 { return per(s.ContextSwitches, s.requests()) },
+	"unanswered":      unanswered,
+	"memoryGrowth":    func(s sight) float64 { return per(s.RSSBytes, float64(s.RSSStartBytes)) },
+	"p99":             func(s sight) float64 { return per(s.P99Micros, 1) },
+	"systemCalls":     func(s sight) float64 { return per(s.SystemCalls, float64(s.Requests)) },
+	"busierShare":     func(s sight) float64 { return per(s.BusierShare, 1) },
+	"startMillis":     func(s sight) float64 { return per(s.StartNanos, 1e6) },
+	"programKiB":      func(s sight) float64 { return per(s.ProgramBytes, 1024) },
+}
+
+// per is a by b; NaN if either was not seen.
+func per[A int64 | float64](a A, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return math.NaN()
+	}
+	return float64(a) / b
+}
+
+func known(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+// requests are those of the tool and of its agent; 0 if the tool's are unknown.
+func (s sight) requests() float64 {
+	if s.Requests <= 0 {
+		return 0
+	}
+	return float64(s.Requests + s.AgentRequests)
+}
+
+// cpuPerRequest is in microseconds.
+func cpuPerRequest(s sight) float64 { return per(float64(s.CPUNanos)/1e3, s.requests()) }
+
+// rate is how many requests a second the tool made.
+func rate(s sight) float64 { return per(s.Requests, float64(s.LoadNanos)/1e9) }
+
+// throughput is no number of a cell in which the load generator was at its limit: it is the generator's then.
+func throughput(s sight) float64 {
+	if s.GeneratorAtLimit {
+		return math.NaN()
+	}
+	return rate(s)
+}
+
+// unanswered is the number of connections that got no answer.
+func unanswered(s sight) float64 {
+	if s.Unanswered == nil {
+		return math.NaN()
+	}
+	return float64(*s.Unanswered)
 }

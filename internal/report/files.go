@@ -1,6 +1,16 @@
 package report
 
-import "loadstone.dev/loadstone/internal/analysis"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/report/view"
+)
 
 // File is a report in one of its forms, as it is stored and fetched.
 type File struct {
@@ -55,3 +65,56 @@ func FileNames() []string {
 	}
 	return names
 }
+
+// HTML prints the table for people, as one file that needs nothing else.
+func HTML(t analysis.Table) ([]byte, error) {
+	out, err := pageOf(view.New(t, phrase.English)).HTML()
+	if err != nil {
+		return nil, fmt.Errorf("printing the report of run %s: %w", t.Run.Name, err)
+	}
+	return out, nil
+}
+
+// pageOf is the page of a table.
+func pageOf(v *view.View) page.Page {
+	r := v.Table.Run
+	return page.Page{
+		Lang: v.Say("lang"), Title: v.Say("title", r.Name), Kicker: v.Say("kicker"), Run: r.Namespace + "/" + r.Name,
+		When:     v.Say("run.when", format.Instant(r.Started), format.Instant(r.Ended)),
+		Headline: run{v}.headline(), Badges: run{v}.badges(),
+		ContentsTitle: v.Say("contents.title"), Sections: sections(v),
+	}
+}
+
+// Schema names the shape of the JSON report. Fields may be added to it; none changes its name, its unit or its meaning.
+const Schema = "loadstone.dev/report/v1"
+
+// document is the JSON report: the table with its schema and its headline. Field names carry their units.
+type document struct {
+	Schema   string            `json:"schema"`
+	Verdict  string            `json:"verdict"`
+	Headline analysis.Headline `json:"headline"`
+	analysis.Table
+}
+
+// JSON prints the table for programs.
+func JSON(t analysis.Table) ([]byte, error) {
+	h := t.Headline()
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetIndent("", "  ")
+	if err := e.Encode(document{Schema: Schema, Verdict: Line(h), Headline: h, Table: t}); err != nil {
+		return nil, fmt.Errorf("encoding the report of run %s: %w", t.Run.Name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// Line puts a headline into one line of ASCII of at most 512 bytes: the objectives first, then who is better.
+func Line(h analysis.Headline) string { return phrase.English.Line(h) }
+
+// ObjectivesLine returns in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
+// undecided.
+func ObjectivesLine(t analysis.Table) string { return phrase.English.ObjectivesLine(t) }
+
+// NoiseLine returns in one line what an A/A run has found, or that it has found nothing.
+func NoiseLine(t analysis.Table) string { return phrase.English.NoiseLine(t) }

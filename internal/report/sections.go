@@ -4,9 +4,11 @@ import (
 	_ "embed"
 
 	"loadstone.dev/loadstone/internal/report/comparisons"
+	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/levels"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/profiles"
+	"loadstone.dev/loadstone/internal/report/table"
 	"loadstone.dev/loadstone/internal/report/view"
 )
 
@@ -60,4 +62,40 @@ func sections(v *view.View) []page.Section {
 		out = append(out, section(v))
 	}
 	return out
+}
+
+// data is the section of all the data, folded: the details of what was measured, and what is stored.
+func (v run) data(details []page.Detail) page.Section {
+	s := v.section("data", "details.title")
+	title := v.Say("artifacts.title")
+	s.Data = append(details, page.Detail{Title: title, Lead: v.Say("artifacts.lead"), Table: v.artifactTable().Finish(title, false)})
+	return s
+}
+
+func (v run) artifactTable() table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("key"), v.ThNum("bytes"), v.Th("sha")}}
+	var s table.Body
+	for _, a := range v.Table.Artifacts {
+		key := table.Mono(a.Key)
+		if key.Link = v.Beside(a.Key); key.Link != "" {
+			key.Text = v.BelowRun(a.Key)
+		}
+		s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{key, table.Count(a.Bytes), table.Mono(a.SHA256)}})
+	}
+	t.Bodies = append(t.Bodies, s)
+	return t
+}
+
+// method is the section on how a verdict is found.
+func (v run) method() page.Section {
+	s := v.section("method", "method.title")
+	rules, percent := v.Table.Rules, format.PlainPercent
+	s.Data = []string{
+		v.Say("method.1"),
+		v.Say("method.2"),
+		v.Say("method.3", percent(rules.LoadsShare), percent(rules.DecidingShare), percent(1-rules.LoadsShare), format.Integer(rules.MinBlocks)),
+		v.Say("method.4", v.Confidence(), percent(rules.EquivalenceMargin)),
+		v.Say("method.5"),
+	}
+	return s
 }

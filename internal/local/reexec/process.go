@@ -1,16 +1,22 @@
 package reexec
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"loadstone.dev/loadstone/internal/agent/cgroup"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/local/image"
 )
 
 const (
@@ -95,4 +101,55 @@ func (c *Process) End() {
 		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL) // An error means that it has ended by itself.
 		<-c.ended
 	}
+}
+
+// contain enters a root file system and becomes its program. Without one it only tries whether this machine permits that.
+func contain(ctx context.Context, args []string, errs io.Writer) (int, error) {
+	// What is taken from this thread is taken from what it starts.
+	runtime.LockOSThread()
+	if len(args) == 0 {
+		err := image.Private()
+		return statusOf(err), err
+	}
+	var root image.Root
+	if err := json.Unmarshal([]byte(args[0]), &root); err != nil {
+		return 1, usageError(ContainCommand)
+	}
+	if err := root.Enter(); err != nil {
+		return 1, err
+	}
+	if root.Exchange == "" {
+		return 1, root.Exec()
+	}
+	runtime.GOMAXPROCS(1)
+	return launch.Run(ctx, launch.Exchange(image.Exchange), root.Process.Argv, errs)
+}
+
+// statusOf is the status with which a part of a run ends.
+func statusOf(err error) int {
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// groupFlag is a cgroup in the arguments of a helper; nil if it was not given.
+type groupFlag struct{ *cgroup.Group }
+
+// String implements flag.Value.
+func (g *groupFlag) String() string { return "" }
+
+// Set implements flag.Value.
+func (g *groupFlag) Set(text string) error { return json.Unmarshal([]byte(text), &g.Group) }
+
+// GroupArgs are the arguments with which a helper is told of a cgroup; empty if there is none.
+func GroupArgs(name string, g *cgroup.Group) []string {
+	if g == nil {
+		return nil
+	}
+	text, err := json.Marshal(g)
+	if err != nil {
+		return nil // A group holds nothing that JSON cannot.
+	}
+	return []string{"--" + name, string(text)}
 }

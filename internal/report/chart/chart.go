@@ -2,6 +2,7 @@ package chart
 
 import (
 	_ "embed"
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -90,3 +91,58 @@ func AnchorAt(x float64) string {
 
 // Thousandth places a share in a square of 1,000 by 1,000 that is stretched over a picture.
 func Thousandth(share float64) string { return strconv.FormatFloat(math.Round(share*1e3), 'f', 0, 64) }
+
+// shapes tell implementations apart where colours cannot.
+var shapes = []string{"circle", "square", "triangle", "diamond"}
+
+// colours is the number of colours in the style sheet.
+const colours = 8
+
+// Look is how an implementation is drawn.
+type Look struct{ Class, Shape string }
+
+// ReferenceClass is the class of what a reference is drawn in.
+const ReferenceClass = "creference"
+
+// LookOf is the look of the implementation of an index, and that of a reference.
+func LookOf(index int, reference bool) Look {
+	if reference {
+		return Look{Class: ReferenceClass, Shape: "diamond"}
+	}
+	return Look{Class: fmt.Sprintf("c%d", index%colours), Shape: shapes[index%len(shapes)]}
+}
+
+// Legend is one implementation's mark.
+type Legend struct {
+	Name string
+	Note string
+	Look Look
+}
+
+// Span maps values to a stretch of the picture.
+type Span struct {
+	Low, High float64
+	From, To  float64
+	Log       bool
+}
+
+// At is the place of a value.
+func (s Span) At(v float64) float64 {
+	low, high := s.Low, s.High
+	if s.Log {
+		v, low, high = math.Log(v), math.Log(low), math.Log(high)
+	}
+	return s.From + (v-low)/(high-low)*(s.To-s.From)
+}
+
+// Clip keeps a value inside the span.
+func (s Span) Clip(v float64) float64 { return min(max(v, s.Low), s.High) }
+
+// Holds reports whether a value lies inside the span.
+func (s Span) Holds(v float64) bool { return v >= s.Low && v <= s.High }
+
+// Moved is the same span further down, or further right.
+func (s Span) Moved(by float64) Span {
+	s.From, s.To = s.From+by, s.To+by
+	return s
+}

@@ -1,10 +1,14 @@
 package format
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Missing stands for a value that is not known.
@@ -174,3 +178,77 @@ func Plain(n float64) string { return strconv.FormatFloat(n, 'g', 4, 64) }
 
 // PlainPercent prints a share that is a constant of the rules.
 func PlainPercent(share float64) string { return Plain(share*100) + " %" }
+
+// Apart spells a code of several words: NotPinned becomes "not pinned".
+func Apart(code string) string {
+	var out strings.Builder
+	for i, r := range code {
+		if i > 0 && unicode.IsUpper(r) {
+			out.WriteByte(' ')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}
+
+// Capital begins a caption; a name such as p99 stays as it is.
+func Capital(s string) string {
+	if s == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	if second, _ := utf8.DecodeRuneInString(s[size:]); unicode.IsDigit(second) {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[size:]
+}
+
+// ASCII spells what formats print for a place that takes ASCII alone. Of other people's text, what has no spelling becomes a question mark.
+func ASCII(s string) string {
+	spelt := strings.NewReplacer("µ", "u", "×", "x", "−", "-", "–", "-", "≥", ">=", "≤", "<=", "±", "+/-", "…", "...", "→", "->").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, spelt)
+}
+
+// Join puts words in a row, leaving out empty ones.
+func Join(separator string, words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), separator)
+}
+
+// nearly forgives what the arithmetic of a tick loses.
+const nearly = 1e-9
+
+// TickMicros prints a round tick without decimals.
+func TickMicros(v float64) string {
+	s := scale(v*(1+nearly), microsScales)
+	return Integer(int64(math.Round(v/s.factor))) + " " + s.unit
+}
+
+// TickNumber prints a tick shortly: 50k rather than 50,000.
+func TickNumber(t float64) string {
+	switch {
+	case t >= 1e6:
+		return fmt.Sprintf("%gM", t/1e6)
+	case t >= 1e4:
+		return fmt.Sprintf("%gk", t/1e3)
+	}
+	return fmt.Sprintf("%g", t)
+}
+
+// TickChange labels a round ratio in the form of an effect.
+func TickChange(t float64) string {
+	number := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64) }
+	switch {
+	case t >= Manyfold*(1-nearly):
+		return Thousands(number(t)) + "×"
+	case math.Abs(t-1) < nearly:
+		return "0 %"
+	case t < 1:
+		return "−" + number((1-t)*100) + " %"
+	}
+	return "+" + number((t-1)*100) + " %"
+}

@@ -1,7 +1,9 @@
 package view
 
 import (
+	"net/url"
 	"slices"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/planned"
@@ -10,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/report/table"
+	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
 // View is a table, and what all sections have in common that show it: the words of a language, the names of levels, the looks of
@@ -108,3 +111,92 @@ func (v *View) ThInterval() table.Cell { return table.Num(v.Say("th.interval", v
 
 // ThNum heads a column of numbers.
 func (v *View) ThNum(key string) table.Cell { return table.Num(v.Say("th." + key)) }
+
+// Limits prints an interval, of which an end may be open.
+func (v *View) Limits(low, high *float64, print func(float64) string) string {
+	switch {
+	case low != nil && high != nil:
+		return v.Say("range", print(*low), print(*high))
+	case low != nil:
+		return v.Say("atleast", print(*low))
+	case high != nil:
+		return v.Say("atmost", print(*high))
+	}
+	return format.Missing
+}
+
+// Mean prints the mean of what was measured; a missing one if nothing was.
+func (v *View) Mean(s *inference.Summary, print func(float64) string) string {
+	if s == nil {
+		return format.Missing
+	}
+	return print(s.Mean)
+}
+
+// Beside is the address of an object relative to the report, which lies two folders below everything of its run; empty where the key
+// does not lie in the run's folder. It works where report and objects lie as in the bucket: there, or in a copy of the folder.
+func (v *View) Beside(key string) string {
+	parts := strings.Split(v.BelowRun(key), "/")
+	for i, part := range parts {
+		if part == "" || part == "." || part == ".." {
+			return ""
+		}
+		parts[i] = url.PathEscape(part)
+	}
+	return "../../" + strings.Join(parts, "/")
+}
+
+// BelowRun is the part of a key below the folder of the run; empty if it does not lie there. Of a run on one machine the folder is the first
+// part of the key, by whatever name.
+func (v *View) BelowRun(key string) string {
+	r := v.Table.Run
+	_, rest, found := strings.Cut("/"+key, "/"+r.Namespace+"/"+r.Name+"-"+r.UID[:min(8, len(r.UID))]+"/")
+	if !found && r.Namespace == record.LocalNamespace {
+		_, rest, _ = strings.Cut(key, "/")
+	}
+	return rest
+}
+
+// Mixes says of each load that sends a mix of requests that its numbers are of all of them.
+func (v *View) Mixes() []string {
+	var loads []string
+	count := map[string]int{}
+	for _, r := range v.Table.Requests {
+		if !mixed(r) {
+			continue
+		}
+		if !slices.Contains(loads, r.Load) {
+			loads = append(loads, r.Load)
+		}
+		count[r.Load]++
+	}
+	var out []string
+	for _, load := range loads {
+		out = append(out, v.Say("mix.lead", load, format.Integer(count[load])))
+	}
+	return out
+}
+
+// Protocols says of each load that asks in HTTP/2 that it does, and what that means.
+func (v *View) Protocols() []string {
+	var loads, out []string
+	for _, l := range v.Table.Levels {
+		if l.Protocol == record.HTTP2 {
+			loads = append(loads, l.Load)
+		}
+	}
+	for _, r := range v.Table.Requests {
+		if r.Protocol == record.HTTP2 {
+			loads = append(loads, r.Load)
+		}
+	}
+	for i, load := range loads {
+		if !slices.Contains(loads[:i], load) {
+			out = append(out, v.Say("http2.lead", load))
+		}
+	}
+	return out
+}
+
+// mixed reports whether a request is one of several of its load.
+func mixed(r planned.Request) bool { return r.Share > 0 }

@@ -3,11 +3,21 @@ package download
 import (
 	"cmp"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/big"
 	"net"
 	"net/http"
+	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +29,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/serve"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
@@ -207,4 +218,53 @@ func refuse(w http.ResponseWriter, run client.ObjectKey, r *refusal) {
 		w.Header().Set("Retry-After", retryAfter)
 	}
 	http.Error(w, r.says, r.status)
+}
+
+// ownCertificate is a certificate that the server draws for itself, as the API server's proxy verifies none: it keeps tokens from those who
+// read along in the cluster's network.
+func ownCertificate(now time.Time) (*tls.Config, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("drawing a key for TLS: %w", err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: answers}, NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("making a certificate for TLS: %w", err)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}, nil
+}
+
+const (
+	// proxied is the operator's Service, and its port, as the API server's proxy names them. The right to it is the right to ask, and no more.
+	proxied = "https:loadstone:handout"
+	// TokenHeader carries the token of whoever asks: the API server takes Authorization out of what it passes on.
+	TokenHeader = "Loadstone-Authorization"
+	bearer      = "Bearer "
+	// answers tells an answer of the operator from one of the API server, in the header Server.
+	answers = "loadstone"
+)
+
+// route is where the files of a run are asked for.
+const route = "/v1/namespaces/{namespace}/benchmarkruns/{name}/{file...}"
+
+// address is route for one file.
+func address(base *url.URL, namespace, name, file string) *url.URL {
+	return base.JoinPath("v1/namespaces", url.PathEscape(namespace), "benchmarkruns", url.PathEscape(name), (&url.URL{Path: file}).EscapedPath())
+}
+
+// PrefixOf is where a run lies in the store: its namespace, its name and its UID are part of it.
+func PrefixOf(r *v1alpha1.BenchmarkRun) string {
+	return artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
+}
+
+// keyOf is the key of a file of a run. It lies below the run's prefix whatever the file is called, or is none.
+func keyOf(r *v1alpha1.BenchmarkRun, file string) (key string, ok bool) {
+	if r.UID == "" || file == "." || !fs.ValidPath(file) {
+		return "", false
+	}
+	return path.Join(PrefixOf(r), file), true
 }

@@ -2,6 +2,7 @@ package ab
 
 import (
 	"strings"
+	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
@@ -72,3 +73,15 @@ func checkHead(l tool.Load) *tool.Refusal {
 
 // Caveats implements tool.Tool: ab asks in HTTP/1.0.
 func (Tool) Caveats(record.Cell, bool) tool.Caveats { return tool.Caveats{OtherHeads: true} }
+
+// GapPerSecond is what ab needs after each second of the measured time: it sorts its records four times, at about 1.2 µs a request in all,
+// and makes at most 250,000 requests a second.
+const GapPerSecond = 300 * time.Millisecond
+
+// Needs implements tool.Tool.
+func (Tool) Needs(share record.Cell) tool.Needs {
+	return tool.Needs{
+		Gap:         tool.LeastGap + time.Duration(share.DurationSeconds)*GapPerSecond,
+		MemoryBytes: int64(share.Connections)*tool.ConnectionBytes + Requests(share.DurationSeconds)*BytesPerRequest,
+	}
+}

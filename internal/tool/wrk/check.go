@@ -48,3 +48,8 @@ func checkThreads(l tool.Load) *tool.Refusal {
 func (Tool) Caveats(record.Cell, bool) tool.Caveats {
 	return tool.Caveats{StaysRefused: true, Resumes: true}
 }
+
+// Needs implements tool.Tool.
+func (Tool) Needs(share record.Cell) tool.Needs {
+	return tool.Needs{Gap: tool.LeastGap, MemoryBytes: int64(share.Connections) * tool.ConnectionBytes}
+}

@@ -1,7 +1,12 @@
 package protocol
 
 import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -194,4 +199,73 @@ type Command struct {
 // PlainName reports whether a name has no folders, so that it may become a file's.
 func PlainName(name string) bool {
 	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\\x00")
+}
+
+// Envelope is a signed Command.
+type Envelope struct {
+	// Command is the command in JSON, byte for byte as it was signed.
+	Command []byte `json:"command"`
+	// Signature is the Ed25519 signature of Command.
+	Signature []byte `json:"signature"`
+}
+
+// ErrSignature is the error of an envelope that the operator did not sign.
+var ErrSignature = errors.New("the command is not signed by this installation's operator")
+
+// Seal signs a command.
+func Seal(key ed25519.PrivateKey, o Command) (Envelope, error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return Envelope{}, fmt.Errorf("encoding command: %w", err)
+	}
+	return Envelope{Command: body, Signature: ed25519.Sign(key, body)}, nil
+}
+
+// Open checks the signature and that the command is meant for this agent.
+func Open(key ed25519.PublicKey, e Envelope, trial string, attempt int32, member string) (Command, error) {
+	var o Command
+	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, e.Command, e.Signature) {
+		return o, ErrSignature
+	}
+	if err := json.Unmarshal(e.Command, &o); err != nil {
+		return o, fmt.Errorf("decoding command: %w", err)
+	}
+	if o.Trial != trial || o.Attempt != attempt || o.Member != member {
+		return o, fmt.Errorf("the command is for %s attempt %d as %s, this agent is %s attempt %d as %s", o.Trial, o.Attempt, o.Member, trial, attempt, member)
+	}
+	return o, nil
+}
+
+// maxFiles bounds how many files an agent may hold.
+const maxFiles = 2000
+
+// fileName is what the files of agents are called: names in their folder, one folder deep at most.
+var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}(/[A-Za-z0-9][A-Za-z0-9._-]{0,199})?$`)
+
+// sha256Hex is a digest as agents write it.
+var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// Check reports what no agent of ours would say. Files become keys of the store, and whoever answers at an agent's address chooses their names.
+func (s State) Check() error {
+	if n := len(s.Files); n > maxFiles {
+		return fmt.Errorf("it holds %d files, and no agent holds more than %d", n, maxFiles)
+	}
+	seen := map[string]bool{}
+	for _, f := range s.Files {
+		switch {
+		case !fileName.MatchString(f.Name):
+			return fmt.Errorf("it calls a file %.100q, as no agent would", f.Name)
+		case seen[f.Name]:
+			return fmt.Errorf("it names the file %s twice", f.Name)
+		case f.Bytes < 0 || !sha256Hex.MatchString(f.SHA256):
+			return fmt.Errorf("it describes the file %s by %d bytes and the digest %.100q", f.Name, f.Bytes, f.SHA256)
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
+
+// Is reports whether the state is that of the member whom a command would be for.
+func (s State) Is(o Command) bool {
+	return s.Trial == o.Trial && s.Attempt == o.Attempt && s.Member == o.Member
 }

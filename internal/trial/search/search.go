@@ -1,11 +1,14 @@
 package search
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
 // Width is the ratio between the lowest rate missed and the highest met at which a search is fine enough, less 1.
@@ -138,4 +141,74 @@ func boundary(rates []Tried) (low, high Tried) {
 		low = t
 	}
 	return low, Tried{}
+}
+
+const microsPerMilli = 1000
+
+// Met reports whether a measurement kept the bound of a search; why is a sentence that says why it did not, and empty if it did.
+//
+// No request failed, the rate was achieved, and the percentile of the latency from the intended start is within the bound whatever the
+// samples were: each counts as the upper end of what is known of it, and an arrival without a sample as longer than any.
+func Met(m record.Measurement, s record.Search) (met bool, why string) {
+	if m.Asked <= 0 {
+		return false, "The measurement has no arrival rate."
+	}
+	if n := m.Errors.Sum(); n > 0 {
+		return false, fmt.Sprintf("%d requests failed.", n)
+	}
+	if short := m.Asked - m.Requests; float64(short) > max(record.MissedShare*float64(m.Asked), record.MissedStarts) {
+		return false, fmt.Sprintf("%d of %d requests were answered; %d found no free virtual user.", m.Requests, m.Asked, m.Dropped)
+	}
+	for _, l := range m.Latency {
+		if l.Kind == record.FromIntended {
+			return within(l, m.Asked, s)
+		}
+	}
+	return false, strings.Join(append([]string{"The latency from the intended start is unknown."}, m.Unknown...), " ")
+}
+
+func within(l record.Latency, asked int64, s record.Search) (met bool, why string) {
+	encoded := l.HDRHigh
+	if encoded == "" {
+		encoded = l.HDR
+	}
+	h, err := histogram.Decode(encoded)
+	if err != nil {
+		return false, fmt.Sprintf("The latency from the intended start cannot be read: %v.", err)
+	}
+	bound := int64(s.MaxMilliseconds) * microsPerMilli
+	rank := int64(math.Ceil(float64(s.Percentile) * float64(max(asked, l.Samples)) / 100))
+	bin, ok := h.Ranks().Bin(rank)
+	switch {
+	case !ok:
+		return false, fmt.Sprintf("p%d of the latency from the intended start is unknown: %d of %d arrivals have one.", s.Percentile, l.Samples, asked)
+	case bin.High > bound:
+		return false, fmt.Sprintf("p%d of the latency from the intended start is up to %.3f ms, above %d ms.", s.Percentile, float64(bin.High)/microsPerMilli, s.MaxMilliseconds)
+	}
+	return true, ""
+}
+
+// Steps are the steps of a search as a generator recorded them. One that was not measured has missed its bound, with the reason.
+func Steps(s record.Search, runs []record.CellRun) []Step {
+	steps := make([]Step, 0, len(runs))
+	for _, r := range runs {
+		step := Step{Rate: r.Rate, Why: r.Error}
+		if r.Error == "" && r.Measurement != nil {
+			step.Met, step.Why = Met(*r.Measurement, s)
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// Rates finds the rates of steps while a trial runs.
+type Rates struct{}
+
+// Rate is the rate of a cell that is a step of a search, from what its earlier steps measured; false when the search is over.
+func (Rates) Rate(cell record.Cell, past []record.CellRun) (rate int32, more bool) {
+	if cell.Search == nil {
+		return 0, false
+	}
+	rate, done := Next(*cell.Search, Steps(*cell.Search, past))
+	return rate, !done
 }

@@ -75,3 +75,66 @@ func (g *GitHub) Seen() (statuses []CommitStatus, comments []string, asked int) 
 	defer g.mu.Unlock()
 	return slices.Clone(g.statuses), slices.Clone(g.comments), g.asked
 }
+
+// GitLab plays GitLab's API for the project shop/checkout, records the statuses of its commits, and has merge request 7 with its notes.
+type GitLab struct {
+	t     *testing.T
+	token string
+
+	mu       sync.Mutex
+	statuses []CommitStatus
+	notes    []string
+}
+
+// NewGitLab has no status, and one note of somebody else. Whoever shows it another token fails the test.
+func NewGitLab(t *testing.T, token string) *GitLab {
+	t.Helper()
+	return &GitLab{t: t, token: token, notes: []string{"Nice!"}}
+}
+
+// ServeHTTP implements http.Handler.
+func (g *GitLab) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if q.Header.Get("Private-Token") != g.token {
+		g.t.Errorf("GitLab is shown %q", q.Header.Get("Private-Token"))
+	}
+	var sent struct{ State, Name, Description, Body string }
+	if q.Method != http.MethodGet {
+		if err := json.NewDecoder(q.Body).Decode(&sent); err != nil {
+			g.t.Errorf("%s %s has no body: %v", q.Method, q.URL, err)
+		}
+	}
+	const project = "/projects/shop%2Fcheckout"
+	path := q.URL.EscapedPath()
+	commit := strings.TrimPrefix(path, project+"/statuses/")
+	switch q.Method + " " + path {
+	case "POST " + project + "/statuses/" + commit:
+		g.statuses = append(g.statuses, CommitStatus{commit, sent.State, sent.Name, sent.Description})
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"author": {"id": 1}}`)
+	case "GET " + project + "/merge_requests/7/notes":
+		var list []map[string]any
+		for i, body := range g.notes {
+			list = append(list, map[string]any{"id": i + 1, "body": body, "author": map[string]any{"id": i}}) // The token's account makes the second.
+		}
+		if err := json.NewEncoder(w).Encode(list); err != nil {
+			g.t.Error(err)
+		}
+	case "POST " + project + "/merge_requests/7/notes":
+		g.notes = append(g.notes, sent.Body)
+		w.WriteHeader(http.StatusCreated)
+	case "PUT " + project + "/merge_requests/7/notes/2":
+		g.notes[1] = sent.Body
+	default:
+		g.t.Errorf("GitLab is asked for %s %s", q.Method, q.URL)
+		http.NotFound(w, q)
+	}
+}
+
+// Seen are the statuses and notes that there are, the oldest first.
+func (g *GitLab) Seen() (statuses []CommitStatus, notes []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.statuses), slices.Clone(g.notes)
+}
