@@ -9,6 +9,8 @@ STAGES=$(mktemp -d)
 # Where this script is a stage itself, what failed is told there, too.
 outer=${AGAIN:-}
 took=() failed=()
+# The script sets it after its last stage: bash does not tell an EXIT trap that a signal ended it.
+completed=''
 # Of what runs in the background, by name: its process group and when it began.
 declare -A groups=() began=()
 # How each stage has ended, by name: passed or failed.
@@ -116,7 +118,10 @@ summary() {
       [ ! -s "$commands" ] || sed 's/^/    /' "$commands"
     done
     [ -z "$outer" ] || { echo "${RUN_BEFORE:-}"; cat "$STAGES"/*.again; } | sed '/^$/d' >>"$outer"
-  elif [ "$status" = 0 ]; then
+  elif [ -z "$completed" ]; then
+    [ "$status" != 0 ] || status=1
+    printf '\n== Stopped before the last stage.\n'
+  else
     printf '\n== All %d stages passed.\n' ${#took[@]}
   fi
   rm -rf "$STAGES"

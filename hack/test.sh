@@ -226,6 +226,7 @@ leads() {
   RUN_BEFORE="  once in your shell: export CI=true GOFLAGS=-trimpath PATH=$BIN:\$PATH KUBEBUILDER_ASSETS=$BIN"
   prepare
   "$3"
+  completed=yes
 }
 
 case ${1:-} in
@@ -237,6 +238,7 @@ case ${1:-} in
     RUN_AGAIN="make unit"
     prepare
     stage "unit tests" go_tests test '.*' 'race|plain' -short
+    completed=yes
     ;;
   packages) packages ;;
   *) die "usage: hack/test.sh test|test-workloads|test-cluster|unit|packages" ;;
