@@ -33,8 +33,12 @@ func agentAt(t *testing.T, key ed25519.PrivateKey, answer http.HandlerFunc) HTTP
 			return nil, fmt.Errorf("nobody is at %s", q.URL.Host)
 		}
 		defer func() {
-			if recover() == http.ErrAbortHandler {
+			switch panicked := recover(); panicked {
+			case nil:
+			case http.ErrAbortHandler:
 				err = io.ErrUnexpectedEOF
+			default:
+				panic(panicked)
 			}
 		}()
 		answered := httptest.NewRecorder()
