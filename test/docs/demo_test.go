@@ -15,8 +15,8 @@ import (
 const inconclusive = 4
 
 // TestTheDemoEndsInAReport is make demo. Where other programs disturb it, as those of other tests do, it may end without a verdict, and says so.
+// It is not parallel: commands of the pages run servers on the same ports.
 func TestTheDemoEndsInAReport(t *testing.T) {
-	t.Parallel()
 	testbed.Programs(t, "go", "wrk")
 	results := filepath.Join(t.TempDir(), "results")
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
