@@ -19,7 +19,7 @@ import tempfile
 import time
 import unittest
 
-ASAN, SHORT, TIGHT, RELEASE, MIMALLOC, COMPILER, TSAN, UNHURRIED = sys.argv[1:9]
+PATIENT, SHORT, TIGHT, RELEASE, MIMALLOC, COMPILER, TSAN, UNHURRIED = sys.argv[1:9]
 PATIENCE = 300
 STALL_SECONDS = 1.5  # of the server with short times
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -143,7 +143,7 @@ class Client:
 class Answers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(ASAN)
+        cls.server = Server(PATIENT)
 
     @classmethod
     def tearDownClass(cls):
@@ -163,7 +163,7 @@ class Answers(unittest.TestCase):
         self.assertEqual((r.status, body), (200, b"ok\n"))
 
     def test_a_loop_that_was_kept_from_running_says_so(self):
-        with Server(ASAN) as server:
+        with Server(PATIENT) as server:
             while server.stats()["requests"] < 2:
                 time.sleep(0.3)  # the clock has been looked at
             os.kill(server.process.pid, signal.SIGSTOP)
@@ -351,7 +351,7 @@ def served(server):
 class Handlers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(ASAN, "--time-every=1")
+        cls.server = Server(PATIENT, "--time-every=1")
 
     @classmethod
     def tearDownClass(cls):
@@ -463,7 +463,7 @@ class Instances(unittest.TestCase):
         until(lambda: server.stats()["connections"]["open"] == 1, "connections are left over")
 
     def test_two_instances_share_a_port(self):
-        for program in (ASAN, TSAN, RELEASE):
+        for program in (PATIENT, TSAN, RELEASE):
             with Server(program, *self.FLAGS) as server:
                 self.both(server)
                 clients = [Client(server) for _ in range(100)]
@@ -484,9 +484,9 @@ class Instances(unittest.TestCase):
                     c.__exit__()
 
     def test_another_server_does_not_get_a_part_of_the_port(self):
-        with Server(ASAN, *self.FLAGS) as server:
+        with Server(PATIENT, *self.FLAGS) as server:
             for flags in (self.FLAGS, ()):
-                p = subprocess.run([ASAN, f"--port={server.port}", *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+                p = subprocess.run([PATIENT, f"--port={server.port}", *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
                 self.assertEqual(p.returncode, 1)
                 self.assertIn(b"in use", p.stderr)
 
@@ -515,7 +515,7 @@ class Instances(unittest.TestCase):
             server.stop()
 
     def test_the_limit_of_connections_is_that_of_all(self):
-        with Server(ASAN, "--max-connections=10", *self.FLAGS) as server:
+        with Server(PATIENT, "--max-connections=10", *self.FLAGS) as server:
             self.both(server)
             clients = [Client(server) for _ in range(100)]
             statuses = []
@@ -559,7 +559,7 @@ class Folder(unittest.TestCase):
             self.assertLessEqual(cache["files"], 8)
 
     def test_a_warm_cache_has_the_files_before_anybody_asks(self):
-        with Server(ASAN, "--warm", f"--root={self.folder}") as server:
+        with Server(PATIENT, "--warm", f"--root={self.folder}") as server:
             cache = server.stats()["cache"]
             self.assertEqual(cache["files"], len(self.content))
             for name, content in self.content.items():
@@ -567,7 +567,7 @@ class Folder(unittest.TestCase):
             self.assertEqual(server.stats()["cache"]["misses"], cache["misses"])
 
     def test_a_file_that_changes_is_served_anew(self):
-        with Server(ASAN, f"--root={self.folder}") as server:
+        with Server(PATIENT, f"--root={self.folder}") as server:
             for name in ("f1.bin", "f8.bin"):
                 before, _ = server.get("/static/" + name)
                 self.content[name] = self.content[name] + b"more"
@@ -578,14 +578,14 @@ class Folder(unittest.TestCase):
     def test_a_file_that_shrinks_under_way_ends_the_connection(self):
         path, size = os.path.join(self.folder, "f9.bin"), 64 << 20  # more than both sockets hold
         os.truncate(path, size)
-        with Server(ASAN, "--root", self.folder) as server, Client(server, receive_buffer=8192) as c:
+        with Server(PATIENT, "--root", self.folder) as server, Client(server, receive_buffer=8192) as c:
             c.send(b"GET /static/f9.bin HTTP/1.1\r\nHost: h\r\n\r\n")
             self.assertEqual(c.head()[0], 200)
             os.truncate(path, 10)
             self.assertLess(len(c.input.read(size)), size)
 
     def test_a_folder_that_is_not_there_is_refused(self):
-        p = subprocess.run([ASAN, "--root", self.folder + "/no"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+        p = subprocess.run([PATIENT, "--root", self.folder + "/no"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
         self.assertEqual(p.returncode, 1)
         self.assertIn(b"/no", p.stderr)
 
@@ -593,17 +593,17 @@ class Folder(unittest.TestCase):
 class Limits(unittest.TestCase):
     def test_bad_flags_are_refused_with_a_sentence(self):
         for flags in (["--port"], ["--port=0"], ["--port", "65536"], ["--port=80x"], ["--por=80"], ["--max-connections=0"], ["--root="], ["x"], ["--portable=1"], ["--instances=0"], ["--instances=65"], ["--time-every=0"], ["--warm=1"]):
-            p = subprocess.run([ASAN, *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+            p = subprocess.run([PATIENT, *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
             self.assertEqual((p.returncode, p.stderr[:5]), (2, b"usage"), flags)
 
     def test_a_port_in_use_is_refused(self):
-        with Server(ASAN) as server:
-            p = subprocess.run([ASAN, f"--port={server.port}"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+        with Server(PATIENT) as server:
+            p = subprocess.run([PATIENT, f"--port={server.port}"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
             self.assertEqual(p.returncode, 1)
             self.assertIn(b"in use", p.stderr)
 
     def test_connections_above_the_limit_are_told_so(self):
-        with Server(ASAN, "--max-connections", "5") as server:
+        with Server(PATIENT, "--max-connections", "5") as server:
             inside = [served(server) for _ in range(5)]
             outside = [Client(server) for _ in range(200)]
             for c in outside:
@@ -805,7 +805,7 @@ class Ends(unittest.TestCase):
         self.assertEqual(server.stop(), 0, server.errors())
 
     def test_a_client_that_does_not_read_is_cut_off_after_sigterm(self):
-        for program in (ASAN, RELEASE):
+        for program in (PATIENT, RELEASE):
             server = Server(program)
             with Client(server, receive_buffer=4096) as stalled:
                 stalled.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n" * 3)
@@ -818,7 +818,7 @@ class Ends(unittest.TestCase):
 
     def test_a_handler_that_has_its_client_wait_does_not_keep_the_server(self):
         for flags in ((), ("--instances=2",)):
-            server = Server(ASAN, *flags)
+            server = Server(PATIENT, *flags)
             clients = [Client(server) for _ in range(20)]
             for c in clients:
                 c.send(request(b"GET /api/later/10000"))
@@ -884,7 +884,7 @@ class Accounts(unittest.TestCase):
     def test_requests_take_no_memory_once_the_server_is_warm(self):
         text = b"".join(b"GET " + p + b" HTTP/1.1\r\nHost: h\r\n\r\n" for p in (b"/", b"/json", b"/static/12b.txt", b"/static/10k.bin", b"/static/100k.bin", b"/large"))
         text += request(b"POST /echo", b"hello") + request(b"GET /api/users/7")
-        for program in (ASAN, RELEASE):
+        for program in (PATIENT, RELEASE):
             with Server(program) as server:
                 self.pipeline(server, text, 8, 20)
                 self.warm(server)
@@ -909,7 +909,7 @@ class Accounts(unittest.TestCase):
             self.assertLessEqual(server.resident() - before, 16384)
 
     def test_the_server_says_what_it_is(self):
-        with Server(ASAN) as server:
+        with Server(PATIENT) as server:
             stats = server.stats()
             self.assertIn("address-sanitizer", stats["flags"])
             compiler = subprocess.run([*COMPILER.split(), "--version"], stdout=subprocess.PIPE, check=True).stdout
