@@ -1,23 +1,15 @@
 package controllers
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/inputs"
-	"loadstone.dev/loadstone/controllers/pods"
 	"loadstone.dev/loadstone/controllers/reconciler"
-	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/record"
@@ -132,84 +124,4 @@ func (s *runScope) record(version string) conduct.RunRecord {
 		Run: facts.Run(s.run), Spec: s.run.Spec, Scripts: inputs.Record(s.run.Status.Scripts, s.prefix()), ConfigMaps: inputs.RecordDigests(s.run.Status.ConfigMaps),
 		Bodies: inputs.RecordBodies(s.run.Status.Bodies, s.prefix()), Ending: s.end, Operator: version,
 	}
-}
-
-// runFacts are what the objects of a run say to whom leads it. Before its spec is compiled only its blocks are known of the plan.
-func runFacts(s *runScope) conduct.Run {
-	r := conduct.Run{
-		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: facts.Interim(s.run),
-		Scan: conduct.Scan{Blocks: s.run.Status.Repeats.ScannedBlocks, Disturbed: s.run.Status.Repeats.DisturbedBlocks},
-		Kept: facts.TTL(s.run), Now: s.now,
-		Waiting: facts.StoreAwaited(s.run, s.absence), Absence: facts.WithoutEngine(s.absence, s.run, s.now),
-	}
-	if s.plan != nil {
-		r.Plan = *s.plan
-	}
-	if s.scan != nil {
-		r.Scan = *s.scan
-	}
-	r.Trials = facts.Trials(s.trials, r.Plan)
-	if s.active() {
-		r.Started = s.run.Status.StartTime.Time
-	}
-	return r
-}
-
-// viewFacts are what a trial has to know of its run.
-func viewFacts(s *trialScope) conduct.View {
-	v := conduct.View{Name: s.trial.Spec.RunName, Deleted: s.run == nil || !s.run.DeletionTimestamp.IsZero(), Trials: s.siblings}
-	if s.run == nil {
-		return v
-	}
-	v.Blocks, v.Interim = plan.BlocksOf(s.run.Spec), facts.Interim(s.run)
-	v.Ended = facts.EndReason(s.run)
-	return v
-}
-
-// attemptFacts are what is known of the current try at a trial.
-func attemptFacts(s *trialScope) conduct.Attempt {
-	a := s.planned().Attempt(s.attempt, s.now)
-	a.Patience, a.Renewed = facts.Patience(s.run), s.attempt-1-int32(len(s.trial.Status.Failures))
-	if at := s.trial.Status.AttemptTime; at != nil {
-		a.Begun = at.Time
-	}
-	// What kept pods from being made, or from their nodes, takes nothing from the time in which they have to start.
-	if at := pods.Settled(s.pods()); at.After(a.Begun) {
-		a.Begun = at
-	}
-	if c := meta.FindStatusCondition(s.trial.Status.Conditions, v1alpha1.ConditionMeasured); a.Work.EndsItself() && c != nil && c.Status == metav1.ConditionTrue {
-		a.Ended = c.LastTransitionTime.Time
-	}
-	return a
-}
-
-// podFacts are what the pods of the current try at a trial say.
-func podFacts(s *trialScope) pods.Attempt {
-	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: s.planned().Follows(), Patience: facts.Patience(s.run), Unmounted: s.unmounted, Now: s.now}
-}
-
-// confineRun keeps the pods of a run to themselves, and whom the rules name. No rules confine nobody.
-func confineRun(ctx context.Context, c client.Writer, run *v1alpha1.BenchmarkRun, rules *networkingv1.NetworkPolicySpec) error {
-	if rules == nil {
-		return nil
-	}
-	policy := render.NetworkPolicy(run, *rules)
-	if err := c.Create(ctx, policy); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("creating NetworkPolicy %s: %w", policy.Name, err)
-	}
-	return nil
-}
-
-// releaseRun removes what confineRun has made for a run.
-func releaseRun(ctx context.Context, c client.Writer, run *v1alpha1.BenchmarkRun, rules *networkingv1.NetworkPolicySpec) error {
-	if rules == nil {
-		return nil // Where no policies are made, the operator may not remove any.
-	}
-	remove := func() error {
-		return c.DeleteAllOf(ctx, &networkingv1.NetworkPolicy{}, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)})
-	}
-	if err := reconciler.Insist(remove); err != nil {
-		return fmt.Errorf("deleting NetworkPolicy: %w", err)
-	}
-	return nil
 }

@@ -3,12 +3,7 @@ package kernel
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // nanosPerTick is the length of the kernel's clock tick as user space sees it: USER_HZ is 100 everywhere.
@@ -63,94 +58,4 @@ func (c *CPUTimes) add(l []byte) {
 		}
 		c.Total += n * nanosPerTick
 	}
-}
-
-// maxFrequencies bounds the CPUs whose frequencies are read, at some microseconds each.
-const maxFrequencies = 8
-
-// Frequencies are the files that show how fast some CPUs run.
-type Frequencies []*File
-
-// OpenFrequencies opens those of the given CPUs below a /sys; none if the kernel does not show all of them, or if they are too many.
-func OpenFrequencies(sys string, cpus []int) Frequencies {
-	if len(cpus) > maxFrequencies {
-		return nil
-	}
-	var files Frequencies
-	for _, cpu := range cpus {
-		f, err := Open(filepath.Join(sys, "devices/system/cpu/cpu"+strconv.Itoa(cpu), "cpufreq/scaling_cur_freq"))
-		if err != nil {
-			files.Close()
-			return nil
-		}
-		files = append(files, f)
-	}
-	return files
-}
-
-// Mean is their mean in kHz; 0 if it is not known.
-func (f Frequencies) Mean() int64 {
-	var sum int64
-	for _, file := range f {
-		text, err := file.Read()
-		if err != nil {
-			return 0
-		}
-		n, ok := number(text)
-		if !ok {
-			return 0
-		}
-		sum += n
-	}
-	return sum / max(int64(len(f)), 1)
-}
-
-// Close closes all files.
-func (f Frequencies) Close() {
-	for _, file := range f {
-		file.Close()
-	}
-}
-
-// OwnCPUNanos is the CPU time of this process so far, without its children's, in nanoseconds.
-func OwnCPUNanos() (int64, error) {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0, fmt.Errorf("reading the CPU time of this process: %w", err)
-	}
-	return usage.Utime.Nano() + usage.Stime.Nano(), nil
-}
-
-// FamilyCPUNanos is the CPU time of this process and of those of its children that have ended and were waited for, in nanoseconds.
-func FamilyCPUNanos() (int64, error) {
-	own, err := OwnCPUNanos()
-	if err != nil {
-		return 0, err
-	}
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
-		return 0, fmt.Errorf("reading the CPU time of ended children: %w", err)
-	}
-	return own + usage.Utime.Nano() + usage.Stime.Nano(), nil
-}
-
-// ProcessCPUNanos is the CPU time of all threads of a process so far, those that have ended included, in nanoseconds. It is read from the
-// process's CPU clock, which nobody needs a privilege for.
-func ProcessCPUNanos(pid int) (int64, error) {
-	// The kernel makes the number of a process's clock from its complement, shifted by three bits, and 2 for the scheduler's time.
-	clock := int32(^pid)<<3 | 2
-	var t unix.Timespec
-	if err := unix.ClockGettime(clock, &t); err != nil {
-		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
-	}
-	return t.Nano(), nil
-}
-
-// ThreadCPUNanos is the CPU time of the calling thread so far, in nanoseconds.
-func ThreadCPUNanos() (int64, error) {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		return 0, fmt.Errorf("reading the CPU time of a thread: %w", err)
-	}
-	return t.Nano(), nil
 }

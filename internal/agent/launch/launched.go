@@ -2,12 +2,6 @@ package launch
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -113,51 +107,4 @@ func (p *Launched) read(path string) record.Binary {
 		return binary.Unread(err.Error())
 	}
 	return binary.InProcess(proc, parent, path, p.config.Symbols)
-}
-
-// everybodyRuns is the mode of what is brought: the programs of an image may run as another user.
-const everybodyRuns = 0o755
-
-// Bring copies the running program to a path, from which an image that knows nothing of it can start it.
-func Bring(to string) error {
-	if err := CopyFile("/proc/self/exe", to, everybodyRuns); err != nil {
-		return fmt.Errorf("copying the agent: %w", err)
-	}
-	return nil
-}
-
-// BringToolbox copies a folder of profilers, which holds no links, to a path.
-func BringToolbox(from, to string) error {
-	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			return os.MkdirAll(filepath.Join(to, relative), everybodyRuns)
-		}
-		return CopyFile(path, filepath.Join(to, relative), everybodyRuns)
-	})
-	if err != nil {
-		return fmt.Errorf("copying the profilers: %w", err)
-	}
-	return nil
-}
-
-// CopyFile copies a file to a path, with a mode where there is none yet.
-func CopyFile(from, to string, mode fs.FileMode) (err error) {
-	own, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer own.Close() //nolint:errcheck // It is only read.
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(target, own)
-	return errors.Join(err, target.Close())
 }

@@ -1,0 +1,67 @@
+package controllers
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/pods"
+	"loadstone.dev/loadstone/internal/cluster/facts"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/run/conduct"
+	"loadstone.dev/loadstone/internal/run/plan"
+)
+
+// runFacts are what the objects of a run say to whom leads it. Before its spec is compiled only its blocks are known of the plan.
+func runFacts(s *runScope) conduct.Run {
+	r := conduct.Run{
+		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: facts.Interim(s.run),
+		Scan: conduct.Scan{Blocks: s.run.Status.Repeats.ScannedBlocks, Disturbed: s.run.Status.Repeats.DisturbedBlocks},
+		Kept: facts.TTL(s.run), Now: s.now,
+		Waiting: facts.StoreAwaited(s.run, s.absence), Absence: facts.WithoutEngine(s.absence, s.run, s.now),
+	}
+	if s.plan != nil {
+		r.Plan = *s.plan
+	}
+	if s.scan != nil {
+		r.Scan = *s.scan
+	}
+	r.Trials = facts.Trials(s.trials, r.Plan)
+	if s.active() {
+		r.Started = s.run.Status.StartTime.Time
+	}
+	return r
+}
+
+// viewFacts are what a trial has to know of its run.
+func viewFacts(s *trialScope) conduct.View {
+	v := conduct.View{Name: s.trial.Spec.RunName, Deleted: s.run == nil || !s.run.DeletionTimestamp.IsZero(), Trials: s.siblings}
+	if s.run == nil {
+		return v
+	}
+	v.Blocks, v.Interim = plan.BlocksOf(s.run.Spec), facts.Interim(s.run)
+	v.Ended = facts.EndReason(s.run)
+	return v
+}
+
+// attemptFacts are what is known of the current try at a trial.
+func attemptFacts(s *trialScope) conduct.Attempt {
+	a := s.planned().Attempt(s.attempt, s.now)
+	a.Patience, a.Renewed = facts.Patience(s.run), s.attempt-1-int32(len(s.trial.Status.Failures))
+	if at := s.trial.Status.AttemptTime; at != nil {
+		a.Begun = at.Time
+	}
+	// What kept pods from being made, or from their nodes, takes nothing from the time in which they have to start.
+	if at := pods.Settled(s.pods()); at.After(a.Begun) {
+		a.Begun = at
+	}
+	if c := meta.FindStatusCondition(s.trial.Status.Conditions, v1alpha1.ConditionMeasured); a.Work.EndsItself() && c != nil && c.Status == metav1.ConditionTrue {
+		a.Ended = c.LastTransitionTime.Time
+	}
+	return a
+}
+
+// podFacts are what the pods of the current try at a trial say.
+func podFacts(s *trialScope) pods.Attempt {
+	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: s.planned().Follows(), Patience: facts.Patience(s.run), Unmounted: s.unmounted, Now: s.now}
+}

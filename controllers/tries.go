@@ -1,0 +1,64 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/store/artifact"
+)
+
+// most is how many operators may end over one report. With the pauses between the starts of a pod they take some minutes.
+const most = 5
+
+// ErrTooMany is why a report is not begun once more.
+var ErrTooMany = errors.New("operators have ended while they made the report")
+
+// Tries are those of one operator. Its zero value is ready; one goroutine uses it at a time.
+type Tries struct{ begun map[types.UID]bool }
+
+// Begin writes into the status of a run, which lies at a prefix, that this operator begins to make its report, once; ErrTooMany if as many have ended over it
+// as may. It counts none once the report has been made: what is left is to store it.
+func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store artifact.Bucket, run *v1alpha1.BenchmarkRun, prefix string) error {
+	if t.begun[run.UID] {
+		return nil
+	}
+	switch _, err := store.Find(ctx, artifact.MadeKey(prefix)); {
+	case err == nil:
+		return nil
+	case !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied): // A key that may not list hears of none that is missing.
+		return err
+	case run.Status.Report.Tries >= most:
+		return fmt.Errorf("%d %w, maybe for want of memory: raise it (chart values operator.goMemoryLimit and operator.resources), or make the report elsewhere with loadstone report --again",
+			most, ErrTooMany)
+	}
+	if err := writeTries(ctx, c, run, run.Status.Report.Tries+1); err != nil {
+		return err
+	}
+	if t.begun == nil {
+		t.begun = map[types.UID]bool{}
+	}
+	t.begun[run.UID] = true
+	return nil
+}
+
+// Survived takes the tries back at a report that could not be made, such as for a store that went away: nobody has ended over it.
+func (t *Tries) Survived(ctx context.Context, c client.StatusClient, run *v1alpha1.BenchmarkRun) error {
+	if run.Status.Report.Tries == 0 {
+		return nil
+	}
+	return writeTries(ctx, c, run, 0)
+}
+
+func writeTries(ctx context.Context, c client.StatusClient, run *v1alpha1.BenchmarkRun, tries int32) error {
+	before := run.DeepCopy()
+	run.Status.Report.Tries = tries
+	if err := c.Status().Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("counting the tries at a report: %w", err)
+	}
+	return nil
+}

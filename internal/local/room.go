@@ -1,0 +1,23 @@
+package local
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// leastRoom is how many bytes a disk must have free for a trial to be begun or tried again.
+const leastRoom = 1 << 20
+
+// full says that the disk of the results has no room left, and what to do; nil if it has some.
+func (r *Run) full() error {
+	var s unix.Statfs_t
+	folder := r.folder.URI(r.prefix)
+	if err := unix.Statfs(folder, &s); err != nil {
+		return fmt.Errorf("asking how much room %s has: %w", folder, err)
+	}
+	if free := s.Bavail * uint64(s.Bsize); free < leastRoom { //nolint:gosec // The size of a block is positive.
+		return fmt.Errorf("the disk of %s is full (%d bytes are free): make room, then go on with --resume", folder, free)
+	}
+	return nil
+}

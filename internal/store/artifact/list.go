@@ -1,0 +1,42 @@
+package artifact
+
+import (
+	"context"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// Object is one object of a folder.
+type Object struct {
+	Key string
+	// Modified is when the object was written, by the store's clock.
+	Modified time.Time
+}
+
+// CalibrationFolder is where the calibrations of a machine lie.
+func CalibrationFolder(fingerprint string) string { return path.Join("calibrations", fingerprint) }
+
+// CalibrationKey is the key of the calibration that a run has found.
+func CalibrationKey(fingerprint, runUID string) string {
+	return path.Join(CalibrationFolder(fingerprint), runUID+".json")
+}
+
+// List names the objects that lie in a folder, and not below it, the newest first.
+func (s *Store) List(ctx context.Context, folder string) ([]Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, getDeadline)
+	defer cancel()
+	var out []Object
+	for o := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: folder + "/"}) {
+		if o.Err != nil {
+			return nil, s.explain("listing", folder, o.Err)
+		}
+		if path.Dir(o.Key) == folder && o.Key[len(o.Key)-1] != '/' {
+			out = append(out, Object{Key: o.Key, Modified: o.LastModified})
+		}
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
