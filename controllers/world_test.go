@@ -325,8 +325,10 @@ func (w *world) newManager(reach *rest.Config, deltas ...func(*ctrl.Options)) ct
 	again := true
 	options := ctrl.Options{
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: &again},
-		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
+		// A reconcile on a busy machine may need more than the default of 30 seconds to end.
+		GracefulShutdownTimeout: new(testbed.Patience),
+		Controller:              config.Controller{SkipNameValidation: &again},
+		Client:                  client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
 		Cache: cache.Options{
 			DefaultNamespaces: w.led().Cache(),
 			ByObject: map[client.Object]cache.ByObject{

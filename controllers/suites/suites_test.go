@@ -106,7 +106,8 @@ func (w *world) start() {
 	again := true
 	m, err := ctrl.NewManager(w.operator.Config, ctrl.Options{
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again},
-		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
+		GracefulShutdownTimeout: new(testbed.Patience),
+		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 	})
 	w.must(err)
 	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("loadstone"), Registry: AskRegistry, Reports: w.reports, Now: time.Now}

@@ -90,6 +90,7 @@ func (w *cluster) operator(config *rest.Config, scheme *kruntime.Scheme) {
 	again := true // Each test of the package has an operator.
 	m, err := ctrl.NewManager(installation.Config, ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &again},
+		GracefulShutdownTimeout: new(testbed.Patience),
 	})
 	w.Must(err)
 	r := &suites.Reconciler{

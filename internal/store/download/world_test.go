@@ -121,7 +121,9 @@ func (w *world) start(scheme *runtime.Scheme) {
 	w.must(err)
 	w.address = l.Addr().String()
 	w.must(l.Close())
-	m, err := ctrl.NewManager(w.operator.Config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	m, err := ctrl.NewManager(w.operator.Config, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(testbed.Patience),
+	})
 	w.must(err)
 	reviews, err := client.New(w.operator.Config, client.Options{Scheme: scheme})
 	w.must(err)
