@@ -87,7 +87,7 @@ needs "four" "two" && stage "four" echo "four runs"
 }
 
 func TestAScriptOfStagesThatIsAStageTellsWhatFailed(t *testing.T) {
-	inner := `bash -euc "RUN_AGAIN='make inner'; RUN_BEFORE='export CI=true'; . hack/stages.sh; trap summary EXIT; stage in false"`
+	inner := `bash -euc "RUN_AGAIN='make inner'; RUN_BEFORE='export CI=true'; . hack/stages.sh; trap summary EXIT; stage well again make well; stage in false"`
 	said, passes := stages(t, "whole() { "+inner+"; }\nstage whole whole\n")
 	if _, last, _ := strings.Cut(said, "  whole\n"); passes || !strings.HasSuffix(last, "  whole\n    export CI=true\n    make inner\n") {
 		t.Errorf("it ends with %t and says %q", passes, said)
