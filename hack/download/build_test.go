@@ -115,6 +115,9 @@ func TestServersAreBuiltWhenTheDownloadIsRefused(t *testing.T) {
 			if !strings.Contains(said, tc.want) || !strings.Contains(said, "building from source instead: etcd") {
 				t.Errorf("it says %q, want %q", said, tc.want)
 			}
+			if strings.Contains(said, "exit status") {
+				t.Errorf("it says %q, want no exit status", said)
+			}
 		})
 	}
 }
