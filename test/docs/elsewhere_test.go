@@ -23,6 +23,7 @@ var elsewhere = map[string]runner{
 	"bin/loadstone calibrate": {"internal/cli/calibrate_test.go", `"calibrate", "--out"`},
 	"make lint":               {continuous, "make lint"},
 	"make style":              {"Makefile", "$(STYLE) $(VALE)"},
+	"make docs":               {continuous, "make docs"},
 	"make lint test":          {continuous, "in test test-workloads"},
 	"make test":               {continuous, "in test test-workloads"},
 	"make test-workloads":     {continuous, "test-workloads"},
