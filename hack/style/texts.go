@@ -23,7 +23,7 @@ var (
 	plain = []string{".yaml", ".txt", ".tpl", ".tmpl", ".gohtml", ".css", ".json", ""}
 )
 
-// extract writes the texts of a file to DIR/KIND/FILE.md, each on the line on which it is in the file.
+// extract writes the texts of a file to DIR/KIND/FILE.md. They keep their line numbers.
 func extract(root, file, dir string) error {
 	if strings.Contains(file, "/testdata/") || strings.HasPrefix(file, here) && path.Ext(file) != ".go" {
 		return nil
