@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
-// chartFile is Chart.yaml as far as Artifact Hub reads it.
+// chartFile has the fields of Chart.yaml that Artifact Hub reads.
 type chartFile struct {
 	AppVersion, Icon, Home string
 	Sources, Keywords      []string
@@ -40,7 +40,7 @@ func theChart(t *testing.T) chartFile {
 	return chart
 }
 
-// annotation reads one of Artifact Hub's annotations, whose values are YAML in YAML.
+// annotation reads an annotation, which is YAML in YAML.
 func annotation(t *testing.T, name string, into any) {
 	t.Helper()
 	text := theChart(t).Annotations["artifacthub.io/"+name]
@@ -49,7 +49,7 @@ func annotation(t *testing.T, name string, into any) {
 	}
 }
 
-// ofImages are the images that a rendered chart names: of its containers, of measured pods, and of Argo's steps.
+// ofImages finds image names in a rendered chart: of containers, measured pods and Argo's steps.
 var ofImages = regexp.MustCompile(`(?:\bimage: |-image=)(\S+)`)
 
 func TestArtifactHubIsToldOfTheImagesThatAreRendered(t *testing.T) {

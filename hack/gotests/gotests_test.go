@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// write makes a module with one package and returns to it, so that go test runs there.
+// write creates a module with one package and changes to its folder.
 func write(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pages is a program that serves pages as loadstone ui does: it is this test's own, started again.
+// The test binary serves pages like loadstone ui if this variable is set.
 const pages = "LOADSTONE_TEST_PAGES"
 
 func TestMain(m *testing.M) {
@@ -39,7 +39,7 @@ func TestViewersAreThereWhileACommandRuns(t *testing.T) {
 	stdout, stderr := written(t), written(t)
 	asked := filepath.Join(t.TempDir(), "asked")
 	t.Setenv("ASKED", asked)
-	// The command ends when each of them has been told of a change, and has asked for the page again.
+	// The command ends when each viewer has requested the page after a change.
 	wait := fmt.Sprintf(`until [ "$(wc -c <%s)" -ge 6 ]; do sleep 0.05; done; echo measured; exit 3`, asked)
 	if err := os.WriteFile(asked, nil, 0o600); err != nil {
 		t.Fatal(err)

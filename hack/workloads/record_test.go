@@ -20,7 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact/artifacttest"
 )
 
-// everything asks for each quantity of a simulated run, and for what both of its servers have.
+// everything has a comparison for each quantity of a simulated run and for the common values of both servers.
 func everything() (all []comparison) {
 	for _, name := range []string{"cpuPerRequest", "throughput", "fairness", "p99", "memoryGrowth", "contextSwitches"} {
 		q := quantities[name]
@@ -144,7 +144,7 @@ func TestOnlyWhatWasMeasuredIsRecordedAnew(t *testing.T) {
 	}
 }
 
-// toldRun is a run of two blocks with a head and values of a case of both.
+// toldRun is a run of two blocks with values of one case for both implementations.
 func toldRun(name string, started time.Time, h head, a, b float64) *results {
 	h.Run, h.Started, h.Ended, h.Blocks = name, started, started.Add(10*time.Minute), 2
 	r := &results{head: h}
@@ -156,7 +156,7 @@ func toldRun(name string, started time.Time, h head, a, b float64) *results {
 	return r
 }
 
-// example are a page's figures: one that is short, one that is met, one of a run that is missing.
+// example is a page with a short figure, a met one, and one without a run.
 func example(second head) page {
 	began := time.Date(2026, 3, 14, 23, 50, 0, 0, time.UTC)
 	first := head{Loadstone: "v1", Machine: machine{CPUModel: "Example CPU", CPUs: "0-1", MemoryBytes: 24 << 30, Kernel: "6.1", OS: "Debian"}}

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// TestMain lets the test's program be a server that is started.
+// TestMain lets the test binary run as a server.
 func TestMain(m *testing.M) {
 	if port, ok := strings.CutPrefix(os.Args[len(os.Args)-1], "--port="); ok {
 		page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

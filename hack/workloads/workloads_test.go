@@ -61,7 +61,7 @@ func spec(t *testing.T, run string) *v1alpha1.BenchmarkRun {
 	return f.Run
 }
 
-// measures reports whether a run's spec measures what a source asks for.
+// measures reports whether a run measures the value of a source.
 func measures(r *v1alpha1.BenchmarkRun, s source) bool {
 	i := slices.IndexFunc(r.Spec.Implementations, func(i v1alpha1.Implementation) bool { return i.Name == s.implementation })
 	if i < 0 {
