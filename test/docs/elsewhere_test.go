@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// runner is a file of the repository, and the text in it that runs a command.
+// runner is a file, and the text in it that runs a command.
 type runner struct{ file, text string }
 
 const (
@@ -17,7 +17,7 @@ const (
 	continuous = ".ci/run"
 )
 
-// elsewhere says who runs what no test of this package can run, since it needs a cluster, or is what runs the tests.
+// elsewhere lists commands that need a cluster or run the tests, and where they run.
 var elsewhere = map[string]runner{
 	"make kills":              {"internal/cli/run_resume_test.go", "func TestARunThatIsKilledAtAnyMomentIsResumed("},
 	"bin/loadstone calibrate": {"internal/cli/calibrate_test.go", `"calibrate", "--out"`},
@@ -59,7 +59,7 @@ var elsewhere = map[string]runner{
 	"go test ./test/e2e -run Quick -v":                                       {tests, "go_tests test-cluster end-to-end"},
 }
 
-// byHand are the commands that no program runs, and why. Their syntax is checked where that is possible.
+// byHand are commands that no program runs, and why. Their syntax is checked where possible.
 var byHand = map[string]string{
 	"make demo-cluster":                       "is make cluster-up, build, images, deploy and loadstone run --cluster, each of which make test-cluster runs",
 	"make bench":                              "measures on a cluster and a machine that must be quiet",

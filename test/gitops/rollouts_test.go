@@ -20,7 +20,6 @@ import (
 	"loadstone.dev/loadstone/test/flux"
 )
 
-// rollouts is the folder with the samples for Argo Rollouts.
 var rollouts = filepath.Join(root, "config", "gitops", "rollouts")
 
 // answering answers all requests with a status and a text.
@@ -74,7 +73,7 @@ func TestArgoRolloutsReadsOutcomesAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-// What an argument holds is put into the body as JSON, whatever it is.
+// Arguments must be escaped as JSON in the body.
 func TestTheBodyIsWhatTheWebhookReads(t *testing.T) {
 	template, err := os.ReadFile(filepath.Join(rollouts, "analysistemplate.yaml"))
 	if err != nil {
@@ -104,7 +103,7 @@ func TestTheSamplesAreWhatArgoRolloutsTakes(t *testing.T) {
 	wantTaken(t, paths, filepath.Join(rollouts, "analysistemplate.yaml"), filepath.Join(rollouts, "rollout.yaml"))
 }
 
-// wantTaken wants an API server with definitions to take the objects of files, each of which has a spec, and to refuse fields that there are not.
+// wantTaken expects an API server to accept the objects of files, each with a spec, and to refuse unknown fields.
 func wantTaken(t *testing.T, definitions []string, files ...string) {
 	t.Helper()
 	config := testbed.Cluster(t, root)

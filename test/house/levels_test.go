@@ -41,11 +41,11 @@ func TestEachPackageWithTestsBelongsToOneLevel(t *testing.T) {
 	}
 }
 
-// stages runs a script that leads stages, and returns what it prints and whether it passes.
+// stages runs a script with stages and returns its output and whether it passed.
 func stages(t *testing.T, script string) (said string, passes bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "bash", "-euc", "RUN_AGAIN='make test'\n. hack/stages.sh\ntrap summary EXIT\n"+script+"\ncompleted=yes\n")
-	c.Env = append(os.Environ(), "AGAIN=") // Not the file of the stage that runs this test.
+	c.Env = append(os.Environ(), "AGAIN=") // Do not use the file of the stage that runs this test.
 	c.Dir = filepath.Join("..", "..")
 	out, err := c.CombinedOutput()
 	if c.ProcessState == nil {
