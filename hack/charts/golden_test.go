@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden renderings")
 
-// goldens are the chart with default values, with all options on, and the operator alone with an S3 store that is opened by a role. With a key
-// instead, config/ is the golden form.
+// goldens are the chart with default values, with all options on, and the operator alone with a role for its S3 store. With a key instead, config/ is
+// the golden form.
 var goldens = []struct{ file, values string }{
 	{"hack/charts/testdata/embedded.yaml", ""},
 	{"hack/charts/testdata/full.yaml", "hack/charts/testdata/full-values.yaml"},

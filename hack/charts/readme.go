@@ -12,7 +12,7 @@ import (
 
 const readmeFile = chartDir + "/README.md"
 
-// readmeTemplate is the page. Its line VALUES is replaced by the table rows.
+// readmeTemplate is the page. The table rows replace its line VALUES.
 //
 //go:embed readme.tmpl
 var readmeTemplate string

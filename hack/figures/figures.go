@@ -80,7 +80,7 @@ type Aim struct {
 	upTo float64
 	// bound is true if the worse end of the interval is judged instead of the value.
 	bound bool
-	// tolerance is the share of the limit by which a bound may miss it.
+	// A bound may miss the limit by this share of it.
 	tolerance float64
 }
 

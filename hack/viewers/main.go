@@ -174,7 +174,7 @@ type viewer struct {
 
 // look keeps the page open until the context ends.
 func (v *viewer) look(ctx context.Context, address, page string) {
-	own := &http.Client{Transport: &http.Transport{}} // Each browser has connections of its own.
+	own := &http.Client{Transport: &http.Transport{}} // Each browser has its own connections.
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address+events, nil)
 	if err != nil {
 		v.failed = append(v.failed, err)

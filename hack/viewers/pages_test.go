@@ -25,7 +25,7 @@ func servePages() {
 	m.HandleFunc(events, func(w http.ResponseWriter, q *http.Request) {
 		for q.Context().Err() == nil && ctx.Err() == nil {
 			fmt.Fprint(w, "event: changed\ndata: changed\n\n")
-			_ = http.NewResponseController(w).Flush() // Who has left is not told.
+			_ = http.NewResponseController(w).Flush() // A viewer may have left.
 			time.Sleep(100 * time.Millisecond)
 		}
 	})

@@ -152,8 +152,8 @@ func (s source) bound(r *results) bool {
 // quantity is a number of a cell, or NaN if a part is missing.
 type quantity func(sight) float64
 
-// quantities are the columns of table.tsv. hack/workloads.sh records the rest: system calls (perf, while wrk loads the server), connections per
-// thread, sizes of programs, and the time to the first answer.
+// quantities are the columns of table.tsv. hack/workloads.sh records the rest: system calls (perf, under wrk), connections per thread, program sizes,
+// and the time to the first answer.
 var quantities = map[string]quantity{
 	"cpuPerRequest":   cpuPerRequest,
 	"throughput":      throughput,

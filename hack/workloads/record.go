@@ -38,7 +38,6 @@ type head struct {
 	Programs map[string]string `json:"programs,omitempty"`
 }
 
-// machine is one on which was measured.
 type machine struct {
 	CPUModel    string `json:"cpuModel"`
 	CPUs        string `json:"cpus"`
@@ -47,7 +46,7 @@ type machine struct {
 	OS          string `json:"os"`
 }
 
-// sight is what was measured of an implementation in a block: a cell, or a process that measures itself. Missing values are unknown.
+// sight has the values of an implementation in a block: of a cell, or of a process that measures itself. Missing values are unknown.
 type sight struct {
 	Block          int32        `json:"block"`
 	Implementation string       `json:"implementation"`
@@ -68,7 +67,7 @@ type sight struct {
 	LoadNanos int64 `json:"loadNanos,omitempty"`
 	// GeneratorAtLimit means that the throughput is the load generator's.
 	GeneratorAtLimit bool `json:"generatorAtLimit,omitempty"`
-	// P99Micros is measured by the tool. Jain is the fairness index over connections; Unanswered counts connections without an answer.
+	// The tool measures P99Micros. Jain is the fairness index over connections; Unanswered counts connections without an answer.
 	P99Micros  int64    `json:"p99Micros,omitempty"`
 	Jain       *float64 `json:"jain,omitempty"`
 	Unanswered *int64   `json:"unanswered,omitempty"`

@@ -92,7 +92,7 @@ func firstAnswer(ctx context.Context, address string) error {
 	for ctx.Err() == nil {
 		response, err := http.DefaultClient.Do(ask)
 		if err != nil {
-			continue // Nobody listens yet.
+			continue // Not listening yet.
 		}
 		response.Body.Close()
 		if response.StatusCode != http.StatusOK {

@@ -107,7 +107,7 @@ func TestTheRunsMeasureWhatTheTableAsksFor(t *testing.T) {
 	}
 }
 
-// simulation is a run in which b needs 1.2 times the CPU time of a.
+// simulation is a run. In it, b needs 1.2 times the CPU time of a.
 func simulation(blocks int32) record.RunData {
 	return recordtest.Run(recordtest.Options{
 		Name: "one", Seed: 3, Blocks: blocks, Levels: []int32{10, 100}, Seconds: 2,

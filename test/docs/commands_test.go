@@ -204,7 +204,7 @@ var named = map[string]string{
 	"man -l docs/man/loadstone-run.1": "test -s docs/man/loadstone-run.1", // Not every machine has man.
 }
 
-// follow runs a command, or checks what it can if another test runs it.
+// follow runs a command. If another test runs it, follow checks that and the command's syntax.
 func (r *reader) follow(t *testing.T, line string, whole bool) {
 	t.Helper()
 	_, away := elsewhere[line]

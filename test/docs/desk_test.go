@@ -99,7 +99,7 @@ func shorten(t *testing.T, file string) {
 	must(t, os.WriteFile(file, text, 0o600))
 }
 
-// freePort is a port on which nobody listens.
+// freePort is an unused port.
 func freePort(t *testing.T) int32 {
 	t.Helper()
 	address, err := testbed.FreeAddress()

@@ -1,4 +1,4 @@
 // Package docs tests the documentation. Every command of README.md and the pages runs on this machine or against a real API server with a simulated
-// operator, or a table says where else it runs. Every example of a BenchmarkRun must be valid, and every reason in the code needs a row that says
-// what to do.
+// operator. A table lists the commands that run elsewhere. Every example of a BenchmarkRun must be valid. Every reason in the code needs a row that
+// says what to do.
 package docs

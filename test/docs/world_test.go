@@ -79,7 +79,7 @@ func newWorld(t *testing.T) *world {
 	log.SetLogger(logr.Discard()) // Users without a token are refused and read the store with its key.
 	w := &world{config: testbed.Cluster(t, root), scheme: runtime.NewScheme(), object: testbed.SecureStore(t)}
 	must(t, errors.Join(clientgoscheme.AddToScheme(w.scheme), v1alpha1.AddToScheme(w.scheme), apiextensionsv1.AddToScheme(w.scheme)))
-	w.config.QPS, w.config.Burst = 500, 500 // Nobody else asks this API server.
+	w.config.QPS, w.config.Burst = 500, 500 // There are no other clients.
 	var err error
 	w.c, err = client.New(w.config, client.Options{Scheme: w.scheme})
 	must(t, err)
@@ -377,7 +377,7 @@ func (w *world) endHooks(ctx context.Context) error {
 			if err := w.c.SubResource("binding").Create(ctx, &p, to); client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
 				return err
 			}
-			continue // What is bound has another version.
+			continue // It is bound and has another version.
 		}
 		p.Status.Phase = corev1.PodSucceeded
 		if err := w.c.Status().Update(ctx, &p); client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {

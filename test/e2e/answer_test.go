@@ -13,9 +13,9 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// A planted cost of at least two thirds in one of two equal servers is found with its size, and the run stops after ten of its twelve blocks. Two ab
-// make the load together. The quick sample tests wrk's verdict, and the sample with a rate tests k6's. The A/A sample and unplanted cases test that
-// equal servers are not told apart.
+// One of two equal servers has a planted cost of at least two thirds. It is found with its size, and the run stops after ten of its twelve blocks.
+// Two ab make the load together. The quick sample tests wrk's verdict, and the sample with a rate tests k6's. The A/A sample and unplanted cases test
+// that equal servers are not told apart.
 func TestAPlantedCostIsFoundInTenOfTwelveBlocks(t *testing.T) {
 	body := "helloworld"
 	server := func(name string, args ...string) v1alpha1.Implementation {
@@ -54,8 +54,8 @@ func firstBlocks(data record.RunData, blocks int32) record.RunData {
 }
 
 const (
-	// burn is planted work in iterations, and burnMicros its approximate time at 2.6 GHz (BenchmarkBurn of workloads/gohttp): two thirds of gohttp's
-	// cost per request where system calls are slow, and more where they are fast.
+	// burn is planted work in iterations, and burnMicros its approximate time at 2.6 GHz (BenchmarkBurn of workloads/gohttp). It is two thirds of
+	// gohttp's cost per request where system calls are slow, and more where they are fast.
 	burn       = "7800"
 	burnMicros = 15.2
 )

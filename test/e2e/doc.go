@@ -1,3 +1,3 @@
-// Package e2e tests user actions on a real cluster (KUBECONFIG) with Loadstone installed by its chart. The tests load only pods of their own runs,
-// for seconds. They use a separate namespace, remove only their own objects, and leave users' runs unchanged.
+// Package e2e tests user actions on a real cluster (KUBECONFIG) with Loadstone installed by its chart. Each test loads only its own pods, for
+// seconds. The tests use a separate namespace, remove only their own objects, and leave users' runs unchanged.
 package e2e

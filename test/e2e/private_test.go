@@ -61,7 +61,7 @@ func (p private) way(t *testing.T) *http.Transport {
 	return way
 }
 
-// here returns the address at which pods reach this machine: the operator's node, which is a bridge here.
+// here returns this machine's address for pods: the operator's node, which is a bridge here.
 func here(t *testing.T) string {
 	t.Helper()
 	p, err := onlyPod(t.Context(), "operator")

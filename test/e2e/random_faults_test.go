@@ -332,7 +332,7 @@ func (s *storm) tell() {
 	}
 }
 
-// counted prints what was counted by name.
+// counted prints counts by name.
 func counted(all map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -37,7 +37,7 @@ func leave(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	if err := loadstone.Client.Delete(context.Background(), run); client.IgnoreNotFound(err) != nil {
 		t.Error(err)
 	}
-	on := loadstone.Client // Of an upgrade a test makes another.
+	on := loadstone.Client // A test of upgrades replaces it.
 	removals.going.Go(func() {
 		if err := vanished(on, run); err != nil {
 			removals.lock.Lock()

@@ -66,7 +66,7 @@ func viewers(t *testing.T, n int) func() {
 	}
 	// The pages stay open while cat waits for input.
 	c := exec.CommandContext(t.Context(), program, "-n", strconv.Itoa(n), "-loadstone", filepath.Join("..", "..", "bin", "loadstone"), "cat")
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // So that it ends what it has started.
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // It must end its children.
 	var says bytes.Buffer
 	c.Stderr = &says
 	open, err := c.StdinPipe()

@@ -59,7 +59,7 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 			credentials(t, tc.key)
 			upgrade(t, append(own, "--set", "s3.bucket="+tc.bucket)...)
 			run := small("elsewhere")
-			run.Spec.PatienceSeconds = 5 // What is wrong here stays so.
+			run.Spec.PatienceSeconds = 5 // Waiting repairs nothing here.
 			mustApply(t, run)
 			await(t, run, 3*time.Minute, "ended", ended)
 			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPlanned)

@@ -52,8 +52,8 @@ const (
 	tries = 3
 )
 
-// A team's suite is in Git. Flux applies each commit, the operator measures the changes, and the suite, the commit and its pull request show the
-// result: on a real cluster, with a server with a planted cost.
+// A team's suite is in Git. Flux applies each commit, and the operator measures the changes. The suite, the commit and its pull request show the
+// result. The cluster is real, and one server has a planted cost.
 func TestACommitIsMeasuredAndItsPullRequestIsTold(t *testing.T) {
 	w := newFromGit(t)
 	for _, step := range []struct {

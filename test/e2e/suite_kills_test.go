@@ -99,7 +99,7 @@ type hunted struct {
 	at, last time.Time
 }
 
-// look records runs. A run must not be replaced by another one with its name.
+// look records runs. None may be a new one with the same name.
 func (h *hunted) look() {
 	h.t.Helper()
 	for _, run := range runsOf(h.t, h.suite) {
@@ -154,7 +154,7 @@ func (h *hunted) hunt() {
 	if time.Now().Before(h.at) {
 		return
 	}
-	// A kubelet also sends a signal, on which the process releases its lease. For half of the kills it cannot.
+	// A kubelet also sends a signal, and the process then releases its lease. For half of the kills it cannot.
 	if h.chance.IntN(2) == 0 {
 		if err := signal(leads, syscall.SIGKILL); err != nil {
 			h.t.Logf("killing the process: %v", err) // It may have ended just now.

@@ -177,7 +177,7 @@ func (w *cluster) begins(all int, version string) {
 	})
 }
 
-// ends ends the run that goes on.
+// ends ends the current run.
 func (w *cluster) ends(status metav1.ConditionStatus, reason, message string) {
 	w.T.Helper()
 	for _, run := range w.runs() {

@@ -81,7 +81,7 @@ func TestTheBodyIsWhatTheWebhookReads(t *testing.T) {
 	}
 	var body string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
-		text, _ := io.ReadAll(q.Body) // What is missing is seen below.
+		text, _ := io.ReadAll(q.Body) // The test sees missing parts below.
 		body = q.URL.Path + " " + string(text)
 	}))
 	defer server.Close()

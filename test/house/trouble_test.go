@@ -40,7 +40,7 @@ func testsOf(t *testing.T, root string) map[string][]string {
 	return there
 }
 
-// unnamed says what is wrong with a test name on a page; empty if exactly one test has it.
+// unnamed explains what is wrong with a test name on a page; empty if exactly one test has it.
 func unnamed(there map[string][]string, folder, name string) string {
 	switch in := there[name]; {
 	case len(in) == 0, folder != "" && !slices.Contains(in, folder):

@@ -1,5 +1,5 @@
-// Package oracles checks what must be true of an ended run under all faults: nothing is lost without a cause, stored twice or corrupted, no
-// implementation is blamed for a fault, and no winner is wrong. End-to-end tests use it on a cluster.
+// Package oracles checks ended runs under all faults. Nothing may be lost without a cause, stored twice or corrupted. No implementation may be blamed
+// for a fault, and no winner may be wrong. End-to-end tests use it on a cluster.
 package oracles
 
 import (
@@ -36,7 +36,7 @@ type Run struct {
 	Reason string
 	// Began and Ended are the start and end of its turn.
 	Began, Ended time.Time
-	// Data is what was read back of it.
+	// Data is the stored record.
 	Data record.RunData
 	// Committed counts the stored manifests of each trial, over all attempts.
 	Committed map[string]int
@@ -184,7 +184,7 @@ func (r Run) once() []string {
 	return wrong
 }
 
-// killed checks that no attempt is stored that was given up, or of which a pod was killed before the end of its last cell.
+// killed checks that no abandoned attempt is stored, and none with a pod that was killed before the end of its last cell.
 func (r Run) killed(kills []Kill) []string {
 	var wrong []string
 	for _, t := range r.Data.Trials {

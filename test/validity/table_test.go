@@ -67,7 +67,7 @@ var faults = []fault{
 	{name: "a server that exits", flags: []string{"--exit-after=300ms"}, record: "the container's exit"},
 }
 
-// column is a tool with what it notices.
+// column is a tool and the faults that it notices.
 type column struct {
 	name string
 	tool.Tool
