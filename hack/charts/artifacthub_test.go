@@ -52,7 +52,7 @@ func annotation(t *testing.T, name string, into any) {
 // ofImages finds image names in a rendered chart: of containers, measured pods and Argo's steps.
 var ofImages = regexp.MustCompile(`(?:\bimage: |-image=)(\S+)`)
 
-func TestArtifactHubIsToldOfTheImagesThatAreRendered(t *testing.T) {
+func TestArtifactHubAnnotationsListAllImages(t *testing.T) {
 	var told []struct {
 		Name, Image string
 	}
@@ -78,7 +78,7 @@ func TestArtifactHubIsToldOfTheImagesThatAreRendered(t *testing.T) {
 	}
 }
 
-func TestArtifactHubIsToldOfTheDefinitionsThatThereAre(t *testing.T) {
+func TestArtifactHubAnnotationsListAllDefinitions(t *testing.T) {
 	type told struct{ Kind, Version, Name, DisplayName, Description string }
 	var list []told
 	annotation(t, "crds", &list)

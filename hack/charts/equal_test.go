@@ -24,7 +24,7 @@ kind: Namespace
 metadata: {name: ours}
 `
 
-func TestTheChartsOperatorIsThatOfConfig(t *testing.T) {
+func TestChartAndConfigInstallSameOperator(t *testing.T) {
 	for _, finding := range differences(kustomized(t), chart(t, external...)) {
 		t.Error(finding)
 	}

@@ -41,7 +41,7 @@ func rendered(t *testing.T, kubeVersion, values string) []byte {
 	return b.Bytes()
 }
 
-func TestTheRenderedChartIsTheGoldenOne(t *testing.T) {
+func TestRenderedChartMatchesGoldenFiles(t *testing.T) {
 	for _, g := range goldens {
 		have := rendered(t, newest, g.values)
 		if *update {
@@ -111,7 +111,7 @@ var refusals = []struct{ setting, want string }{
 	{"s3.tls=true,s3.caBundle.secret=a,s3.caBundle.configMap=b", "exclude each other"},
 }
 
-func TestWrongValuesAreRefusedWithASentence(t *testing.T) {
+func TestWrongValuesGiveAnErrorMessage(t *testing.T) {
 	for _, f := range refusals {
 		_, err := helm(t, newest, "", f.setting)
 		switch {

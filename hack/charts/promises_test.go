@@ -34,7 +34,7 @@ func TestAnUpgradeOfLoadstoneLeavesMinIOAlone(t *testing.T) {
 	}
 }
 
-func TestNamedNamespacesLeaveNoRightInOthers(t *testing.T) {
+func TestListedNamespacesLimitRights(t *testing.T) {
 	for _, finding := range confinedFindings(t, chart(t, "runs.namespaces={team}", "webhook.enabled=true", "ui.enabled=true")) {
 		t.Error(finding)
 	}

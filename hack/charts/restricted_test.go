@@ -19,7 +19,7 @@ containers:
   resources: {requests: {cpu: 50m}, limits: {memory: 64Mi}}
 `
 
-func TestEveryPodIsRestrictedAndNoRoleGoesTooFar(t *testing.T) {
+func TestPodsAreRestrictedAndRolesAreLimited(t *testing.T) {
 	for _, o := range chart(t, "webhook.enabled=true", "ui.enabled=true") {
 		var found []string
 		switch o.text("kind") {

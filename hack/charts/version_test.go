@@ -12,7 +12,7 @@ import (
 // versions would keep the finalizer of such a run forever.
 const ratchets = "1.30"
 
-func TestTheChartAsksForAnAPIServerThatOldRunsCanBeDeletedFrom(t *testing.T) {
+func TestChartRequiresKubernetesWithRatchetingValidation(t *testing.T) {
 	read := func(file string) string {
 		t.Helper()
 		body, err := os.ReadFile("../../" + file)

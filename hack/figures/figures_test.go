@@ -79,7 +79,7 @@ func TestGeometricMeanAndItsInterval(t *testing.T) {
 	}
 }
 
-func TestThereIsNoIntervalOfOnePairOrOfNothingMeasured(t *testing.T) {
+func TestOnePairOrMissingValuesHaveNoInterval(t *testing.T) {
 	for name, ratios := range map[string][]float64{"one pair": {1}, "a zero": {1, 0}, "not a number": {1, math.NaN()}, "infinite": {1, math.Inf(1)}} {
 		if got, err := Geometric(ratios); err == nil {
 			t.Errorf("%s: got %+v", name, got)

@@ -101,7 +101,7 @@ func TestNamesTheTestInWhichTheProcessEnded(t *testing.T) {
 	}
 }
 
-func TestGoTestThatCannotBeginIsAnError(t *testing.T) {
+func TestGoTestStartFailureIsAnError(t *testing.T) {
 	write(t, map[string]string{"good/good_test.go": good})
 	if err := run(new(bytes.Buffer), "", []string{"-nonsense", "./..."}); err == nil {
 		t.Error("go test refused a flag, and it passes")

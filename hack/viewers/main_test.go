@@ -35,7 +35,7 @@ func program(t *testing.T) string {
 	return file
 }
 
-func TestViewersAreThereWhileACommandRuns(t *testing.T) {
+func TestViewersStayConnectedWhileCommandRuns(t *testing.T) {
 	stdout, stderr := written(t), written(t)
 	asked := filepath.Join(t.TempDir(), "asked")
 	t.Setenv("ASKED", asked)
@@ -57,7 +57,7 @@ func TestViewersAreThereWhileACommandRuns(t *testing.T) {
 	}
 }
 
-func TestAnAARunIsHeldAgainstItsInterval(t *testing.T) {
+func TestFiguresOfAARunCheckItsInterval(t *testing.T) {
 	const report = `{"headline": {"entries": [{"implementation": "again", "baseline": "a", "metric": "ServerCPUPerRequest", "ratio": 1.01, "low": %s, "high": 1.08, "blocks": 10}]}}`
 	for name, tc := range map[string]struct {
 		text  string
@@ -114,7 +114,7 @@ func read(t *testing.T, f *os.File) string {
 	return string(text)
 }
 
-func TestACommandIsNeeded(t *testing.T) {
+func TestMissingCommandIsAnError(t *testing.T) {
 	if err := run(t.Context(), nil, nil, nil); err == nil || !strings.Contains(err.Error(), "name the command") {
 		t.Errorf("it ends with %v", err)
 	}

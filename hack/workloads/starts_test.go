@@ -47,7 +47,7 @@ func TestStartsAreLinesOfARecord(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotStartIsAnError(t *testing.T) {
+func TestStartFailureIsAnError(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestWhatDoesNotStartIsAnError(t *testing.T) {
 	}
 }
 
-func TestAStartMakesItsFigures(t *testing.T) {
+func TestStartGivesFigures(t *testing.T) {
 	r := &results{head: head{Run: startRun, Blocks: 2}}
 	for block := int32(1); block <= 2; block++ {
 		r.sights = append(r.sights,

@@ -268,7 +268,7 @@ func TestChoosing(t *testing.T) {
 	}
 }
 
-func TestARowIsRefused(t *testing.T) {
+func TestRejectsInvalidTableRow(t *testing.T) {
 	for says, row := range map[string]string{
 		"3 columns":           "a\tb\tc",
 		"not mean":            "n\tr\ta,b,Time\t-\tns\tmedian\t-",

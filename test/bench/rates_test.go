@@ -353,7 +353,7 @@ func millis(d time.Duration) string {
 
 const ms = time.Millisecond
 
-func TestWhatBecomesOfARate(t *testing.T) {
+func TestComputesDelaysAndLostArrivals(t *testing.T) {
 	l := load{rate: 100, seconds: 1}
 	// Arrivals are 10 ms apart; each request takes 2 ms.
 	made := func(n int, late func(int) time.Duration) (list []request) {

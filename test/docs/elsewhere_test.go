@@ -84,7 +84,7 @@ var byHand = map[string]string{
 	"kubectl --namespace loadstone-system port-forward service/loadstone-ui 8017:80": "goes on until it is ended, and needs a kubelet",
 }
 
-func TestWhatIsRunElsewhereIsRunThere(t *testing.T) {
+func TestCommandsRunWhereTablesSay(t *testing.T) {
 	quoted := typed(t)
 	for line, by := range elsewhere {
 		text, err := os.ReadFile(filepath.Join(root, by.file))
@@ -105,7 +105,7 @@ func TestWhatIsRunElsewhereIsRunThere(t *testing.T) {
 	}
 }
 
-func TestNothingIsExpectedOfCommandsThatNoPageHas(t *testing.T) {
+func TestTablesListOnlyCommandsOfPages(t *testing.T) {
 	quoted := typed(t)
 	for _, line := range slices.Concat(slices.Collect(maps.Keys(ends)), slices.Collect(maps.Keys(named)), harmless) {
 		if _, is := quoted[line]; !is && !slices.Contains(asPlugin, line) {

@@ -49,7 +49,7 @@ func small(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.Be
 }
 
 // The API server refuses a wrong spec at once and names the field.
-func TestAMistakeInTheSpecIsRefusedAtOnce(t *testing.T) {
+func TestInvalidSpecIsRejected(t *testing.T) {
 	tests := map[string]struct {
 		delta func(*v1alpha1.BenchmarkRunSpec)
 		want  string
@@ -96,7 +96,7 @@ func scripted(tool v1alpha1.Tool, key string) func(*v1alpha1.BenchmarkRunSpec) {
 }
 
 // A mistake that appears later ends the run soon. Its message names the field and what to do.
-func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
+func TestLateMistakeFailsRunWithMessage(t *testing.T) {
 	tests := map[string]struct {
 		delta  func(*v1alpha1.BenchmarkRunSpec)
 		reason string

@@ -35,7 +35,7 @@ const (
 )
 
 // With enforced NetworkPolicies a run has everything that it needs. Other pods cannot reach its pods, and its pods cannot reach them.
-func TestTheNetworkPolicyOfARunKeepsOthersOutAndItsOwnIn(t *testing.T) {
+func TestNetworkPolicyIsolatesRun(t *testing.T) {
 	e := enforce(t)
 	intruder := bystander(t, "intruder", func(*corev1.Pod) {})
 	// It is on the servers' bridge, so traffic between them is not routed.

@@ -39,7 +39,7 @@ func shortenedFile(t *testing.T, name string) string {
 
 // The same server twice, while fifty browsers have the queue open: neither is reported as faster. Its noise floor is stored and used in reports for
 // the same machine.
-func TestTheAASampleClaimsNoDifferenceBesideViewers(t *testing.T) {
+func TestAASampleWithViewersShowsNoDifference(t *testing.T) {
 	run := sample(t, "aa.yaml")
 	shortened(run)
 	run.Spec.Blocks, run.Spec.Loads[0].WarmupSeconds = verdict.MinBlocks, new(int32(0))

@@ -79,7 +79,7 @@ func port(p intstr.IntOrString) networkingv1.NetworkPolicyPort {
 }
 
 // The default policies of the chart and the policy of a run must be understood.
-func TestThePoliciesOfTheChartAndOfARunBecomeRules(t *testing.T) {
+func TestTranslatesPoliciesOfChartAndRun(t *testing.T) {
 	var policies []networkingv1.NetworkPolicy
 	var pods []corev1.Pod
 	rendered, err := os.ReadFile(filepath.Join("..", "..", "hack", "charts", "testdata", "embedded.yaml"))
@@ -144,7 +144,7 @@ func TestThePoliciesOfTheChartAndOfARunBecomeRules(t *testing.T) {
 	}
 }
 
-func TestWhatAPolicyAllowsPassesAndTheRestIsRefused(t *testing.T) {
+func TestAcceptsAllowedPacketsAndRejectsOthers(t *testing.T) {
 	confined := pod("team", "a", "10.244.1.10", of("a").MatchLabels, listens("web", 8080))
 	peers := []corev1.Pod{
 		pod("team", "b", "10.244.1.11", of("b").MatchLabels), pod("others", "b", "10.244.0.10", of("b").MatchLabels), pod("others", "c", "10.244.0.9", of("c").MatchLabels),
@@ -250,7 +250,7 @@ func TestWhatAPolicyAllowsPassesAndTheRestIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
+func TestRejectsUnsupportedPolicies(t *testing.T) {
 	last, sctp := int32(9000), corev1.ProtocolSCTP
 	block := func(b networkingv1.IPBlock) networkingv1.NetworkPolicy {
 		return ingress(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{{IPBlock: &b}}})

@@ -282,7 +282,7 @@ func forceCostsTheRounds(w *argoCD) {
 	}
 }
 
-func TestTheApplicationIsWhatArgoCDTakes(t *testing.T) {
+func TestArgoCDAcceptsApplication(t *testing.T) {
 	crds := filepath.Join(flux.Module(t, root, "github.com/argoproj/argo-cd/v3", "ARGOCD_VERSION"), "manifests", "crds")
 	wantTaken(t, []string{filepath.Join(crds, "application-crd.yaml")}, filepath.Join(argo, "application.yaml"))
 }
@@ -328,7 +328,7 @@ data:
 }
 
 // In Argo CD, the library os has only the time: it starts no program and reads no environment.
-func TestAScriptHasTheTimeAlone(t *testing.T) {
+func TestHealthScriptCanOnlyReadTheTime(t *testing.T) {
 	got, err := annotated(`
 		local os = require("os")
 		local names = ""
@@ -343,7 +343,7 @@ func TestAScriptHasTheTimeAlone(t *testing.T) {
 }
 
 // Otherwise a wave could pass with the verdict on the previous commit.
-func TestAStatusThatIsOlderThanItsSpecIsNotBelieved(t *testing.T) {
+func TestOutdatedStatusIsProgressing(t *testing.T) {
 	for kind, condition := range map[string]string{"BenchmarkSuite": v1alpha1.ConditionReady, "BenchmarkRun": v1alpha1.ConditionSucceeded} {
 		script := readSettings(t)["resource.customizations.health.loadstone.dev_"+kind]
 		for seen, want := range map[int]string{1: "Progressing", 2: "Healthy"} {

@@ -35,7 +35,7 @@ func (a answering) RoundTrip(q *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Body: io.NopCloser(strings.NewReader(a.text)), Request: q}, nil
 }
 
-func TestArgoRolloutsReadsOutcomesAsTheyAreMeant(t *testing.T) {
+func TestArgoRolloutsReadsOutcomes(t *testing.T) {
 	template, err := os.ReadFile(filepath.Join(rollouts, "analysistemplate.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestArgoRolloutsReadsOutcomesAsTheyAreMeant(t *testing.T) {
 }
 
 // Arguments must be escaped as JSON in the body.
-func TestTheBodyIsWhatTheWebhookReads(t *testing.T) {
+func TestWebhookReadsBodyOfRolloutsTemplate(t *testing.T) {
 	template, err := os.ReadFile(filepath.Join(rollouts, "analysistemplate.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestTheBodyIsWhatTheWebhookReads(t *testing.T) {
 	}
 }
 
-func TestTheSamplesAreWhatArgoRolloutsTakes(t *testing.T) {
+func TestArgoRolloutsAcceptsSamples(t *testing.T) {
 	crds := filepath.Join(flux.Module(t, root, "github.com/argoproj/argo-rollouts", "ROLLOUTS_VERSION"), "manifests", "crds")
 	paths := []string{filepath.Join(crds, "analysis-template-crd.yaml"), filepath.Join(crds, "rollout-crd.yaml")}
 	wantTaken(t, paths, filepath.Join(rollouts, "analysistemplate.yaml"), filepath.Join(rollouts, "rollout.yaml"))

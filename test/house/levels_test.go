@@ -54,7 +54,7 @@ func stages(t *testing.T, script string) (said string, passes bool) {
 	return string(out), err == nil
 }
 
-func TestStagesThatFailHideNoOthersAndAreNamedAtTheEnd(t *testing.T) {
+func TestFailedStagesAreListedAndDoNotStopOthers(t *testing.T) {
 	said, passes := stages(t, `
 fails() { echo "why one failed"; again make one; false; echo "goes on after a failure"; }
 quiet() { echo "what passed said"; }
@@ -86,7 +86,7 @@ needs "four" "two" && stage "four" echo "four runs"
 	}
 }
 
-func TestAScriptOfStagesThatIsAStageTellsWhatFailed(t *testing.T) {
+func TestNestedStagesReportFailures(t *testing.T) {
 	inner := `bash -euc "RUN_AGAIN='make inner'; RUN_BEFORE='export CI=true'; . hack/stages.sh; trap summary EXIT; stage in false"`
 	said, passes := stages(t, "whole() { "+inner+"; }\nstage whole whole\n")
 	if _, last, _ := strings.Cut(said, "  whole\n"); passes || !strings.HasSuffix(last, "  whole\n    export CI=true\n    make inner\n") {
@@ -94,14 +94,14 @@ func TestAScriptOfStagesThatIsAStageTellsWhatFailed(t *testing.T) {
 	}
 }
 
-func TestStagesThatAllPassEndWell(t *testing.T) {
+func TestPassingStagesExitWithZero(t *testing.T) {
 	said, passes := stages(t, `begin "a" true; stage "b" true; join "a"; clean() { echo cleaned up; }; FINALLY=clean`)
 	if !passes || !strings.Contains(said, "All 2 stages passed") || !strings.Contains(said, "cleaned up") {
 		t.Errorf("it ends with %t and says %q", passes, said)
 	}
 }
 
-func TestNothingRunsOnWhenTheStagesAreInterrupted(t *testing.T) {
+func TestInterruptStopsAllStages(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	said, passes := stages(t, `
 begin "endless" bash -c "echo started; trap 'touch `+mark+`; exit' TERM; echo > `+mark+`.begun; while :; do sleep 0.1; done"

@@ -51,7 +51,7 @@ func unnamed(there map[string][]string, folder, name string) string {
 	return ""
 }
 
-func TestANameIsThatOfOneTest(t *testing.T) {
+func TestDetectsUnknownAndAmbiguousTestNames(t *testing.T) {
 	there := map[string][]string{"TestA": {"controllers"}, "TestB": {"conduct", "suite"}}
 	for name, want := range map[[2]string]string{
 		{"", "TestA"}: "", {"controllers", "TestA"}: "", {"conduct", "TestB"}: "", {"", "TestC"}: "no test is called so",

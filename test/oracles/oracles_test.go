@@ -51,7 +51,7 @@ func fault(r Run) Fault {
 	return Fault{Began: r.Began.Add(time.Second), Over: r.Began.Add(20 * time.Second), Costly: true}
 }
 
-func TestARunIsAsItMustBe(t *testing.T) {
+func TestOraclesAcceptValidRuns(t *testing.T) {
 	for name, tc := range map[string]struct {
 		run    Run
 		change func(*Run)
@@ -91,7 +91,7 @@ func TestARunIsAsItMustBe(t *testing.T) {
 	}
 }
 
-func TestWhatMustNotBeIsNoticed(t *testing.T) {
+func TestOraclesDetectViolations(t *testing.T) {
 	for name, tc := range map[string]struct {
 		run    Run
 		change func(*Run)
@@ -144,7 +144,7 @@ func during(r Run, trial string) time.Time {
 	return time.Time{}
 }
 
-func TestAKillOfAnEarlierAttemptOrAfterTheLastCellCostsNothing(t *testing.T) {
+func TestKillOfEarlierAttemptOrAfterLastCellIsAccepted(t *testing.T) {
 	r := good(2, false)
 	r.Data.Trials[0].Manifest.Attempt = 2
 	name := r.Data.Trials[0].Manifest.Name

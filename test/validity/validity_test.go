@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table into docs/explanation/load-generators.md")
 
-func TestTheDocumentHoldsTheTable(t *testing.T) {
+func TestDocumentHasTable(t *testing.T) {
 	const begin, end = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 	file := filepath.Join("..", "..", "docs", "explanation", "load-generators.md")
 	text, err := os.ReadFile(file)
@@ -49,7 +49,7 @@ func TestTheDocumentHoldsTheTable(t *testing.T) {
 	}
 }
 
-func TestColumnsNameFaultsThatThereAre(t *testing.T) {
+func TestColumnsNameExistingFaults(t *testing.T) {
 	for _, c := range columns {
 		for name := range c.notices {
 			if !slices.ContainsFunc(faults, func(f fault) bool { return f.name == name }) {

@@ -23,7 +23,7 @@ const (
 
 // Uninstalling during a run leaves nothing of that run. The next installation stores on a volume, and its results survive an upgrade of all images.
 // The page's uninstall commands then remove everything.
-func TestAnInstallationComesIsUpgradedAndGoes(t *testing.T) {
+func TestInstallUpgradeAndUninstall(t *testing.T) {
 	if os.Getenv("CI") == "" || os.Getenv("KUBECONFIG") == "" {
 		t.Skip("it uninstalls Loadstone: `make test-cluster` runs it, on a cluster of its own")
 	}
