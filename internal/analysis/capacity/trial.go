@@ -14,8 +14,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// searchIn reads the search of one trial: the steps that its generator has, in their order. A search may end before its last step, so
-// that a step without a record is none. The cells hold the reasons of the steps.
+// searchIn reads a trial's search: its recorded steps in order, since a search may end before its last planned step.
+// The cells hold the reasons of the steps.
 func searchIn(r *validity.Reader, l planned.Search, i planned.Implementation, t *record.TrialData) (Trial, []validity.Cell, error) {
 	out := Trial{Trial: t.Manifest.Name, Block: t.Manifest.Block, Steps: []validity.Step{}}
 	var runs []record.CellRun
@@ -38,7 +38,6 @@ func searchIn(r *validity.Reader, l planned.Search, i planned.Implementation, t 
 	return out, cells, nil
 }
 
-// outcome is what the steps say that are not left out.
 func (t *Trial) outcome(without func(validity.Step) bool) search.Capacity {
 	var past []search.Step
 	for _, s := range t.Steps {
@@ -49,8 +48,8 @@ func (t *Trial) outcome(without func(validity.Step) bool) search.Capacity {
 	return search.Outcome(past)
 }
 
-// conclude reads the number of a search, and says what it is worth: it counts if the steps that do not count could be left out. Wrong
-// says that the server answered wrongly where it met the bound.
+// conclude reads the number of a search. It counts if the unusable steps could be left out. Wrong means that the
+// server met the bound with wrong answers.
 func (t *Trial) conclude(wrong bool) {
 	all := t.outcome(func(validity.Step) bool { return false })
 	t.Result, t.Highest, t.Lowest = all.Result, all.Highest, all.Lowest
@@ -78,7 +77,6 @@ func (t *Trial) conclude(wrong bool) {
 	t.Rate = &rate
 }
 
-// summarise counts the outcomes of the trials, and describes their numbers.
 func (c *Capacity) summarise(cells []validity.Cell) {
 	c.Findings = validity.Findings(cells)
 	for k := range c.Findings {
@@ -131,8 +129,8 @@ func (c *Capacity) count(t Trial) {
 	}
 }
 
-// Compare compares the contenders' capacities with the baseline's, block by block: the capacities with their ratios, and these ratios, which
-// have no verdict yet.
+// Compare relates the contenders' capacities to the baseline's by block. It returns the capacities with their ratios,
+// and these ratios without verdicts.
 func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches) {
 	all := slices.Clone(capacities)
 	var out verdict.Searches
@@ -148,7 +146,7 @@ func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches
 	return all, out
 }
 
-// bracket is where the rate of a search lies: between the highest rate sustained and the lowest missed.
+// bracket returns the range of a search's rate: from the highest sustained to the lowest missed.
 func (t Trial) bracket() inference.Span {
 	s := inference.Exactly(*t.Rate)
 	if t.Bound == "" && t.Lowest.Rate > t.Highest.Rate {
@@ -158,7 +156,6 @@ func (t Trial) bracket() inference.Span {
 	return s
 }
 
-// ratesByBlock pairs the searches of two implementations.
 func ratesByBlock(own, base []Trial) *verdict.Result {
 	var samples []inference.Sample
 	contenderIsBound, baselineIsBound := false, false

@@ -1,2 +1,2 @@
-// Package environment says what the trials of a run ran on, where they differ in it, and what nobody could tell of them.
+// Package environment reports what the trials of a run ran on, where they differ, and what is unknown.
 package environment

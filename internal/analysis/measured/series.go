@@ -8,31 +8,30 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// OverTime is the speed of a group over the time of a cell: in each interval the mean over its cells, each related to its own mean, and how
-// far they spread.
+// OverTime is the speed of a group over the time of a cell: for each interval, the mean and the range over its cells,
+// each relative to its own mean.
 type OverTime struct {
 	EveryMillis int64 `json:"everyMillis"`
-	// Cells is the number of cells in it.
-	Cells int `json:"cells"`
-	// ByCPU is true if the server's CPU time stands for its answers, since its segments were not counted.
+	Cells       int   `json:"cells"`
+	// ByCPU is true if the server's CPU time stands in for segments that were not counted.
 	ByCPU bool `json:"byCPU"`
-	// Relative is 1 where an interval is as fast as the mean; the first and the last interval of a cell are left out.
+	// Relative is 1 if an interval is as fast as the mean. The first and last interval of a cell are left out.
 	Relative []float64 `json:"relative"`
-	// Least and Most are the slowest and the fastest cell in each interval, each related to its own mean.
+	// Least and Most are the slowest and the fastest cell in each interval, relative to its own mean.
 	Least []float64 `json:"least"`
 	Most  []float64 `json:"most"`
-	// LargestDip is by how much the slowest interval of any cell lies below that cell's mean, as a share; DipBlock is the cell's
-	// block, and DipMillis where the interval begins, from the beginning of the measured time on.
+	// LargestDip is how far the slowest interval of any cell lies below that cell's mean, as a share. DipBlock is the
+	// cell's block; DipMillis is where the interval begins in the measured time.
 	LargestDip float64 `json:"largestDipShare"`
 	DipBlock   int32   `json:"dipBlock"`
 	DipMillis  int64   `json:"dipMillis"`
 }
 
-// minIntervals is the number of intervals from which on a cell is looked at over time: fewer than three a third say nothing.
+// minIntervals: fewer than three intervals per third say nothing.
 const minIntervals = 9
 
-// series is a cell over time, in units of its own mean. Its first interval, in which connections are opened, and its last, in which
-// the tool stops, are left out.
+// series is a cell over time, relative to its own mean. The first interval (connections open) and the last (the tool
+// stops) are left out.
 type series struct {
 	block       int32
 	everyMillis int64
@@ -40,7 +39,8 @@ type series struct {
 	relative    []float64
 }
 
-// newSeries reads a cell's counts; nil if they are too few. Segments stand for answers, and CPU time stands in for segments.
+// newSeries reads a cell's counts; nil if there are too few. Segments stand for answers; without segments, CPU time
+// does.
 func newSeries(s *record.Series, loadSeconds float64, block int32) *series {
 	if s == nil || s.EveryMillis <= 0 {
 		return nil
@@ -68,7 +68,8 @@ func newSeries(s *record.Series, loadSeconds float64, block int32) *series {
 	return &out
 }
 
-// trend is how much faster the last third is than the first, as a share; no number if the first third stood still.
+// trend returns how much faster the last third is than the first, as a share; not finite if the first third stood
+// still.
 func (s *series) trend() float64 {
 	third := len(s.relative) / 3
 	first, _ := inference.Moments(s.relative[:third])
@@ -76,7 +77,7 @@ func (s *series) trend() float64 {
 	return last/first - 1
 }
 
-// dip is by how much the slowest interval lies below the mean, and where it begins in milliseconds.
+// dip returns how far the slowest interval lies below the mean, and where it begins in milliseconds.
 func (s *series) dip() (share float64, atMillis int64) {
 	for i, v := range s.relative {
 		if i == 0 || 1-v > share {
@@ -86,7 +87,8 @@ func (s *series) dip() (share float64, atMillis int64) {
 	return share, atMillis
 }
 
-// NewOverTime averages cells over time; nil if none was sampled. Cells of another interval or another count than the first are left out.
+// NewOverTime averages cells over time; nil if none was sampled. It skips cells whose interval or count differs from
+// the first one's.
 func NewOverTime(cells []Values) *OverTime {
 	var out *OverTime
 	var sums []float64
@@ -122,8 +124,8 @@ func NewOverTime(cells []Values) *OverTime {
 	return out
 }
 
-// HasCourse reports whether the cell was sampled over time, often enough to be looked at.
+// HasCourse reports whether the cell has enough samples over time.
 func (f Values) HasCourse() bool { return f.series != nil }
 
-// short keeps four digits, which are more than a picture shows.
+// short rounds to four digits, enough for a chart.
 func short(v float64) float64 { return math.Round(v*1e4) / 1e4 }

@@ -10,25 +10,24 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// Cell is one level of one load in one trial, and how far it can be believed.
+// Cell is one level of one load in one trial, and how far it can be trusted.
 type Cell struct {
-	Trial   string `json:"trial"`
-	Block   int32  `json:"block"`
-	Attempt int32  `json:"attempt"`
-	// Raw is the key of the first generator's raw output; empty if there is none.
+	Trial    string   `json:"trial"`
+	Block    int32    `json:"block"`
+	Attempt  int32    `json:"attempt"`
 	Raw      string   `json:"raw,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
-	// PauseMicros is up to where the tool's own pauses may put a percentile of the latencies from the intended starts; 0 of a tool that keeps no rate.
+	// PauseMicros is how far up the tool's own pauses can move a percentile of latencies from intended starts; 0 if
+	// the tool keeps no rate.
 	PauseMicros int64 `json:"-"`
 	measured.Values
 }
 
-// facts are what the checks look at: all that is known of a cell, and what its run asks of it.
+// facts is what the checks look at: a cell, and what its run requires.
 type facts struct {
 	*measured.Facts
-	rules rules
-	// references are the baseline's answers, by the key of the request.
+	rules      rules
 	references map[string]*measured.Reference
 }
 
@@ -41,7 +40,7 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 	return &facts{Facts: f, rules: r.rules, references: r.references}, nil
 }
 
-// judge runs all checks, and gives the cell with what they said.
+// judge runs all checks and returns the cell with their results.
 func (f *facts) judge() Cell {
 	m := f.Trial.Manifest
 	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Values: f.Values}
@@ -60,7 +59,6 @@ func (f *facts) judge() Cell {
 	return c
 }
 
-// mark adds a reason to a cell and lowers its validity.
 func (c *Cell) mark(r Reason) {
 	c.Reasons = append(c.Reasons, r)
 	if r.Weight == Void || c.Validity == Valid {
@@ -68,30 +66,30 @@ func (c *Cell) mark(r Reason) {
 	}
 }
 
-// has reports whether a cell has a reason of a kind.
 func (c *Cell) has(code Code) bool {
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
 }
 
-// Step is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
-// that missed is void by causes outside the implementation only, and never suspect.
+// Step is one rate that a search tried. A step is meant to miss in the end, so a missed one is void only by causes
+// outside the implementation, and never suspect.
 type Step struct {
 	Step int32 `json:"step"`
-	// Rate is the arrival rate in requests/s; Met says whether the bound was met, and Why why not: untrusted.
+	// Rate is in requests/s. Met says whether the bound was met; Why says why not (untrusted text).
 	Rate     int32    `json:"requestsPerSecond"`
 	Met      bool     `json:"met"`
 	Why      string   `json:"why,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Pinned   bool     `json:"pinned"`
-	// GeneratorLimited is true if a generator was busy and the server was not: a miss is then the generator's.
+	// GeneratorLimited means that a generator was busy and the server was not. A miss is then the generator's.
 	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 
-// hindrances make a load harder to bear and never easier: a bound that was met in spite of them was met.
+// hindrances only make a load harder: a bound met in spite of them was met.
 var hindrances = []Code{NoisyNeighbours, Steal, Throttled}
 
-// step returns what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
+// step returns what a step is worth. If it missed, what the implementation itself did is the outcome, not a reason
+// for doubt.
 func (f *facts) step(c Cell, s search.Step) Step {
 	out := Step{
 		Step: f.Level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: c.Pinning.Pinned,
@@ -113,8 +111,8 @@ func (f *facts) step(c Cell, s search.Step) Step {
 	return out
 }
 
-// Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server met the bound by wrong
-// answers.
+// Step reads and judges one step of a search. Each trial stands alone. Wrong is true if the server met the bound with
+// wrong answers.
 func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step Step, wrong bool, err error) {
 	f, err := r.gather(l, i, t, nil)
 	if err != nil {
