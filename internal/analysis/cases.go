@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Case is one metric of one case of an implementation, over all processes that count.
+// Case is one metric of one case over all processes that count.
 type Case struct {
 	Implementation string           `json:"implementation"`
 	Case           string           `json:"case"`
@@ -19,29 +19,28 @@ type Case struct {
 	Metric         string           `json:"metric"`
 	Unit           string           `json:"unit"`
 	Better         record.Direction `json:"better"`
-	// Summary is over the processes' medians of their own repetitions; nil if no process counts.
+	// Summary is over the processes' medians; nil if none counts.
 	Summary *inference.Summary `json:"summary,omitempty"`
-	// Processes counts the processes that printed it, Repetitions the fewest repetitions of one.
+	// Repetitions is the fewest of one process.
 	Processes   int `json:"processes"`
 	Repetitions int `json:"repetitions"`
-	// OptimisedAway is true if the time is so short that the work cannot have been done.
+	// OptimisedAway: the time is too short for the work.
 	OptimisedAway bool `json:"optimisedAway,omitempty"`
 }
 
-// CaseGap is a case that an implementation lacks while others have it, or in which it failed.
+// CaseGap is a case that an implementation failed, or lacks while others have it.
 type CaseGap struct {
 	Implementation string `json:"implementation"`
 	Case           string `json:"case"`
-	// Processes counts the processes without the case or with a failure in it.
-	Processes int `json:"processes"`
-	// Failure is the program's own text (untrusted); empty if the case is absent.
+	Processes      int    `json:"processes"`
+	// Failure is the program's own text (untrusted).
 	Failure string `json:"failure,omitempty"`
-	// Unread is true if some output could not be read; it may have held the case.
+	// Unread: unreadable output may have held the case.
 	Unread bool `json:"unread,omitempty"`
 }
 
 const (
-	// shortestNanos is two cycles at 3 GHz. An empty loop takes one; less means that the work was optimised away.
+	// shortestNanos is two cycles at 3 GHz; an empty loop takes one.
 	shortestNanos = 0.7
 	timeMetric    = "Time"
 )
@@ -54,7 +53,6 @@ type program struct {
 	unreadMore     int
 }
 
-// programsOf returns the output of all processes in block order.
 func programsOf(data record.RunData) []program {
 	var out []program
 	for _, t := range data.Trials {
@@ -69,7 +67,6 @@ func programsOf(data record.RunData) []program {
 
 type caseKey struct{ name, metric string }
 
-// casesOf describes every metric of every case, in the order of printing.
 func casesOf(printed []program, p planned.Run, rows []verdict.BlockRow) []Case {
 	counted := map[verdict.Place][]float64{}
 	for _, r := range rows {
@@ -109,7 +106,6 @@ func casesOf(printed []program, p planned.Run, rows []verdict.BlockRow) []Case {
 	return out
 }
 
-// failedCases counts the processes in which a case is missing or failed, if others of the implementation have it.
 func failedCases(gaps []CaseGap) map[verdict.Place]int {
 	out := map[verdict.Place]int{}
 	for _, g := range gaps {
@@ -118,7 +114,6 @@ func failedCases(gaps []CaseGap) map[verdict.Place]int {
 	return out
 }
 
-// gapsOf lists cases that some implementation lacks or failed.
 func gapsOf(printed []program, p planned.Run) []CaseGap {
 	processes := map[string]int{}
 	whole, failures := map[verdict.Place]int{}, map[verdict.Place]string{}

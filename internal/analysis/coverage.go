@@ -12,31 +12,26 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Coverage relates the plan to what was measured.
+// Coverage compares the plan with the measurements.
 type Coverage struct {
-	// PlannedTrials and MeasuredTrials belong to blocks. A duet is one trial, with a cell of either side at each
-	// level.
+	// Trials are those of blocks. A duet is one trial, with two cells at each level.
 	PlannedTrials  int `json:"plannedTrials"`
 	MeasuredTrials int `json:"measuredTrials"`
 	PlannedCells   int `json:"plannedCells"`
-	// MeasuredCells have a record; VoidCells and SuspectCells are among them.
-	MeasuredCells int `json:"measuredCells"`
-	VoidCells     int `json:"voidCells"`
-	SuspectCells  int `json:"suspectCells"`
-	// SuspectLatencies counts the cells that are suspect by their latencies only.
+	MeasuredCells  int `json:"measuredCells"`
+	VoidCells      int `json:"voidCells"`
+	SuspectCells   int `json:"suspectCells"`
+	// SuspectLatencies are suspect by latencies only.
 	SuspectLatencies int `json:"suspectLatencies"`
 	PinnedCells      int `json:"pinnedCells"`
-	// References counts the cells of references among the above. A reference is expected to outrun its load
-	// generators.
-	References CellCount `json:"references"`
-	// Missing lists the trials without a record.
-	Missing []MissingTrial `json:"missing"`
-	// Repeated lists the trials that needed several attempts because of external disturbances.
+	// References are among the cells above. A reference is expected to outrun its load generators.
+	References CellCount      `json:"references"`
+	Missing    []MissingTrial `json:"missing"`
+	// Repeated trials needed several attempts.
 	Repeated []RepeatedTrial `json:"repeated"`
 }
 
-// CellCount counts cells. VoidCells, SuspectCells and PinnedCells are among the measured ones, SuspectLatencies among
-// SuspectCells.
+// CellCount counts cells; SuspectLatencies are among SuspectCells.
 type CellCount struct {
 	PlannedCells     int `json:"plannedCells"`
 	MeasuredCells    int `json:"measuredCells"`
@@ -46,7 +41,6 @@ type CellCount struct {
 	PinnedCells      int `json:"pinnedCells"`
 }
 
-// Contenders counts all cells but those of references.
 func (c Coverage) Contenders() CellCount {
 	return CellCount{
 		PlannedCells: c.PlannedCells - c.References.PlannedCells, MeasuredCells: c.MeasuredCells - c.References.MeasuredCells,
@@ -64,7 +58,7 @@ func (c *CellCount) plus(o CellCount) {
 	c.PinnedCells += o.PinnedCells
 }
 
-// MissingTrial is a planned trial that was not measured. Reason is one of the API's, or NotStarted or NotRead.
+// MissingTrial was not measured. Reason is one of the API's, or NotStarted or NotRead.
 type MissingTrial struct {
 	Trial          string `json:"trial,omitempty"`
 	Block          int32  `json:"block"`
@@ -73,7 +67,7 @@ type MissingTrial struct {
 	Message        string `json:"message,omitempty"`
 }
 
-// RepeatedTrial is a trial with several attempts.
+// RepeatedTrial has several attempts.
 type RepeatedTrial struct {
 	Trial          string   `json:"trial"`
 	Block          int32    `json:"block"`
@@ -85,7 +79,7 @@ type RepeatedTrial struct {
 const (
 	// ReasonNotStarted means that the run ended before the trial.
 	ReasonNotStarted = "NotStarted"
-	// ReasonNotRead means that the trial has a manifest, but the report did not receive it.
+	// ReasonNotRead means that the report did not get the trial's manifest.
 	ReasonNotRead = "NotRead"
 )
 
@@ -131,7 +125,7 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	return c
 }
 
-// trialsOf counts the measured trials. Both halves of a split duet share one name.
+// trialsOf counts both halves of a duet as one trial.
 func trialsOf(data record.RunData) int {
 	names := map[string]bool{}
 	for _, t := range data.Trials {
@@ -140,7 +134,7 @@ func trialsOf(data record.RunData) int {
 	return len(names)
 }
 
-// addPrograms counts the processes that measured themselves, each as the only cell of its trial.
+// addPrograms counts each process as its trial's only cell.
 func (c *Coverage) addPrograms(p planned.Run, programs []validity.Program) {
 	if !p.WholeTrials {
 		return
@@ -179,7 +173,7 @@ func asInt(b bool) int {
 	return 0
 }
 
-// missing returns why an implementation has no trial in a block; nil if it has one.
+// missing returns nil if the implementation has a trial in the block.
 func missing(data record.RunData, block int32, implementation string) *MissingTrial {
 	if util.First(data.Trials, func(t *record.TrialData) bool {
 		return t.Manifest.Block == block && t.Manifest.Servers[0] == implementation
@@ -201,7 +195,6 @@ func missing(data record.RunData, block int32, implementation string) *MissingTr
 	return &m
 }
 
-// failures counts the trials that each implementation failed.
 func (c Coverage) failures() map[string]int {
 	out := map[string]int{}
 	for _, m := range c.Missing {
@@ -212,15 +205,14 @@ func (c Coverage) failures() map[string]int {
 	return out
 }
 
-// disturbedSearch reports whether an external disturbance cost a search its number, or left only a bound.
+// disturbedSearch reports whether an external disturbance left a search without an exact number.
 func disturbedSearch(t capacity.Trial) bool {
 	return (t.Unusable || t.Bound == capacity.Disturbed) && slices.ContainsFunc(t.Steps, func(s validity.Step) bool {
 		return slices.ContainsFunc(s.Reasons, validity.Reason.External)
 	})
 }
 
-// DisturbedBlocks returns, in order, the blocks in which an external disturbance voided a cell or a search.
-// References do not count, since nothing is compared with them.
+// DisturbedBlocks returns the blocks with an externally disturbed cell or search, without those of references.
 func (t Table) DisturbedBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
@@ -250,7 +242,7 @@ func (t Table) isReference(name string) bool {
 	return slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool { return i.Name == name && i.Role == record.RoleReference })
 }
 
-// addSteps counts steps of searches as cells; a search plans as many as it tried.
+// addSteps counts steps as cells; a search plans as many as it tried.
 func (c *Coverage) addSteps(all []capacity.Capacity) {
 	for _, one := range all {
 		c.add(one.Role, stepsOf(one))

@@ -13,7 +13,7 @@ const (
 	undivided = "The generator's traffic and its agent's CPU time are unknown, since the two servers of a duet share them."
 )
 
-// split turns each trial of a duet into two trials of the same block, one per server. It does not change its input.
+// split makes two trials of each duet, one per server. It does not change its input.
 func split(data record.RunData) record.RunData {
 	entries, trials := data.Manifest.Trials, data.Trials
 	data.Manifest.Trials, data.Trials = nil, nil
@@ -36,12 +36,11 @@ func split(data record.RunData) record.RunData {
 	return data
 }
 
-// first moves element k to the front.
 func first[T any](list []T, k int) []T {
 	return slices.Concat(list[k:k+1], list[:k], list[k+1:])
 }
 
-// half returns one server's half of a duet, as a trial whose second server is its peer.
+// half returns one server's trial, with its peer second.
 func half(t record.TrialData, k int) record.TrialData {
 	own := record.MemberServer(k)
 	t.Manifest.Servers = first(t.Manifest.Servers, k)
@@ -65,7 +64,6 @@ func half(t record.TrialData, k int) record.TrialData {
 	return t
 }
 
-// halfSeen returns the observations of one server and its peer; nil if there are none.
 func halfSeen(servers []record.ObserverResult, k int) []record.ObserverResult {
 	if k >= len(servers) {
 		return nil
@@ -78,7 +76,7 @@ func halfSeen(servers []record.ObserverResult, k int) []record.ObserverResult {
 	return servers
 }
 
-// thaw sets each measurement's duration to the time for which the tool could run.
+// thaw sets durations to the time for which the tool could run.
 func thaw(runs []record.CellRun) []record.CellRun {
 	for i := range runs {
 		if runs[i].Measurement == nil {

@@ -14,26 +14,23 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Headline is the outcome of a run in a few lines, before it is put into words.
+// Headline is the outcome of a run, before it is put into words.
 type Headline struct {
-	// Gate is the result of the objectives; nil if there are none.
 	Gate *Gate `json:"gate,omitempty"`
-	// Calibration is the noise floor if the run is an A/A run; otherwise nil.
+	// Calibration is nil unless the run is an A/A run.
 	Calibration *record.Calibration `json:"calibration,omitempty"`
-	// Entries hold one contender under one load each: verdicts first, by size of the difference.
+	// Entries are sorted: verdicts first, by size.
 	Entries []HeadlineEntry `json:"entries"`
-	// Cases hold one contender each, for programs that measure themselves.
-	Cases []CaseOutcome `json:"cases,omitempty"`
+	Cases   []CaseOutcome   `json:"cases,omitempty"`
 	// CaseGaps and Unread are the table's.
-	CaseGaps []CaseGap      `json:"caseGaps,omitempty"`
-	Unread   []UnreadOutput `json:"unreadOutput,omitempty"`
-	// Unprinted names are given to cases that no process printed.
-	Unprinted []CaseName `json:"unprinted,omitempty"`
+	CaseGaps  []CaseGap      `json:"caseGaps,omitempty"`
+	Unread    []UnreadOutput `json:"unreadOutput,omitempty"`
+	Unprinted []CaseName     `json:"unprinted,omitempty"`
 	// Profiles lists those with missing results.
 	Profiles []ProfileGap `json:"profiles,omitempty"`
-	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in spec order.
+	// Peaks are in spec order.
 	Peaks []Peak `json:"peaks"`
-	// AloneCases counts the cases with a value if nothing is compared.
+	// AloneCases counts cases with a value if nothing is compared.
 	AloneCases     int   `json:"aloneCases,omitempty"`
 	MeasuredTrials int   `json:"measuredTrials"`
 	PlannedTrials  int   `json:"plannedTrials"`
@@ -45,11 +42,11 @@ type Gate struct {
 	Met       int `json:"met"`
 	Missed    int `json:"missed"`
 	Undecided int `json:"undecided"`
-	// Worst is the missed objective farthest beyond its bound, as a ratio; nil if none is missed.
+	// Worst is the missed objective farthest beyond its bound.
 	Worst *objectives.Result `json:"worst,omitempty"`
 }
 
-// CaseOutcome counts one contender's outcomes over the cases, by the deciding metric.
+// CaseOutcome counts a contender's cases by the deciding metric.
 type CaseOutcome struct {
 	Implementation string `json:"implementation"`
 	Baseline       string `json:"baseline"`
@@ -58,14 +55,14 @@ type CaseOutcome struct {
 	Worse          int    `json:"worse"`
 	Same           int    `json:"same"`
 	Undecided      int    `json:"undecided"`
-	// Processes counts the measured processes of both sides, VoidProcesses those that do not count.
+	// VoidProcesses do not count.
 	Processes     int `json:"processes"`
 	VoidProcesses int `json:"voidProcesses"`
-	// Largest is the largest difference with a winner; nil if there is none.
+	// Largest has the largest difference with a winner.
 	Largest *verdict.RowComparison `json:"largest,omitempty"`
 }
 
-// HeadlineEntry is one contender against the baseline under one load, or in one search.
+// HeadlineEntry is a contender against the baseline in one load or search.
 type HeadlineEntry struct {
 	// Load is empty for the mean over all loads.
 	Load           string          `json:"load,omitempty"`
@@ -74,38 +71,33 @@ type HeadlineEntry struct {
 	Verdict        verdict.Verdict `json:"verdict"`
 	Reason         verdict.Reason  `json:"reason,omitempty"`
 	Metric         verdict.Metric  `json:"metric"`
-	// Ratio, Low and High are contender / baseline in the metric.
-	Ratio *float64 `json:"ratio,omitempty"`
-	Low   *float64 `json:"low,omitempty"`
-	High  *float64 `json:"high,omitempty"`
-	// AtLeast is true if the difference is only a lower bound.
+	// Ratio, Low and High are contender / baseline.
+	Ratio      *float64 `json:"ratio,omitempty"`
+	Low        *float64 `json:"low,omitempty"`
+	High       *float64 `json:"high,omitempty"`
 	AtLeast    bool     `json:"atLeast,omitempty"`
 	Detectable *float64 `json:"detectable,omitempty"`
 	Blocks     int      `json:"blocks"`
-	// FewestPairs is the number of blocks of the level with the fewest; Fewest is that level if it has fewer than
-	// others.
+	// FewestPairs belongs to the level with the fewest blocks, which Fewest names if others have more.
 	FewestPairs int           `json:"fewestPairs"`
 	Fewest      *record.Point `json:"fewest,omitempty"`
-	// BlocksNeeded is how many blocks would decide with probability Rules.Power; 0 if unknown or decided. Bracketed
-	// is true if no number would, since values are known only within brackets.
+	// BlocksNeeded would decide with probability Rules.Power; 0 if unknown or decided. Bracketed: no number would,
+	// since values are bracketed.
 	BlocksNeeded int  `json:"blocksNeeded,omitempty"`
 	Bracketed    bool `json:"bracketed,omitempty"`
-	// Cells counts the measured cells of both sides, VoidCells those that do not count. VoidReasons are the causes,
-	// the most frequent first.
+	// These cover both sides. VoidReasons are the most frequent first.
 	Cells       int             `json:"cells"`
 	VoidCells   int             `json:"voidCells"`
 	VoidReasons []validity.Code `json:"voidReasons,omitempty"`
 	Levels      int             `json:"levels"`
-	// SameInTheMean marks a DependsOnLoad whose mean shows no difference while all decided levels agree in direction.
-	SameInTheMean bool `json:"sameInTheMean,omitempty"`
-	// OtherMetrics are the non-deciding metrics with a winner.
-	OtherMetrics []MetricVerdict `json:"otherMetrics,omitempty"`
-	// Decided are the levels with a winner, in order; none if the load has one level.
+	// SameInTheMean: DependsOnLoad with an equal mean, but all decided levels agree.
+	SameInTheMean bool            `json:"sameInTheMean,omitempty"`
+	OtherMetrics  []MetricVerdict `json:"otherMetrics,omitempty"`
+	// Decided is empty if the load has one level.
 	Decided []LevelVerdict `json:"decided,omitempty"`
-	// Unsustained are the levels left out of the mean, since neither side sustained their rate.
-	Unsustained []record.Point `json:"unsustained,omitempty"`
-	// Loads are the verdicts of the loads in a mean over all of them.
-	Loads []verdict.LoadVerdict `json:"loads,omitempty"`
+	// Unsustained levels are left out of the mean.
+	Unsustained []record.Point        `json:"unsustained,omitempty"`
+	Loads       []verdict.LoadVerdict `json:"loads,omitempty"`
 }
 
 // MetricVerdict is a metric with a winner.
@@ -124,12 +116,10 @@ type LevelVerdict struct {
 	Verdict verdict.Verdict `json:"verdict"`
 	Reason  verdict.Reason  `json:"reason,omitempty"`
 	Metric  verdict.Metric  `json:"metric"`
-	// Ratio is contender / baseline; nil if an unsustained rate decided. AtLeast marks a lower bound of the
-	// difference.
-	Ratio   *float64 `json:"ratio,omitempty"`
-	AtLeast bool     `json:"atLeast,omitempty"`
-	// Rate counts who sustained the rate; nil if there is none.
-	Rate *verdict.RateCounts `json:"rate,omitempty"`
+	// Ratio is nil if an unsustained rate decided. AtLeast marks a lower bound.
+	Ratio   *float64            `json:"ratio,omitempty"`
+	AtLeast bool                `json:"atLeast,omitempty"`
+	Rate    *verdict.RateCounts `json:"rate,omitempty"`
 }
 
 // Peak is the best mean throughput of an implementation.
@@ -139,7 +129,7 @@ type Peak struct {
 	record.Point
 	Throughput inference.Summary `json:"throughputRequestsPerSecond"`
 	IsBound    bool              `json:"isLowerBound"`
-	// Sustained is true if Throughput is from the highest rates at which searches met the bound below.
+	// Sustained: Throughput is from searches with the bound below.
 	Sustained       bool  `json:"sustained,omitempty"`
 	Percentile      int32 `json:"percentile,omitempty"`
 	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
@@ -151,7 +141,7 @@ func (t Table) Headline() Headline {
 		MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules,
 		Gate: t.gate(), Entries: []HeadlineEntry{}, Peaks: []Peak{},
 	}
-	// If the run compares others too, the noise floor is not its outcome.
+	// If others are compared too, the noise floor is not the outcome.
 	others := slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool {
 		return i.Role != record.RoleReference && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
 	})
@@ -233,7 +223,7 @@ func (t Table) inconclusive(h Headline) []verdict.Reason {
 	return out
 }
 
-// Conclusive reports whether every comparison has a verdict, with a reason for the API's condition Conclusive.
+// Conclusive reports whether every comparison has a verdict, with a reason for the API's condition.
 func (t Table) Conclusive() (conclusive bool, reason string) {
 	h := t.Headline()
 	if !t.counts(h) {
@@ -298,7 +288,6 @@ func entry(c verdict.Comparison) HeadlineEntry {
 	return e
 }
 
-// oneWay reports whether all levels, or loads, with a winner agree on it.
 func oneWay(c verdict.Comparison) bool {
 	better, worse := false, false
 	see := func(v verdict.Verdict) { better, worse = better || v == verdict.Better, worse || v == verdict.Worse }
@@ -339,7 +328,6 @@ func (t Table) countVoid(e *HeadlineEntry) {
 	})
 }
 
-// rank orders verdicts: the mean over all loads, winners and losers, draws, undecided.
 func rank(e HeadlineEntry) int {
 	if len(e.Loads) > 0 {
 		return -1
@@ -376,7 +364,7 @@ func (t Table) peak(i planned.Implementation) (Peak, bool) {
 	return best, found
 }
 
-// ObjectivesMet reports whether every objective is met; if not, with a reason for the API's condition Succeeded.
+// ObjectivesMet reports whether every objective is met, with a reason for the API's condition Succeeded.
 func (t Table) ObjectivesMet() (met bool, reason string) {
 	g := t.gate()
 	switch {

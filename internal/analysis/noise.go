@@ -11,10 +11,9 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// NoiseBlocks is the number of blocks for which the noise floor is stated: the default of a run.
+// NoiseBlocks is the default number of blocks, for which noise is stated.
 const NoiseBlocks = 10
 
-// fitting returns a calibration of the same machine; nil otherwise.
 func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
 	if c == nil || c.Schema != record.CalibrationSchema || c.Fingerprint != fingerprint {
 		return nil
@@ -22,7 +21,7 @@ func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
 	return c
 }
 
-// twins returns two contenders that are equal but for their names.
+// twins returns two contenders that differ by name only.
 func twins(p record.Plan) (a, b string, ok bool) {
 	for i, x := range p.Implementations {
 		for _, y := range p.Implementations[i+1:] {
@@ -35,8 +34,8 @@ func twins(p record.Plan) (a, b string, ok bool) {
 	return "", "", false
 }
 
-// noise returns the noise floor of an A/A run; nil for other runs and for fewer than MinBlocks pairs at every level.
-// If counted cells were not pinned, it returns nil and their number: their noise is not that of pinned runs.
+// noise returns an A/A run's noise floor; nil with fewer than MinBlocks pairs at every level. With counted unpinned
+// cells it returns only their number, since their noise is not that of pinned runs.
 func noise(t Table, data record.RunData) (floor *record.Calibration, unpinned int) {
 	a, b, ok := twins(data.Manifest.Plan)
 	if !ok || t.Fingerprint == "" {
@@ -82,13 +81,12 @@ func (t Table) unpinned(implementation string) int {
 	return n
 }
 
-// noiseOf returns what a run of NoiseBlocks blocks could detect under this noise, with one contender and one load.
 func noiseOf(m verdict.Metric, at *record.Point, n int, sd float64) record.Noise {
 	p := inference.Prospect{SD: sd, Alpha: verdict.Alpha * verdict.LoadsShare * verdict.DecidingShare}
 	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.Detectable(NoiseBlocks))}
 }
 
-// FloorOf returns the noise floor of a metric at a level of ordinary noise; nil if there is none.
+// FloorOf returns the noise floor at a level of ordinary noise.
 func (t Table) FloorOf(m verdict.Metric) *record.Noise {
 	if t.NoiseFloor == nil {
 		return nil
@@ -96,5 +94,5 @@ func (t Table) FloorOf(m verdict.Metric) *record.Noise {
 	return util.First(t.NoiseFloor.Entries, func(n *record.Noise) bool { return n.Point == nil && n.Metric == string(m) })
 }
 
-// Calibrates reports whether the run is an A/A run that found its machine's noise floor.
+// Calibrates reports whether the run is an A/A run with a noise floor.
 func (t Table) Calibrates() bool { return t.NoiseFloor != nil && t.NoiseFloor.Run.UID == t.Run.UID }

@@ -34,7 +34,6 @@ func (t Table) caseOutcomes() []CaseOutcome {
 	return out
 }
 
-// aloneCases counts the cases with a value if nothing is compared.
 func (t Table) aloneCases() int {
 	if len(t.Rows) > 0 {
 		return 0
@@ -48,7 +47,7 @@ func (t Table) aloneCases() int {
 	return len(names)
 }
 
-// OptimisedAway returns the sides whose work was probably not done: the case stays open, whatever its verdict.
+// OptimisedAway returns the sides whose work was probably not done; the case stays open.
 func (t Table) OptimisedAway(r verdict.RowComparison) []string {
 	var out []string
 	for _, c := range t.Cases {
@@ -88,7 +87,7 @@ func (o *CaseOutcome) countProcesses(programs []validity.Program) {
 	}
 }
 
-// rowsOf returns the values that are compared as they are. Values of a void process are void.
+// rowsOf voids the values of a void process.
 func rowsOf(data record.RunData, programs []validity.Program) []verdict.BlockRow {
 	type process struct{ trial, implementation string }
 	void := map[process]validity.Code{}
@@ -105,7 +104,7 @@ func rowsOf(data record.RunData, programs []validity.Program) []verdict.BlockRow
 	return out
 }
 
-// misplaced refuses rows of a server that their trial does not have.
+// misplaced refuses rows of unknown servers.
 func misplaced(trials []record.TrialData) error {
 	for _, t := range trials {
 		for _, r := range t.Rows {
@@ -117,7 +116,7 @@ func misplaced(trials []record.TrialData) error {
 	return nil
 }
 
-// contradict refuses rows of one metric and case that differ in unit or direction.
+// contradict refuses one metric and case with different units or directions.
 func contradict(rows []verdict.BlockRow) error {
 	type key struct{ metric, name string }
 	first := map[key]record.Row{}
@@ -136,14 +135,12 @@ func contradict(rows []verdict.BlockRow) error {
 	return nil
 }
 
-// celled returns the trials with cells; any other trial measured one process.
 func celled(data record.RunData) record.RunData {
 	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return !t.Manifest.HasCells() })
 	return data
 }
 
-// Followed holds the rows of a trial after the blocks; nothing is compared with it. Trials of profiles have no rows
-// and are among the Profiles.
+// Followed holds the rows of a trial after the blocks, without comparison. Profiles are separate.
 type Followed struct {
 	Type           record.WorkType `json:"type"`
 	Item           string          `json:"item"`
@@ -152,7 +149,6 @@ type Followed struct {
 	Rows           []record.Row    `json:"rows"`
 }
 
-// followed returns the trials after the blocks that have rows, in plan order.
 func followed(data record.RunData) []Followed {
 	var out []Followed
 	for _, line := range data.Manifest.Plan.Following {

@@ -6,22 +6,21 @@ import (
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
-// UnreadOutput is unreadable output of an implementation that belongs to no case.
+// UnreadOutput is unreadable and belongs to no case.
 type UnreadOutput struct {
 	Implementation string `json:"implementation"`
-	// Processes counts the processes with unreadable output, Parts the unreadable parts.
-	Processes int `json:"processes"`
-	Parts     int `json:"parts"`
-	// Block is that of the first such process; the rest is its first unreadable part.
+	Processes      int    `json:"processes"`
+	Parts          int    `json:"parts"`
+	// Block and the rest describe the first unreadable part.
 	Block int32 `json:"block"`
 	record.Unread
 }
 
-// CaseName is a name that the run gives to cases in place of the printed one.
+// CaseName replaces a printed name.
 type CaseName struct {
 	Implementation string `json:"implementation"`
 	record.CaseName
-	// Cases counts the distinct cases with this name; 0 if every process was read fully and none printed it.
+	// Cases counts the cases with this name; 0 if surely none.
 	Cases int `json:"cases"`
 }
 
@@ -62,7 +61,6 @@ func caseNamesOf(printed []program, p record.Plan) []CaseName {
 	return out
 }
 
-// namesOf returns the printed names behind each given name, and whether output exists and was read fully.
 func namesOf(printed []program, o record.ProgramOutput) (found []map[string]bool, whole bool) {
 	found = make([]map[string]bool, len(o.Cases))
 	processes, unread := 0, 0

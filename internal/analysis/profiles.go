@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Profile is a profiler's findings on the implementations of a run.
+// Profile is a profiler's findings.
 type Profile struct {
 	record.Profile
 	// Found is in spec order.
@@ -23,56 +23,51 @@ type Profile struct {
 type Profiled struct {
 	Implementation string `json:"implementation"`
 	Trial          string `json:"trial"`
-	// Missing says why the trial left no result. All fields below are then empty.
+	// Missing says why there is no result; all fields below are then empty.
 	Missing string `json:"missing,omitempty"`
-	// Tool is the profiler used. Remarks say what it cannot see, and why it replaced the requested one. Cut says why
-	// launches are missing.
+	// Remarks say what Tool cannot see, and why it replaced the requested one. Cut says why launches are missing.
 	Tool    profiler.Tool     `json:"tool,omitempty"`
 	Remarks []profiler.Remark `json:"remarks,omitempty"`
 	Cut     string            `json:"cut,omitempty"`
-	// Launches counts the server's launches, Asked the requests sent in all, and Wrong those answered wrongly, with
-	// an example.
+	// Asked counts requests, Wrong those answered wrongly.
 	Launches int    `json:"launches"`
 	Asked    int64  `json:"asked"`
 	Wrong    int64  `json:"wrong"`
 	Example  string `json:"example,omitempty"`
-	// Silent counts launches without a right answer.
+	// Silent launches never answered correctly.
 	Silent int `json:"silent,omitempty"`
-	// Unended counts launches that did not end when told to.
+	// Unended launches did not end when told to.
 	Unended int `json:"unended,omitempty"`
-	// Starved counts launches that the kernel killed for exceeding their container's MemoryBytes. OwnBytes of these
-	// are the implementation's own.
+	// Starved launches exceeded their container's MemoryBytes; OwnBytes are the implementation's.
 	Starved     int   `json:"starved,omitempty"`
 	MemoryBytes int64 `json:"memoryBytes,omitempty"`
 	OwnBytes    int64 `json:"ownBytes,omitempty"`
-	// Said is the end of standard error of the last launch that ended badly; empty if none did.
+	// Said is the end of standard error of the last launch that ended badly.
 	Said string `json:"said,omitempty"`
-	// FirstAnswerMillis is the longest time from the profiler's start to the first right answer.
+	// FirstAnswerMillis is the longest time to a first right answer.
 	FirstAnswerMillis int64 `json:"firstAnswerMillis,omitempty"`
-	// PerRequest is the cost of a request by a counting tool; nil if unknown.
+	// PerRequest is nil if unknown.
 	PerRequest *Counted `json:"perRequest,omitempty"`
 	// Counters are those of perf-stat.
-	Counters []Counter `json:"counters,omitempty"`
-	// Versus compares PerRequest with the baseline's; nil if there is nothing to compare.
-	Versus *CountedRatio `json:"versus,omitempty"`
-	// Result is that of the launch with the gravest finding, or of the last one.
+	Counters []Counter     `json:"counters,omitempty"`
+	Versus   *CountedRatio `json:"versus,omitempty"`
+	// Result is from the launch with the gravest finding, or the last.
 	Result *profiler.Result `json:"result,omitempty"`
-	// Flame holds the stacks of the last launch; nil if the profiler knows no calls.
+	// Flame is of the last launch; nil without calls.
 	Flame *callgrind.Graph `json:"flame,omitempty"`
 }
 
-// Counter is an event that the CPU or the kernel counts, per request.
+// Counter is an event of the CPU or the kernel.
 type Counter struct {
 	Event string `json:"event"`
 	Unit  string `json:"unit,omitempty"`
-	// Whole is the value of the last launch, start and end included; nil if not measured, for the reason in Why.
-	// Extrapolated means that the event shared its counter in some launch, so values are estimates.
-	Whole        *float64 `json:"whole,omitempty"`
-	Why          string   `json:"why,omitempty"`
-	Extrapolated bool     `json:"extrapolated,omitempty"`
-	// PerRequest is the cost of a request; nil if unknown. Versus compares it with the baseline's.
-	PerRequest *Counted      `json:"perRequest,omitempty"`
-	Versus     *CountedRatio `json:"versus,omitempty"`
+	// Whole is of the last launch; nil if not measured (see Why). Extrapolated values are estimates, since the event
+	// shared its counter.
+	Whole        *float64      `json:"whole,omitempty"`
+	Why          string        `json:"why,omitempty"`
+	Extrapolated bool          `json:"extrapolated,omitempty"`
+	PerRequest   *Counted      `json:"perRequest,omitempty"`
+	Versus       *CountedRatio `json:"versus,omitempty"`
 }
 
 // Counted summarizes repeated counts of the same thing.
@@ -86,17 +81,15 @@ type Counted struct {
 // Spread returns the range as a share of the median.
 func (c Counted) Spread() float64 { return (c.Max - c.Min) / c.Median }
 
-// CountedRatio compares two counts without a test: counts are exact but for the program's own differences between
-// launches.
+// CountedRatio has no test: counts are exact but for the program's own differences.
 type CountedRatio struct {
-	// Ratio is of the medians, to the baseline's. Low and High are the extremes over pairs of launches.
+	// Ratio is of medians; Low and High are the extremes of any two launches.
 	Ratio float64 `json:"ratio"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	// Apart reports whether every count of one is above every count of the other; false if either was counted once.
+	// Apart: no counts overlap; false if either was counted once.
 	Apart bool `json:"apart"`
-	// Once is true if either was counted once.
-	Once bool `json:"once,omitempty"`
+	Once  bool `json:"once,omitempty"`
 }
 
 func profiles(data record.RunData, p planned.Run) []Profile {
@@ -141,7 +134,7 @@ func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 	return out
 }
 
-// memory fills in the planned memory of a server that exceeded it, for the requested tool.
+// memory is what the plan gave, for the requested tool.
 func (p *Profiled) memory(all record.Plan, line record.PlannedTrial) {
 	i := slices.IndexFunc(all.Implementations, func(i record.Implementation) bool { return i.Name == p.Implementation })
 	k := slices.IndexFunc(all.Profiles, func(r record.Profile) bool { return r.Name == line.Item })
@@ -181,8 +174,8 @@ func graver(a, b *profiler.Result) bool {
 	return a.Memcheck != nil && b.Memcheck != nil && a.Memcheck.Verdicts.Rank() > b.Memcheck.Verdicts.Rank()
 }
 
-// perRequest is the cost of a request, from each launch with more requests and the one with fewer before it. Only
-// launches that ended well and answered correctly count.
+// perRequest uses each launch with more requests and the one with fewer before it, if both ended well and answered
+// correctly.
 func perRequest(launches []record.Launch, each func(fewer, more profiler.Result) (float64, bool)) *Counted {
 	var values []float64
 	for k := 1; k < len(launches); k += 2 {
@@ -213,7 +206,6 @@ func counters(last []perfstat.Counter, launches []record.Launch) []Counter {
 	return out
 }
 
-// sound reports whether a launch answered all requests correctly, ended when told to, and was read fully.
 func sound(l record.Launch) bool {
 	return l.Asked > 0 && l.Wrong == 0 && !l.Killed && !l.TimedOut && !l.OutOfMemory && len(l.Unread) == 0
 }
@@ -239,7 +231,7 @@ func (p *Profile) compare(baseline string) {
 	}
 }
 
-// versus compares a count with the baseline's; nil if either is missing or a ratio has no meaning.
+// versus returns nil if a ratio has no meaning.
 func versus(own, base *Counted) *CountedRatio {
 	if own == nil || base == nil || own.Min <= 0 || base.Min <= 0 {
 		return nil
@@ -251,7 +243,7 @@ func versus(own, base *Counted) *CountedRatio {
 	}
 }
 
-// countsOf returns what a tool counts: callgrind and cachegrind count the same instructions.
+// countsOf: callgrind and cachegrind count the same instructions.
 func countsOf(t profiler.Tool) profiler.Tool {
 	if t == profiler.Cachegrind {
 		return profiler.Callgrind
@@ -263,8 +255,7 @@ func countsOf(t profiler.Tool) profiler.Tool {
 type ProfileGap struct {
 	Profile        string `json:"profile"`
 	Implementation string `json:"implementation"`
-	// Why is a sentence; empty if the launches tell: Silent never answered correctly, Starved exceeded their memory,
-	// Unended did not end when told to.
+	// Why is empty if the counts tell.
 	Why      string `json:"why,omitempty"`
 	Launches int    `json:"launches"`
 	Silent   int    `json:"silent,omitempty"`
@@ -274,7 +265,7 @@ type ProfileGap struct {
 	Example string `json:"example,omitempty"`
 }
 
-// profileGaps lists what went wrong in profiles, except failed trials, which are reported themselves.
+// profileGaps leaves out failed trials, which are reported themselves.
 func (t Table) profileGaps() []ProfileGap {
 	var out []ProfileGap
 	for _, p := range t.Profiles {

@@ -14,55 +14,41 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Table is the whole outcome of a run. All report formats are printed from it alone.
+// Table is the whole outcome of a run; all report formats are printed from it alone.
 type Table struct {
 	Run             Run                      `json:"run"`
 	Rules           Rules                    `json:"rules"`
 	Implementations []planned.Implementation `json:"implementations"`
 	Levels          []planned.Level          `json:"levels"`
-	// Requests are those of loads that ask for more than a path.
-	Requests []planned.Request `json:"requests,omitempty"`
-	// Groups hold one implementation at one level each, ordered by level, then implementation.
+	Requests        []planned.Request        `json:"requests,omitempty"`
+	// Groups are ordered by level, then implementation.
 	Groups []validity.Group `json:"groups"`
-	// Comparisons hold one contender against the baseline under one load each, the mean over all loads first; empty
-	// if there is nothing to compare.
-	Comparisons []verdict.Comparison `json:"comparisons"`
-	// Rows hold one value of one contender against the baseline each.
-	Rows []verdict.RowComparison `json:"rows,omitempty"`
-	// Programs are the processes that measured themselves, Cases their output, CaseGaps what some did not print.
-	Programs []validity.Program `json:"programs,omitempty"`
-	Cases    []Case             `json:"cases,omitempty"`
-	CaseGaps []CaseGap          `json:"caseGaps,omitempty"`
-	// Unread is output that could not be read.
-	Unread []UnreadOutput `json:"unreadOutput,omitempty"`
-	// CaseNames are the names that the run gives to printed cases.
-	CaseNames []CaseName `json:"caseNames,omitempty"`
-	// Scaling holds one implementation under one load each.
-	Scaling []scaling.Result `json:"scaling"`
-	// Capacities hold one implementation in one load's searches each.
+	// Comparisons list the mean over all loads first.
+	Comparisons []verdict.Comparison    `json:"comparisons"`
+	Rows        []verdict.RowComparison `json:"rows,omitempty"`
+	// Programs measured themselves; CaseGaps are what some did not print.
+	Programs   []validity.Program  `json:"programs,omitempty"`
+	Cases      []Case              `json:"cases,omitempty"`
+	CaseGaps   []CaseGap           `json:"caseGaps,omitempty"`
+	Unread     []UnreadOutput      `json:"unreadOutput,omitempty"`
+	CaseNames  []CaseName          `json:"caseNames,omitempty"`
+	Scaling    []scaling.Result    `json:"scaling"`
 	Capacities []capacity.Capacity `json:"capacities"`
-	// Objectives hold one objective of one implementation at one level each, in spec order.
-	Objectives []objectives.Result `json:"objectives"`
-	// Fingerprint is the digest of the machine's facts; empty if unknown.
-	Fingerprint string `json:"fingerprint,omitempty"`
-	// NoiseFloor is that of this machine: from this run if it is an A/A run, else the newest given; nil if there is
-	// none.
+	// Objectives are in spec order.
+	Objectives  []objectives.Result `json:"objectives"`
+	Fingerprint string              `json:"fingerprint,omitempty"`
+	// NoiseFloor is this run's if it is an A/A run, else the newest given.
 	NoiseFloor *record.Calibration `json:"noiseFloor,omitempty"`
-	// NoiseFloorUnpinned counts the unpinned cells that keep an A/A run from finding the noise floor.
-	NoiseFloorUnpinned int                `json:"noiseFloorUnpinned,omitempty"`
-	Coverage           Coverage           `json:"coverage"`
-	Environment        []environment.Fact `json:"environment"`
-	// Encryption is what TLS servers agreed on with each client.
-	Encryption []environment.Agreed `json:"encryption,omitempty"`
-	// Builds is how the servers were built; nil if no observer read it.
-	Builds *builds.Builds `json:"builds,omitempty"`
-	// Claims are the spec's claims with their answers.
-	Claims []builds.Claim `json:"claims,omitempty"`
-	// Profiles were made after the blocks; they affect no verdict.
-	Profiles []Profile `json:"profiles,omitempty"`
-	// Followed are rows of trials after the blocks; they affect no verdict.
-	Followed []Followed `json:"followed,omitempty"`
-	// Unknowns are what tools and observers could not tell.
+	// NoiseFloorUnpinned cells keep an A/A run from finding the noise floor.
+	NoiseFloorUnpinned int                  `json:"noiseFloorUnpinned,omitempty"`
+	Coverage           Coverage             `json:"coverage"`
+	Environment        []environment.Fact   `json:"environment"`
+	Encryption         []environment.Agreed `json:"encryption,omitempty"`
+	Builds             *builds.Builds       `json:"builds,omitempty"`
+	Claims             []builds.Claim       `json:"claims,omitempty"`
+	Profiles           []Profile            `json:"profiles,omitempty"`
+	// Profiles and Followed affect no verdict.
+	Followed  []Followed            `json:"followed,omitempty"`
 	Unknowns  []environment.Unknown `json:"unknowns"`
 	Artifacts []Artifact            `json:"artifacts"`
 }
@@ -77,9 +63,9 @@ type Run struct {
 	Ended    time.Time         `json:"ended"`
 	Operator string            `json:"operator"`
 	Pinning  record.Strictness `json:"pinning"`
-	// WholeTrials is true if trials have no cells; each process counts as one.
+	// WholeTrials: trials have no cells; each process counts as one.
 	WholeTrials bool `json:"wholeTrials,omitempty"`
-	// Notes are sentences on the plan's defaults and decisions, and on how the run went.
+	// Notes are sentences on the plan and the run's course.
 	Notes []string `json:"notes"`
 }
 
@@ -90,8 +76,7 @@ type Rules struct {
 	Power             float64 `json:"power"`
 	MinBlocks         int     `json:"minBlocks"`
 	EquivalenceMargin float64 `json:"equivalenceMargin"`
-	// LoadsShare is the part of the error budget for loads and searches; the levels get the rest. DecidingShare is
-	// the deciding metrics' part of that; the other metrics get the rest.
+	// LoadsShare is the error budget's part for loads and searches, DecidingShare the deciding metrics' part of that.
 	LoadsShare    float64 `json:"loadsShare"`
 	DecidingShare float64 `json:"decidingShare"`
 }
@@ -102,8 +87,8 @@ type Artifact struct {
 	record.Artifact
 }
 
-// NarrowerThan reports whether every deciding overall interval is at most this wide, as a share of its ratio, with
-// enough blocks for a verdict. The ratios themselves do not matter.
+// NarrowerThan reports whether every deciding overall interval has this width (a share of its ratio) and enough
+// blocks for a verdict.
 func (t Table) NarrowerThan(width float64) bool {
 	for _, c := range t.Comparisons {
 		r := c.Deciding()

@@ -49,48 +49,45 @@ const (
 
 // Builds describes how the servers were built and how they behave at rest.
 type Builds struct {
-	// Implementations with known facts, in plan order.
 	Implementations []string `json:"implementations"`
 	Facts           []Fact   `json:"facts"`
 	AtRest          []AtRest `json:"atRest"`
 }
 
-// Fact is one fact of every implementation's binary.
+// Fact is one fact of all binaries.
 type Fact struct {
-	Key Key `json:"key"`
-	// Values are in the order of the implementations.
+	Key    Key     `json:"key"`
 	Values []Value `json:"values"`
-	// Differs is true if the implementations are known to differ in something that two files can share.
+	// Differs means a known difference in something that two files can share.
 	Differs bool `json:"differs"`
 }
 
 // Value is one fact of one binary.
 type Value struct {
-	// Value is empty if unknown or not applicable; for a yes-or-no fact it is "yes", "no" or "unknown".
+	// Value is empty if unknown or not applicable; yes-or-no facts are "yes", "no" or "unknown".
 	Value string `json:"value"`
 	// By is the evidence for the answer.
 	By string `json:"by,omitempty"`
 }
 
-// AtRest is one implementation before any load, over its trials.
+// AtRest is one implementation before any load.
 type AtRest struct {
 	Implementation string `json:"implementation"`
-	// StartUpMillis is from process creation to the first sight of the listening port, to within ResolutionMillis.
-	// AtMost counts the trials where it is only an upper bound.
+	// StartUpMillis is from process creation until the port is seen open, to within ResolutionMillis. AtMost counts
+	// trials with only an upper bound.
 	StartUpMillis    *Spread `json:"startUpMillis,omitempty"`
 	ResolutionMillis int64   `json:"resolutionMillis,omitempty"`
 	AtMost           int     `json:"atMost,omitempty"`
-	// AnswerMillis is from process creation to the first answer, if one came within a second of the open port.
-	// AnswersAtMost counts upper bounds.
+	// AnswerMillis is from process creation to an answer within a second of the open port. AnswersAtMost counts upper
+	// bounds.
 	AnswerMillis  *Spread `json:"answerMillis,omitempty"`
 	AnswersAtMost int     `json:"answersAtMost,omitempty"`
 	// IdleBytes is the resident memory.
 	IdleBytes *Spread `json:"idleBytes,omitempty"`
-	// Binaries counts the distinct files that its trials ran.
-	Binaries int `json:"binaries"`
+	Binaries  int     `json:"binaries"`
 }
 
-// Spread is a value over several trials.
+// Spread is a value over trials.
 type Spread struct {
 	N      int     `json:"n"`
 	Median float64 `json:"median"`
@@ -116,7 +113,7 @@ func Of(data record.RunData, p planned.Run) *Builds {
 	return out
 }
 
-// atRest returns an implementation over its trials, and the binary that most of them ran.
+// atRest also returns the binary that most trials ran.
 func atRest(data record.RunData, implementation string) (AtRest, *record.Binary) {
 	rest := AtRest{Implementation: implementation}
 	var starts, answers, idle []float64
@@ -180,7 +177,6 @@ func buildFacts(binaries []*record.Binary) []Fact {
 	return facts
 }
 
-// named are facts in which any two files differ.
 var named = []Key{Path, Script, Bytes, SHA256, ID}
 
 func differs(values []Value) bool {
@@ -236,14 +232,13 @@ func number(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// weighty are the facts that make a comparison one of builds, with their words in a sentence.
+// weighty facts make a comparison one of builds.
 var weighty = []struct {
 	key   Key
 	words string
 }{{Optimized, "optimisation"}, {Assertions, "assertions"}, {Sanitizers, "sanitizers"}, {Coverage, "coverage"}}
 
-// Notes returns sentences on implementations built differently from their baseline, and on expectations that no file
-// could answer.
+// Notes returns sentences on builds unlike the baseline's, and on expectations that no file answers.
 func Notes(b *Builds, p planned.Run, data record.RunData) []string {
 	if b == nil {
 		return nil

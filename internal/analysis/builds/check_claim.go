@@ -8,8 +8,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// CheckClaim reports whether the claim's subject is present, judged by the implementation's file and its recorded
-// answers. It ignores whether the claim denies it.
+// CheckClaim reports whether the claim's subject is present in the file or the recorded answers. It ignores whether
+// the claim denies it.
 func CheckClaim(c record.Claim, b *record.Binary, replies []record.Reply) record.Fact {
 	switch {
 	case c.Subject == record.ClaimResponse:
@@ -39,10 +39,10 @@ var checks = map[record.ClaimSubject]func(b *record.Binary, value string) record
 	record.ClaimSymbol:    symbol,
 }
 
-// allocators replace the C library's when loaded; keys are prefixes of file names.
+// allocators replace the C library's; keys are prefixes of file names.
 var allocators = map[string]string{"libjemalloc.": "jemalloc", "libtcmalloc": "tcmalloc", "libmimalloc": "mimalloc"}
 
-// allocator prefers the libraries of the process to the file, since the file does not show a preloaded library.
+// allocator prefers the process's libraries, since the file does not show a preloaded one.
 func allocator(b *record.Binary, value string) record.Fact {
 	found, by := b.Allocator, b.AllocatorBy
 	for _, path := range b.Loaded {
@@ -58,7 +58,7 @@ func allocator(b *record.Binary, value string) record.Fact {
 	return record.Whether(strings.EqualFold(found, value), "the allocator is %s: %s", found, by)
 }
 
-// most is the recorded number of texts of a kind; at that number, others may be missing.
+// most is the most texts of a kind that are recorded.
 const most = 16
 
 func compiler(b *record.Binary, value string) record.Fact {
@@ -76,8 +76,7 @@ func compiler(b *record.Binary, value string) record.Fact {
 	return record.RuledOut("those that have left their names are %s", strings.Join(b.Compilers, "; "))
 }
 
-// startFiles reports whether the name has gcc's form. The C library's start files carry it too, also in programs of
-// other compilers.
+// startFiles reports gcc's form of name, which the C library's start files have in programs of any compiler.
 func startFiles(compiler string) bool { return strings.HasPrefix(compiler, "GCC: (") }
 
 func goVersion(b *record.Binary, value string) record.Fact {
@@ -88,7 +87,6 @@ func goVersion(b *record.Binary, value string) record.Fact {
 	return record.Whether(same && (rest == "" || rest[0] == '.' || rest[0] == ' '), "Go's build information has %s", b.Go.Version)
 }
 
-// maxSettings is the recorded number of Go settings.
 const maxSettings = 64
 
 func goSetting(b *record.Binary, value string) record.Fact {
@@ -106,7 +104,6 @@ func goSetting(b *record.Binary, value string) record.Fact {
 	return record.RuledOut("Go's build information has no %s", name)
 }
 
-// maxLoaded is the recorded number of libraries of a process.
 const maxLoaded = 256
 
 func library(b *record.Binary, value string) record.Fact {
@@ -149,7 +146,7 @@ func property(b *record.Binary, value string) record.Fact {
 	return f
 }
 
-// response uses the answers of all trials that had one; they must agree.
+// response requires that all answers agree.
 func response(c record.Claim, replies []record.Reply) record.Fact {
 	seen := map[record.Truth][]record.Fact{}
 	for _, r := range replies {

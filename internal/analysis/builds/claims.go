@@ -17,7 +17,7 @@ const (
 	Unchecked Answer = "Unchecked"
 )
 
-// Claim is a claim about one implementation, with its answer.
+// Claim is an implementation's claim and its answer.
 type Claim struct {
 	Implementation string `json:"implementation"`
 	record.Claim
@@ -26,8 +26,7 @@ type Claim struct {
 	By string `json:"by"`
 }
 
-// Claims returns the claims of a run in plan order, checked against the file that most trials ran and against all
-// recorded answers.
+// Claims checks a run's claims, in plan order, against the file that most trials ran and all recorded answers.
 func Claims(data record.RunData, p planned.Run) []Claim {
 	var out []Claim
 	for _, i := range p.Implementations {

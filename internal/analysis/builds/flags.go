@@ -6,8 +6,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// flag judges by the flags that compilers recorded; the last of a family counts. A flag that only parts of a file
-// were compiled with is neither present nor absent, so the claim cannot be confirmed.
+// flag uses the recorded compiler flags; the last of a family counts. A flag on only parts of a file is neither
+// present nor absent, so no claim is confirmed.
 func flag(b *record.Binary, value string) record.Fact {
 	switch {
 	case !isRecorded(value):
@@ -34,8 +34,8 @@ func flag(b *record.Binary, value string) record.Fact {
 	return record.RuledOut("no part whose flags are recorded has it: %s", without)
 }
 
-// isRecorded reports whether gcc records a flag as given. It does for flags that change code, but replaces
-// -march=native and the like by the processor.
+// isRecorded reports whether gcc records a flag as given. It does for code flags, but replaces -march=native and the
+// like.
 func isRecorded(flag string) bool {
 	if strings.HasSuffix(flag, "=native") {
 		return false
@@ -48,7 +48,6 @@ func isRecorded(flag string) bool {
 	return false
 }
 
-// holds reports whether a set has a flag that no later one undoes.
 func holds(set, flag string) bool {
 	there := false
 	for f := range strings.FieldsSeq(set) {
@@ -62,7 +61,6 @@ func holds(set, flag string) bool {
 	return there
 }
 
-// family returns the common part of flags that override each other.
 func family(flag string) string {
 	for _, kind := range []string{"-f", "-m"} {
 		if name, negated := strings.CutPrefix(flag, kind+"no-"); negated {

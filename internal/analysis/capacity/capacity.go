@@ -9,63 +9,57 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// Capacity is the highest arrival rate at which one implementation met the bound of one search, over all blocks.
+// Capacity is the highest rate at which an implementation met a search's bound, over all blocks.
 type Capacity struct {
 	Load           string      `json:"load"`
 	Implementation string      `json:"implementation"`
 	Role           record.Role `json:"role"`
-	// Connections is the number of available virtual users.
-	Connections int32 `json:"connections"`
+	Connections    int32       `json:"connections"`
 	// Percentile of the latency from the intended start had to be at most MaxMilliseconds.
 	Percentile      int32 `json:"percentile"`
 	MaxMilliseconds int32 `json:"maxMilliseconds"`
-	// Rate is in requests/s: a geometric mean, with a Student's t interval on the logs from three trials on. Nil if
-	// no trial gave a number.
+	// Rate is in requests/s: a geometric mean, with Student's t on the logs from three trials on; nil without
+	// numbers.
 	Rate *inference.Summary `json:"requestsPerSecond,omitempty"`
-	// IsBound is true if some trial's number is only a lower bound.
+	// IsBound: some number is only a lower bound.
 	IsBound bool `json:"isLowerBound"`
-	// Found, BelowStart, NotReached and NotTried count how the searches ended. Unusable counts those without a number
-	// because of void steps, Missing the trials without a record.
+	// These count how searches ended. Unusable ones have no number because of void steps, Missing ones no record.
 	Found      int `json:"found"`
 	BelowStart int `json:"belowStart"`
 	NotReached int `json:"notReached"`
 	NotTried   int `json:"notTried"`
 	Unusable   int `json:"unusable"`
 	Missing    int `json:"missing"`
-	// ImplementationFailures counts trials without a number by the implementation's fault: failed trials, no rate
-	// sustained, or wrong answers.
-	ImplementationFailures int `json:"implementationFailures"`
-	// Findings say why steps do not count or are marked.
-	Findings []validity.Finding `json:"findings"`
-	Trials   []Trial            `json:"trials"`
-	// ToBaseline compares with the baseline by block; nil for the baseline and for references.
+	// ImplementationFailures counts trials without a number by the implementation's fault: failed, no rate sustained,
+	// or wrong answers.
+	ImplementationFailures int                `json:"implementationFailures"`
+	Findings               []validity.Finding `json:"findings"`
+	Trials                 []Trial            `json:"trials"`
+	// ToBaseline is nil for the baseline and for references.
 	ToBaseline *verdict.Result `json:"toBaseline,omitempty"`
 }
 
-// Bound is why a search's number is only a lower bound.
+// Bound is why a number is only a lower bound.
 type Bound string
 
 const (
 	// NotReached means that no rate was missed.
 	NotReached Bound = "NotReached"
-	// GeneratorLimited means that at the lowest missed rate a generator was busy and the server was not: the search
-	// found the generator's limit.
+	// GeneratorLimited means that at the lowest missed rate only a generator was busy.
 	GeneratorLimited Bound = "GeneratorLimited"
-	// Disturbed means that the lowest missed rate was missed by a step that outside causes void.
+	// Disturbed means that outside causes void the lowest missed step.
 	Disturbed Bound = "Disturbed"
 )
 
 type Trial struct {
-	Trial  string        `json:"trial"`
-	Block  int32         `json:"block"`
-	Result search.Result `json:"result"`
-	// Highest is the highest rate sustained, Lowest the lowest missed.
-	Highest search.Tried `json:"highest"`
-	Lowest  search.Tried `json:"lowest"`
-	// Rate is Highest in requests/s if it counts; nil if the search gave no number.
-	Rate *float64 `json:"requestsPerSecond,omitempty"`
-	// Bound is why Rate is only a lower bound; empty if it is exact.
-	Bound Bound `json:"bound,omitempty"`
+	Trial   string        `json:"trial"`
+	Block   int32         `json:"block"`
+	Result  search.Result `json:"result"`
+	Highest search.Tried  `json:"highest"`
+	Lowest  search.Tried  `json:"lowest"`
+	// Rate is Highest if it counts; nil without a number.
+	Rate  *float64 `json:"requestsPerSecond,omitempty"`
+	Bound Bound    `json:"bound,omitempty"`
 	// Unusable: the sustained rates rest on void steps. ImplementationFailure: the implementation's fault left no
 	// number.
 	Unusable              bool            `json:"unusable,omitempty"`
@@ -73,10 +67,9 @@ type Trial struct {
 	Steps                 []validity.Step `json:"steps"`
 }
 
-// Point returns the load and connections, without a rate.
 func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
 
-// Read evaluates every search of every implementation. Failures counts the trials that each implementation failed.
+// Read evaluates all searches. Failures counts the trials that each implementation failed.
 func Read(r *validity.Reader, p planned.Run, failures map[string]int) ([]Capacity, error) {
 	out := []Capacity{}
 	for _, l := range p.Searches {

@@ -14,8 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// searchIn reads a trial's search: its recorded steps in order, since a search may end before its last planned step.
-// The cells hold the reasons of the steps.
+// searchIn reads the recorded steps, since a search may end early.
 func searchIn(r *validity.Reader, l planned.Search, i planned.Implementation, t *record.TrialData) (Trial, []validity.Cell, error) {
 	out := Trial{Trial: t.Manifest.Name, Block: t.Manifest.Block, Steps: []validity.Step{}}
 	var runs []record.CellRun
@@ -48,8 +47,7 @@ func (t *Trial) outcome(without func(validity.Step) bool) search.Capacity {
 	return search.Outcome(past)
 }
 
-// conclude reads the number of a search. It counts if the unusable steps could be left out. Wrong means that the
-// server met the bound with wrong answers.
+// conclude finds a search's number. It counts if unusable steps could be left out.
 func (t *Trial) conclude(wrong bool) {
 	all := t.outcome(func(validity.Step) bool { return false })
 	t.Result, t.Highest, t.Lowest = all.Result, all.Highest, all.Lowest
@@ -129,8 +127,7 @@ func (c *Capacity) count(t Trial) {
 	}
 }
 
-// Compare relates the contenders' capacities to the baseline's by block. It returns the capacities with their ratios,
-// and these ratios without verdicts.
+// Compare relates capacities to the baseline's by block, without verdicts.
 func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches) {
 	all := slices.Clone(capacities)
 	var out verdict.Searches
@@ -146,7 +143,7 @@ func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches
 	return all, out
 }
 
-// bracket returns the range of a search's rate: from the highest sustained to the lowest missed.
+// bracket is from the highest rate sustained to the lowest missed.
 func (t Trial) bracket() inference.Span {
 	s := inference.Exactly(*t.Rate)
 	if t.Bound == "" && t.Lowest.Rate > t.Highest.Rate {

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Earlier is a run to compare with, under the name that users know.
+// Earlier is a run to compare with, under the user's name for it.
 type Earlier struct {
 	Name string
 	Data record.RunData
@@ -20,21 +20,18 @@ type Earlier struct {
 
 // Result relates a run to earlier ones.
 type Result struct {
-	// Run is the later run, Anchor the implementation through which runs are compared.
-	Run    record.Run `json:"run"`
-	Anchor string     `json:"anchor"`
-	// Confidence is that of each single interval.
-	Confidence float64 `json:"confidence"`
-	// WithinRuns is true if there are too few earlier runs to know the spread between runs.
+	// Anchor is the implementation through which runs are compared.
+	Run        record.Run `json:"run"`
+	Anchor     string     `json:"anchor"`
+	Confidence float64    `json:"confidence"`
+	// WithinRuns: too few earlier runs to know the spread between runs.
 	WithinRuns bool     `json:"withinRunsOnly"`
 	Changes    []Change `json:"changes"`
 }
 
-// Change is one value of one implementation at one level or case, over the anchor's, over the same ratio of the
-// earlier runs.
+// Change is a value over the anchor's, over the same ratio of the earlier runs.
 type Change struct {
 	objectives.Result
-	// Of is the metric; for a case, its name from the kind of work.
 	Of    verdict.Metric `json:"compared"`
 	Known bool           `json:"known"`
 }
@@ -46,8 +43,7 @@ var ofLevels = []record.Objective{
 	{Of: v1alpha1.ComparedLatencyPercentile, Percentile: "99"},
 }
 
-// Runs compares a run with earlier ones through an anchor (default: the run's baseline). An error says why nothing
-// can be compared.
+// Runs compares a run with earlier ones through an anchor (default: the baseline). An error says why it cannot.
 func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error) {
 	p := later.Manifest.Plan
 	if anchor == "" {
@@ -87,7 +83,6 @@ func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error
 	return out, nil
 }
 
-// ofRows returns every metric of the rows, in order of first appearance.
 func ofRows(trials []record.TrialData) []record.Objective {
 	var out []record.Objective
 	known := map[string]bool{}
@@ -111,7 +106,6 @@ func otherThan(list []record.Implementation, anchor string) []string {
 	return out
 }
 
-// changes returns the answers, without those that no run measured.
 func changes(t analysis.Table, asked []record.Objective) []Change {
 	out := []Change{}
 	for _, r := range t.Objectives {
@@ -128,7 +122,7 @@ func changes(t analysis.Table, asked []record.Objective) []Change {
 	return out
 }
 
-// Comparable reports whether any value could be compared, and if not, why.
+// Comparable reports whether any value could be compared; if not, why.
 func (r Result) Comparable() (ok bool, reason objectives.Reason, detail string) {
 	if slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Known }) {
 		return true, "", ""

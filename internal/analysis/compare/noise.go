@@ -13,8 +13,8 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
-// MayBeAA reports whether two servers of a run share image and command. It is looser than analysis on purpose: the
-// report decides, since it also knows roles, settings and CPUs.
+// MayBeAA reports whether two servers share image and command. The report decides, since it also knows roles,
+// settings and CPUs.
 func MayBeAA(spec v1alpha1.BenchmarkRunSpec) bool {
 	for i, a := range spec.Implementations {
 		for _, b := range spec.Implementations[i+1:] {
@@ -28,34 +28,30 @@ func MayBeAA(spec v1alpha1.BenchmarkRunSpec) bool {
 
 // Seen is what an A/A run measured.
 type Seen struct {
-	// Fingerprint is the digest of the machine's facts; Machine names its nodes and CPUs.
 	Fingerprint, Machine string
 	Started              time.Time
 	// Image was measured under two names.
 	Image string
-	// Values are those with an interval, by load. Bounded counts omitted ones: the generator limited them or was
-	// shared, which hides noise.
+	// Bounded counts values left out because the generator, limiting or shared, hides noise.
 	Values  []Value
 	Bounded int
-	// Nothing is why there are no values; empty if there are.
 	Nothing string
 }
 
-// Value is the ratio of two equal servers in one metric under one load, with its interval (inference.Confidence).
+// Value is the ratio of two equal servers in one metric and load, with its interval (inference.Confidence).
 type Value struct {
 	Load             string
 	Metric           verdict.Metric
 	Blocks           int
 	Ratio, Low, High float64
-	// Detectable is the smallest relative difference that such a run detects with probability inference.Power; 0 if
-	// unknown.
+	// Detectable is the smallest difference that such a run detects with probability inference.Power; 0 if unknown.
 	Detectable float64
 }
 
-// Excludes reports whether the interval excludes 1: the run took noise for a difference.
+// Excludes reports whether the run took noise for a difference.
 func (v Value) Excludes() bool { return v.Low > 1 || v.High < 1 }
 
-// Width is the interval's half-width as a share of its middle.
+// Width is half the interval, as a share of its middle.
 func (v Value) Width() float64 { return math.Sqrt(v.High/v.Low) - 1 }
 
 // Of reads an A/A run's noise from its table.

@@ -10,16 +10,15 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Agreed is what an implementation and a client agreed on in their handshakes.
+// Agreed is an agreement in TLS handshakes.
 type Agreed struct {
 	Implementation string `json:"implementation"`
 	// Client is a tool, or record.ClientCheck.
 	Client string `json:"client"`
-	// Values are the distinct versions and cipher suites, the most frequent first.
+	// Values are distinct, the most frequent first.
 	Values []Value `json:"values"`
 }
 
-// Encryption lists what TLS servers agreed on, by implementation and client.
 func Encryption(data record.RunData, p planned.Run) []Agreed {
 	var out []Agreed
 	for _, i := range p.Implementations {
@@ -61,7 +60,6 @@ func eachEncryption(t record.TrialData, visit func(implementation string, e reco
 	}
 }
 
-// encryption notes for each server what its clients agreed on, and its certificate.
 func (b *factBook) encryption(t record.TrialData) {
 	clients, keys := map[string][]string{}, map[string]string{}
 	eachEncryption(t, func(implementation string, e record.Encryption) {

@@ -42,14 +42,14 @@ const (
 	Operator     Key = "operatorVersion"
 )
 
-// Fact is one property of the environment. Implementation is set if the property is its own.
+// Fact is one property. Implementation is set if it is an implementation's own.
 type Fact struct {
 	Role           string `json:"role"`
 	Key            Key    `json:"key"`
 	Implementation string `json:"implementation,omitempty"`
-	// Values are the distinct values, the most frequent first.
+	// Values are distinct, the most frequent first.
 	Values []Value `json:"values"`
-	// Differs is true if the trials do not agree, so conditions were unequal.
+	// Differs means that trials had unequal conditions.
 	Differs bool `json:"differs"`
 }
 
@@ -63,7 +63,6 @@ type factBook struct {
 	facts []Fact
 }
 
-// note counts one trial's value; an empty value is unknown and skipped.
 func (b *factBook) note(role string, key Key, implementation, value string) {
 	if value == "" {
 		return
@@ -110,8 +109,8 @@ func Of(data record.RunData, p planned.Run) []Fact {
 	return out
 }
 
-// trial notes all facts of one trial. The generators' facts together are one value, so several nodes in one trial are
-// no difference between trials.
+// trial notes one trial's facts. The generators' facts form one value, so several nodes in a trial are no difference
+// between trials.
 func (b *factBook) trial(t record.TrialData) {
 	own, _ := t.Server(0)
 	b.machine(roleServer, own.Environment)
@@ -135,8 +134,8 @@ func (b *factBook) trial(t record.TrialData) {
 	b.note("", Operator, "", t.Manifest.Operator)
 }
 
-// headers lists the header bytes of each answer: more headers are more work that no body shows. HTTP/2 compresses
-// them, so even the time of day changes their number; they are skipped.
+// headers lists the header bytes of each answer, work that no body shows. It skips HTTP/2, where compression makes
+// them depend on the time of day.
 func headers(responses []record.Response) string {
 	var out []string
 	for _, r := range responses {
@@ -175,7 +174,6 @@ func (b *factBook) together(of factBook) {
 	}
 }
 
-// processes notes the CPUs that the measured processes were allowed: one value per trial, unless its cells differ.
 func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	var server []string
 	own, _ := t.Server(0)
@@ -196,7 +194,6 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	}
 }
 
-// Unknowns counts what tools and observers reported as unknown.
 func Unknowns(data record.RunData, p planned.Run) []Unknown {
 	out := []Unknown{}
 	note := func(implementation, sentence string) {
@@ -239,16 +236,16 @@ func eachUnknown(t record.TrialData, visit func(string)) {
 	}
 }
 
-// Unknown is a sentence of a tool or an observer on what it could not determine.
+// Unknown is what a tool or observer could not determine.
 type Unknown struct {
 	Implementation string `json:"implementation"`
 	Sentence       string `json:"sentence"`
 	Cells          int    `json:"cells"`
 }
 
-// Fingerprint is a digest of the facts that shape a machine's noise: nodes, kernels, CPU models, online CPUs, SMT
-// siblings, governors and cgroup versions of servers and generators, and whether the run was a duet, which has less
-// noise. Images and the kubelet's choice of CPUs are left out. It is empty if no trial recorded a machine.
+// Fingerprint digests what shapes a machine's noise: nodes, kernels, CPU models, online CPUs, SMT siblings,
+// governors, cgroup versions, and whether the run was a duet. Images and the kubelet's choice of CPUs are left out.
+// Empty if no trial recorded a machine.
 func Fingerprint(data record.RunData) string {
 	var facts []string
 	note := func(role string, e record.Environment) {

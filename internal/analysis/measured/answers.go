@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-// Responses returns the answers of a trial's first generator; nil if there is none.
+// Responses returns the answers of a trial's first generator.
 func Responses(t *record.TrialData) []record.Response {
 	if len(t.Generators) == 0 {
 		return nil
@@ -20,7 +20,7 @@ func Responses(t *record.TrialData) []record.Response {
 	return t.Generators[0].Responses
 }
 
-// Responses returns the pre-trial answers to the level's requests, in order. An entry is nil if no answer came.
+// Responses returns the pre-trial answer to each of the level's requests; nil for a missing one.
 func (f *Facts) Responses() []*record.Response {
 	var out []*record.Response
 	for _, a := range f.Level.Asked() {
@@ -32,14 +32,12 @@ func (f *Facts) Responses() []*record.Response {
 // Reference is the baseline's answer to one request.
 type Reference struct {
 	record.Response
-	// SameBody is true if the baseline gave the same body in all its trials. A body that changes, such as a time of
-	// day, cannot be compared.
-	SameBody bool
-	// Least and Most bound the body sizes.
+	// SameBody: the body never changed. A changing one cannot be compared.
+	SameBody    bool
 	Least, Most int64
 }
 
-// NewReferences returns the baseline's most frequent answer to each request, by the request's key.
+// NewReferences returns the baseline's most frequent answers, by request key.
 func NewReferences(trials []*record.TrialData) map[string]*Reference {
 	counts := map[string]map[record.Response]int{}
 	for _, t := range trials {
@@ -66,10 +64,9 @@ func NewReferences(trials []*record.TrialData) map[string]*Reference {
 	return out
 }
 
-// Sizes bounds the size of one implementation's answers to a request, over the checks of all its trials.
+// Sizes bounds one implementation's answers to a request.
 type Sizes struct{ least, most float64 }
 
-// NewSizes returns the sizes by the request's key.
 func NewSizes(trials []*record.TrialData) map[string]Sizes {
 	out := map[string]Sizes{}
 	for _, t := range trials {
@@ -87,18 +84,17 @@ func NewSizes(trials []*record.TrialData) map[string]Sizes {
 	return out
 }
 
-// wire returns an answer's size as sent, without the framing of a chunked body.
+// wire leaves out the framing of a chunked body.
 func wire(r record.Response) float64 { return float64(r.HeaderBytes + r.BodyBytes) }
 
-// AnswerBytes compares what a cell's tools read for each answer with what the checks got, in bytes of head and body
-// on the wire.
+// AnswerBytes compares the bytes that tools read per answer with the checks' answers, head and body.
 type AnswerBytes struct {
 	Each float64
-	// Unfinished is the largest part of Each that unfinished answers can explain.
+	// Unfinished is the part of Each that unfinished answers can explain.
 	Unfinished float64
-	// Least and Most bound what the checks got; 0 if unknown or not comparable.
+	// Least and Most are from the checks; 0 if unknown.
 	Least, Most float64
-	// Slack is how much the head may differ from the check's.
+	// Slack is the allowed difference of heads.
 	Slack float64
 }
 
@@ -143,11 +139,9 @@ func (f *Facts) answerBytes() *AnswerBytes {
 	return &b
 }
 
-// mixedSizes holds the checked answer sizes: least and most mean of the mix, and the smallest and largest answer.
 type mixedSizes struct{ least, most, smallest, largest float64 }
 
-// checked returns the answer sizes, with requests of a mix weighted by how often they were made; false if a size is
-// unknown or not comparable.
+// checked weights requests of a mix by their counts; false if a size is unknown.
 func (f *Facts) checked() (mixedSizes, bool) {
 	asked, answers := f.Level.Asked(), f.Responses()
 	counts := f.ByRequest
@@ -176,17 +170,16 @@ func (f *Facts) checked() (mixedSizes, bool) {
 	return sum, true
 }
 
-// WarmupAudit returns what the agents saw of the answers during the warm-up.
+// WarmupAudit returns the agents' audit of the warm-up.
 func (f *Facts) WarmupAudit() record.Audit {
 	return f.audits(func(r *record.CellRun) *record.Audit { return r.Audit })
 }
 
-// MeasuredAudit returns what the agents read during the measured load, and the connections they opened for it.
+// MeasuredAudit returns the agents' audit of the measured time.
 func (f *Facts) MeasuredAudit() record.Audit {
 	return f.audits(func(r *record.CellRun) *record.Audit { return r.MeasuredAudit })
 }
 
-// audits sums audits of one kind. The example comes from the first generator that has one.
 func (f *Facts) audits(of func(*record.CellRun) *record.Audit) record.Audit {
 	var all record.Audit
 	for _, r := range f.Runs {
@@ -204,16 +197,15 @@ func (f *Facts) audits(of func(*record.CellRun) *record.Audit) record.Audit {
 	return all
 }
 
-// Caveats returns the known limits of the cell's tool.
+// Caveats returns the limits of the cell's tool.
 func (f *Facts) Caveats() tool.Caveats { return tools.Caveats(f.Level.Cell(), f.Implementation.TLS) }
 
-// KeepsOpen reports whether the level's connections stay open, with all their streams in use.
+// KeepsOpen reports whether connections stay open, all streams in use.
 func (f *Facts) KeepsOpen() bool {
 	return f.Level.Connection == record.KeepAlive && f.Level.RequestsPerSecond == 0 && f.Level.Step == 0
 }
 
-// Opened returns the number of the level's connections: those it holds or those the server accepted, whichever is
-// more.
+// Opened returns the connections held or accepted, whichever is more.
 func (f *Facts) Opened() float64 {
 	n := int64(max(f.Level.Connections, 1))
 	if f.Seen != nil {
@@ -222,7 +214,7 @@ func (f *Facts) Opened() float64 {
 	return float64(n)
 }
 
-// Reopened returns the connections accepted beyond the level's own and the audit's, per request.
+// Reopened returns connections per request beyond the level's and the audit's.
 func (f *Facts) Reopened() float64 {
 	if !f.ServerNetwork() || f.Requests <= 0 {
 		return 0
@@ -230,10 +222,9 @@ func (f *Facts) Reopened() float64 {
 	return max(float64(f.Seen.Network.PassiveOpens-int64(f.Level.Connections)-f.MeasuredAudit().Connections)/float64(f.Requests), 0)
 }
 
-// ServerNetwork reports whether the server's network namespace was read.
 func (f *Facts) ServerNetwork() bool { return f.Seen != nil && f.Seen.Network.SegmentsOut > 0 }
 
-// Handshakes returns the server's handshake counters; nil if they were not read.
+// Handshakes returns nil if they were not read.
 func (f *Facts) Handshakes() *record.Handshakes {
 	if f.Seen == nil {
 		return nil
@@ -241,8 +232,8 @@ func (f *Facts) Handshakes() *record.Handshakes {
 	return f.Seen.Network.Handshakes
 }
 
-// SynRetransmits returns how many handshake segments were resent, by the generators or by the server, whichever saw
-// more: both resend when an answer is lost. False if neither was read.
+// SynRetransmits returns resent handshake segments, by the side that saw more, since both resend. False if neither
+// was read.
 func (f *Facts) SynRetransmits() (float64, bool) {
 	var clients, server int64
 	known := false

@@ -14,11 +14,10 @@ import (
 type Values struct {
 	LoadSeconds float64 `json:"loadSeconds"`
 	Requests    int64   `json:"requests"`
-	// ByRequest counts the requests of each kind of a mix, answered or not; empty without a mix.
+	// ByRequest counts a mix's requests by kind, answered or not.
 	ByRequest []int64 `json:"byRequest,omitempty"`
-	// HTTP2 counts the requests answered in HTTP/2, if the load asks for it.
-	HTTP2 int64 `json:"http2,omitempty"`
-	// Asked counts the planned arrivals, Dropped those without a free virtual user.
+	HTTP2     int64   `json:"http2,omitempty"`
+	// Asked counts planned arrivals, Dropped those without a free virtual user.
 	Asked            int64    `json:"asked,omitempty"`
 	Dropped          int64    `json:"dropped,omitempty"`
 	Throughput       *float64 `json:"throughputRequestsPerSecond,omitempty"`
@@ -28,26 +27,21 @@ type Values struct {
 	GeneratorCPUs    *float64 `json:"generatorCPUs,omitempty"`
 	ServerRSS        *float64 `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory *float64 `json:"serverPeakMemoryBytes,omitempty"`
-	// ThroughputIsBound and ThroughputIsDiluted are set by package validity. A throughput is diluted if a busy or
-	// throttled generator, or taking turns, draws it toward the other side's.
+	// Package validity sets these. A busy or throttled generator, or taking turns, dilutes a throughput: it draws it
+	// toward the other side's.
 	ThroughputIsBound   bool `json:"throughputIsLowerBound"`
 	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`
-	// MeanLatencyLow is the lower end of MeanLatency if latencies are known by brackets only.
-	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`
-	MeanLatencyLow  *float64           `json:"meanLatencyLowMicros,omitempty"`
-	// GeneratorUtilisation is the share of its own CPUs that each generator used.
-	GeneratorUtilisation []float64 `json:"generatorUtilisation,omitempty"`
-	// Observations hold what else was seen; their names state the units.
-	Observations map[ObservationName]float64 `json:"observations,omitempty"`
+	// MeanLatencyLow is set if latencies are bracketed.
+	MeanLatencyKind      record.LatencyKind          `json:"meanLatencyKind,omitempty"`
+	MeanLatencyLow       *float64                    `json:"meanLatencyLowMicros,omitempty"`
+	GeneratorUtilisation []float64                   `json:"generatorUtilisation,omitempty"`
+	Observations         map[ObservationName]float64 `json:"observations,omitempty"`
 
 	Errors  record.Errors `json:"errors"`
 	Pinning Pinning       `json:"pinning"`
 
-	// Bytes relates to the cell's answers; nil if unknown.
-	Bytes *AnswerBytes `json:"-"`
-	// series is nil if the cell was not sampled over time.
-	series *series
-	// percentiles hold the table quantiles of the cell's own latencies.
+	Bytes       *AnswerBytes `json:"-"`
+	series      *series
 	percentiles map[record.LatencyKind][]Quantile
 }
 
@@ -65,23 +59,23 @@ type Facts struct {
 	Level          planned.Level
 	Implementation planned.Implementation
 	Trial          *record.TrialData
-	// Runs hold the level's generator records by index; nil for a missing record.
+	// Runs are by generator; nil for a missing record.
 	Runs []*record.CellRun
-	// Seen is the observer's record of the cell; nil if there is none.
+	// Seen is nil without an observation.
 	Seen *record.CellObservation
-	// Peer is the observer's record of a duet's other server; nil outside a duet.
+	// Peer is a duet's other server.
 	Peer *record.CellObservation
-	// Latencies hold the kinds of latency that all generators of the cell have.
+	// Latencies hold the kinds that all generators have.
 	Latencies Distributions
 	// Stills counts the standstills in StillShare.
 	Stills int
-	// InFlight is a lower bound of the mean number of requests in flight, by Little's law; 0 if unknown.
+	// InFlight is at least the mean number in flight, by Little's law; 0 if unknown.
 	InFlight float64
-	// sizes cover the implementation's answers in all its trials, by request key; nil if only this trial's are known.
+	// sizes cover all trials, by request key; nil if only this trial's are known.
 	sizes map[string]Sizes
 }
 
-// Read finds the records of a cell and computes its values. Pass nil sizes if each trial stands alone.
+// Read computes the values of a cell. Pass nil sizes if each trial stands alone.
 func Read(dec *histogram.Decoder, l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]Sizes) (*Facts, error) {
 	f := &Facts{Level: l, Implementation: i, Trial: t, sizes: sizes}
 	for g := range int(l.Generators) {
@@ -105,7 +99,7 @@ func Read(dec *histogram.Decoder, l planned.Level, i planned.Implementation, t *
 	return f, nil
 }
 
-// RawKey returns the key of the first raw output of a generator; empty if there is none.
+// RawKey returns the key of the first raw output.
 func (f *Facts) RawKey() string {
 	for i, r := range f.Runs {
 		if r == nil || r.Raw == "" {
@@ -128,7 +122,7 @@ func (f *Facts) Complete() bool {
 	return true
 }
 
-// Measurements returns the generators' measurements, without missing ones.
+// Measurements returns those that exist.
 func (f *Facts) Measurements() []*record.Measurement {
 	var out []*record.Measurement
 	for _, r := range f.Runs {
@@ -139,8 +133,7 @@ func (f *Facts) Measurements() []*record.Measurement {
 	return out
 }
 
-// load computes what the generators measured. A generator's throughput is its requests over its tool's own duration;
-// throughputs of several generators are added.
+// load divides each generator's requests by its tool's own duration, and adds the throughputs.
 func (f *Facts) load() {
 	var throughput, cpus float64
 	for _, r := range f.Runs {
@@ -243,8 +236,7 @@ func AddErrors(a, b record.Errors) record.Errors {
 	}
 }
 
-// Quantile returns a percentile of the cell's own latencies of a kind; nil if the cell has none or the tables have no
-// such percentile.
+// Quantile returns nil for an unknown kind or percentile.
 func (f Values) Quantile(kind record.LatencyKind, percentile string) *Quantile {
 	column, own := slices.Index(record.Percentiles, percentile), f.percentiles[kind]
 	if column < 0 || own == nil {

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// curveSteps is the resolution of a distribution's curve and curveNines its reach, in powers of ten of 1 - q.
+// curveSteps is a curve's resolution, curveNines its reach, in powers of ten of 1 - q.
 const curveSteps, curveNines = 12, 5
 
 // Kinds are in the order of preference for the mean latency.
@@ -18,11 +18,10 @@ var Kinds = []record.LatencyKind{record.Observed, record.WithConnection, record.
 
 var tableQuantiles = []float64{0.5, 0.9, 0.95, 0.99, 0.999}
 
-// Spread is a distribution of one kind between two histograms: every sample lies between its place in low and its
-// place in high.
+// Spread holds each sample between its places in two histograms.
 type Spread struct {
 	low histogram.Histogram
-	// high is nil while every sample is known exactly.
+	// high is nil for exact samples.
 	high *histogram.Histogram
 	// parts counts the distributions in it.
 	parts int
@@ -30,7 +29,6 @@ type Spread struct {
 	timeouts, dropped int64
 }
 
-// add adds samples between two histograms. high is nil for exact samples.
 func (s *Spread) add(low, high *histogram.Histogram) {
 	if high != nil && s.high == nil {
 		s.high = &histogram.Histogram{}
@@ -53,13 +51,11 @@ func (s *Spread) merge(o *Spread) {
 	s.dropped += o.dropped
 }
 
-// Mean returns the mean latency in microseconds, or its upper end.
 func (s *Spread) Mean() float64 { return s.upper().Mean() }
 
 // LowMean returns the lower end of the mean; the mean itself if samples are exact.
 func (s *Spread) LowMean() float64 { return s.low.Mean() }
 
-// Exact reports whether every sample is known exactly.
 func (s *Spread) Exact() bool { return s.high == nil }
 
 func (s *Spread) upper() *histogram.Histogram {
@@ -72,21 +68,19 @@ func (s *Spread) upper() *histogram.Histogram {
 // Distributions hold the distributions of a cell or a group by kind.
 type Distributions map[record.LatencyKind]*Spread
 
-// Merge adds the distributions of another cell.
 func (d Distributions) Merge(o Distributions) {
 	for kind, s := range o {
 		d.of(kind).merge(s)
 	}
 }
 
-// Require drops kinds that have no samples or fewer than the given number of parts: they would cover only part of the
-// load.
+// Require drops kinds without samples or with too few parts, which cover only part of the load.
 func (d Distributions) Require(parts int) {
 	maps.DeleteFunc(d, func(_ record.LatencyKind, s *Spread) bool { return s.parts < parts || s.low.Samples() == 0 })
 }
 
-// Censor adds requests without a sample, which rank above all samples: timeouts to every kind, dropped ones to
-// FromIntended, which knows when they should have been sent.
+// Censor adds requests without a sample, which rank above all: timeouts to every kind, dropped ones to FromIntended
+// only.
 func (d Distributions) Censor(timeouts, dropped int64) {
 	for kind, s := range d {
 		s.timeouts = timeouts
@@ -96,7 +90,7 @@ func (d Distributions) Censor(timeouts, dropped int64) {
 	}
 }
 
-// First returns the first of the given kinds that exists; nil if there is none.
+// First returns the first existing kind.
 func (d Distributions) First(kinds ...record.LatencyKind) (record.LatencyKind, *Spread) {
 	for _, kind := range kinds {
 		if s := d[kind]; s != nil {
@@ -106,7 +100,6 @@ func (d Distributions) First(kinds ...record.LatencyKind) (record.LatencyKind, *
 	return "", nil
 }
 
-// Describe returns tables and curves of all kinds, in the order of Kinds.
 func (d Distributions) Describe() []Distribution {
 	out := []Distribution{}
 	for _, kind := range Kinds {
@@ -117,7 +110,6 @@ func (d Distributions) Describe() []Distribution {
 	return out
 }
 
-// Quantiles returns the quantiles of the tables, by kind.
 func (d Distributions) Quantiles() map[record.LatencyKind][]Quantile {
 	out := map[record.LatencyKind][]Quantile{}
 	for kind, s := range d {
@@ -171,7 +163,7 @@ func known(kind record.LatencyKind) bool {
 	return false
 }
 
-// decode checks that the histogram holds the stated number of samples.
+// decode checks the number of samples.
 func decode(dec *histogram.Decoder, encoded string, samples int64) (*histogram.Histogram, error) {
 	h, err := dec.Decode(encoded)
 	if err != nil {
@@ -204,7 +196,6 @@ func (s *Spread) describe(kind record.LatencyKind) Distribution {
 }
 
 type distribution struct {
-	// low and high find the bin of a rank; they are equal if every sample is exact.
 	low, high histogram.Ranks
 	// total includes censored requests.
 	total, timeouts int64
@@ -252,26 +243,25 @@ func (d distribution) quantile(q float64) Quantile {
 	return Quantile{Q: q, LowMicros: &first.Low, Micros: &last.High}
 }
 
-// Distribution is the merged histograms of one kind, over all blocks and generators.
+// Distribution is merged over all blocks and generators.
 type Distribution struct {
 	Kind    record.LatencyKind `json:"kind"`
 	Cells   int                `json:"cells"`
 	Samples int64              `json:"samples"`
-	// Timeouts took longer than the tool waits, and Dropped were planned but never sent. Both rank above all samples,
-	// at an unknown value.
+	// Timeouts and Dropped rank above all samples, at an unknown value.
 	Timeouts int64 `json:"timeouts"`
 	Dropped  int64 `json:"dropped,omitempty"`
-	// MeanLowMicros is the lower end of the mean, and MeanMicros then the upper end; nil if samples are exact.
+	// MeanLowMicros is the mean's lower end; nil for exact samples.
 	MeanLowMicros *float64   `json:"meanLowMicros,omitempty"`
 	MeanMicros    float64    `json:"meanMicros"`
 	MaxMicros     int64      `json:"maxMicros"`
 	Quantiles     []Quantile `json:"quantiles"`
-	// Curve samples the distribution for a chart; it holds known quantiles only.
+	// Curve is for a chart; it holds known quantiles.
 	Curve []Quantile `json:"curve"`
 }
 
-// Quantile is one quantile of a distribution. If Micros is nil, Unknown says why. If LowMicros is set, the quantile
-// lies between the two; otherwise it is Micros, to the histogram's resolution.
+// Quantile is unknown, because of Unknown, if Micros is nil. It lies between LowMicros and Micros, or is Micros to
+// the histogram's resolution.
 type Quantile struct {
 	Q         float64 `json:"q"`
 	LowMicros *int64  `json:"lowMicros,omitempty"`
@@ -279,7 +269,7 @@ type Quantile struct {
 	Unknown   Unknown `json:"unknown,omitempty"`
 }
 
-// Unknown is the reason why a quantile is unknown.
+// Unknown is why a quantile is unknown.
 type Unknown string
 
 const (
@@ -291,7 +281,7 @@ const (
 	NotSent Unknown = "NotSent"
 )
 
-// Preferred is the order in which a percentile prefers kinds: from the intended start if the load has one.
+// Preferred is the order of kinds for a percentile.
 var Preferred = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 
 // Between returns the bounds of a known quantile, in microseconds.

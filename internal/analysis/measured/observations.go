@@ -8,63 +8,59 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// ObservationName names what was seen of a cell apart from its speed, with its unit. Observations are never compared.
+// ObservationName names a fact about a cell, with its unit. Observations are never compared.
 type ObservationName string
 
 const (
-	// RunQueue is how long ready threads of the server waited for a CPU, in microseconds per request.
+	// RunQueue is how long the server's ready threads waited for a CPU.
 	RunQueue ObservationName = "runQueueMicrosPerRequest"
-	// DependencyCPU is the CPU time of all dependencies together, in microseconds per request.
+	// DependencyCPU is the CPU time of all dependencies.
 	DependencyCPU ObservationName = "dependencyCPUMicrosPerRequest"
-	// Pressure is the share of time in which a task waited for a CPU, by the kernel's pressure stall information.
+	// Pressure is the share of time with a task waiting for a CPU, by the kernel's PSI.
 	Pressure ObservationName = "cpuPressureShare"
 	// NeighbourShare is the share of the server's CPUs that others used.
 	NeighbourShare ObservationName = "neighbourShare"
-	// AgentShare is the largest share of one CPU that a generator's agent used while the tool ran.
+	// AgentShare is the largest of the agents.
 	AgentShare ObservationName = "agentShareOfOneCPU"
-	// RetransmittedShare is the share of TCP segments, of server and generators, that were resent.
+	// RetransmittedShare covers server and generators.
 	RetransmittedShare ObservationName = "retransmittedShareOfSegments"
-	// ConnectionsOpened is the number of connections that the server accepted.
+	// ConnectionsOpened counts those that the server accepted.
 	ConnectionsOpened ObservationName = "connectionsOpened"
-	// TimeWait is the largest number of TIME_WAIT sockets in a generator at the end.
+	// TimeWait is the largest number in a generator at the end.
 	TimeWait ObservationName = "timeWaitSockets"
 	// Fairness is Jain's index of the bytes sent per server connection.
 	Fairness ObservationName = "jainFairness"
-	// MemoryGrowth is the growth of the server's resident memory, in bytes per request; it may be negative.
+	// MemoryGrowth is of the server's resident memory; it may be negative.
 	MemoryGrowth ObservationName = "memoryGrowthBytesPerRequest"
-	// StartSkew is the time between the first connections of the first and the last generator, StartSkewError its
-	// possible error, both in microseconds.
+	// StartSkew is between the generators' first connections, StartSkewError its possible error.
 	StartSkew      ObservationName = "startSkewMicros"
 	StartSkewError ObservationName = "startSkewErrorMicros"
-	// Trend is how much faster the last third of a cell was than the first, as a share.
+	// Trend is how much faster the last third was than the first.
 	Trend ObservationName = "trendShare"
-	// ListenOverflows counts connections that found the server's accept queue full. SynRetransmits counts resent
-	// handshakes, by the side that saw more.
+	// ListenOverflows counts connections that found the accept queue full, SynRetransmits resent handshakes.
 	ListenOverflows ObservationName = "listenOverflows"
 	SynRetransmits  ObservationName = "synRetransmits"
-	// HungConnections counts connections that were answered at first and then no more.
+	// HungConnections were answered at first and then no more.
 	HungConnections ObservationName = "hungConnections"
-	// AuditedAnswers counts answers that an agent read during the measured load.
+	// AuditedAnswers were read by agents during the measured load.
 	AuditedAnswers ObservationName = "auditedAnswers"
 	// ServerMHz is the mean frequency of the server's CPUs under load.
 	ServerMHz ObservationName = "serverMHz"
-	// WorkChange is how much longer the same work took on the server's CPU after the cell, as a share.
+	// WorkChange is how much longer the same work took after the cell.
 	WorkChange ObservationName = "workChangeShare"
-	// LargestDip is how far the slowest interval of a cell lies below its mean, as a share.
+	// LargestDip is the slowest interval's distance below the mean.
 	LargestDip ObservationName = "largestDipShare"
-	// StillShare is the share of a cell spent in standstills: stretches of at least 0.2 s in which hardly an answer
-	// left.
+	// StillShare is the share of standstills: at least 0.2 s with hardly an answer.
 	StillShare ObservationName = "standstillShare"
 )
 
-// ObservationNames holds all names, in the order of tables.
+// ObservationNames are in the order of tables.
 var ObservationNames = []ObservationName{
 	DependencyCPU, RunQueue, Pressure, NeighbourShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
 	StartSkew, StartSkewError, Trend, LargestDip, StillShare,
 	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, ServerMHz, WorkChange,
 }
 
-// Observation summarizes one observation over the cells of a group.
 type Observation struct {
 	Name    ObservationName   `json:"name"`
 	Summary inference.Summary `json:"summary"`
@@ -88,14 +84,14 @@ func (f *Facts) observe() {
 	}
 }
 
-// note keeps an observation, unless it is NaN or infinite.
+// note ignores NaN and infinite values.
 func (f *Facts) note(name ObservationName, value float64) {
 	if !math.IsNaN(value) && !math.IsInf(value, 0) {
 		f.Observations[name] = value
 	}
 }
 
-// Observed returns an observation of the cell, and whether it is known.
+// Observed returns an observation, if known.
 func (f Values) Observed(name ObservationName) (float64, bool) {
 	v, ok := f.Observations[name]
 	return v, ok
@@ -127,7 +123,7 @@ func (f *Facts) observeServer() {
 	}
 }
 
-// observeNetwork sums the network namespaces. One that sent no segment was not read.
+// observeNetwork: a namespace that sent no segment was not read.
 func (f *Facts) observeNetwork() {
 	var all record.Network
 	read := false
@@ -153,7 +149,7 @@ func (f *Facts) observeNetwork() {
 	f.note(RetransmittedShare, float64(all.Retransmits)/float64(all.SegmentsOut))
 }
 
-// observeAgents relates an agent's CPU time to its run time. An agent with none was not read.
+// observeAgents: an agent without CPU time was not read.
 func (f *Facts) observeAgents() {
 	for _, r := range f.Runs {
 		if r == nil || r.AgentCPUNanos <= 0 {
@@ -165,8 +161,8 @@ func (f *Facts) observeAgents() {
 	}
 }
 
-// observeSkew compares the generators' first connections in the operator's clock. Each is accurate to half its round
-// trip; the error is what these halves may add to the skew.
+// observeSkew compares first connections in the operator's clock. Each is accurate to half its round trip; the error
+// adds these halves.
 func (f *Facts) observeSkew() {
 	if len(f.Runs) < 2 {
 		return
@@ -186,7 +182,6 @@ func (f *Facts) observeSkew() {
 	f.note(StartSkewError, float64(latest-earliest-(last-first))/1e3)
 }
 
-// observeKernel notes the kernel's connection counters and what the agents saw during the load.
 func (f *Facts) observeKernel() {
 	if h := f.Handshakes(); h != nil {
 		f.note(ListenOverflows, float64(h.ListenOverflows))

@@ -8,20 +8,19 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// OverTime is the speed of a group over the time of a cell: for each interval, the mean and the range over its cells,
-// each relative to its own mean.
+// OverTime is a group's speed over a cell's time: mean and range per interval, each cell relative to its own mean.
 type OverTime struct {
 	EveryMillis int64 `json:"everyMillis"`
 	Cells       int   `json:"cells"`
-	// ByCPU is true if the server's CPU time stands in for segments that were not counted.
+	// ByCPU: CPU time stands in for uncounted segments.
 	ByCPU bool `json:"byCPU"`
-	// Relative is 1 if an interval is as fast as the mean. The first and last interval of a cell are left out.
+	// Relative leaves out a cell's first and last interval.
 	Relative []float64 `json:"relative"`
-	// Least and Most are the slowest and the fastest cell in each interval, relative to its own mean.
+	// Least and Most are the slowest and fastest cell per interval.
 	Least []float64 `json:"least"`
 	Most  []float64 `json:"most"`
-	// LargestDip is how far the slowest interval of any cell lies below that cell's mean, as a share. DipBlock is the
-	// cell's block; DipMillis is where the interval begins in the measured time.
+	// LargestDip is the largest distance of an interval below its cell's mean. DipBlock is the cell's block,
+	// DipMillis where the interval begins.
 	LargestDip float64 `json:"largestDipShare"`
 	DipBlock   int32   `json:"dipBlock"`
 	DipMillis  int64   `json:"dipMillis"`
@@ -30,8 +29,7 @@ type OverTime struct {
 // minIntervals: fewer than three intervals per third say nothing.
 const minIntervals = 9
 
-// series is a cell over time, relative to its own mean. The first interval (connections open) and the last (the tool
-// stops) are left out.
+// series is relative to the cell's mean, without the first interval (connections open) and the last (the tool stops).
 type series struct {
 	block       int32
 	everyMillis int64
@@ -39,8 +37,7 @@ type series struct {
 	relative    []float64
 }
 
-// newSeries reads a cell's counts; nil if there are too few. Segments stand for answers; without segments, CPU time
-// does.
+// newSeries returns nil for too few counts. Segments stand for answers; without them, CPU time does.
 func newSeries(s *record.Series, loadSeconds float64, block int32) *series {
 	if s == nil || s.EveryMillis <= 0 {
 		return nil
@@ -68,8 +65,7 @@ func newSeries(s *record.Series, loadSeconds float64, block int32) *series {
 	return &out
 }
 
-// trend returns how much faster the last third is than the first, as a share; not finite if the first third stood
-// still.
+// trend is not finite if the first third stood still.
 func (s *series) trend() float64 {
 	third := len(s.relative) / 3
 	first, _ := inference.Moments(s.relative[:third])
@@ -77,7 +73,6 @@ func (s *series) trend() float64 {
 	return last/first - 1
 }
 
-// dip returns how far the slowest interval lies below the mean, and where it begins in milliseconds.
 func (s *series) dip() (share float64, atMillis int64) {
 	for i, v := range s.relative {
 		if i == 0 || 1-v > share {
@@ -87,8 +82,7 @@ func (s *series) dip() (share float64, atMillis int64) {
 	return share, atMillis
 }
 
-// NewOverTime averages cells over time; nil if none was sampled. It skips cells whose interval or count differs from
-// the first one's.
+// NewOverTime skips cells whose interval or count differs from the first one's.
 func NewOverTime(cells []Values) *OverTime {
 	var out *OverTime
 	var sums []float64
@@ -124,8 +118,7 @@ func NewOverTime(cells []Values) *OverTime {
 	return out
 }
 
-// HasCourse reports whether the cell has enough samples over time.
+// HasCourse reports whether there are enough samples over time.
 func (f Values) HasCourse() bool { return f.series != nil }
 
-// short rounds to four digits, enough for a chart.
 func short(v float64) float64 { return math.Round(v*1e4) / 1e4 }

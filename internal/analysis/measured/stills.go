@@ -41,8 +41,7 @@ func (s *series) still(least int) (times int, share float64) {
 	return times, float64(total) / float64(len(s.relative))
 }
 
-// observeStills notes the share of the load in which the server stood still. It skips ramps, which begin with little,
-// and cells with so few requests that it may be chance.
+// observeStills skips ramps, which begin with little, and cells with so few requests that it may be chance.
 func (f *Facts) observeStills() {
 	perInterval := float64(f.Requests) / (f.LoadSeconds * 1e3) * float64(f.series.everyMillis)
 	if f.Level.RampToRequestsPerSecond > 0 || perInterval < stillRequests {
@@ -61,7 +60,7 @@ func (f *Facts) observeStills() {
 	f.note(StillShare, share)
 }
 
-// HeldUp returns the largest share of the load for which others may have held up the server or its load.
+// HeldUp returns the largest share of the load in which others may have delayed it.
 func (f *Facts) HeldUp() float64 {
 	var lost, generators float64
 	for _, r := range f.Runs {

@@ -16,17 +16,15 @@ type machine struct {
 	values map[factOf]string
 }
 
-// Usual is what all trials of a run must share to be comparable: the machines of server and generators, the image of
-// each implementation, and the script of each load. Machines and images are those of most trials (the first one on a
-// tie). Scripts are those that the run froze at its start.
+// Usual is what a run's trials must share: machines, images and scripts. Machines and images are those of most
+// trials, scripts those frozen at the start.
 type Usual struct {
-	// images is by implementation, scripts by load. Unknown ones are missing.
 	machine         map[factOf]string
 	images, scripts map[string]string
 }
 
-// NewUsual finds what most trials share. It settles one fact after another, each among the trials that agree on the
-// earlier facts. So at least one trial agrees on all of them; separate majorities may exclude each other.
+// NewUsual settles one fact after another, each among the trials that agree on the earlier ones. So at least one
+// trial agrees on all; separate majorities may exclude each other.
 func NewUsual(data record.RunData) *Usual {
 	u := &Usual{machine: map[factOf]string{}, images: map[string]string{}, scripts: map[string]string{}}
 	trials := inOrder(data.Trials)
@@ -63,7 +61,6 @@ func NewUsual(data record.RunData) *Usual {
 	return u
 }
 
-// inOrder returns the trials in the order in which they were measured.
 func inOrder(all []record.TrialData) []*record.TrialData {
 	var trials []*record.TrialData
 	for i := range all {
@@ -75,7 +72,7 @@ func inOrder(all []record.TrialData) []*record.TrialData {
 	return trials
 }
 
-// mostFrequent returns the most frequent value, the first one on a tie; empty if none is known.
+// mostFrequent returns the first value on a tie.
 func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string) string {
 	counts, best := map[string]int{}, ""
 	for _, t := range trials {
@@ -91,8 +88,7 @@ func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string)
 	return best
 }
 
-// machineOf returns the facts of the server's machine and of the first generators' machines. Missing or unreadable
-// facts are left out, so they count against nobody.
+// machineOf leaves out missing or unreadable facts, so they count against nobody.
 func machineOf(t *record.TrialData, generators int) machine {
 	m := machine{values: map[factOf]string{}}
 	own, _ := t.Server(0)
@@ -120,7 +116,6 @@ func (m *machine) add(t *record.TrialData, role string, e record.Environment) {
 	}
 }
 
-// nodeOf returns the node of a trial's pod; empty if unknown.
 func nodeOf(t *record.TrialData, subject string) string {
 	member := subject
 	if subject == SubjectServer {
@@ -132,8 +127,7 @@ func nodeOf(t *record.TrialData, subject string) string {
 	return ""
 }
 
-// imageOf returns the digest of the server's image; empty if unknown. The name is cut off, since one image may have
-// several.
+// imageOf returns the server's digest without the image's name, since one image may have several.
 func imageOf(t *record.TrialData) string {
 	p := util.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Member == record.MemberServer(0) })
 	if p == nil {
@@ -142,14 +136,13 @@ func imageOf(t *record.TrialData) string {
 	return p.ImageID[strings.LastIndex(p.ImageID, "@")+1:]
 }
 
-// Difference is a fact of a machine that most trials do not share.
+// Difference is a fact that most trials do not share.
 type Difference struct {
-	// Role says whose machine it is, Fact what differs.
 	Role, Fact string
 	Own, Usual string
 }
 
-// OtherMachine lists what differs between a cell's machines and the usual ones, by role.
+// OtherMachine lists how a cell's machines differ from the usual ones.
 func (u *Usual) OtherMachine(f *Facts) []Difference {
 	own := machineOf(f.Trial, len(f.Runs))
 	var out []Difference
@@ -161,12 +154,11 @@ func (u *Usual) OtherMachine(f *Facts) []Difference {
 	return out
 }
 
-// OtherImage reports whether the cell's server ran from an unusual image, and returns both digests. An unknown image
-// counts as equal.
+// OtherImage reports whether the server's known image is unusual, with both digests.
 func (u *Usual) OtherImage(f *Facts) (own, want string, other bool) {
 	own, want = imageOf(f.Trial), u.images[f.Trial.Manifest.Servers[0]]
 	return own, want, own != "" && own != want
 }
 
-// Script returns the SHA-256 of the script that the run froze for a load; empty if the load has none.
+// Script returns the SHA-256 of a load's frozen script.
 func (u *Usual) Script(load string) string { return u.scripts[load] }

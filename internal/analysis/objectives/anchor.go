@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// LeastRegressionRuns is the number of earlier runs from which their spread counts as the error of a Regression.
+// LeastRegressionRuns is how many earlier runs make their spread the error of a Regression.
 const LeastRegressionRuns = 3
 
 // regression compares an implementation with itself in earlier runs, through an anchor that all runs measured.
@@ -55,7 +55,6 @@ func (j judge) regression(o record.Objective, l planned.Level, i planned.Impleme
 	return f
 }
 
-// earlierRun analyses an earlier run once, without that run's own earlier runs.
 func (j judge) earlierRun(prefix string) (r *Run, missing string) {
 	if r := j.earlier[prefix]; r != nil {
 		return r, ""
@@ -74,7 +73,6 @@ func (j judge) earlierRun(prefix string) (r *Run, missing string) {
 	return &analysed, ""
 }
 
-// alike returns why two runs cannot be compared at a level; empty if they can.
 func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, detail string) {
 	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail
@@ -109,8 +107,7 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 	return sameScript(&now.Data, &then.Data, *level, l)
 }
 
-// sameBodies returns why request bodies make a load incomparable; empty if they do not. An unknown digest counts as
-// equal.
+// sameBodies: an unknown digest counts as equal.
 func sameBodies(now, then []planned.Request, load string) (why Reason, detail string) {
 	for _, is := range now {
 		was := util.First(then, func(r *planned.Request) bool { return r.Load == load && r.Key == is.Key })
@@ -121,7 +118,7 @@ func sameBodies(now, then []planned.Request, load string) (why Reason, detail st
 	return "", ""
 }
 
-// pathBeside returns the level's path, or nothing if either is a mix, whose requests show the difference.
+// pathBeside returns nothing for a mix, whose requests show the difference.
 func pathBeside(l, other planned.Level) string {
 	if len(l.Mix)+len(other.Mix) > 0 {
 		return ""
@@ -141,8 +138,7 @@ func bodies(l planned.Level) string {
 	return strings.Join(all, ", ")
 }
 
-// sameAnchor checks that both runs share a namespace and measured the same anchor: image digest, command, settings,
-// ConfigMaps and CPUs.
+// sameAnchor requires the same namespace, image digest, command, settings, ConfigMaps and CPUs.
 func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail string) {
 	if was, is := then.Manifest.Run.Namespace, now.Manifest.Run.Namespace; was != is {
 		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
@@ -166,8 +162,7 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 	return sameConfigMaps(now.Manifest.Given(*a), then.Manifest.Given(*b), anchor)
 }
 
-// sameConfigMaps checks that an anchor got the same ConfigMaps. A run without a record of them, or with digests of
-// other keys, counts as equal, as for scripts.
+// sameConfigMaps: a run without a record of them, or with other keys, counts as equal.
 func sameConfigMaps(now, then []record.ConfigMap, anchor string) (why Reason, detail string) {
 	for _, is := range now {
 		was := util.First(then, func(c *record.ConfigMap) bool { return c.Name == is.Name && slices.Equal(c.Keys, is.Keys) })
@@ -182,8 +177,7 @@ func plannedAs(d *record.RunData, name string) *record.Implementation {
 	return util.First(d.Manifest.Plan.Implementations, func(i *record.Implementation) bool { return i.Name == name })
 }
 
-// imagesOf returns the distinct image digests of an implementation. An unknown one is "unknown" plus its trial, so it
-// equals nothing.
+// imagesOf gives an unknown image its trial's name, so it equals nothing.
 func imagesOf(d *record.RunData, name string) []string {
 	var out []string
 	for _, t := range d.Trials {
@@ -259,8 +253,7 @@ func withinRuns(now verdict.Result, then []verdict.Result) float64 {
 	return inference.TQuantile(1-inference.Alpha/2, variance*variance/terms) * math.Sqrt(variance)
 }
 
-// sameScript returns why the script makes a level incomparable; empty if it does not. A run that froze no script
-// counts as equal.
+// sameScript: a run that froze no script counts as equal.
 func sameScript(now, then *record.RunData, before, l planned.Level) (why Reason, detail string) {
 	if before.Scripted != l.Scripted {
 		return LoadDiffers, fmt.Sprintf("script of load %s is set in one of the runs only", l.Load)
@@ -272,7 +265,6 @@ func sameScript(now, then *record.RunData, before, l planned.Level) (why Reason,
 	return "", ""
 }
 
-// scriptOf returns the digest of the frozen script of a load; empty if there is none.
 func scriptOf(m record.RunManifest, load string) string {
 	if s := util.First(m.Scripts, func(s *record.FrozenScript) bool { return s.Load == load }); s != nil {
 		return s.SHA256

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
-// ofCases evaluates an objective on program cases, for each implementation; none if the objective concerns loads.
+// ofCases returns none if the objective concerns loads.
 func (j judge) ofCases(o record.Objective, r Result) []Result {
 	metric := o.CaseMetric()
 	if metric == "" {
@@ -38,7 +38,7 @@ func (j judge) ofCases(o record.Objective, r Result) []Result {
 	return out
 }
 
-// ofCase is faulty if the implementation failed the case in some process.
+// ofCase is faulty if the implementation failed the case anywhere.
 func (j judge) ofCase(o record.Objective, name, metric string, i planned.Implementation) (f estimate) {
 	switch o.Metric {
 	case v1alpha1.ObjectiveRatioToBaseline:
@@ -52,8 +52,7 @@ func (j judge) ofCase(o record.Objective, name, metric string, i planned.Impleme
 	return f
 }
 
-// meanOfCase is the mean over the processes that count. Values that may be 0, such as allocations, get a Student
-// interval, or none if all are equal.
+// meanOfCase gives values that may be 0, such as allocations, a Student interval.
 func (j judge) meanOfCase(name, metric, implementation string) estimate {
 	var values []float64
 	printed := 0
@@ -89,7 +88,7 @@ func (j judge) meanOfCase(name, metric, implementation string) estimate {
 	return f
 }
 
-// ratioOfCase is the comparison with the baseline. If both are 0 in every block, nothing changed.
+// ratioOfCase: if both are 0 in every block, nothing changed.
 func (j judge) ratioOfCase(name, metric, implementation string) estimate {
 	c := util.First(j.run.Rows, func(c *verdict.RowComparison) bool {
 		return c.Implementation == implementation && c.Case == name && string(c.Metric) == metric
@@ -132,7 +131,6 @@ func (j judge) regressionOfCase(o record.Objective, name, metric, implementation
 	return against(verdict.RowsByBlock(j.run.Cases, name, metric, implementation, o.Against.Anchor), then)
 }
 
-// alikePrograms returns why two runs cannot be compared in a case; empty if they can.
 func alikePrograms(now, then Run, name, metric, anchor, implementation string) (why Reason, detail string) {
 	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail

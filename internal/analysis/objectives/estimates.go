@@ -18,7 +18,6 @@ import (
 
 // Run is a run as objectives see it.
 type Run struct {
-	// Data are the records; each trial has one server.
 	Data            record.RunData
 	Implementations []planned.Implementation
 	Levels          []planned.Level
@@ -26,18 +25,15 @@ type Run struct {
 	Groups          []validity.Group
 	Comparisons     []verdict.Comparison
 	Capacities      []capacity.Capacity
-	// Cases are values by block, Rows the contenders' comparisons. CaseFailures counts processes in which a case is
-	// missing or failed, by a place without a metric.
-	Cases        []verdict.BlockRow
-	Rows         []verdict.RowComparison
-	CaseFailures map[verdict.Place]int
-	// ImplementationFailures counts the trials that each implementation failed.
+	// CaseFailures counts processes with a missing or failed case, by a place without a metric.
+	Cases                  []verdict.BlockRow
+	Rows                   []verdict.RowComparison
+	CaseFailures           map[verdict.Place]int
 	ImplementationFailures map[string]int
 }
 
 type judge struct {
-	run Run
-	// analyse makes a Run of an earlier run's records; earlier caches the results by prefix.
+	run     Run
 	analyse func(record.RunData) (Run, error)
 	earlier map[string]*Run
 }
@@ -79,7 +75,7 @@ func (j judge) estimate(o record.Objective, l planned.Level, i planned.Implement
 	return f
 }
 
-// meanOf is the mean over blocks with its interval. The high end is open if the summary's is.
+// meanOf leaves the high end open if the summary's is.
 func meanOf(g *validity.Group, s *inference.Summary) estimate {
 	if s == nil || s.Low == nil {
 		f := unknown(lacking(g, s), "")
@@ -105,7 +101,7 @@ func lacking(g *validity.Group, s *inference.Summary) Reason {
 	return TooFewBlocks
 }
 
-// limit opens the end of an interval that the generator limited: a throughput could be higher, a latency lower.
+// limit opens the end that the generator limited: a throughput could be higher, a latency lower.
 func limit(g *validity.Group, m v1alpha1.ObjectiveMetric, f *estimate) {
 	var end bool
 	switch m {
@@ -124,12 +120,11 @@ func limit(g *validity.Group, m v1alpha1.ObjectiveMetric, f *estimate) {
 	}
 }
 
-// attempts counts completed requests and those lost with their connection.
+// attempts include requests lost with their connection.
 func attempts(c validity.Cell) int64 {
 	return c.Requests + c.Errors.Connect + c.Errors.Read + c.Errors.Write
 }
 
-// silent means that the server gave neither answers nor errors.
 func silent(c validity.Cell) bool { return attempts(c) == 0 && c.ImplementationFailure() }
 
 // errorRate is the share of failed requests over all cells, including void ones, since errors void most of them. Its
@@ -168,9 +163,8 @@ func errorRate(g *validity.Group) estimate {
 	return f
 }
 
-// percentileOf is a quantile of the merged distribution. Its interval is Student's t on the logs of the blocks'
-// quantiles, and includes the merged one. For bracketed quantiles, the low end uses the low values and the high end
-// the high ones.
+// percentileOf is of the merged distribution. Its interval (Student's t on the logs of the blocks' quantiles)
+// includes it, with low ends from low values and high ends from high ones.
 func percentileOf(g *validity.Group, name string) estimate {
 	column := slices.Index(record.Percentiles, name)
 	kind, merged := preferred(g)
@@ -249,14 +243,13 @@ func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementati
 	return f
 }
 
-// share opens a ratio's interval if its sides took turns or shared a busy generator.
 func (f *estimate) share(diluting bool) {
 	if diluting && f.why == "" {
 		f.why, f.low, f.high = Diluted, diluted(f.low), diluted(f.high)
 	}
 }
 
-// diluted opens the end that points away from 1: the servers may differ by more.
+// diluted opens the end away from 1.
 func diluted(end float64) float64 {
 	switch {
 	case end > 1:
@@ -267,8 +260,7 @@ func diluted(end float64) float64 {
 	return end
 }
 
-// loosen opens the ends of a ratio whose numerator or denominator is only a bound: lower for a throughput, upper for
-// a latency.
+// loosen opens the ends of a ratio with a bound as numerator or denominator.
 func (f *estimate) loosen(m verdict.Metric, numerator, denominator bool) {
 	if !m.MoreIsBetter() {
 		numerator, denominator = denominator, numerator
@@ -284,7 +276,7 @@ func (f *estimate) loosen(m verdict.Metric, numerator, denominator bool) {
 	}
 }
 
-// ofCapacity bounds a capacity. If no trial sustained a rate, it lies below the lowest missed rates.
+// ofCapacity: without a sustained rate, it lies below the lowest missed ones.
 func ofCapacity(c capacity.Capacity) estimate {
 	f := unknown(TooFewBlocks, "")
 	switch {

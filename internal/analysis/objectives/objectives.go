@@ -30,16 +30,15 @@ type Reason string
 const (
 	// IntervalStraddles means that the interval contains the bound.
 	IntervalStraddles Reason = "IntervalStraddles"
-	// TooFewBlocks means fewer than three blocks with the value, so no interval.
+	// TooFewBlocks means fewer than three blocks with the value.
 	TooFewBlocks Reason = "TooFewBlocks"
 	// VoidCells means that void cells leave fewer than three blocks.
 	VoidCells Reason = "VoidCells"
 	// NotMeasured means that no cell has the value.
 	NotMeasured Reason = "NotMeasured"
-	// Diluted means that the sides took turns or shared a busy generator, so their servers may differ by more.
+	// Diluted means that turns or a shared busy generator hide part of the difference.
 	Diluted Reason = "Diluted"
-	// GeneratorLimited means that the generator was the bottleneck or too busy: a throughput is a lower bound, a
-	// latency an upper one.
+	// GeneratorLimited means that a throughput is a lower bound, a latency an upper one.
 	GeneratorLimited Reason = "GeneratorLimited"
 	// LowerBound means that searches found only lower bounds of a capacity.
 	LowerBound Reason = "LowerBound"
@@ -47,12 +46,12 @@ const (
 	NoRateSustained Reason = "NoRateSustained"
 	// TooFewSamples means too few samples for the percentile.
 	TooFewSamples Reason = "TooFewSamples"
-	// TimedOut means that the percentile lies among requests that timed out or were not sent.
+	// TimedOut means that the percentile lies among timed-out or unsent requests.
 	TimedOut Reason = "TimedOut"
 	// ZeroHasNoRatio means that one side of a ratio is 0.
 	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
-	// ImplementationFailures means that the value meets the bound, but the implementation failed in some cell or
-	// trial. It cannot pass by the cells that it survived.
+	// ImplementationFailures means that the value meets the bound, but the implementation failed elsewhere and cannot
+	// pass by the cells that it survived.
 	ImplementationFailures Reason = "ImplementationFailures"
 	// NoEarlierRun means that an earlier run could not be read; Detail says why.
 	NoEarlierRun Reason = "NoEarlierRun"
@@ -60,36 +59,33 @@ const (
 	NoAnchor Reason = "NoAnchor"
 	// AnchorDiffers means that the anchor differed between runs; Detail says how.
 	AnchorDiffers Reason = "AnchorDiffers"
-	// LoadDiffers means that the earlier run lacks the level or loaded it differently; Detail says how.
+	// LoadDiffers means that the earlier run lacks the level or loaded it differently.
 	LoadDiffers Reason = "LoadDiffers"
 )
 
-// Result is one objective of one implementation at one level or in one case.
+// Result is one objective of one implementation at one place.
 type Result struct {
-	// Index and Name are the objective's in the plan.
 	Index      int                      `json:"index"`
 	Name       string                   `json:"name,omitempty"`
 	Metric     v1alpha1.ObjectiveMetric `json:"metric"`
 	Percentile string                   `json:"percentile,omitempty"`
 	Of         v1alpha1.ComparedMetric  `json:"of,omitempty"`
 	record.Point
-	// Case is the case of a microbenchmark, which has no Point.
-	Case           string `json:"case,omitempty"`
-	Implementation string `json:"implementation"`
-	// Unit is that of Min, Max, Value, Low and High.
-	Unit string   `json:"unit"`
-	Min  *float64 `json:"min,omitempty"`
-	Max  *float64 `json:"max,omitempty"`
-	// Value is nil if not measured. Low and High are its interval at inference.Confidence; a bound's open end is nil.
+	// Case has no Point.
+	Case           string   `json:"case,omitempty"`
+	Implementation string   `json:"implementation"`
+	Unit           string   `json:"unit"`
+	Min            *float64 `json:"min,omitempty"`
+	Max            *float64 `json:"max,omitempty"`
+	// Low and High are the interval at inference.Confidence; an open end is nil.
 	Value *float64 `json:"value,omitempty"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
-	// N counts the blocks, EarlierN those of a Regression's earlier runs together. Requests counts an ErrorRate's
-	// requests or a LatencyPercentile's samples.
+	// N counts blocks, EarlierN those of all earlier runs. Requests counts an ErrorRate's requests or a percentile's
+	// samples.
 	N        int `json:"n"`
 	EarlierN int `json:"earlierN,omitempty"`
-	// EarlierRuns counts a Regression's earlier runs. WithinRuns is true if they are too few, so the interval covers
-	// only the spread within runs.
+	// WithinRuns: too few earlier runs, so the interval covers only the spread within runs.
 	EarlierRuns int   `json:"earlierRuns,omitempty"`
 	WithinRuns  bool  `json:"withinRunsOnly,omitempty"`
 	Requests    int64 `json:"requests,omitempty"`
@@ -111,15 +107,13 @@ var units = map[v1alpha1.ObjectiveMetric]string{
 type estimate struct {
 	value, low, high float64
 	n, earlierN      int
-	// withinRuns is true if the spread between the earlier runs is unknown.
-	earlierRuns int
-	withinRuns  bool
-	requests    int64
-	kind        record.LatencyKind
-	// why is the reason for a missing value or interval end.
-	why    Reason
-	detail string
-	// faulty is true if the implementation failed in a way that the value does not show.
+	earlierRuns      int
+	withinRuns       bool
+	requests         int64
+	kind             record.LatencyKind
+	why              Reason
+	detail           string
+	// faulty: the implementation failed without effect on the value.
 	faulty bool
 }
 
@@ -127,7 +121,7 @@ func unknown(why Reason, detail string) estimate {
 	return estimate{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
 }
 
-// Judge evaluates every objective of the spec. Analyse makes a Run from an earlier run's records.
+// Judge evaluates every objective. Analyse makes a Run of earlier records.
 func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
 	j := judge{run: run, analyse: analyse, earlier: map[string]*Run{}}
 	out := []Result{}
@@ -187,13 +181,11 @@ func boundsOf(o record.Objective) (low, high *float64, err error) {
 	return low, high, nil
 }
 
-// concerns reports whether an objective applies to a level. A capacity has no level.
 func concerns(o record.Objective, l planned.Level) bool {
 	return o.Metric != v1alpha1.ObjectiveCapacity && o.CaseMetric() == "" && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
 		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
 }
 
-// judged reports whether an objective applies to an implementation.
 func judged(o record.Objective, i planned.Implementation) bool {
 	if len(o.Implementations) > 0 {
 		return slices.Contains(o.Implementations, i.Name)
@@ -204,7 +196,6 @@ func judged(o record.Objective, i planned.Implementation) bool {
 	return (o.Metric != v1alpha1.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
 }
 
-// At returns the name of the level or the case.
 func (r Result) At() string {
 	if r.Case != "" {
 		return r.Case
@@ -212,7 +203,7 @@ func (r Result) At() string {
 	return r.Point.Name()
 }
 
-// with compares a value with the bound. Equality meets it.
+// with: equality meets the bound.
 func (r Result) with(f estimate) Result {
 	r.N, r.EarlierN, r.Requests, r.Kind, r.Detail = f.n, f.earlierN, f.requests, f.kind, f.detail
 	r.EarlierRuns, r.WithinRuns = f.earlierRuns, f.withinRuns
@@ -245,8 +236,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// Beyond returns how far a value (or its interval's end) lies on the wrong side of its bound, as a ratio; 0 if
-// unknown.
+// Beyond returns how far a value (or its interval's end) is beyond its bound, as a ratio; 0 if unknown.
 func (r Result) Beyond() float64 {
 	value := r.Value
 	switch {

@@ -1,5 +1,5 @@
-// Package planned reads the plan of a run for analysis: levels, searches, and who is compared with whom. The plan has
-// all defaults filled in. The package knows nothing of the measurements.
+// Package planned reads a run's plan for analysis: levels, searches, and who is compared with whom. The plan has all
+// defaults filled in.
 package planned
 
 import (
@@ -19,7 +19,7 @@ type Implementation struct {
 	// TLS means that it speaks HTTPS.
 	TLS      bool             `json:"tls,omitempty"`
 	Settings []record.Setting `json:"settings,omitempty"`
-	// ConfigMaps are as of the start of the run; older records have none.
+	// ConfigMaps are as of the run's start; older records have none.
 	ConfigMaps []record.ConfigMap `json:"configMaps,omitempty"`
 }
 
@@ -27,34 +27,33 @@ type Implementation struct {
 type Level struct {
 	record.Point
 	Tool record.Tool `json:"tool"`
-	// RampToRequestsPerSecond is the arrival rate at the end of the level; 0 if constant.
+	// RampToRequestsPerSecond is the rate at the end; 0 if constant.
 	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
-	// Generators is the number of generator pods, Threads the threads of each.
+	// Generators counts pods, Threads the threads of each.
 	Generators int32                `json:"generators"`
 	Threads    int32                `json:"threads"`
 	Connection record.ConnectionUse `json:"connection"`
-	// StreamsPerConnection is the number of requests in flight per connection; 0 means 1.
+	// StreamsPerConnection of 0 means 1.
 	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
 	// Protocol is empty for HTTP/1.
 	Protocol record.Protocol `json:"protocol,omitempty"`
-	// Scripted is true if a user's script makes the requests.
-	Scripted bool `json:"scripted,omitempty"`
+	Scripted bool            `json:"scripted,omitempty"`
 	// Path is empty for a mix.
 	Path string `json:"path,omitempty"`
-	// Request is the key of the request; empty for a plain GET, whose key is its path.
+	// Request is the key; empty for a plain GET, whose key is its path.
 	Request string `json:"request,omitempty"`
-	// AnyBody is true if the bodies of the answers are not compared.
+	// AnyBody: bodies are not compared.
 	AnyBody bool `json:"anyBody,omitempty"`
-	// Mix replaces Path, Request and AnyBody if there are several requests.
+	// Mix replaces Path, Request and AnyBody.
 	Mix             []Asked `json:"mix,omitempty"`
 	WarmupSeconds   int32   `json:"warmupSeconds"`
 	DurationSeconds int32   `json:"durationSeconds"`
 }
 
-// Search is a load whose rates are found during a trial; its steps are not levels.
+// Search finds its rates during a trial; its steps are not levels.
 type Search struct {
 	record.Search
-	// Level holds what the steps share: load, tool, and the most virtual users.
+	// Level is what the steps share.
 	Level
 }
 
@@ -67,24 +66,22 @@ func (s Search) Step(at record.Point) Level {
 
 // Run is the plan of a run.
 type Run struct {
-	// Latencies are the compared percentiles. Duet means that servers take turns, without latencies.
+	// Duet means turns, and no latencies.
 	Latencies []string
 	Duet      bool
-	// Weights are the loads' weights in the overall mean; none if the spec has none.
-	Weights  map[string]float64
-	Baseline string
-	// Blocks includes repeat blocks that were begun. TrialsPerBlock depends on the kind of work: a trial may measure
-	// several implementations.
+	Weights   map[string]float64
+	Baseline  string
+	// Blocks includes begun repeat blocks. TrialsPerBlock depends on the kind of work.
 	Blocks          int32
 	TrialsPerBlock  int
 	Implementations []Implementation
 	Levels          []Level
-	// Analyses counts the possible analyses: one at the end, plus interim ones if spec.stop allows them.
+	// Analyses includes interim ones, if spec.stop allows them.
 	Analyses int
 	Searches []Search
-	// Requests are those of mixes and of loads with more than a GET in HTTP/1. A script's requests are unknown.
+	// Requests lists mixes and more than a plain GET; a script's are unknown.
 	Requests []Request
-	// WholeTrials is true if trials have no cells; each then counts as one.
+	// WholeTrials: trials have no cells, and each counts as one.
 	WholeTrials bool
 }
 
@@ -142,7 +139,7 @@ func LevelOf(c record.Cell) Level {
 	return l
 }
 
-// Cell returns the level as its tool knows it, without the request.
+// Cell returns the level for its tool, without the request.
 func (l Level) Cell() record.Cell {
 	c := record.Cell{
 		Load: l.Load, Tool: l.Tool, Connections: l.Connections, RequestsPerSecond: l.RequestsPerSecond, RampToRequestsPerSecond: l.RampToRequestsPerSecond, Step: l.Step,
@@ -151,10 +148,9 @@ func (l Level) Cell() record.Cell {
 	return c.Speaking(l.Protocol)
 }
 
-// InFlight returns the most requests in flight at once.
 func (l Level) InFlight() int64 { return l.Cell().InFlight() }
 
-// GeneratorCPUs returns the CPUs that each generator should own: one per thread.
+// GeneratorCPUs returns one CPU per thread.
 func (l Level) GeneratorCPUs() int32 { return l.Threads }
 
 // Implementation returns a planned implementation.

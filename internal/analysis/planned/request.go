@@ -12,14 +12,13 @@ import (
 
 // Asked is one request of a level.
 type Asked struct {
-	// Key is unique among the requests of the run.
-	Key    string `json:"key"`
-	Weight int32  `json:"weight"`
-	// AnyBody is true if the bodies of its answers are not compared.
-	AnyBody bool `json:"anyBody,omitempty"`
+	// Key is unique in the run.
+	Key     string `json:"key"`
+	Weight  int32  `json:"weight"`
+	AnyBody bool   `json:"anyBody,omitempty"`
 }
 
-// Asked returns the requests of a level: those of its mix, or its only one.
+// Asked returns the requests of the mix, or the only one.
 func (l Level) Asked() []Asked {
 	if len(l.Mix) > 0 {
 		return l.Mix
@@ -50,25 +49,25 @@ func mixOf(mix []record.MixedRequest) []Asked {
 // Request is a request of a load.
 type Request struct {
 	Load string `json:"load"`
-	// Share is its part of a mix; 0 if the load has one request.
+	// Share is its part of a mix; else 0.
 	Share float64 `json:"share,omitempty"`
-	// Key is unique among the requests of the run.
+	// Key is unique in the run.
 	Key    string `json:"key"`
 	Method string `json:"method"`
 	// Protocol is empty for HTTP/1.
 	Protocol record.Protocol `json:"protocol,omitempty"`
 	Path     string          `json:"path"`
 	Headers  []record.Header `json:"headers,omitempty"`
-	// BodyBytes and BodySHA256 describe the body. It is in the plan, or stored separately if From is set.
+	// The body is in the plan, or stored separately if From is set.
 	BodyBytes  int    `json:"bodyBytes"`
 	BodySHA256 string `json:"bodySHA256,omitempty"`
-	// From names the source of the body; empty if the spec holds it.
+	// From names the body's source.
 	From string `json:"from,omitempty"`
-	// AnyBody is true if the bodies of the answers are not compared.
+	// AnyBody: bodies are not compared.
 	AnyBody bool `json:"anyBody,omitempty"`
 }
 
-// requests returns the requests of mixes, and those that are more than a compared GET in HTTP/1.
+// requests leaves out plain GETs in HTTP/1.
 func requests(cells []record.Cell, frozen []record.FrozenBody) []Request {
 	var out []Request
 	for _, c := range cells {

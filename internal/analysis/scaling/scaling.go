@@ -15,55 +15,49 @@ import (
 type Outcome string
 
 const (
-	// NotReached means that the throughput still rises at the last level by more than noise.
+	// NotReached means that the throughput still rises at the last level.
 	NotReached Outcome = "NotReached"
 	// SaturatedAtOrBelowFirst means that no level rises over the first one.
 	SaturatedAtOrBelowFirst Outcome = "SaturatedAtOrBelowFirst"
-	// Knee means that the Universal Scalability Law gives the connections of the peak throughput.
+	// Knee means that the Universal Scalability Law gives the peak.
 	Knee Outcome = "Knee"
-	// SaturatesBetween means that the throughput rises up to one level and not beyond the next.
+	// SaturatesBetween means a rise up to one level and not beyond the next.
 	SaturatesBetween Outcome = "SaturatesBetween"
-	// GeneratorLimited means that the generator was the bottleneck before the server.
+	// GeneratorLimited means that the generator's limit came first.
 	GeneratorLimited Outcome = "GeneratorLimited"
-	// Unclear means that too few blocks or too much noise hide the limit.
+	// Unclear means too few blocks or too much noise.
 	Unclear Outcome = "Unclear"
 )
 
-// Result is how one implementation's throughput follows the connections of one closed load.
+// Result is how throughput follows a closed load's connections.
 type Result struct {
-	Implementation string  `json:"implementation"`
-	Load           string  `json:"load"`
-	Outcome        Outcome `json:"outcome"`
-	// Reason is why the outcome is Unclear: TooFewBlocks or NoiseTooHigh.
-	Reason verdict.Reason `json:"reason,omitempty"`
-	// Points are in ascending order of connections.
-	Points []Point `json:"points"`
-	// From and To are the levels, in connections, between which the throughput stops rising; 0 if unknown. For
-	// NotReached, From is the last level.
+	Implementation string         `json:"implementation"`
+	Load           string         `json:"load"`
+	Outcome        Outcome        `json:"outcome"`
+	Reason         verdict.Reason `json:"reason,omitempty"`
+	Points         []Point        `json:"points"`
+	// From and To enclose the limit, in connections; 0 if unknown. For NotReached, From is the last level.
 	From int32 `json:"fromConnections,omitempty"`
 	To   int32 `json:"toConnections,omitempty"`
-	// GeneratorLimitFrom is the first level limited by the generator; 0 if none. From there on, no level can show a
-	// knee.
+	// GeneratorLimitFrom is the first level limited by the generator; no level from there on shows a knee.
 	GeneratorLimitFrom int32 `json:"generatorLimitFromConnections,omitempty"`
 	// Asymptotic is the estimate N* = Xmax · R(1): the connections that keep the server always busy if none waited
 	// for another. R(1) is 1 / X(1), so it needs level 1; it is not given for several streams.
 	Asymptotic *Estimate `json:"asymptoticConnections,omitempty"`
-	// Knee is the peak of the fitted curve, for outcome Knee only.
-	Knee *Estimate `json:"kneeConnections,omitempty"`
-	// Fit is the fitted curve, for outcome Knee only. It is not given for several streams, since its parameters
-	// assume one request at a time.
+	Knee       *Estimate `json:"kneeConnections,omitempty"`
+	// Fit is for outcome Knee. It is not given for several streams, since its parameters assume one request at a
+	// time.
 	Fit *inference.USL `json:"usl,omitempty"`
 }
 
 // Point is one level of a sweep.
 type Point struct {
-	Connections int32 `json:"connections"`
-	// Throughput is nil if no cell counts.
-	Throughput *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
-	IsBound    bool               `json:"throughputIsLowerBound"`
-	// PerConnection is the throughput per connection as a share of that at level 1; nil without level 1.
+	Connections int32              `json:"connections"`
+	Throughput  *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
+	IsBound     bool               `json:"throughputIsLowerBound"`
+	// PerConnection is relative to level 1; nil without it.
 	PerConnection *float64 `json:"perConnectionShare,omitempty"`
-	// Residual is the measured over the fitted throughput, minus 1; nil without a fit.
+	// Residual is measured / fitted throughput - 1.
 	Residual *float64 `json:"residual,omitempty"`
 }
 
@@ -90,7 +84,7 @@ const (
 	uslMisfit = 0.1
 )
 
-// Of evaluates every implementation under every load whose closed levels differ in connections only.
+// Of evaluates all loads whose closed levels differ in connections only.
 func Of(p planned.Run, groups []validity.Group, seed uint64) []Result {
 	out := []Result{}
 	for _, load := range sweeps(p.Levels) {
@@ -106,7 +100,6 @@ func Of(p planned.Run, groups []validity.Group, seed uint64) []Result {
 	return out
 }
 
-// sweeps returns the loads with at least two closed levels, each in ascending order of connections.
 func sweeps(levels []planned.Level) [][]planned.Level {
 	var out [][]planned.Level
 	for _, l := range levels {
@@ -128,9 +121,8 @@ func sweeps(levels []planned.Level) [][]planned.Level {
 }
 
 type sweep struct {
-	seed   uint64
-	levels []inference.BlockRates
-	// streams means several requests in flight per connection.
+	seed    uint64
+	levels  []inference.BlockRates
 	streams bool
 	out     Result
 }
@@ -205,7 +197,6 @@ func (s *sweep) perConnection() {
 	}
 }
 
-// rise compares two levels block by block: the throughput's share of a proportional rise.
 type rise struct {
 	pairs           int
 	mean, low, high float64
@@ -215,7 +206,7 @@ func (r rise) rises() bool {
 	return r.pairs >= inference.MinPairs && r.low > 0 && r.mean >= leastElasticity
 }
 
-// step returns the elasticity: the log ratio of throughputs over that of connections.
+// step is the elasticity: log ratio of throughputs over that of connections.
 func (s *sweep) step(from, to int) rise {
 	a, b := s.levels[from], s.levels[to]
 	proportional := math.Log(float64(b.Connections) / float64(a.Connections))
@@ -254,7 +245,7 @@ func (s *sweep) blocks() []int32 {
 	return slices.Compact(out)
 }
 
-// asymptote estimates Xmax · R(1). If the generator limited any level, Xmax is unknown.
+// asymptote: if the generator limited a level, Xmax is unknown.
 func (s *sweep) asymptote(free int) {
 	if s.levels[0].Connections != 1 || s.streams || free < len(s.levels) || free < 2 {
 		return
@@ -277,8 +268,7 @@ func (s *sweep) best() int {
 	return best
 }
 
-// fit looks for the peak of the Universal Scalability Law. It needs enough levels and blocks, a fall beyond the
-// largest throughput by more than noise, and a curve that misses no level.
+// fit needs enough levels and blocks, a fall beyond the peak by more than noise, and a curve that misses no level.
 func (s *sweep) fit(levels []inference.BlockRates) {
 	blocks := s.blocks()
 	if len(levels) < uslLevels || levels[0].Connections != 1 || len(blocks) < verdict.MinBlocks || s.step(s.best(), len(levels)-1).high >= 0 {

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// Cell is one level of one load in one trial, and how far it can be trusted.
+// Cell is one level of one load in one trial.
 type Cell struct {
 	Trial    string   `json:"trial"`
 	Block    int32    `json:"block"`
@@ -18,8 +18,7 @@ type Cell struct {
 	Raw      string   `json:"raw,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
-	// PauseMicros is how far up the tool's own pauses can move a percentile of latencies from intended starts; 0 if
-	// the tool keeps no rate.
+	// PauseMicros is how far the tool's pauses can move a percentile of latencies from intended starts.
 	PauseMicros int64 `json:"-"`
 	measured.Values
 }
@@ -31,7 +30,6 @@ type facts struct {
 	references map[string]*measured.Reference
 }
 
-// gather reads a cell. Sizes are nil if its trial stands alone.
 func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]measured.Sizes) (*facts, error) {
 	f, err := measured.Read(&r.decoder, l, i, t, sizes)
 	if err != nil {
@@ -40,7 +38,6 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 	return &facts{Facts: f, rules: r.rules, references: r.references}, nil
 }
 
-// judge runs all checks and returns the cell with their results.
 func (f *facts) judge() Cell {
 	m := f.Trial.Manifest
 	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Values: f.Values}
@@ -70,26 +67,25 @@ func (c *Cell) has(code Code) bool {
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
 }
 
-// Step is one rate that a search tried. A step is meant to miss in the end, so a missed one is void only by causes
-// outside the implementation, and never suspect.
+// Step is one tried rate. It is meant to miss in the end, so a missed one is void only by outside causes, and never
+// suspect.
 type Step struct {
 	Step int32 `json:"step"`
-	// Rate is in requests/s. Met says whether the bound was met; Why says why not (untrusted text).
+	// Why is untrusted text.
 	Rate     int32    `json:"requestsPerSecond"`
 	Met      bool     `json:"met"`
 	Why      string   `json:"why,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Pinned   bool     `json:"pinned"`
-	// GeneratorLimited means that a generator was busy and the server was not. A miss is then the generator's.
+	// GeneratorLimited means that only a generator was busy, so a miss is the generator's.
 	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 
 // hindrances only make a load harder: a bound met in spite of them was met.
 var hindrances = []Code{NoisyNeighbours, Steal, Throttled}
 
-// step returns what a step is worth. If it missed, what the implementation itself did is the outcome, not a reason
-// for doubt.
+// step: for a miss, what the implementation did is the outcome, no reason for doubt.
 func (f *facts) step(c Cell, s search.Step) Step {
 	out := Step{
 		Step: f.Level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: c.Pinning.Pinned,
@@ -111,8 +107,7 @@ func (f *facts) step(c Cell, s search.Step) Step {
 	return out
 }
 
-// Step reads and judges one step of a search. Each trial stands alone. Wrong is true if the server met the bound with
-// wrong answers.
+// Step judges one step by itself. Wrong: the server met the bound with wrong answers.
 func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step Step, wrong bool, err error) {
 	f, err := r.gather(l, i, t, nil)
 	if err != nil {

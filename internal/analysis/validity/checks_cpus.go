@@ -13,8 +13,7 @@ func weight(pinning record.Strictness) Validity {
 	return Suspect
 }
 
-// generatorScope returns what generators on shared CPUs put in doubt: the whole cell if they must own their CPUs,
-// otherwise only what they measured.
+// generatorScope is the whole cell if generators must own their CPUs, otherwise what they measured.
 func (f *facts) generatorScope() Scope {
 	if f.rules.generatorPinning == record.Required {
 		return ScopeCell
@@ -22,8 +21,7 @@ func (f *facts) generatorScope() Scope {
 	return ScopeLoad
 }
 
-// checkPinning requires that each process was allowed on exactly the number of CPUs that it should own. An unread
-// list proves nothing.
+// checkPinning requires exactly the CPUs that each process should own. An unread list proves nothing.
 func checkPinning(f *facts) []Reason {
 	var out []Reason
 	for _, p := range f.Allowed() {
@@ -71,8 +69,7 @@ const (
 	generatorBusy = 0.8
 )
 
-// checkGenerator looks for the bottleneck. One exhausted generator of several limits its share of the load, so the
-// sum is a lower bound.
+// checkGenerator: one exhausted generator of several makes the sum a lower bound.
 func checkGenerator(f *facts) []Reason {
 	busiest := f.Busiest()
 	if busiest < generatorBusy {
@@ -135,8 +132,7 @@ func checkUtilisation(f *facts) []Reason {
 // agentBusy: an agent that waits for its tool uses well below 1 % of a CPU. 5 % weighs like 5 % of other processes.
 const agentBusy = 0.05
 
-// checkAgents looks at the cost of Loadstone itself: the agents next to the tools, and the observer, which must stay
-// off the server's CPUs.
+// checkAgents looks at Loadstone's own cost: agents, and an observer on the server's CPUs.
 func checkAgents(f *facts) []Reason {
 	var out []Reason
 	if share := f.Observations[measured.AgentShare]; share > agentBusy {

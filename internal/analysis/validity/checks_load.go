@@ -20,7 +20,7 @@ const (
 	minRequests = 10 * inference.SamplesBeyond
 )
 
-// checkTool requires a record and a measurement of each generator: without one, the rest is another load.
+// checkTool: without a generator's measurement, the rest is another load.
 func checkTool(f *facts) []Reason {
 	var out []Reason
 	for i, r := range f.Runs {
@@ -39,7 +39,6 @@ func checkTool(f *facts) []Reason {
 	return out
 }
 
-// checkLabel compares what each tool reports that it ran with the generator's share of the level.
 func checkLabel(f *facts) []Reason {
 	level := f.Level.Cell()
 	var out []Reason
@@ -143,12 +142,10 @@ const (
 	littleQueue = 0.9
 )
 
-// obeysLittle reports whether the requests in flight are known and planned: the closed model.
 func obeysLittle(f *facts) bool {
 	return f.InFlight > 0 && f.Level.RequestsPerSecond <= 0 && f.Level.Step <= 0 && f.Level.Connections > 0
 }
 
-// checkLittle compares throughput times mean latency with the planned requests in flight, in the closed model.
 func checkLittle(f *facts) []Reason {
 	if !obeysLittle(f) {
 		return nil
@@ -180,7 +177,7 @@ const (
 	skewMillis, skewShare = 10, 0.01
 )
 
-// checkSkew marks a cell whose generators may have started apart; the clocks' error counts.
+// checkSkew counts the clocks' error.
 func checkSkew(f *facts) []Reason {
 	skew, ok := f.Observed(measured.StartSkew)
 	if !ok {

@@ -66,8 +66,8 @@ const (
 	reopenedSuspect, reopenedVoid = 0.01, 0.5
 )
 
-// checkSockets looks at the server's connections shortly before the end of the load. A connection that was just
-// reopened is unanswered but not starved, so twice the reopened share is allowed.
+// checkSockets looks at connections shortly before the end. Just reopened ones are unanswered but not starved, so
+// twice their share is allowed.
 func checkSockets(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.Sockets == nil || !f.KeepsOpen() {
 		return nil
@@ -85,9 +85,9 @@ func checkSockets(f *facts) []Reason {
 	return out
 }
 
-// checkConnections requires the level's connections to be open near the end of the load. Refused connections count as
-// missing if the tool never retries. If a generator is busy, held back or out of ports, the cell is marked and blames
-// nobody. Scripts may hold any number. Connections being reopened are allowed for as in checkSockets.
+// checkConnections requires the connections to be open near the end. Refused ones count as missing if the tool never
+// retries. A busy, held-back or portless generator only marks the cell. Scripts may hold any number; reopened ones
+// are allowed for as in checkSockets.
 func checkConnections(f *facts) []Reason {
 	if !f.KeepsOpen() || f.Level.Connections <= 0 || f.Level.Scripted {
 		return nil

@@ -13,8 +13,7 @@ var implementationCodes = []Code{
 }
 
 // ImplementationFailure reports whether the implementation made the cell void. A missed rate counts unless a
-// generator was busy. A missed rate or a waiting connection does not count if an external disturbance voids the cell
-// too.
+// generator was busy; reasons in mayFollow do not count next to an external disturbance.
 func (c Cell) ImplementationFailure() bool {
 	outside := c.HasExternalReason()
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool {
@@ -25,13 +24,11 @@ func (c Cell) ImplementationFailure() bool {
 	})
 }
 
-// externalCodes void a cell without a failure of the implementation.
 var externalCodes = []Code{NoisyNeighbours, Steal, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
 
-// HasExternalReason reports whether an external disturbance voids the cell, whatever else does.
+// HasExternalReason reports whether an external disturbance voids the cell.
 func (c Cell) HasExternalReason() bool { return slices.ContainsFunc(c.Reasons, Reason.External) }
 
-// External reports whether this voids a cell without being the implementation's failure.
 func (r Reason) External() bool { return r.Weight == Void && slices.Contains(externalCodes, r.Code) }
 
 // mayFollow are reasons that an external disturbance can cause. Next to one they are no failure of the
@@ -39,14 +36,13 @@ func (r Reason) External() bool { return r.Weight == Void && slices.Contains(ext
 // than half of it (Hung), although it answers correctly.
 var mayFollow = []Code{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes, Hung, Unanswered, NoRequests, AuditFailed}
 
-// Disturbed reports whether only external disturbances, and what may follow from them, void the cell.
+// Disturbed reports whether only external disturbances, and what may follow, void the cell.
 func (c Cell) Disturbed() bool {
 	return c.HasExternalReason() && !slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Weight == Void && !slices.Contains(externalCodes, r.Code) && !slices.Contains(mayFollow, r.Code)
 	})
 }
 
-// SuspectLatencies counts the cells that are suspect by their latencies only.
 func (g *Group) SuspectLatencies() int {
 	n := 0
 	for _, c := range g.Cells {
@@ -73,8 +69,7 @@ func (g *Group) ImplementationFailures(imposed bool) int {
 	return n
 }
 
-// MissedRate reports whether the server missed an imposed rate by far. A few percent may be lost to the tool's own
-// pauses, and blame nobody.
+// MissedRate reports whether the server missed an imposed rate by far, not just by the tool's pauses.
 func (c Cell) MissedRate() bool {
 	other := slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(implementationCodes, r.Code)
@@ -84,11 +79,9 @@ func (c Cell) MissedRate() bool {
 	})
 }
 
-// SustainedRate reports whether the server sustained an imposed rate, in a cell that counts.
 func (c Cell) SustainedRate() bool { return c.Validity != Void && !c.has(RateMissed) }
 
-// NearlySustainedRate reports whether less than a tenth of an imposed rate was missed, whatever the cause, in a cell
-// that counts.
+// NearlySustainedRate reports whether less than a tenth was missed, whatever the cause.
 func (c Cell) NearlySustainedRate() bool { return c.Validity != Void && c.has(RateMissed) }
 
 // Waited reports whether requests may have waited in the generator; false for a void cell.

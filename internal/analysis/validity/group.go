@@ -18,14 +18,12 @@ type Group struct {
 	record.Point
 	Implementation string      `json:"implementation"`
 	Role           record.Role `json:"role"`
-	// Valid, Suspect and Void count the measured cells. Summaries cover those that are not Void.
+	// Summaries cover cells that are not Void.
 	Valid   int `json:"valid"`
 	Suspect int `json:"suspect"`
 	Void    int `json:"void"`
-	// Missing counts planned cells without a record.
 	Missing int `json:"missing"`
-	// Pinned counts the cells whose server and generators owned their CPUs.
-	Pinned int `json:"pinned"`
+	Pinned  int `json:"pinned"`
 
 	Throughput       *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
 	MeanLatency      *inference.Summary `json:"meanLatencyMicros,omitempty"`
@@ -35,21 +33,18 @@ type Group struct {
 	ServerRSS        *inference.Summary `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory *inference.Summary `json:"serverPeakMemoryBytes,omitempty"`
 	LatencyKind      string             `json:"meanLatencyKind,omitempty"`
-	// MeanLatencyLow is the lower end of MeanLatency, which is then the upper one; nil if latencies are exact.
+	// MeanLatencyLow is nil if latencies are exact.
 	MeanLatencyLow    *inference.Summary `json:"meanLatencyLowMicros,omitempty"`
 	ThroughputIsBound bool               `json:"throughputIsLowerBound"`
 
 	Requests int64 `json:"requests"`
-	// Errors are summed over all cells, including void ones.
-	Errors  record.Errors           `json:"errors"`
-	Latency []measured.Distribution `json:"latency"`
-	// Observations are in a fixed order, without those that no cell has.
-	Observations []measured.Observation `json:"observations"`
-	// OverTime is nil if nothing was sampled.
-	OverTime *measured.OverTime `json:"overTime,omitempty"`
-	Findings []Finding          `json:"findings"`
-	// Cells are the measured cells in block order.
-	Cells []Cell `json:"cells"`
+	// Errors include void cells.
+	Errors       record.Errors           `json:"errors"`
+	Latency      []measured.Distribution `json:"latency"`
+	Observations []measured.Observation  `json:"observations"`
+	OverTime     *measured.OverTime      `json:"overTime,omitempty"`
+	Findings     []Finding               `json:"findings"`
+	Cells        []Cell                  `json:"cells"`
 }
 
 // GroupAt returns an implementation at a point; nil if there is none.
@@ -61,17 +56,15 @@ func GroupAt(groups []Group, at record.Point, implementation string) *Group {
 
 // Reader reads and judges the cells of a run.
 type Reader struct {
-	rules rules
-	plan  planned.Run
-	// trials are by implementation, in block order.
+	rules      rules
+	plan       planned.Run
 	trials     map[string][]*record.TrialData
 	references map[string]*measured.Reference
-	// sizes are by implementation and request key.
-	sizes   map[string]map[string]measured.Sizes
-	decoder histogram.Decoder
+	sizes      map[string]map[string]measured.Sizes
+	decoder    histogram.Decoder
 }
 
-// NewReader reads the records of a run in which each trial has one server. It refuses records of another run or plan.
+// NewReader refuses records of another run or plan. Each trial has one server.
 func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
 	trials, err := index(data, p)
 	if err != nil {
@@ -87,10 +80,10 @@ func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
 // Pinning returns what the run requires of its servers' CPUs.
 func (r *Reader) Pinning() record.Strictness { return r.rules.pinning }
 
-// Trials returns an implementation's trials in block order.
+// Trials are in block order.
 func (r *Reader) Trials(implementation string) []*record.TrialData { return r.trials[implementation] }
 
-// Groups returns every implementation at every level, with cross-checks and summaries.
+// Groups includes cross-checks and summaries.
 func (r *Reader) Groups() ([]Group, error) {
 	var out []Group
 	for _, l := range r.plan.Levels {
@@ -110,7 +103,6 @@ func (r *Reader) Groups() ([]Group, error) {
 	return out, nil
 }
 
-// group merges the latencies of the cells that are not void.
 func (r *Reader) group(l planned.Level, i planned.Implementation, trials []*record.TrialData) (Group, error) {
 	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Cells: []Cell{}}
 	merged := measured.Distributions{}
@@ -192,7 +184,7 @@ func (g *Group) ofKind(c measured.Values, value *float64) *float64 {
 	return value
 }
 
-// index sorts the trials of each implementation by block, and refuses records of another run or plan.
+// index refuses records of another run or plan.
 func index(data record.RunData, p planned.Run) (map[string][]*record.TrialData, error) {
 	out := map[string][]*record.TrialData{}
 	for i := range data.Trials {
@@ -235,7 +227,7 @@ type Finding struct {
 // maxDetails bounds a finding's texts: a tool may fail with another text each time.
 const maxDetails = 3
 
-// Findings gathers the reasons of a group's cells, void ones first.
+// Findings lists void reasons first.
 func Findings(cells []Cell) []Finding {
 	out := []Finding{}
 	for _, c := range cells {

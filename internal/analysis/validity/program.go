@@ -19,18 +19,15 @@ type Program struct {
 	Cell
 }
 
-// programChecks are the checks that need no load.
 var programChecks = []func(*facts) []Reason{checkObserver, checkCPUTimes, checkPinning, checkNeighbours, checkSteal, checkThrottled, checkMachine, checkImage}
 
-// unobservedChecks are for a process whose kind of work leaves no observation. Its pod and image are still known.
+// unobservedChecks are for kinds of work without observations.
 var unobservedChecks = []func(*facts) []Reason{checkUnobserved, checkMachine, checkImage}
 
-// checkUnobserved marks a process that nobody observed.
 func checkUnobserved(*facts) []Reason {
 	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "on which CPUs the program ran, and who else used them"}}
 }
 
-// checkCPUTimes marks a process if it is unknown who else used its CPUs.
 func checkCPUTimes(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.CoreNanos > 0 && f.Seen.BusyNanos > 0 {
 		return nil
@@ -38,7 +35,7 @@ func checkCPUTimes(f *facts) []Reason {
 	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "who else used the program's CPUs"}}
 }
 
-// Programs judges every process of a run, in the order of implementations and blocks.
+// Programs judges every process of a run.
 func Programs(data record.RunData, p planned.Run) ([]Program, error) {
 	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return t.Manifest.HasCells() })
 	trials, err := index(data, p)
@@ -78,7 +75,7 @@ func outputKey(m record.TrialManifest, p *record.ProgramRun) string {
 	return m.Artifacts[i].Key
 }
 
-// VoidCode returns the first reason that voids the process's output; empty if there is none.
+// VoidCode returns the first void reason.
 func (p Program) VoidCode() Code {
 	i := slices.IndexFunc(p.Reasons, func(r Reason) bool { return r.Weight == Void })
 	if i < 0 {
@@ -87,7 +84,6 @@ func (p Program) VoidCode() Code {
 	return p.Reasons[i].Code
 }
 
-// ProgramFindings gathers the findings of one implementation's processes.
 func ProgramFindings(programs []Program, implementation string) []Finding {
 	var cells []Cell
 	for _, p := range programs {

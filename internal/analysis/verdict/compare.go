@@ -11,9 +11,8 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Compare compares every contender with the baseline, by load and, with weights, over all loads. Ratios of searches
-// belong to the loads' family; their steps are not levels, since rates differ between sides. Failures counts the
-// trials that each implementation failed.
+// Compare compares every contender with the baseline, by load and, with weights, over all loads. Searches belong to
+// the loads' family. Failures counts the trials that each implementation failed.
 func Compare(p planned.Run, groups []validity.Group, failures map[string]int, searches Searches) []Comparison {
 	out := comparisons(p, groups, failures)
 	judgeAll(out, searches, AnalysisAlpha(p.Analyses), true)
@@ -36,7 +35,6 @@ func comparisons(p planned.Run, groups []validity.Group, failures map[string]int
 	return out
 }
 
-// contender makes one contender's comparisons: one per load, and one over all loads if they have weights.
 func contender(levels []LevelComparison, weights map[string]float64) []Comparison {
 	var out []Comparison
 	for len(levels) > 0 {
@@ -53,7 +51,7 @@ func contender(levels []LevelComparison, weights map[string]float64) []Compariso
 	return out
 }
 
-// ofLoad compares over the levels of one load, without levels whose rate neither side sustained.
+// ofLoad leaves out levels whose rate neither side sustained.
 func ofLoad(levels []LevelComparison) Comparison {
 	c := Comparison{Load: levels[0].Load, Levels: slices.Clone(levels)}
 	var strata []leveled
@@ -75,7 +73,7 @@ func ofLoad(levels []LevelComparison) Comparison {
 	return c
 }
 
-// overLoads compares over all loads by weight; the levels of a load share its weight equally.
+// overLoads: a load's levels share its weight equally.
 func overLoads(loads []Comparison, weights map[string]float64) Comparison {
 	var c Comparison
 	var strata []leveled
@@ -108,7 +106,7 @@ type leveled struct {
 	weight float64
 }
 
-// overLevels makes a result of each metric that all levels have.
+// overLevels covers metrics that all levels have.
 func overLevels(levels []leveled) []Result {
 	var out []Result
 	if len(levels) == 0 {
@@ -137,7 +135,6 @@ func overLevels(levels []leveled) []Result {
 	return out
 }
 
-// inherit takes over what limits a level's values.
 func (r *Result) inherit(level Result) {
 	r.ContenderIsBound = r.ContenderIsBound || level.ContenderIsBound
 	r.BaselineIsBound = r.BaselineIsBound || level.BaselineIsBound
@@ -145,8 +142,7 @@ func (r *Result) inherit(level Result) {
 	r.contenderCensored, r.baselineCensored = r.contenderCensored+level.contenderCensored, r.baselineCensored+level.baselineCensored
 }
 
-// atLevel compares one contender with the baseline at one level. An imposed rate's throughput is no answer, and duets
-// have no latencies, since their generators are frozen in turns.
+// atLevel: an imposed rate's throughput is no answer, and a duet has no latencies.
 func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Group, failures map[string]int) LevelComparison {
 	own, base := validity.GroupAt(groups, l.Point, name), validity.GroupAt(groups, l.Point, p.Baseline)
 	out := LevelComparison{
@@ -160,8 +156,7 @@ func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Grou
 	return out
 }
 
-// metricsAt returns the metrics that answer at a level. CPU time comes first, since it decides if the throughput does
-// not.
+// metricsAt: CPU time decides if the throughput does not.
 func metricsAt(p planned.Run, l planned.Level) []Metric {
 	out := []Metric{CPUPerRequest}
 	if !l.Imposed() {
@@ -191,7 +186,6 @@ func (r *Result) decidesThroughput() bool {
 	return r.Metric == Throughput && r.Blocks > 0 && !r.ContenderIsBound && !r.BaselineIsBound && !r.Diluted
 }
 
-// ByBlock pairs the cells of two groups by block.
 func ByBlock(m Metric, own, base *validity.Group) Result {
 	var limits Result
 	var samples []inference.Sample
@@ -217,7 +211,7 @@ func ByBlock(m Metric, own, base *validity.Group) Result {
 	return r
 }
 
-// NewResult makes a result without verdict from the samples: the logs of a metric's ratios by block.
+// NewResult has no verdict; samples are a metric's log ratios by block.
 func NewResult(m Metric, samples []inference.Sample) Result {
 	r := Result{Metric: m, Pairs: []Pair{}}
 	r.estimateOf([]inference.Stratum{{Weight: 1, Samples: samples}})
@@ -245,7 +239,6 @@ func (r *Result) estimateOf(levels []inference.Stratum) {
 	r.Low, r.High, r.LogStdDev, r.P = exp(low), exp(high), &e.SD, &p
 }
 
-// foresee computes what the result could show, with its alpha in its family.
 func (r *Result) foresee(alpha float64) {
 	e := r.estimate
 	if !e.Known {
@@ -268,8 +261,7 @@ func exp(v float64) *float64 {
 	return &e
 }
 
-// rateCounts counts who sustained an imposed rate; nil if there is none. Disturbed cells, and cells whose generator
-// did not keep up, count for nobody.
+// rateCounts ignores disturbed cells and those whose generator did not keep up.
 func rateCounts(own, base *validity.Group) *RateCounts {
 	if cmp.Or(own.RequestsPerSecond, base.RequestsPerSecond) == 0 {
 		return nil

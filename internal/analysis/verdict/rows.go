@@ -17,21 +17,18 @@ type BlockRow struct {
 	Block          int32
 }
 
-// RowComparison compares a contender's metric in a case with the baseline's, block by block.
+// RowComparison compares a metric in a case by block.
 type RowComparison struct {
-	Implementation string `json:"implementation"`
-	Baseline       string `json:"baseline"`
-	Case           string `json:"case"`
-	// Unit is that of the compared values; Better is the better direction.
-	Unit   string           `json:"unit"`
-	Better record.Direction `json:"better"`
-	// VoidBlocks counts the blocks in which a side's value does not count.
-	VoidBlocks int `json:"voidBlocks,omitempty"`
+	Implementation string           `json:"implementation"`
+	Baseline       string           `json:"baseline"`
+	Case           string           `json:"case"`
+	Unit           string           `json:"unit"`
+	Better         record.Direction `json:"better"`
+	VoidBlocks     int              `json:"voidBlocks,omitempty"`
 	*Result
 }
 
-// Failures counts what implementations lost by their own failures: whole trials, and single cases of processes that
-// kept running.
+// Failures are the implementations' own: whole trials, and single cases.
 type Failures struct {
 	Trials map[string]int
 	// Cases are by implementation and case, with an empty metric.
@@ -69,13 +66,12 @@ func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searc
 	return out, others
 }
 
-// RowsByBlock compares two implementations in a metric of a case, block by block.
 func RowsByBlock(rows []BlockRow, name, metric, own, base string) Result {
 	common, _ := placesOf(rows).pairs(record.Row{Case: name, Metric: metric}, own, base)
 	return NewResult(Metric(metric), logs(common))
 }
 
-// zeros decides a comparison with values of 0, which have no ratio; false if there are none.
+// zeros decides comparisons with 0, which has no ratio.
 func (r *RowComparison) zeros(pairs []pair, failures int) bool {
 	own, base := 0, 0
 	for _, p := range pairs {
@@ -95,7 +91,6 @@ func (r *RowComparison) zeros(pairs []pair, failures int) bool {
 	return true
 }
 
-// cases returns the distinct metrics and cases, in the order of first printing.
 func cases(rows []BlockRow) []record.Row {
 	var names []string
 	metrics := map[string][]record.Row{}
@@ -115,7 +110,6 @@ func cases(rows []BlockRow) []record.Row {
 	return out
 }
 
-// Place identifies a metric of a case of an implementation.
 type Place struct{ Implementation, Case, Metric string }
 
 type places map[Place][]BlockRow
@@ -129,14 +123,12 @@ func placesOf(rows []BlockRow) places {
 	return out
 }
 
-// both reports whether both sides have a value of a case, void or not.
 func (v places) both(of record.Row, own, base string) bool {
 	return len(v[Place{own, of.Case, of.Metric}]) > 0 && len(v[Place{base, of.Case, of.Metric}]) > 0
 }
 
 type pair struct{ own, base BlockRow }
 
-// pairs returns the blocks in which both sides have a value that counts; void counts blocks in which one does not.
 func (v places) pairs(of record.Row, own, base string) (pairs []pair, void int) {
 	var disturbed []int32
 	at := map[int32]BlockRow{}

@@ -48,7 +48,6 @@ func pointers(results []Result) []*Result {
 	return out
 }
 
-// rateAlpha is the error allowed for each level with an imposed rate, per contender and analysis.
 func rateAlpha(comparisons []Comparison, alpha float64) float64 {
 	levels := 0
 	for _, c := range comparisons {
@@ -112,7 +111,6 @@ func lostRate(missed, sustained int, alpha float64) bool {
 	return missed >= MinBlocks && missed > sustained && inference.OneSided(missed+sustained, missed) <= alpha
 }
 
-// rateVerdict withholds the verdict if the winner failed otherwise.
 func rateVerdict(v Verdict, failures int) (Verdict, Reason) {
 	if failures > 0 {
 		return Inconclusive, ImplementationFailures
@@ -120,7 +118,7 @@ func rateVerdict(v Verdict, failures int) (Verdict, Reason) {
 	return v, RateNotSustained
 }
 
-// Failures counts both sides' own failures, including missed rates.
+// Failures includes missed rates.
 func (l *LevelComparison) Failures() int {
 	return l.ContenderFailures + l.BaselineFailures + l.contenderMissed() + l.baselineMissed()
 }
@@ -139,7 +137,7 @@ func (l *LevelComparison) baselineMissed() int {
 	return l.Rate.BaselineMissed
 }
 
-// NeitherSustained reports whether neither side sustained the level's rate, so nothing can be compared.
+// NeitherSustained means that there is nothing to compare.
 func (l *LevelComparison) NeitherSustained() bool {
 	return l.Rate != nil && l.Rate.ContenderMissed >= MinBlocks && l.Rate.BaselineMissed >= MinBlocks && l.Rate.ContenderSustained == 0 && l.Rate.BaselineSustained == 0
 }
@@ -249,7 +247,6 @@ func (r *Result) moreIsBetter() bool {
 	return r.Metric.MoreIsBetter()
 }
 
-// undecided returns why there is no winner, or that there is no difference.
 func (r *Result) undecided(failures int) (Verdict, Reason) {
 	switch {
 	case r.ContenderIsBound || r.BaselineIsBound:
