@@ -134,7 +134,7 @@ func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 	return out
 }
 
-// memory is what the plan gave, for the requested tool.
+// memory fills in the planned memory, for the requested tool.
 func (p *Profiled) memory(all record.Plan, line record.PlannedTrial) {
 	i := slices.IndexFunc(all.Implementations, func(i record.Implementation) bool { return i.Name == p.Implementation })
 	k := slices.IndexFunc(all.Profiles, func(r record.Profile) bool { return r.Name == line.Item })

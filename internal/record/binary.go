@@ -59,7 +59,7 @@ type Build struct {
 	Static Fact `json:"static"`
 }
 
-// Binary is what an executable's file shows.
+// Binary describes an executable by its file.
 type Binary struct {
 	// Unknown says why only the names below are known; empty if the file was read.
 	Unknown string `json:"unknown,omitempty"`

@@ -196,7 +196,7 @@ func (d Dependency) settings() []Setting {
 	return own
 }
 
-// DependencyUse is what a dependency cost in a cell.
+// DependencyUse is a dependency's cost in a cell.
 type DependencyUse struct {
 	Name string `json:"name"`
 	// CPUNanos is its CPU time in the window.

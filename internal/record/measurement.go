@@ -160,7 +160,7 @@ type CellRun struct {
 	BusyNanos  int64 `json:"busyNanos,omitempty"`
 	StealNanos int64 `json:"stealNanos,omitempty"`
 	CoreNanos  int64 `json:"coreNanos,omitempty"`
-	// Throttled is what a CPU quota took from the generator's container; nil if not read.
+	// Throttled is the generator's; nil if not read.
 	Throttled *Throttling `json:"throttled,omitempty"`
 	Network   Network     `json:"network"`
 }
@@ -177,13 +177,13 @@ func (r CellRun) LoadNanos() int64 {
 	return 1000 * r.Measurement.DurationMicros
 }
 
-// Throttling is what a CPU quota took from a container during a cell.
+// Throttling is a container's loss to a CPU quota during a cell.
 type Throttling struct {
 	Nanos   int64 `json:"nanos"`
 	Periods int64 `json:"periods"`
 }
 
-// Network is what a network namespace counted during a cell (/proc/net).
+// Network holds a network namespace's counts during a cell (/proc/net).
 type Network struct {
 	// ActiveOpens counts connections opened from the namespace, PassiveOpens those to it.
 	ActiveOpens  int64 `json:"activeOpens"`
@@ -237,7 +237,7 @@ type GeneratorResult struct {
 	LocalPorts int32 `json:"localPorts,omitempty"`
 	// Responses are generator 0's, one per request.
 	Responses []Response `json:"responses,omitempty"`
-	// Encryption is what generator 0 and its tools agreed on with TLS servers.
+	// Encryption lists TLS agreements of generator 0 and its tools.
 	Encryption []Encryption `json:"encryption,omitempty"`
 	// Scripts are the users' scripts that ran, one per load.
 	Scripts []ScriptRun `json:"scripts,omitempty"`
@@ -294,7 +294,7 @@ type CellObservation struct {
 	BusyNanos  int64 `json:"busyNanos"`
 	StealNanos int64 `json:"stealNanos"`
 	CoreNanos  int64 `json:"coreNanos"`
-	// ThrottledNanos and ThrottledPeriods are what the CFS quota took.
+	// ThrottledNanos and ThrottledPeriods are lost to the CFS quota.
 	ThrottledNanos   int64 `json:"throttledNanos"`
 	ThrottledPeriods int64 `json:"throttledPeriods"`
 	// RunQueueNanos is how long ready threads of the server waited for a CPU, summed.

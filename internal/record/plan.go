@@ -77,7 +77,7 @@ type Plan struct {
 	Implementations []Implementation `json:"implementations"`
 	Baseline        string           `json:"baseline"`
 	Loads           []Load           `json:"loads"`
-	// Generators is what the largest load needs.
+	// Generators suffice for the largest load.
 	Generators Generators `json:"generators"`
 	Placement  Placement  `json:"placement"`
 	Validity   Validity   `json:"validity"`

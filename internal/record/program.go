@@ -17,7 +17,7 @@ type CaseValue struct {
 	Samples []float64 `json:"samples"`
 }
 
-// Case is what a program measured under one name.
+// Case holds a program's measurements under one name.
 type Case struct {
 	Name string `json:"name"`
 	// Printed is the printed name if the run renames the case; not stored.
@@ -48,7 +48,7 @@ type ProgramRun struct {
 	// Output is the file with the standard output that Cases come from.
 	Output string `json:"output"`
 	Cases  []Case `json:"cases"`
-	// Context is what the program printed of its build and machine.
+	// Context holds printed facts about build and machine.
 	Context map[string]string `json:"context,omitempty"`
 	// Unread holds at most 20 unreadable parts that belong to no case; UnreadMore counts the others.
 	Unread     []Unread `json:"unread,omitempty"`
@@ -59,7 +59,7 @@ type ProgramRun struct {
 type Unread struct {
 	// Line is its first line; 0 for the whole output.
 	Line int `json:"line,omitempty"`
-	// Text is its beginning (untrusted); Why says what is wrong.
+	// Text is its beginning (untrusted); Why names the fault.
 	Text string `json:"text,omitempty"`
 	Why  string `json:"why"`
 }

@@ -48,7 +48,7 @@ type Header struct {
 	Value string `json:"value"`
 }
 
-// Expect is what a correct response looks like.
+// Expect describes a correct response.
 type Expect struct {
 	Status int32 `json:"status"`
 	// Body is the exact body; nil if a trial's bodies are compared with its first, and that with the baseline's.
@@ -129,7 +129,7 @@ func (t TLS) Verification() string {
 // ClientCheck names Loadstone's own check among a server's clients.
 const ClientCheck = "check"
 
-// Encryption is what a client and a server agreed on in a TLS handshake before the measurement.
+// Encryption is the result of a TLS handshake before the measurement.
 type Encryption struct {
 	// Server is the index of the server in the trial.
 	Server int `json:"server,omitempty"`

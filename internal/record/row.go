@@ -28,7 +28,7 @@ type Row struct {
 	// Server is the index of its implementation in the trial.
 	Server int    `json:"server,omitempty"`
 	Metric string `json:"metric"`
-	// Case is what was measured, such as a benchmark or a level.
+	// Case is such as a benchmark or a level.
 	Case   string    `json:"case"`
 	Unit   string    `json:"unit"`
 	Better Direction `json:"better"`

@@ -13,7 +13,7 @@ import (
 )
 
 // JUnit prints the outcome as tests. With objectives these are the tests, and every one that is not met fails.
-// Otherwise each comparison is a test, which passes whoever wins and is skipped if inconclusive.
+// Otherwise each comparison is a test, which passes if it has a verdict and is skipped if inconclusive.
 func JUnit(t analysis.Table) ([]byte, error) {
 	v := run{view.New(t, phrase.English)}
 	s := junit.Suite{Name: t.Run.Namespace + "/" + t.Run.Name, Cases: v.tests(), Said: v.Line(t.Headline()) + "\n" + v.Say("comment.page", pageFile)}

@@ -30,7 +30,7 @@ type Asked struct {
 	Measured []Measured
 }
 
-// Reading is what these reports say.
+// Reading is the content of these reports.
 type Reading struct {
 	Round   int32
 	History history.History

@@ -34,17 +34,17 @@ type Facts struct {
 	// Refused is why the API server refuses a round's runs; nil if it accepts them. RefusedCall is the same for a
 	// round that answers the webhook.
 	Refused, RefusedCall *Problem
-	// Reading is what an earlier decision asked to read; nil if nothing.
+	// Reading answers an earlier decision's request; nil if there was none.
 	Reading *Reading
 	Now     time.Time
 }
 
-// Decision is what to do, and the suite's status once it is done.
+// Decision holds the actions to take, and the suite's status after them.
 type Decision struct {
 	// Create are the runs to create, in order.
 	Create []v1alpha1.BenchmarkRun
 	Delete []v1alpha1.BenchmarkRun
-	// Read is what to read before deciding again; nil if nothing is missing.
+	// Read must be read before deciding again; nil if nothing is missing.
 	Read   *Asked
 	Status v1alpha1.BenchmarkSuiteStatus
 	// After is when to decide again if nothing happens before; 0 for never.
@@ -288,8 +288,8 @@ func (d *decision) due() (roundRecord, bool) {
 	return record, true
 }
 
-// changed reports whether the inputs are new and must be measured. Not if a webhook round in progress has or knows
-// them. What only a pull request measured is new.
+// changed reports whether the inputs are new and must be measured. Not if the round in progress has them as Inputs or
+// Beside. What only a pull request measured is new.
 func (d *decision) changed() bool {
 	if !follows(d.Suite.Spec) || d.open != nil && (d.open.Inputs == d.in.hash || d.open.Beside == d.in.hash) {
 		return false

@@ -23,7 +23,7 @@ type Resolution struct {
 	Reason, Message string
 }
 
-// inputs are what a round measures.
+// inputs define a round's measurement.
 type inputs struct {
 	hash       string
 	names      []string

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/queue"
 )
 
-// roundRecord is what each run stores about its round.
+// roundRecord is each run's copy of the round's facts.
 type roundRecord struct {
 	// ID follows from the suite, the inputs and the trigger.
 	ID      string           `json:"id"`

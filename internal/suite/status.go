@@ -67,7 +67,7 @@ func waiting(reason, message string) standing {
 	return standing{metav1.ConditionUnknown, metav1.ConditionTrue, metav1.ConditionFalse, reason, message}
 }
 
-// stands returns the suite's state. A scheduled round, which nobody waits for, changes it only when it has ended.
+// stands returns the suite's state. A scheduled round changes it only when it has ended.
 func (d *decision) stands() standing {
 	if d.problem != nil && d.problem == d.in.unresolved {
 		return waiting(d.problem.Reason, "nothing starts before the images of the suite are known: "+d.problem.Message)

@@ -76,7 +76,8 @@ func compiler(b *record.Binary, value string) record.Fact {
 	return record.RuledOut("those that have left their names are %s", strings.Join(b.Compilers, "; "))
 }
 
-// startFiles reports gcc's form of name, which the C library's start files have in programs of any compiler.
+// startFiles reports whether the name has gcc's form, which the C library's start files leave in any compiler's
+// programs.
 func startFiles(compiler string) bool { return strings.HasPrefix(compiler, "GCC: (") }
 
 func goVersion(b *record.Binary, value string) record.Fact {

@@ -26,7 +26,7 @@ func MayBeAA(spec v1alpha1.BenchmarkRunSpec) bool {
 	return false
 }
 
-// Seen is what an A/A run measured.
+// Seen holds the measurements of an A/A run.
 type Seen struct {
 	Fingerprint, Machine string
 	Started              time.Time

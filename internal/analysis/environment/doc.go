@@ -1,2 +1,2 @@
-// Package environment reports what the trials of a run ran on, where they differ, and what is unknown.
+// Package environment reports the machines of a run's trials, their differences, and unknown facts.
 package environment

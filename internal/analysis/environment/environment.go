@@ -236,7 +236,7 @@ func eachUnknown(t record.TrialData, visit func(string)) {
 	}
 }
 
-// Unknown is what a tool or observer could not determine.
+// Unknown is a fact that a tool or observer could not determine.
 type Unknown struct {
 	Implementation string `json:"implementation"`
 	Sentence       string `json:"sentence"`

@@ -127,7 +127,7 @@ func (f *Facts) answerBytes() *AnswerBytes {
 	cut := float64(f.Level.InFlight()+f.Errors.Sum()) / float64(f.Requests)
 	var largest float64
 	if f.Level.Scripted {
-		b.Slack = 0 // Nobody checked what a script asks for.
+		b.Slack = 0 // What a script asks for is unchecked.
 	} else if sizes, ok := f.checked(); ok {
 		b.Least, b.Most, largest = sizes.least, sizes.most, sizes.largest
 		// Unanswered requests of a mix are counted too, but their kind is unknown.

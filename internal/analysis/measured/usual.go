@@ -88,7 +88,7 @@ func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string)
 	return best
 }
 
-// machineOf leaves out missing or unreadable facts, so they count against nobody.
+// machineOf leaves out missing or unreadable facts, so they do not count against it.
 func machineOf(t *record.TrialData, generators int) machine {
 	m := machine{values: map[factOf]string{}}
 	own, _ := t.Server(0)

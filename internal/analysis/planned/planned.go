@@ -53,7 +53,7 @@ type Level struct {
 // Search finds its rates during a trial; its steps are not levels.
 type Search struct {
 	record.Search
-	// Level is what the steps share.
+	// Level is common to all steps.
 	Level
 }
 

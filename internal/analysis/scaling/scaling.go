@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Outcome is what a sweep shows of an implementation's limit.
+// Outcome is how a sweep ends for an implementation.
 type Outcome string
 
 const (

@@ -23,7 +23,7 @@ type Cell struct {
 	measured.Values
 }
 
-// facts is what the checks look at: a cell, and what its run requires.
+// facts is the input of the checks: a cell and its run's requirements.
 type facts struct {
 	*measured.Facts
 	rules      rules

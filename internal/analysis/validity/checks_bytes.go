@@ -43,7 +43,7 @@ const (
 	// sidesApart: beyond the difference of their checks, two servers' answers may differ by what verdicts do not
 	// distinguish.
 	sidesApart = inference.EquivalenceMargin
-	// scriptedApart and scriptedSlack: nobody checked what a script asks for, and heads differ: those of good servers
+	// scriptedApart and scriptedSlack: requests of a script are unchecked, and heads differ: those of good servers
 	// have 60 to 200 bytes.
 	scriptedApart, scriptedSlack = 0.25, 128
 )

@@ -16,7 +16,7 @@ const (
 )
 
 // checkQueue looks for connections that found the server's accept queue full. The kernel silently drops their
-// handshake, and they retry a second later. Other drops of the kernel are marked and blame nobody.
+// handshake, and they retry a second later. Other drops of the kernel are only marked.
 func checkQueue(f *facts) []Reason {
 	h := f.Handshakes()
 	if h == nil {

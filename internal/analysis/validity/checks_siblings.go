@@ -19,8 +19,8 @@ func checkSiblings(f *facts) []Reason {
 	return out
 }
 
-// UnseenSiblings returns a sentence if nobody observed the sibling threads of the server's cores; empty if there are
-// none.
+// UnseenSiblings returns a sentence if the sibling threads of the server's cores were not observed; empty if there
+// are none.
 func UnseenSiblings(server record.ObserverResult, seen *record.CellObservation) string {
 	var list []string
 	for _, cpu := range measured.Siblings(server, seen) {

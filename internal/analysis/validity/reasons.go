@@ -1,6 +1,6 @@
 package validity
 
-// Code names what is wrong with a cell.
+// Code names a fault of a cell.
 type Code string
 
 const (

@@ -68,7 +68,7 @@ func graded(code Code, share, suspect, void float64) []Reason {
 type rules struct {
 	pinning, generatorPinning             record.Strictness
 	errorsVoid, neighboursVoid, stealVoid float64
-	// usual is what a trial must share with the others of the run.
+	// usual holds the facts that all trials must share.
 	usual *measured.Usual
 }
 

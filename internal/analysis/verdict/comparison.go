@@ -48,7 +48,7 @@ const (
 	BothZero Reason = "BothZero"
 	// ZeroHasNoRatio means 0 on one side only in some block.
 	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
-	// ImplementationFailures means that the winner failed somewhere, or either side if nobody wins.
+	// ImplementationFailures means that the winner failed somewhere, or either side if there is no winner.
 	ImplementationFailures Reason = "ImplementationFailures"
 )
 

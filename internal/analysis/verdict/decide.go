@@ -20,7 +20,7 @@ type Ratios struct {
 	Rate              *RateCounts
 }
 
-// Rulebook is what Decide needs besides the ratios.
+// Rulebook completes the input of Decide.
 type Rulebook struct {
 	// Duet and Weights are as in a plan. Analyses is the number of possible analyses; 0 means 1.
 	Duet     bool

@@ -24,7 +24,7 @@ const blocksFile = "testdata/aa-blocks.json"
 // recordFrom is the folder of those runs.
 var recordFrom = flag.String("record", "", "make "+blocksFile+" from the runs of config/aa in this folder")
 
-// recording is what one machine recorded in one go.
+// recording comes from one machine, in one session.
 type recording struct {
 	Recorded time.Time `json:"recorded"`
 	// Machine names kernel and CPU, Server the arguments of both servers without their port.

@@ -118,7 +118,7 @@ func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, ba
 	}
 }
 
-// countKept counts who sustained the rate in a block. A void cell counts for nobody.
+// countKept counts who sustained the rate in a block. A void cell does not count.
 func countKept(k *verdict.RateCounts, own, base server, level int) {
 	ownMissed, baseMissed := own.missed[level] && !own.void[level], base.missed[level] && !base.void[level]
 	ownKept, baseKept := !own.missed[level] && !own.void[level], !base.missed[level] && !base.void[level]
@@ -162,7 +162,7 @@ func (d drawn) until(blocks int) drawn {
 	return out
 }
 
-// draw calls one for each run, with a random source of its own.
+// draw calls one for each run, with its own random source.
 func draw(runs int, one func(*rand.Rand)) {
 	for i := range runs {
 		one(rand.New(rand.NewPCG(resamplingSeed, uint64(i))))

@@ -29,7 +29,7 @@ type shown struct {
 	Table       table.Table
 	Charts      []chart.Chart
 	Legend      []chart.Legend
-	// Limits are what the tools cannot see.
+	// Limits are blind spots of the tools.
 	Limits []string
 	Parts  []part
 }

@@ -165,7 +165,7 @@ func AgentRefused(agent string, answer error) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s %s", agent, answer)
 }
 
-// Checked is what a generator's check shows of a trial; nil if all is well.
+// Checked is the failure that a generator's check shows; nil if all is well.
 func Checked(t Trial, agent string, c *protocol.Checked) *Failure {
 	switch {
 	case c == nil:

@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// RunRecord is what a run's manifest holds besides the run's course.
+// RunRecord holds the parts of a run's manifest that a Run does not know.
 type RunRecord struct {
 	Run  record.Run
 	Spec any
@@ -94,7 +94,7 @@ func (t *Trial) entry() record.TrialEntry {
 	return e
 }
 
-// TrialRecord is what a trial's manifest holds besides its plan.
+// TrialRecord holds the parts of a trial's manifest that a Trial does not know.
 type TrialRecord struct {
 	Run record.Run
 	// Failures say why earlier attempts were given up.

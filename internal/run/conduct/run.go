@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// Run is what is known of a run at one instant.
+// Run holds the facts of a run at one instant.
 type Run struct {
 	// Name prefixes the names of its trials.
 	Name    string
@@ -29,7 +29,7 @@ type Run struct {
 	Now time.Time
 }
 
-// Act is what a run does next.
+// Act is the next action of a run.
 type Act int
 
 const (
@@ -47,7 +47,7 @@ const (
 	ActEnd
 )
 
-// Step is what a run does next, and with what.
+// Step is the next action of a run, with its object.
 type Step struct {
 	Act Act
 	// Trials are those to begin.

@@ -44,7 +44,7 @@ const profiling = 20 * time.Second
 // world is a machine that leads a run. It holds what a backend records, plays events, and checks every decision.
 type world struct {
 	t *testing.T
-	// random decides who looks when; nil means plan order.
+	// random decides the order of looks; nil means plan order.
 	random *rand.Rand
 	// run is the recorded state, trials in order.
 	run conduct.Run

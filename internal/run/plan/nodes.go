@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// Node is what a plan needs to know of a node.
+// Node holds the facts of a node that planning needs.
 type Node struct {
 	Name string
 	// Role is the loadstone.dev/role label, or empty.
@@ -73,7 +73,7 @@ func Fits(p Plan, nodes []Node) *Violation {
 	return p.fitsResources(nodes)
 }
 
-// Demand is what pods request of one node.
+// Demand is the sum of pods' requests on one node.
 type Demand struct {
 	// MilliCPU is CPU in thousandths.
 	MilliCPU int64

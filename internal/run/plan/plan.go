@@ -48,7 +48,7 @@ const (
 // requests. Its limit is many times longer.
 const FollowingEstimate = 15 * time.Second
 
-// Options is what Compile needs besides the spec.
+// Options completes the input of Compile.
 type Options struct {
 	Name string
 	// UID seeds the random order if the spec has no seed. So two runs of one spec differ, but one run always has the

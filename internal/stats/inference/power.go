@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Prospect is what a comparison can be expected to find. All planning rests on it.
+// Prospect describes a future comparison. All planning rests on it.
 type Prospect struct {
 	// SD is that of a block's log ratio, Width the part of the interval that no number of blocks narrows.
 	SD, Width float64

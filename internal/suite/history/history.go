@@ -99,7 +99,7 @@ type Change struct {
 	Worse bool    `json:"worse"`
 }
 
-// Values are what a history needs of a report. They are small, so a caller can hold one report at a time.
+// Values are a report's part of a history. They are small, so a caller can hold one report at a time.
 type Values struct {
 	round int32
 	all   []valueOf

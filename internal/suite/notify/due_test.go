@@ -87,7 +87,7 @@ func (w *world) notified() metav1.Condition {
 	return *c
 }
 
-// rounds are what a sink is done with, such as "3 Passed taken".
+// rounds are the ones that a sink is done with, such as "3 Passed taken".
 func (w *world) rounds(name string) string {
 	var texts []string
 	for _, r := range find(w.suite, name).Rounds {

@@ -51,7 +51,7 @@ type Data struct {
 	Message     string                `json:"message,omitempty"`
 	StartTime   *metav1.Time          `json:"startTime,omitempty"`
 	EndTime     *metav1.Time          `json:"completionTime,omitempty"`
-	// Gate is what the round means for the suite; nil if nothing, as for a replaced one.
+	// Gate is the effect on the suite; nil if there is none, as for a replaced round.
 	Gate *Gate `json:"gate,omitempty"`
 	// Runs are the round's runs in the cluster.
 	Runs []Run `json:"runs,omitempty"`

@@ -114,7 +114,7 @@ func value(line v1alpha1.SuiteRound, parameter string) string {
 // Place is where a forge shows a round.
 type Place struct {
 	API, Repository string
-	// Commit and Pull are what the round measured; empty if none.
+	// Commit and Pull were measured; empty if none.
 	Commit, Pull string
 }
 

@@ -104,7 +104,7 @@ func TestWhereARoundIsShown(t *testing.T) {
 	const noCommit, noPull = "has no commit: the value of commit is ", "has the status of the commit and no comment: the value of pull is "
 	for name, tc := range map[string]struct {
 		commit, pull string
-		// wrong is what is wrong with either.
+		// wrong is the fault of either.
 		want  [2]string
 		wrong string
 	}{

@@ -42,7 +42,7 @@ func HistoryBy(ctx context.Context, reports *Reports[history.Values], store arti
 	return history.Of(name, values, gaps), nil
 }
 
-// Extract is what was taken from a report; Missing says why there is none.
+// Extract is a part of a report; Missing says why there is none.
 type Extract[T any] struct {
 	Value   T
 	Missing string

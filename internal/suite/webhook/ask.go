@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// TokenKey is the webhook Secret's key for the token of senders that cannot sign. Without it nobody can ask.
+// TokenKey is the webhook Secret's key for the token of senders that cannot sign. Without it, requests are refused.
 const TokenKey = "token"
 
 const bearer = "Bearer "

@@ -55,7 +55,7 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// State is what an agent reports.
+// State is an agent's report.
 type State struct {
 	Member  string `json:"member"`
 	Trial   string `json:"trial"`

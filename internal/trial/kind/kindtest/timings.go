@@ -32,7 +32,7 @@ const (
 	AfterwardsType record.WorkType = "Afterwards"
 	Seed           int64           = 4711
 	FollowedSeed   int64           = 4712
-	// Note is added to every plan. Case renames the case of the same name.
+	// Note is added to every plan.
 	Note = "everything is timed"
 	// MaxBlocks is the most blocks that it accepts.
 	MaxBlocks = 20

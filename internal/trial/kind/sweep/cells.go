@@ -33,7 +33,7 @@ func sized(l v1alpha1.Load) v1alpha1.Load {
 	return l
 }
 
-// commonCell is what all cells of a load share.
+// commonCell has the fields that all cells of a load share.
 func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 	l := sized(spec)
 	c := record.Cell{
