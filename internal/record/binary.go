@@ -51,8 +51,7 @@ type Build struct {
 	Sanitizers Fact `json:"sanitizers"`
 	// Assertions is whether assert of C or libstdc++ can fail, by the functions called then.
 	Assertions Fact `json:"assertions"`
-	// Stripped is whether the symbol table is gone.
-	Stripped Fact `json:"stripped"`
+	Stripped   Fact `json:"stripped"`
 	// PIE is whether the executable can be loaded at any address.
 	PIE Fact `json:"pie"`
 	// Static is whether it needs neither an interpreter nor a library.
@@ -103,8 +102,7 @@ type Binary struct {
 	AllocatorBy string `json:"allocatorBy,omitempty"`
 	// Loaded are the paths of at most 256 libraries, loaded when the server began to listen; none if the program was
 	// read before it ran.
-	Loaded []string `json:"loaded,omitempty"`
-	// Symbols are those that claims ask for.
+	Loaded  []string `json:"loaded,omitempty"`
 	Symbols []Symbol `json:"symbols,omitempty"`
 	// Go is nil if the file is not a Go program.
 	Go *GoBuild `json:"go,omitempty"`

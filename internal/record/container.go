@@ -22,9 +22,8 @@ type Container struct {
 	Resources []Resource `json:"resources,omitempty"`
 	// User and Group are the process's. Nil means OwnUser on a cluster; on one machine, the user who started the run,
 	// or the image's.
-	User  *int64 `json:"user,omitempty"`
-	Group *int64 `json:"group,omitempty"`
-	// PullSecrets name the Secrets for pulling the image.
+	User        *int64    `json:"user,omitempty"`
+	Group       *int64    `json:"group,omitempty"`
 	PullSecrets []string  `json:"pullSecrets,omitempty"`
 	Readiness   Readiness `json:"readiness,omitzero"`
 }
@@ -45,7 +44,7 @@ func (c Container) Alike(o Container) bool {
 	return reflect.DeepEqual(c, o)
 }
 
-// Settings returns the printed settings in a fixed order, each with a unique name.
+// Settings returns the printed settings in a fixed order, with unique names.
 func (c Container) Settings() []Setting {
 	var out []Setting
 	if len(c.Args) > 0 {
@@ -198,9 +197,8 @@ func (d Dependency) settings() []Setting {
 
 // DependencyUse is a dependency's cost in a cell.
 type DependencyUse struct {
-	Name string `json:"name"`
-	// CPUNanos is its CPU time in the window.
-	CPUNanos int64 `json:"cpuNanos"`
+	Name     string `json:"name"`
+	CPUNanos int64  `json:"cpuNanos"`
 }
 
 func (d Dependency) alike(o Dependency) bool {
@@ -208,7 +206,7 @@ func (d Dependency) alike(o Dependency) bool {
 		d.MilliCPU == o.MilliCPU && d.MemoryBytes == o.MemoryBytes
 }
 
-// Settings returns the printed settings in a fixed order, each with a unique name.
+// Settings returns the printed settings in a fixed order.
 func (i Implementation) Settings() []Setting {
 	out := i.Container.Settings()
 	if t := i.TLS; t != nil {

@@ -27,8 +27,7 @@ type Artifact struct {
 	// Member owns the file, such as "server-0" or "generator-1"; empty for a file of the run.
 	Member string `json:"member,omitempty"`
 	// Name is the file's name in its agent's folder, such as "result.json" or "sweep-100.wrk.txt".
-	Name string `json:"name"`
-	// Key is the object's key in the bucket.
+	Name   string `json:"name"`
 	Key    string `json:"key"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
@@ -62,8 +61,7 @@ type TrialManifest struct {
 	PlannedTrial
 	Attempt int32 `json:"attempt"`
 	// Failures are the reasons for giving up earlier attempts, oldest first.
-	Failures []string `json:"failures,omitempty"`
-	// Cells are those of a sweep, Programs the settings of a microbenchmark.
+	Failures []string  `json:"failures,omitempty"`
 	Cells    []Cell    `json:"cells,omitempty"`
 	Programs *Programs `json:"programs,omitempty"`
 	// Profiling is nil for other work.
@@ -125,15 +123,13 @@ type RunManifest struct {
 	Nodes []BoundNode `json:"nodes,omitempty"`
 	// Scripts were frozen at the start of the run; empty in older records.
 	Scripts []FrozenScript `json:"scripts,omitempty"`
-	// Bodies were frozen at the start of the run.
-	Bodies []FrozenBody `json:"bodies,omitempty"`
+	Bodies  []FrozenBody   `json:"bodies,omitempty"`
 	// ConfigMaps are those of implementations; every stored trial began and ended with them. Empty in older records.
 	ConfigMaps []ConfigMap  `json:"configMaps,omitempty"`
 	Started    time.Time    `json:"started"`
 	Ended      time.Time    `json:"ended"`
 	Trials     []TrialEntry `json:"trials"`
-	// Following are the trials after the blocks.
-	Following []TrialEntry `json:"following,omitempty"`
+	Following  []TrialEntry `json:"following,omitempty"`
 	// Operator is the version of the operator that wrote the manifest.
 	Operator string `json:"operator"`
 }
@@ -159,13 +155,12 @@ func (t TrialData) Server(k int) (ObserverResult, bool) {
 
 // RunData is everything that a report is made from.
 type RunData struct {
-	Manifest RunManifest
-	Trials   []TrialData
-	// Following are the trials after the blocks.
+	Manifest  RunManifest
+	Trials    []TrialData
 	Following []TrialData
 	// Lost says which stored trials of the blocks can no longer be read, and why; empty if none.
 	Lost string
-	// Earlier holds the runs that objectives name, by prefix.
+	// Earlier holds the runs of objectives, by prefix.
 	Earlier map[string]EarlierRun
 	// Calibration is the machine's newest; nil if there is none.
 	Calibration *Calibration

@@ -30,10 +30,9 @@ const MissedShare, MissedStarts = 0.01, 2
 // If a tool gives only quantiles, each sample lies between two values. HDR then holds every sample at its lower end
 // and HDRHigh at its upper end; every quantile lies between theirs.
 type Latency struct {
-	Kind LatencyKind `json:"kind"`
-	// Samples is the number of values in each histogram.
-	Samples int64  `json:"samples"`
-	HDR     string `json:"hdr"`
+	Kind    LatencyKind `json:"kind"`
+	Samples int64       `json:"samples"`
+	HDR     string      `json:"hdr"`
 	// HDRHigh is the histogram of upper ends; empty if HDR is exact.
 	HDRHigh string `json:"hdrHigh,omitempty"`
 }
@@ -73,7 +72,7 @@ type Measurement struct {
 	// closed model.
 	Asked   int64 `json:"asked,omitempty"`
 	Dropped int64 `json:"dropped,omitempty"`
-	// Bytes counts the bytes read, headers included.
+	// Bytes includes headers.
 	Bytes   int64     `json:"bytes"`
 	Errors  Errors    `json:"errors"`
 	Latency []Latency `json:"latency"`
@@ -85,9 +84,9 @@ type Measurement struct {
 type Point struct {
 	Load        string `json:"load"`
 	Connections int32  `json:"connections"`
-	// RequestsPerSecond is the arrival rate; 0 in the closed model.
+	// RequestsPerSecond is 0 in the closed model.
 	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
-	// Step is the step of a search; 0 outside one.
+	// Step is 0 outside a search.
 	Step int32 `json:"step,omitempty"`
 }
 
@@ -116,9 +115,8 @@ type Audit struct {
 	WrongBody   int64 `json:"wrongBody"`
 	Failed      int64 `json:"failed"`
 	// Example describes the first wrong answer in a sentence (untrusted).
-	Example string `json:"example,omitempty"`
-	// Connections counts those that the agent opened.
-	Connections int64 `json:"connections,omitempty"`
+	Example     string `json:"example,omitempty"`
+	Connections int64  `json:"connections,omitempty"`
 }
 
 // CellRun is one cell of one generator. Times are by the generator's clock.
@@ -137,14 +135,13 @@ type CellRun struct {
 	// Raw is the file with the tool's raw output, relative to the agent's folder.
 	Raw string `json:"raw"`
 	// ActiveNanos is how long the tool could run in a duet, Turns the number of its slices; 0 otherwise.
-	ActiveNanos int64 `json:"activeNanos,omitempty"`
-	Turns       int64 `json:"turns,omitempty"`
-	// Error says why there is no measurement; empty if there is one.
-	Error string `json:"error,omitempty"`
+	ActiveNanos int64  `json:"activeNanos,omitempty"`
+	Turns       int64  `json:"turns,omitempty"`
+	Error       string `json:"error,omitempty"`
 	// Late means that the error is the generator's lateness: nothing began, so it says nothing about the server.
 	Late        bool         `json:"late,omitempty"`
 	Measurement *Measurement `json:"measurement,omitempty"`
-	// Audit is of the warm-up; nil without one, or if a script makes the requests.
+	// Audit is of the warm-up; nil without one, or with a script.
 	Audit *Audit `json:"audit,omitempty"`
 	// MeasuredAudit is of the measured time, about one answer a second; nil with a script, in a duet, and in older
 	// records.
@@ -209,7 +206,7 @@ type Handshakes struct {
 
 // Response is a generator's answer to one request before the trial measured.
 type Response struct {
-	// Server is the index of the server in the trial.
+	// Server is its index in the trial.
 	Server int    `json:"server,omitempty"`
 	Path   string `json:"path"`
 	// Request is the key from Request.Key; empty for a plain request, whose key is its path.
@@ -239,9 +236,8 @@ type GeneratorResult struct {
 	Responses []Response `json:"responses,omitempty"`
 	// Encryption lists TLS agreements of generator 0 and its tools.
 	Encryption []Encryption `json:"encryption,omitempty"`
-	// Scripts are the users' scripts that ran, one per load.
-	Scripts []ScriptRun `json:"scripts,omitempty"`
-	Cells   []CellRun   `json:"cells"`
+	Scripts    []ScriptRun  `json:"scripts,omitempty"`
+	Cells      []CellRun    `json:"cells"`
 }
 
 // Sockets describes the server's sockets shortly before the end of a cell's load.
@@ -283,8 +279,7 @@ type CellObservation struct {
 	Point
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
-	// Error says why the observation is incomplete; empty if it is complete.
-	Error string `json:"error,omitempty"`
+	Error   string    `json:"error,omitempty"`
 	// CPUNanos is the CPU time of the server's container in the window, by its cgroup.
 	CPUNanos int64 `json:"cpuNanos"`
 	// CPUsAllowed is the server's Cpus_allowed_list, read in the window.
@@ -305,27 +300,23 @@ type CellObservation struct {
 	Network        Network `json:"network"`
 	// Sockets is nil if they could not be read.
 	Sockets *Sockets `json:"sockets,omitempty"`
-	// Series is nil if nothing was sampled.
-	Series *Series `json:"series,omitempty"`
+	Series  *Series  `json:"series,omitempty"`
 	// WorkBefore and WorkAfter are the same work around the cell; nil if the observer may not run on the server's
 	// CPU, as usual for exclusive CPUs.
-	WorkBefore *Work `json:"workBefore,omitempty"`
-	WorkAfter  *Work `json:"workAfter,omitempty"`
-	// ObserverCPUNanos is the observer's own CPU time.
+	WorkBefore       *Work `json:"workBefore,omitempty"`
+	WorkAfter        *Work `json:"workAfter,omitempty"`
 	ObserverCPUNanos int64 `json:"observerCPUNanos"`
 	// RSSStartBytes, RSSMiddleBytes and RSSBytes are the resident memory of the server's processes at start, half-way
 	// and end; PeakMemoryBytes is the largest sample.
-	RSSStartBytes   int64 `json:"rssStartBytes"`
-	RSSMiddleBytes  int64 `json:"rssMiddleBytes"`
-	RSSBytes        int64 `json:"rssBytes"`
-	PeakMemoryBytes int64 `json:"peakMemoryBytes"`
-	// VoluntarySwitches and InvoluntarySwitches count the context switches of the server's threads in the window.
+	RSSStartBytes       int64 `json:"rssStartBytes"`
+	RSSMiddleBytes      int64 `json:"rssMiddleBytes"`
+	RSSBytes            int64 `json:"rssBytes"`
+	PeakMemoryBytes     int64 `json:"peakMemoryBytes"`
 	VoluntarySwitches   int64 `json:"voluntarySwitches"`
 	InvoluntarySwitches int64 `json:"involuntarySwitches"`
 	// Threads and Descriptors are as of the end of the window.
-	Threads     int64 `json:"threads"`
-	Descriptors int64 `json:"descriptors"`
-	// Dependencies are those whose costs could be read.
+	Threads      int64           `json:"threads"`
+	Descriptors  int64           `json:"descriptors"`
 	Dependencies []DependencyUse `json:"dependencies,omitempty"`
 	// Unknown lists, in sentences, what could not be read.
 	Unknown []string `json:"unknown,omitempty"`

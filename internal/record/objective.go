@@ -19,7 +19,6 @@ func (o Objective) CaseMetric() string {
 
 // Objective is a bound on a value of the named implementations at the named levels.
 type Objective struct {
-	// Name is empty if the spec gives none.
 	Name   string                   `json:"name,omitempty"`
 	Metric v1alpha1.ObjectiveMetric `json:"metric"`
 	// Load, Connections and RequestsPerSecond select levels; empty or 0 selects all.
@@ -30,8 +29,7 @@ type Objective struct {
 	Case string `json:"case,omitempty"`
 	// Implementations must meet the bound; empty means all contenders.
 	Implementations []string `json:"implementations,omitempty"`
-	// Percentile is a latency's, such as "99".
-	Percentile string `json:"percentile,omitempty"`
+	Percentile      string   `json:"percentile,omitempty"`
 	// Of is the value behind a RatioToBaseline or Regression.
 	Of v1alpha1.ComparedMetric `json:"of,omitempty"`
 	// OfRows is the row metric of a Regression. It is only set when whole runs are compared, never in a spec or
@@ -57,9 +55,8 @@ type Claim struct {
 	Subject ClaimSubject `json:"subject"`
 	Value   string       `json:"value"`
 	// Path is requested for a claim about a Response; empty otherwise.
-	Path string `json:"path,omitempty"`
-	// Absent claims that it is not there.
-	Absent bool `json:"absent,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Absent bool   `json:"absent,omitempty"`
 }
 
 // Reply is whether a server's answer to a GET before any load contains a text.

@@ -69,10 +69,9 @@ var Percentiles = []string{"50", "90", "95", "99", "99.9"}
 
 // Plan is the spec of a run with every default filled in.
 type Plan struct {
-	// Seed decides the random order within blocks.
 	Seed  uint64 `json:"seed"`
 	Order Order  `json:"order"`
-	// Blocks is the number of planned blocks, without repeats.
+	// Blocks does not count repeats.
 	Blocks          int32            `json:"blocks"`
 	Implementations []Implementation `json:"implementations"`
 	Baseline        string           `json:"baseline"`
@@ -126,7 +125,7 @@ type Implementation struct {
 	Port    int32    `json:"port"`
 	// TLS is nil for plain HTTP.
 	TLS *TLS `json:"tls,omitempty"`
-	// CPUs is the number of exclusive whole CPUs.
+	// CPUs is the number of exclusive CPUs.
 	CPUs        int32 `json:"cpus"`
 	MemoryBytes int64 `json:"memoryBytes"`
 	Role        Role  `json:"role"`
@@ -143,10 +142,8 @@ type Implementation struct {
 
 // Programs is how programs that measure themselves run.
 type Programs struct {
-	// Format is that of their standard output.
-	Format CaseFormat `json:"format"`
-	// LimitSeconds is the longest time of one process.
-	LimitSeconds int32 `json:"limitSeconds"`
+	Format       CaseFormat `json:"format"`
+	LimitSeconds int32      `json:"limitSeconds"`
 	// Outputs are for implementations with another format or other case names.
 	Outputs []ProgramOutput `json:"outputs,omitempty"`
 }
@@ -171,7 +168,7 @@ type ProgramOutput struct {
 // Load is one sweep of a run; its levels are cells.
 type Load struct {
 	Name string `json:"name"`
-	// Weight is its share in the verdict over all loads; 0 if there is none.
+	// Weight is for the verdict over all loads; 0 if there is none.
 	Weight float64 `json:"weight,omitempty"`
 }
 
@@ -236,8 +233,7 @@ type Cell struct {
 	Generators int32         `json:"generators"`
 	Threads    int32         `json:"threads"`
 	Connection ConnectionUse `json:"connection"`
-	// Script is the user's program that makes the requests; nil if none.
-	Script *Script `json:"script,omitempty"`
+	Script     *Script       `json:"script,omitempty"`
 	// Request is the cell's only request; it has no path if there is a Mix. Use Requests.
 	Request Request `json:"request,omitzero"`
 	// Mix holds several requests.

@@ -15,8 +15,7 @@ type Profile struct {
 	Request     Request `json:"request"`
 	Requests    int32   `json:"requests"`
 	Connections int32   `json:"connections"`
-	// Repeats is how often everything is done.
-	Repeats int32 `json:"repeats"`
+	Repeats     int32   `json:"repeats"`
 	// LimitSeconds bounds one implementation's trial.
 	LimitSeconds int32 `json:"limitSeconds"`
 }
@@ -65,6 +64,5 @@ type Launch struct {
 	// Said is the end of standard error in one line; empty if it ended well.
 	Said string `json:"said,omitempty"`
 	profiler.Result
-	// Files are the stored names of the profiler's files.
 	Files []string `json:"files,omitempty"`
 }

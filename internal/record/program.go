@@ -42,14 +42,12 @@ type ProgramRun struct {
 	SystemNanos int64 `json:"systemNanos"`
 	// PeakMemoryBytes is the largest resident memory of one of these processes; 0 if not above the agent's own, and
 	// so unknown.
-	PeakMemoryBytes     int64 `json:"peakMemoryBytes"`
-	VoluntarySwitches   int64 `json:"voluntarySwitches"`
-	InvoluntarySwitches int64 `json:"involuntarySwitches"`
-	// Output is the file with the standard output that Cases come from.
-	Output string `json:"output"`
-	Cases  []Case `json:"cases"`
-	// Context holds printed facts about build and machine.
-	Context map[string]string `json:"context,omitempty"`
+	PeakMemoryBytes     int64             `json:"peakMemoryBytes"`
+	VoluntarySwitches   int64             `json:"voluntarySwitches"`
+	InvoluntarySwitches int64             `json:"involuntarySwitches"`
+	Output              string            `json:"output"`
+	Cases               []Case            `json:"cases"`
+	Context             map[string]string `json:"context,omitempty"`
 	// Unread holds at most 20 unreadable parts that belong to no case; UnreadMore counts the others.
 	Unread     []Unread `json:"unread,omitempty"`
 	UnreadMore int      `json:"unreadMore,omitempty"`

@@ -39,7 +39,7 @@ type BodySource struct {
 	Key       string `json:"key"`
 }
 
-// String returns the name under which the body is stored with its run.
+// String returns the name of the stored body.
 func (s BodySource) String() string { return s.ConfigMap + "/" + s.Key }
 
 // Header is a header of a request.
@@ -131,7 +131,6 @@ const ClientCheck = "check"
 
 // Encryption is the result of a TLS handshake before the measurement.
 type Encryption struct {
-	// Server is the index of the server in the trial.
 	Server int `json:"server,omitempty"`
 	// Client is a tool, or ClientCheck.
 	Client string `json:"client"`

@@ -25,7 +25,6 @@ const (
 // Row is one value of a trial that is compared with the same of others: a metric in a case. It is derived from the
 // trial's results, not stored.
 type Row struct {
-	// Server is the index of its implementation in the trial.
 	Server int    `json:"server,omitempty"`
 	Metric string `json:"metric"`
 	// Case is such as a benchmark or a level.

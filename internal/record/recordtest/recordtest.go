@@ -22,9 +22,8 @@ import (
 
 // Server is a simulated implementation.
 type Server struct {
-	Name string
-	Role record.Role
-	// CPUMicros is its CPU time per request.
+	Name      string
+	Role      record.Role
 	CPUMicros float64
 	// RSSBytes is its resident memory with one connection; each connection adds 16 KiB.
 	RSSBytes int64
@@ -42,8 +41,7 @@ type Options struct {
 	// Drift is the standard deviation of the log of the machine's wandering speed.
 	Drift float64
 	// Duet puts two servers into each trial, in turns.
-	Duet bool
-	// Seconds is the duration of a cell.
+	Duet    bool
 	Seconds int32
 	// Generators is the number of generator pods that share each level; 0 means 1.
 	Generators int32

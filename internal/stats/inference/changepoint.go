@@ -116,14 +116,12 @@ type scan struct {
 	order []int
 	// levels are the distinct values, away each one's summed distance from all values; both from 1.
 	levels, away []int64
-	// pairs is the sum of the distances of all pairs.
-	pairs int64
-	tree  []node
-	// all is the number and the sum of the values in the tree.
-	all node
+	pairs        int64
+	tree         []node
+	all          node
 }
 
-// node is a node of a Fenwick tree: the number and the sum of its values.
+// node is a node of a Fenwick tree.
 type node struct{ count, sum int64 }
 
 func newScan(whole []int64) *scan {
