@@ -16,8 +16,8 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Analyse makes the table of a run. It fails only on records that contradict each other or cannot be read; whatever a run lacks
-// is in the table, with its reason.
+// Analyse makes the table of a run. It fails only on contradictory or unreadable records; what a run lacks is in the
+// table.
 func Analyse(data record.RunData) (Table, error) {
 	t, asked, err := measure(data)
 	if err != nil {
@@ -30,7 +30,7 @@ func Analyse(data record.RunData) (Table, error) {
 	return t, err
 }
 
-// measure makes the table but for the objectives, and the run as its objectives see it.
+// measure leaves out the objectives, and returns the run as they see it.
 func measure(data record.RunData) (Table, objectives.Run, error) {
 	if err := misplaced(data.Trials); err != nil {
 		return Table{}, objectives.Run{}, err
@@ -89,7 +89,6 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 	}, nil
 }
 
-// rulesOf are the rules of a run.
 func rulesOf(p planned.Run) Rules {
 	return Rules{
 		Alpha: verdict.AnalysisAlpha(p.Analyses), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: verdict.MinBlocks,
@@ -97,7 +96,7 @@ func rulesOf(p planned.Run) Rules {
 	}
 }
 
-// Group finds a group; nil if there is none.
+// Group returns nil if there is none.
 func (t Table) Group(at record.Point, implementation string) *validity.Group {
 	return validity.GroupAt(t.Groups, at, implementation)
 }
@@ -109,7 +108,7 @@ func runOf(m record.RunManifest, p planned.Run, pinning record.Strictness) Run {
 	}
 }
 
-// artifacts lists every object that the manifests name: those of the trials, and the manifests themselves.
+// artifacts lists the manifests and every object that they name.
 func artifacts(data record.RunData) []Artifact {
 	out := []Artifact{}
 	for _, s := range data.Manifest.Scripts {

@@ -118,7 +118,7 @@ func TestOnlyBlocksWithAnExternalDisturbanceAreDisturbed(t *testing.T) {
 	neighbour(3, "go").Measurement.Errors.Status = 1
 	run, _ := recordtest.Cell(&d, 4, "go", level)
 	run.Measurement.Errors.Status = 1
-	// Timeouts accuse a server, but not beside noisy neighbours.
+	// Timeouts count against a server, but not next to noisy neighbours.
 	neighbour(7, "go").Measurement.Errors.Timeout = int64(level)
 	run, _ = recordtest.Cell(&d, 1, "go-slow", level)
 	run.Measurement.Errors.Timeout = int64(level)
@@ -187,7 +187,7 @@ func TestARunWithoutTrialsHasATable(t *testing.T) {
 	}
 }
 
-// BenchmarkAnalyse1000Cells analyses a thousand cells and says how much memory that takes at most, garbage included, and how much the table holds on to.
+// BenchmarkAnalyse1000Cells also reports the peak memory (garbage included) and the memory that the table keeps.
 func BenchmarkAnalyse1000Cells(b *testing.B) {
 	o := recordtest.Options{Name: "large", Seed: 1, Blocks: 20, Noise: 0.03, Seconds: 5, Levels: []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -215,7 +215,7 @@ func BenchmarkAnalyse1000Cells(b *testing.B) {
 	runtime.KeepAlive(d)
 }
 
-// heap is the memory of objects, live or not yet swept.
+// heap includes objects that are not yet swept.
 func heap() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s)

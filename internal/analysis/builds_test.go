@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// withBuilds is a run of three blocks whose observers have read their servers, each as a change wants it.
 func withBuilds(change func(implementation string, block int32, seen *record.ObserverResult)) record.RunData {
 	o := recordtest.Duel(3)
 	o.Levels = []int32{10}
@@ -35,7 +34,6 @@ func analysed(t *testing.T, d record.RunData) analysis.Table {
 	return table
 }
 
-// buildFact finds a fact; nil if it is left out.
 func buildFact(b *builds.Builds, key builds.Key) *builds.Fact {
 	i := slices.IndexFunc(b.Facts, func(f builds.Fact) bool { return f.Key == key })
 	if i < 0 {

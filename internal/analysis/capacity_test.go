@@ -17,10 +17,9 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// bound is what the simulated searches look for.
 var bound = record.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 500, Steps: 12}
 
-// searched is a run of two servers, the first of which can keep 4,850 requests/s and the second 9,700.
+// searched is a run of two servers that sustain 4,850 and 9,700 requests/s.
 func searched(blocks int32, change func(*record.RunData)) record.RunData {
 	d := recordtest.Search(recordtest.Options{
 		Name: "capacity", Seed: 5, Blocks: blocks, Noise: 0.03, Seconds: 2,
@@ -32,7 +31,6 @@ func searched(blocks int32, change func(*record.RunData)) record.RunData {
 	return d
 }
 
-// eachStep changes the steps of an implementation in the blocks up to one.
 func eachStep(implementation string, blocks int32, change func(*record.CellRun, *record.CellObservation)) func(*record.RunData) {
 	return func(d *record.RunData) {
 		for i := range d.Trials {
@@ -121,7 +119,7 @@ func TestSearchesAndLevelsShareOneBudgetAndOneHeadline(t *testing.T) {
 	}
 }
 
-// loadsShareOfTests is the part of the budget that loads and searches have.
+// loadsShareOfTests is the budget share of loads and searches.
 const loadsShareOfTests = 0.9
 
 func TestWhatSearchesAreWorth(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Case is one metric of one case of an implementation, over all its processes that count.
+// Case is one metric of one case over all processes that count.
 type Case struct {
 	Implementation string           `json:"implementation"`
 	Case           string           `json:"case"`
@@ -19,35 +19,32 @@ type Case struct {
 	Metric         string           `json:"metric"`
 	Unit           string           `json:"unit"`
 	Better         record.Direction `json:"better"`
-	// Summary is over the processes: of each the median of the repetitions that it made by itself. It is nil if none counts.
+	// Summary is over the processes' medians; nil if none counts.
 	Summary *inference.Summary `json:"summary,omitempty"`
-	// Processes is the number of processes that printed it, Repetitions how many each made by itself, at least.
+	// Repetitions is the fewest of one process.
 	Processes   int `json:"processes"`
 	Repetitions int `json:"repetitions"`
-	// OptimisedAway is true of a time so short that the work cannot have been done.
+	// OptimisedAway: the time is too short for the work.
 	OptimisedAway bool `json:"optimisedAway,omitempty"`
 }
 
-// CaseGap is a case that an implementation lacks while others have it, or that has failed in it.
+// CaseGap is a case that an implementation failed, or lacks while others have it.
 type CaseGap struct {
 	Implementation string `json:"implementation"`
 	Case           string `json:"case"`
-	// Processes is in how many of its processes the case is missing or failed.
-	Processes int `json:"processes"`
-	// Failure is why, in the program's words: untrusted; empty of a case that is not there.
+	Processes      int    `json:"processes"`
+	// Failure is the program's own text (untrusted).
 	Failure string `json:"failure,omitempty"`
-	// Unread is true if some output of such a process could not be read, which may have been the case's.
+	// Unread: unreadable output may have held the case.
 	Unread bool `json:"unread,omitempty"`
 }
 
 const (
-	// shortestNanos is two cycles at 3 GHz. An empty loop takes one: programs print less where their work was optimised away.
+	// shortestNanos is two cycles at 3 GHz; an empty loop takes one.
 	shortestNanos = 0.7
-	// timeMetric is the metric of an operation's time.
-	timeMetric = "Time"
+	timeMetric    = "Time"
 )
 
-// program is what one process has printed.
 type program struct {
 	implementation string
 	block          int32
@@ -56,7 +53,6 @@ type program struct {
 	unreadMore     int
 }
 
-// programsOf is what all processes have printed, in the order of their blocks.
 func programsOf(data record.RunData) []program {
 	var out []program
 	for _, t := range data.Trials {
@@ -69,10 +65,8 @@ func programsOf(data record.RunData) []program {
 	return out
 }
 
-// caseKey is a metric of a case.
 type caseKey struct{ name, metric string }
 
-// casesOf describes every metric of every case of every implementation, in the order in which programs print them.
 func casesOf(printed []program, p planned.Run, rows []verdict.BlockRow) []Case {
 	counted := map[verdict.Place][]float64{}
 	for _, r := range rows {
@@ -112,7 +106,6 @@ func casesOf(printed []program, p planned.Run, rows []verdict.BlockRow) []Case {
 	return out
 }
 
-// failedCases counts the processes in which a case is missing or failed, of implementations that have it in others.
 func failedCases(gaps []CaseGap) map[verdict.Place]int {
 	out := map[verdict.Place]int{}
 	for _, g := range gaps {
@@ -121,7 +114,6 @@ func failedCases(gaps []CaseGap) map[verdict.Place]int {
 	return out
 }
 
-// gapsOf lists the cases that some implementation lacks, or that have failed in it.
 func gapsOf(printed []program, p planned.Run) []CaseGap {
 	processes := map[string]int{}
 	whole, failures := map[verdict.Place]int{}, map[verdict.Place]string{}

@@ -12,29 +12,26 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Coverage is what was planned against what was measured.
+// Coverage compares the plan with the measurements.
 type Coverage struct {
-	// PlannedTrials and MeasuredTrials are those of blocks. A trial of several servers is one, such as a duet's, which has a cell of either side
-	// at each level.
+	// Trials are those of blocks. A duet is one trial, with two cells at each level.
 	PlannedTrials  int `json:"plannedTrials"`
 	MeasuredTrials int `json:"measuredTrials"`
 	PlannedCells   int `json:"plannedCells"`
-	// MeasuredCells are those with a record; VoidCells and SuspectCells are among them.
-	MeasuredCells int `json:"measuredCells"`
-	VoidCells     int `json:"voidCells"`
-	SuspectCells  int `json:"suspectCells"`
-	// SuspectLatencies are the suspect cells of which only the latencies are.
+	MeasuredCells  int `json:"measuredCells"`
+	VoidCells      int `json:"voidCells"`
+	SuspectCells   int `json:"suspectCells"`
+	// SuspectLatencies are suspect by latencies only.
 	SuspectLatencies int `json:"suspectLatencies"`
 	PinnedCells      int `json:"pinnedCells"`
-	// References are those of the cells above that are of a Reference, which is meant to be faster than its load generators.
-	References CellCount `json:"references"`
-	// Missing are the trials without a record.
-	Missing []MissingTrial `json:"missing"`
-	// Repeated are the trials that were measured only after external disturbances.
+	// References are among the cells above. A reference is expected to outrun its load generators.
+	References CellCount      `json:"references"`
+	Missing    []MissingTrial `json:"missing"`
+	// Repeated trials needed several attempts.
 	Repeated []RepeatedTrial `json:"repeated"`
 }
 
-// CellCount counts cells: VoidCells, SuspectCells and PinnedCells are among the measured ones, SuspectLatencies among SuspectCells.
+// CellCount counts cells; SuspectLatencies are among SuspectCells.
 type CellCount struct {
 	PlannedCells     int `json:"plannedCells"`
 	MeasuredCells    int `json:"measuredCells"`
@@ -44,7 +41,6 @@ type CellCount struct {
 	PinnedCells      int `json:"pinnedCells"`
 }
 
-// Contenders counts the cells that verdicts can rest on: all but a reference's.
 func (c Coverage) Contenders() CellCount {
 	return CellCount{
 		PlannedCells: c.PlannedCells - c.References.PlannedCells, MeasuredCells: c.MeasuredCells - c.References.MeasuredCells,
@@ -53,7 +49,6 @@ func (c Coverage) Contenders() CellCount {
 	}
 }
 
-// plus adds another count.
 func (c *CellCount) plus(o CellCount) {
 	c.PlannedCells += o.PlannedCells
 	c.MeasuredCells += o.MeasuredCells
@@ -63,7 +58,7 @@ func (c *CellCount) plus(o CellCount) {
 	c.PinnedCells += o.PinnedCells
 }
 
-// MissingTrial is a planned trial that was not measured. Reason is one of the API's, or NotStarted or NotRead.
+// MissingTrial was not measured. Reason is one of the API's, or NotStarted or NotRead.
 type MissingTrial struct {
 	Trial          string `json:"trial,omitempty"`
 	Block          int32  `json:"block"`
@@ -72,7 +67,7 @@ type MissingTrial struct {
 	Message        string `json:"message,omitempty"`
 }
 
-// RepeatedTrial is a trial with more than one attempt.
+// RepeatedTrial has several attempts.
 type RepeatedTrial struct {
 	Trial          string   `json:"trial"`
 	Block          int32    `json:"block"`
@@ -82,13 +77,12 @@ type RepeatedTrial struct {
 }
 
 const (
-	// ReasonNotStarted means that the run ended before the trial's turn.
+	// ReasonNotStarted means that the run ended before the trial.
 	ReasonNotStarted = "NotStarted"
-	// ReasonNotRead means that the trial has a manifest, and the report was not given it.
+	// ReasonNotRead means that the report did not get the trial's manifest.
 	ReasonNotRead = "NotRead"
 )
 
-// coverage compares plan and record.
 func coverage(data record.RunData, p planned.Run, groups []validity.Group) Coverage {
 	c := Coverage{
 		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
@@ -131,7 +125,7 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	return c
 }
 
-// trialsOf counts the trials that have been measured. Those of a duet have been split, and both halves have the name of one.
+// trialsOf counts both halves of a duet as one trial.
 func trialsOf(data record.RunData) int {
 	names := map[string]bool{}
 	for _, t := range data.Trials {
@@ -140,7 +134,7 @@ func trialsOf(data record.RunData) int {
 	return len(names)
 }
 
-// addPrograms counts the processes that measured themselves: each is the only cell of its trial.
+// addPrograms counts each process as its trial's only cell.
 func (c *Coverage) addPrograms(p planned.Run, programs []validity.Program) {
 	if !p.WholeTrials {
 		return
@@ -160,7 +154,6 @@ func (c *Coverage) addPrograms(p planned.Run, programs []validity.Program) {
 	}
 }
 
-// add counts cells of an implementation of a role.
 func (c *Coverage) add(role record.Role, n CellCount) {
 	c.PlannedCells += n.PlannedCells
 	c.MeasuredCells += n.MeasuredCells
@@ -180,7 +173,7 @@ func asInt(b bool) int {
 	return 0
 }
 
-// missing returns why an implementation has no trial in a block; nil if it has one.
+// missing returns nil if the implementation has a trial in the block.
 func missing(data record.RunData, block int32, implementation string) *MissingTrial {
 	if util.First(data.Trials, func(t *record.TrialData) bool {
 		return t.Manifest.Block == block && t.Manifest.Servers[0] == implementation
@@ -202,7 +195,6 @@ func missing(data record.RunData, block int32, implementation string) *MissingTr
 	return &m
 }
 
-// failures counts the trials that each implementation itself failed.
 func (c Coverage) failures() map[string]int {
 	out := map[string]int{}
 	for _, m := range c.Missing {
@@ -213,15 +205,14 @@ func (c Coverage) failures() map[string]int {
 	return out
 }
 
-// disturbedSearch reports whether an external disturbance has cost a search its number, or left it a bound.
+// disturbedSearch reports whether an external disturbance left a search without an exact number.
 func disturbedSearch(t capacity.Trial) bool {
 	return (t.Unusable || t.Bound == capacity.Disturbed) && slices.ContainsFunc(t.Steps, func(s validity.Step) bool {
 		return slices.ContainsFunc(s.Reasons, validity.Reason.External)
 	})
 }
 
-// DisturbedBlocks are the blocks, in order, in which an external disturbance has voided a cell or a search. A reference's do not matter:
-// nothing is compared with them.
+// DisturbedBlocks returns the blocks with an externally disturbed cell or search, without those of references.
 func (t Table) DisturbedBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
@@ -247,19 +238,17 @@ func (t Table) DisturbedBlocks() []int32 {
 	return slices.Compact(blocks)
 }
 
-// isReference reports whether nothing is compared with an implementation.
 func (t Table) isReference(name string) bool {
 	return slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool { return i.Name == name && i.Role == record.RoleReference })
 }
 
-// addSteps counts the steps of searches as cells: a search plans as many as it has tried.
+// addSteps counts steps as cells; a search plans as many as it tried.
 func (c *Coverage) addSteps(all []capacity.Capacity) {
 	for _, one := range all {
 		c.add(one.Role, stepsOf(one))
 	}
 }
 
-// stepsOf counts the steps of all searches of a capacity.
 func stepsOf(c capacity.Capacity) CellCount {
 	var n CellCount
 	for _, t := range c.Trials {

@@ -1,11 +1,11 @@
-// Package analysis turns what a run has left behind into the table from which every report is printed: what was measured, how far
-// each number can be believed, and which is better, in what and by how much.
+// Package analysis turns the records of a run into the table that every report is printed from: what was measured,
+// how far each number can be trusted, and which implementation is better, in what and by how much.
 //
-// It is pure: it reads record.RunData, formats nothing, draws nothing, and reads no clock or file. Numbers have the unit in their
-// field's name; words and units of display belong to package report. Each package below knows only those above it in this list:
+// It is pure: it reads record.RunData and no clock or file, and formats nothing. Field names state units; package
+// report adds words and display units. Each package below knows only those above it:
 //
-//	planned     what was to be measured
-//	measured    what is known about a cell, and which latencies
+//	planned     the plan
+//	measured    the facts of a cell, and its latencies
 //	validity    how far a cell can be trusted
 //	verdict     which is better, and by how much
 //	capacity    what searches found
@@ -16,11 +16,11 @@
 //
 // # Duets
 //
-// A trial of a duet holds two servers that shared one CPU and took turns under one load. It is read as two trials of the same block,
-// one of each, before anything else is done. Throughput is related to the time for which the tool was let run. It has no latencies:
-// those of a tool that is frozen hold the time for which it was.
+// In a duet, two servers share one CPU and take turns under one load. Its trial is first split into two trials of the
+// same block. Throughput relates to the time for which the tool could run. Duets have no latencies, since those of a
+// frozen tool include the frozen time.
 //
 // # Noise floor
 //
-// An A/A run, in which two contenders are the same thing, says which differences a machine shows where there are none.
+// An A/A run compares two equal contenders. It shows which differences a machine produces by itself.
 package analysis

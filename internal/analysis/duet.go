@@ -7,14 +7,13 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Sentences that say what a cell of a duet does not have.
+// Sentences on what a duet's cell lacks.
 const (
 	frozen    = "The latencies are unknown, since in a duet the load generator is frozen while the other server has its turn."
 	undivided = "The generator's traffic and its agent's CPU time are unknown, since the two servers of a duet share them."
 )
 
-// split reads each trial of a duet as two trials of the same block, one of each server. What is no duet stays as it is, and the
-// records that come in are not changed.
+// split makes two trials of each duet, one per server. It does not change its input.
 func split(data record.RunData) record.RunData {
 	entries, trials := data.Manifest.Trials, data.Trials
 	data.Manifest.Trials, data.Trials = nil, nil
@@ -37,12 +36,11 @@ func split(data record.RunData) record.RunData {
 	return data
 }
 
-// first is a list whose element k comes first, and the others in their order.
 func first[T any](list []T, k int) []T {
 	return slices.Concat(list[k:k+1], list[:k], list[k+1:])
 }
 
-// half is one server's half of a duet, as a trial of its own whose second server is its peer.
+// half returns one server's trial, with its peer second.
 func half(t record.TrialData, k int) record.TrialData {
 	own := record.MemberServer(k)
 	t.Manifest.Servers = first(t.Manifest.Servers, k)
@@ -66,7 +64,6 @@ func half(t record.TrialData, k int) record.TrialData {
 	return t
 }
 
-// halfSeen is what was observed of one server of a duet and, after it, of its peer; nil if nothing was observed of it.
 func halfSeen(servers []record.ObserverResult, k int) []record.ObserverResult {
 	if k >= len(servers) {
 		return nil
@@ -74,12 +71,12 @@ func halfSeen(servers []record.ObserverResult, k int) []record.ObserverResult {
 	servers = first(servers, k)
 	servers[0].Cells = slices.Clone(servers[0].Cells)
 	for i := range servers[0].Cells {
-		servers[0].Cells[i].Series = nil // It shows the turns, and nothing of the server.
+		servers[0].Cells[i].Series = nil // It shows the turns, not the server.
 	}
 	return servers
 }
 
-// thaw makes of each measurement one that took as long as the tool was let run.
+// thaw sets durations to the time for which the tool could run.
 func thaw(runs []record.CellRun) []record.CellRun {
 	for i := range runs {
 		if runs[i].Measurement == nil {

@@ -18,7 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// twins are two servers on a machine that drifts, the second with more CPU time per request.
+// twins are two servers on a drifting machine; the second costs more CPU time.
 func twins(duet bool, more float64, deltas ...func(*recordtest.Options)) record.RunData {
 	o := recordtest.Options{
 		Name: "twins", Seed: 11, Blocks: 10, Levels: []int32{10, 100}, Seconds: 5, Noise: 0.004, Drift: 0.07, Duet: duet,

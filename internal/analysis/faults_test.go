@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// standStill makes a server's series stand still for the first intervals of every so many.
+// standStill stops the server for the first intervals of every so many.
 func standStill(s *record.Series, still, every int) {
 	for i := range s.SegmentsOut {
 		if i%every >= every-still {

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// courses are recorded courses of good cells.
 func courses(t *testing.T) (out [][]float64) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/courses.txt")
@@ -38,13 +37,12 @@ func courses(t *testing.T) (out [][]float64) {
 	return out
 }
 
-// everyday gives a run what good cells have beside their values: a course with dips, a little steal and some other processes, a lost segment, an
-// answer that was cut off at the end, a sibling that nobody uses.
+// everyday gives a run what good cells have: dips, a little steal, other processes, a lost segment, an answer cut off
+// at the end, an idle sibling thread.
 type everyday struct {
 	rng     *rand.Rand
 	courses [][]float64
-	// head is the size of each implementation's heads.
-	head map[string]int64
+	head    map[string]int64
 }
 
 func (e everyday) disturb(d *record.RunData) {
@@ -61,7 +59,6 @@ func (e everyday) disturb(d *record.RunData) {
 	}
 }
 
-// answers gives those of each implementation a head of their own.
 func (e everyday) answers(all []record.Response, servers []string) {
 	for i := range all {
 		all[i].HeaderBytes = e.head[servers[all[i].Server]]
@@ -100,7 +97,7 @@ func (e everyday) generator(cells []record.CellRun, servers []string) {
 	}
 }
 
-// as makes every cell of a run one of another tool.
+// as turns every cell of a run into one of another tool.
 func as(d *record.RunData, l record.Cell, change func(*record.TrialData, *record.CellRun, *record.CellObservation)) {
 	alter := func(cells []record.Cell) {
 		for k := range cells {
@@ -120,7 +117,6 @@ func as(d *record.RunData, l record.Cell, change func(*record.TrialData, *record
 	}
 }
 
-// atRate makes a cell one of an arrival rate.
 func atRate(t *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 	const rate = 2000
 	share := rate * 5 / float64(r.Measurement.Requests)
@@ -136,13 +132,13 @@ func atRate(t *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 	o.RSSStartBytes = o.RSSBytes
 }
 
-// perRequest makes a cell one of a connection for each request.
+// perRequest opens a connection for each request.
 func perRequest(_ *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 	o.Network.PassiveOpens, o.Sockets, r.Network.TimeWait = r.Measurement.Requests, nil, 10_000
 	r.Measurement.Latency = []record.Latency{recordtest.Widen(record.WithConnection, r.Measurement.Latency[0])}
 }
 
-// goodRuns are runs of 200 good cells, of all tools.
+// goodRuns are runs of 200 good cells each, of all tools.
 func goodRuns() map[string]record.RunData {
 	run := func(blocks int32, change func(*recordtest.Options)) record.RunData {
 		o := recordtest.Duel(blocks)

@@ -14,44 +14,39 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Headline is the outcome of a run in a few lines, still to be put into words.
+// Headline is the outcome of a run, before it is put into words.
 type Headline struct {
-	// Gate is how the objectives came out; nil if the run has none.
 	Gate *Gate `json:"gate,omitempty"`
-	// Calibration is the noise floor that an A/A run has found, which is its outcome; nil for any other run.
+	// Calibration is nil unless the run is an A/A run.
 	Calibration *record.Calibration `json:"calibration,omitempty"`
-	// Entries hold one contender under one load each: those with a verdict first, the largest difference first.
+	// Entries are sorted: verdicts first, by size.
 	Entries []HeadlineEntry `json:"entries"`
-	// Cases hold one contender each: how the cases of programs that measure themselves came out.
-	Cases []CaseOutcome `json:"cases,omitempty"`
-	// CaseGaps and Unread are the table's: what programs did not print, or not so that it can be read.
-	CaseGaps []CaseGap      `json:"caseGaps,omitempty"`
-	Unread   []UnreadOutput `json:"unreadOutput,omitempty"`
-	// Unprinted are the names of cases that the run renames, and that no process has printed.
-	Unprinted []CaseName `json:"unprinted,omitempty"`
-	// Profiles are those that tell less than was asked of them.
+	Cases   []CaseOutcome   `json:"cases,omitempty"`
+	// CaseGaps and Unread are the table's.
+	CaseGaps  []CaseGap      `json:"caseGaps,omitempty"`
+	Unread    []UnreadOutput `json:"unreadOutput,omitempty"`
+	Unprinted []CaseName     `json:"unprinted,omitempty"`
+	// Profiles lists those with missing results.
 	Profiles []ProfileGap `json:"profiles,omitempty"`
-	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in the order of the spec.
+	// Peaks are in spec order.
 	Peaks []Peak `json:"peaks"`
-	// AloneCases is how many cases of programs that measure themselves have a value, where nothing is compared.
-	AloneCases int `json:"aloneCases,omitempty"`
-	// MeasuredTrials and PlannedTrials are the run's.
-	MeasuredTrials int `json:"measuredTrials"`
-	PlannedTrials  int `json:"plannedTrials"`
-	// Rules are those by which the verdicts were found.
-	Rules Rules `json:"rules"`
+	// AloneCases counts cases with a value if nothing is compared.
+	AloneCases     int   `json:"aloneCases,omitempty"`
+	MeasuredTrials int   `json:"measuredTrials"`
+	PlannedTrials  int   `json:"plannedTrials"`
+	Rules          Rules `json:"rules"`
 }
 
-// Gate is the outcome of a run's objectives: entries are objectives times implementations times levels.
+// Gate counts objectives times implementations times levels.
 type Gate struct {
 	Met       int `json:"met"`
 	Missed    int `json:"missed"`
 	Undecided int `json:"undecided"`
-	// Worst is the missed objective whose value lies farthest beyond its bound, as a ratio; nil if none is missed.
+	// Worst is the missed objective farthest beyond its bound.
 	Worst *objectives.Result `json:"worst,omitempty"`
 }
 
-// CaseOutcome counts how the cases of one contender came out, each by the metric that decides.
+// CaseOutcome counts a contender's cases by the deciding metric.
 type CaseOutcome struct {
 	Implementation string `json:"implementation"`
 	Baseline       string `json:"baseline"`
@@ -60,54 +55,49 @@ type CaseOutcome struct {
 	Worse          int    `json:"worse"`
 	Same           int    `json:"same"`
 	Undecided      int    `json:"undecided"`
-	// Processes are the measured processes of both sides, and VoidProcesses those of them that count nowhere.
+	// VoidProcesses do not count.
 	Processes     int `json:"processes"`
 	VoidProcesses int `json:"voidProcesses"`
-	// Largest is the largest difference that has a winner; nil if there is none.
+	// Largest has the largest difference with a winner.
 	Largest *verdict.RowComparison `json:"largest,omitempty"`
 }
 
-// HeadlineEntry is one contender against the baseline under one load; of a search, it compares what it has found.
+// HeadlineEntry is a contender against the baseline in one load or search.
 type HeadlineEntry struct {
-	// Load is the load; empty for the mean over all loads.
+	// Load is empty for the mean over all loads.
 	Load           string          `json:"load,omitempty"`
 	Implementation string          `json:"implementation"`
 	Baseline       string          `json:"baseline"`
 	Verdict        verdict.Verdict `json:"verdict"`
 	Reason         verdict.Reason  `json:"reason,omitempty"`
 	Metric         verdict.Metric  `json:"metric"`
-	// Ratio, Low and High are contender / baseline in the metric.
-	Ratio *float64 `json:"ratio,omitempty"`
-	Low   *float64 `json:"low,omitempty"`
-	High  *float64 `json:"high,omitempty"`
-	// AtLeast is true if the difference is only a lower bound.
+	// Ratio, Low and High are contender / baseline.
+	Ratio      *float64 `json:"ratio,omitempty"`
+	Low        *float64 `json:"low,omitempty"`
+	High       *float64 `json:"high,omitempty"`
 	AtLeast    bool     `json:"atLeast,omitempty"`
 	Detectable *float64 `json:"detectable,omitempty"`
 	Blocks     int      `json:"blocks"`
-	// FewestPairs is the number of blocks that the level with the fewest has, and Fewest that level where it has fewer than others.
+	// FewestPairs belongs to the level with the fewest blocks, which Fewest names if others have more.
 	FewestPairs int           `json:"fewestPairs"`
 	Fewest      *record.Point `json:"fewest,omitempty"`
-	// BlocksNeeded is how many blocks would decide in Rules.Power of all runs; 0 if unknown or decided. Bracketed is true if no number would,
-	// because the values are known only within brackets.
+	// BlocksNeeded would decide with probability Rules.Power; 0 if unknown or decided. Bracketed: no number would,
+	// since values are bracketed.
 	BlocksNeeded int  `json:"blocksNeeded,omitempty"`
 	Bracketed    bool `json:"bracketed,omitempty"`
-	// Cells are the measured cells of both sides, VoidCells those of them that count nowhere, and VoidReasons why, the most
-	// frequent first.
+	// These cover both sides. VoidReasons are the most frequent first.
 	Cells       int             `json:"cells"`
 	VoidCells   int             `json:"voidCells"`
 	VoidReasons []validity.Code `json:"voidReasons,omitempty"`
-	// Levels is the number of levels in the mean.
-	Levels int `json:"levels"`
-	// SameInTheMean is true of a DependsOnLoad whose mean shows no difference, while all that is decided points in one direction.
-	SameInTheMean bool `json:"sameInTheMean,omitempty"`
-	// OtherMetrics are those, besides the one that decides, that have a winner.
-	OtherMetrics []MetricVerdict `json:"otherMetrics,omitempty"`
-	// Decided are the levels that have a winner, in their order; of a load with one level none.
+	Levels      int             `json:"levels"`
+	// SameInTheMean: DependsOnLoad with an equal mean, but all decided levels agree.
+	SameInTheMean bool            `json:"sameInTheMean,omitempty"`
+	OtherMetrics  []MetricVerdict `json:"otherMetrics,omitempty"`
+	// Decided is empty if the load has one level.
 	Decided []LevelVerdict `json:"decided,omitempty"`
-	// Unsustained are the levels whose rate neither side sustained, and which are left out of the mean.
-	Unsustained []record.Point `json:"unsustained,omitempty"`
-	// Loads are the verdicts of the loads in a mean over all of them.
-	Loads []verdict.LoadVerdict `json:"loads,omitempty"`
+	// Unsustained levels are left out of the mean.
+	Unsustained []record.Point        `json:"unsustained,omitempty"`
+	Loads       []verdict.LoadVerdict `json:"loads,omitempty"`
 }
 
 // MetricVerdict is a metric with a winner.
@@ -117,8 +107,7 @@ type MetricVerdict struct {
 	Ratio   float64         `json:"ratio"`
 	Low     float64         `json:"low"`
 	High    float64         `json:"high"`
-	// AtLeast is true if the difference is only a lower bound.
-	AtLeast bool `json:"atLeast,omitempty"`
+	AtLeast bool            `json:"atLeast,omitempty"`
 }
 
 // LevelVerdict is a level with a winner.
@@ -127,12 +116,10 @@ type LevelVerdict struct {
 	Verdict verdict.Verdict `json:"verdict"`
 	Reason  verdict.Reason  `json:"reason,omitempty"`
 	Metric  verdict.Metric  `json:"metric"`
-	// Ratio is contender / baseline; nil where a rate that was not sustained has decided. AtLeast is true if the difference is only a lower
-	// bound.
-	Ratio   *float64 `json:"ratio,omitempty"`
-	AtLeast bool     `json:"atLeast,omitempty"`
-	// Rate counts who sustained the rate; nil where there is none.
-	Rate *verdict.RateCounts `json:"rate,omitempty"`
+	// Ratio is nil if an unsustained rate decided. AtLeast marks a lower bound.
+	Ratio   *float64            `json:"ratio,omitempty"`
+	AtLeast bool                `json:"atLeast,omitempty"`
+	Rate    *verdict.RateCounts `json:"rate,omitempty"`
 }
 
 // Peak is the best mean throughput of an implementation.
@@ -142,19 +129,19 @@ type Peak struct {
 	record.Point
 	Throughput inference.Summary `json:"throughputRequestsPerSecond"`
 	IsBound    bool              `json:"isLowerBound"`
-	// Sustained is true if Throughput is of the highest rates that searches found to meet their bound, whose percentile and latency follow.
+	// Sustained: Throughput is from searches with the bound below.
 	Sustained       bool  `json:"sustained,omitempty"`
 	Percentile      int32 `json:"percentile,omitempty"`
 	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
 }
 
-// Headline puts the outcome in a nutshell.
+// Headline summarizes the run.
 func (t Table) Headline() Headline {
 	h := Headline{
 		MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules,
 		Gate: t.gate(), Entries: []HeadlineEntry{}, Peaks: []Peak{},
 	}
-	// Of a run that compares others, too, the noise floor is not the outcome.
+	// If others are compared too, the noise floor is not the outcome.
 	others := slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool {
 		return i.Role != record.RoleReference && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
 	})
@@ -182,7 +169,6 @@ func (t Table) Headline() Headline {
 	return h
 }
 
-// gate counts the outcomes of the objectives.
 func (t Table) gate() *Gate {
 	if len(t.Objectives) == 0 {
 		return nil
@@ -205,7 +191,6 @@ func (t Table) gate() *Gate {
 	return &g
 }
 
-// addCapacities adds what searches have found.
 func (t Table) addCapacities(h *Headline) {
 	for _, c := range t.Capacities {
 		if c.Rate != nil {
@@ -223,7 +208,6 @@ func (t Table) addCapacities(h *Headline) {
 	}
 }
 
-// inconclusive are the reasons of all comparisons that have no verdict.
 func (t Table) inconclusive(h Headline) []verdict.Reason {
 	var out []verdict.Reason
 	for _, e := range h.Entries {
@@ -239,7 +223,7 @@ func (t Table) inconclusive(h Headline) []verdict.Reason {
 	return out
 }
 
-// Conclusive reports whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
+// Conclusive reports whether every comparison has a verdict, with a reason for the API's condition.
 func (t Table) Conclusive() (conclusive bool, reason string) {
 	h := t.Headline()
 	if !t.counts(h) {
@@ -264,7 +248,7 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 	return reason == v1alpha1.ReasonDone, reason
 }
 
-// Counts reports whether anything that was measured counts.
+// Counts reports whether any measurement counts.
 func (t Table) Counts() bool { return t.counts(t.Headline()) }
 
 func (t Table) counts(h Headline) bool {
@@ -304,7 +288,6 @@ func entry(c verdict.Comparison) HeadlineEntry {
 	return e
 }
 
-// oneWay reports whether all levels, or loads, that have a winner have the same.
 func oneWay(c verdict.Comparison) bool {
 	better, worse := false, false
 	see := func(v verdict.Verdict) { better, worse = better || v == verdict.Better, worse || v == verdict.Worse }
@@ -317,18 +300,15 @@ func oneWay(c verdict.Comparison) bool {
 	return better != worse
 }
 
-// anyPair reports whether some level has a pair in the metric that decides there.
 func anyPair(c verdict.Comparison) bool {
 	return slices.ContainsFunc(c.Levels, func(l verdict.LevelComparison) bool { return l.Deciding().Blocks > 0 })
 }
 
-// measure copies the numbers of the result whose verdict the entry has.
 func (e *HeadlineEntry) measure(r verdict.Result) {
 	e.Metric, e.Ratio, e.Low, e.High, e.Detectable = r.Metric, r.Ratio, r.Low, r.High, r.Detectable
 	e.Blocks, e.BlocksNeeded, e.Bracketed, e.Levels, e.FewestPairs = r.Blocks, r.BlocksNeeded, r.Bracketed, r.Levels, r.FewestPairs
 }
 
-// countVoid counts how many cells of the two sides are void, and why.
 func (t Table) countVoid(e *HeadlineEntry) {
 	counts := map[validity.Code]int{}
 	for _, g := range t.Groups {
@@ -348,7 +328,6 @@ func (t Table) countVoid(e *HeadlineEntry) {
 	})
 }
 
-// rank orders verdicts: the mean over all loads, then winners and losers, then draws, then the undecided.
 func rank(e HeadlineEntry) int {
 	if len(e.Loads) > 0 {
 		return -1
@@ -365,7 +344,6 @@ func rank(e HeadlineEntry) int {
 	return 3
 }
 
-// size is how far the ratio lies from 1, to either side.
 func (e HeadlineEntry) size() float64 {
 	if e.Ratio == nil {
 		return 0
@@ -386,7 +364,7 @@ func (t Table) peak(i planned.Implementation) (Peak, bool) {
 	return best, found
 }
 
-// ObjectivesMet reports whether every objective is met, with a reason of the API's condition Succeeded if not.
+// ObjectivesMet reports whether every objective is met, with a reason for the API's condition Succeeded.
 func (t Table) ObjectivesMet() (met bool, reason string) {
 	g := t.gate()
 	switch {

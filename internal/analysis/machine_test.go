@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/report"
 )
 
-// each changes the trials of an implementation, or of all where the name is empty, in some blocks, or in all where none is named.
+// each changes trials; an empty implementation means all, no blocks means all.
 func each(d *record.RunData, implementation string, change func(*record.TrialData), blocks ...int32) {
 	for i := range d.Trials {
 		t := &d.Trials[i]
@@ -28,7 +28,7 @@ func each(d *record.RunData, implementation string, change func(*record.TrialDat
 	}
 }
 
-// old moves the server of a trial to another machine.
+// old moves a trial's server to another machine.
 func old(t *record.TrialData) {
 	t.Servers[0].Environment.Node, t.Servers[0].Environment.CPUModel, t.Servers[0].Environment.Kernel = "old", "Old CPU @ 1.8GHz", "4.19"
 	for k := range t.Manifest.Pods {
@@ -38,7 +38,7 @@ func old(t *record.TrialData) {
 	}
 }
 
-// Two implementations measured on two machines, one of which is 1.3 times as slow, were once "1.30x slower" with every cell valid.
+// Two implementations on two machines, one 1.3 times as slow, were once "1.30x slower" with every cell valid.
 func TestTwoMachinesAreNotComparedAsIfTheyWereOne(t *testing.T) {
 	o := recordtest.Duel(10)
 	o.Servers = o.Servers[:2]
@@ -62,7 +62,7 @@ func TestTwoMachinesAreNotComparedAsIfTheyWereOne(t *testing.T) {
 	}
 }
 
-// differences are the cells of a table that are void by what differs between trials, as "block 2 rust: CODE subject detail".
+// differences lists the cells that differences between trials void, as "block 2 rust: CODE subject detail".
 func differences(table analysis.Table) []string {
 	var out []string
 	for _, g := range table.Groups {
@@ -77,7 +77,6 @@ func differences(table analysis.Table) []string {
 	return out
 }
 
-// image lets the server of a trial run from another image.
 func image(id string) func(*record.TrialData) {
 	return func(t *record.TrialData) {
 		for k := range t.Manifest.Pods {
@@ -206,7 +205,6 @@ func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 	}
 }
 
-// imageIDOf is the digest of an implementation's image.
 func imageIDOf(d record.RunData, implementation string) string {
 	for _, t := range d.Trials {
 		for _, p := range t.Manifest.Pods {
@@ -218,7 +216,8 @@ func imageIDOf(d record.RunData, implementation string) string {
 	return ""
 }
 
-// Majorities of single facts can be of machines that exclude each other: four trials on a, and three each on b and c of one kernel.
+// Majorities of single facts can belong to machines that exclude each other: four trials on a, and three each on b
+// and c of one kernel.
 func TestSomeMachineIsAlwaysTheUsualOne(t *testing.T) {
 	d := recordtest.Run(recordtest.Options{
 		Name: "one", Seed: 3, Blocks: 10, Levels: []int32{100}, Seconds: 5, Noise: 0.01, Servers: []recordtest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
@@ -270,7 +269,7 @@ func TestTheHalvesOfADuetShareTheirMachine(t *testing.T) {
 	}
 }
 
-// What was measured on another machine accuses nobody: what follows from a slow machine is not the implementation's fault.
+// What follows from a slow machine is not the implementation's fault.
 func TestAnotherMachineAccusesNobody(t *testing.T) {
 	d := recordtest.Run(recordtest.Duel(7))
 	each(&d, "go-slow", func(t *record.TrialData) {

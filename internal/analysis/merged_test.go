@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// latencies are in microseconds with fractions: a body of about 300 µs and a long tail.
+// latencies are in fractional microseconds: a body of about 300 µs and a long tail.
 func latencies(n int) []float64 {
 	random, list := rand.New(rand.NewPCG(20_26, 1)), make([]float64, n)
 	for i := range list {
@@ -26,7 +26,7 @@ func latencies(n int) []float64 {
 	return list
 }
 
-// distribution is that of a run of one cell whose generators had these samples, which a tool counts in whole microseconds.
+// distribution is of a cell whose generators had these samples, counted in whole microseconds.
 func distribution(t *testing.T, shares ...[]float64) measured.Distribution {
 	t.Helper()
 	const connections = 640
@@ -56,7 +56,7 @@ func distribution(t *testing.T, shares ...[]float64) measured.Distribution {
 	return table.Groups[0].Latency[0]
 }
 
-// quantileError is the largest error of a quantile, as a share of what three digits or the tool's microsecond allow.
+// quantileError is the largest error, as a share of what three digits or the tool's microsecond allow.
 func quantileError(t *testing.T, d measured.Distribution, samples []float64) (worst float64) {
 	t.Helper()
 	sorted, seen := slices.Sorted(slices.Values(samples)), 0

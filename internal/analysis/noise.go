@@ -11,10 +11,9 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// NoiseBlocks is the number of blocks for which the noise floor is said: those of a run that does not say how many.
+// NoiseBlocks is the default number of blocks, for which noise is stated.
 const NoiseBlocks = 10
 
-// fitting is a calibration of the same machine; nil otherwise.
 func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
 	if c == nil || c.Schema != record.CalibrationSchema || c.Fingerprint != fingerprint {
 		return nil
@@ -22,7 +21,7 @@ func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
 	return c
 }
 
-// twins are two contenders that are the same thing under two names.
+// twins returns two contenders that differ by name only.
 func twins(p record.Plan) (a, b string, ok bool) {
 	for i, x := range p.Implementations {
 		for _, y := range p.Implementations[i+1:] {
@@ -35,8 +34,8 @@ func twins(p record.Plan) (a, b string, ok bool) {
 	return "", "", false
 }
 
-// noise is the noise floor that an A/A run has seen; nil if the run is none, or has fewer than MinBlocks pairs at every level. So it is, and the
-// cells are counted, where some that count were not pinned: their noise is not what a run sees whose processes own their CPUs.
+// noise returns an A/A run's noise floor; nil with fewer than MinBlocks pairs at every level. With counted unpinned
+// cells it returns only their number, since their noise is not that of pinned runs.
 func noise(t Table, data record.RunData) (floor *record.Calibration, unpinned int) {
 	a, b, ok := twins(data.Manifest.Plan)
 	if !ok || t.Fingerprint == "" {
@@ -70,7 +69,6 @@ func noise(t Table, data record.RunData) (floor *record.Calibration, unpinned in
 	return &c, 0
 }
 
-// unpinned is how many cells of an implementation count, though a process did not own its CPUs or that is not known.
 func (t Table) unpinned(implementation string) int {
 	n := 0
 	for _, g := range t.Groups {
@@ -83,13 +81,12 @@ func (t Table) unpinned(implementation string) int {
 	return n
 }
 
-// noiseOf returns what a run of NoiseBlocks blocks could see of noise like this, if it compared one contender under one load.
 func noiseOf(m verdict.Metric, at *record.Point, n int, sd float64) record.Noise {
 	p := inference.Prospect{SD: sd, Alpha: verdict.Alpha * verdict.LoadsShare * verdict.DecidingShare}
 	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.Detectable(NoiseBlocks))}
 }
 
-// FloorOf is the noise floor of a metric at a level of ordinary noise; nil if there is none.
+// FloorOf returns the noise floor at a level of ordinary noise.
 func (t Table) FloorOf(m verdict.Metric) *record.Noise {
 	if t.NoiseFloor == nil {
 		return nil
@@ -97,5 +94,5 @@ func (t Table) FloorOf(m verdict.Metric) *record.Noise {
 	return util.First(t.NoiseFloor.Entries, func(n *record.Noise) bool { return n.Point == nil && n.Metric == string(m) })
 }
 
-// Calibrates reports whether the run is an A/A run that has found the noise floor of its machine.
+// Calibrates reports whether the run is an A/A run with a noise floor.
 func (t Table) Calibrates() bool { return t.NoiseFloor != nil && t.NoiseFloor.Run.UID == t.Run.UID }

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// sameTwice is an A/A run of two levels.
 func sameTwice(blocks int32) record.RunData {
 	o := recordtest.Duel(blocks)
 	o.Levels, o.Seconds = []int32{10, 100}, 1
@@ -27,8 +26,8 @@ func TestAnAARunFindsTheNoiseFloor(t *testing.T) {
 	if !table.Calibrates() || c.Fingerprint != table.Fingerprint || c.Implementations != [2]string{"go", "again"} || len(c.Entries) != 6 {
 		t.Fatalf("noise floor %+v", c)
 	}
-	// Cells have a noise of 3 %, pairs of √2 times as much; ten blocks see 4.61 / √10 of it in 8 of 10 runs, at the
-	// 0.57 % that a run's only load has for the metric that decides.
+	// Pairs have √2 times the cells' noise of 3 %. Ten blocks see 4.61 / √10 of it in 8 of 10 runs, at the 0.57 % for
+	// the deciding metric of a single load.
 	sd := 0.03 * math.Sqrt2
 	got := table.FloorOf(verdict.CPUPerRequest)
 	if got.N != 60 || math.Abs(got.LogStdDev/sd-1) > 0.25 || math.Abs(got.Detectable/math.Expm1(got.LogStdDev*4.61/math.Sqrt(10))-1) > 0.02 {
@@ -78,8 +77,7 @@ func TestWhatIsNoAARun(t *testing.T) {
 	}
 }
 
-// A run on CPUs that are shared may find more noise than those that are owned, or less: a floor of it would stand beside runs of the same machine
-// that own theirs.
+// Shared CPUs may be more or less noisy than owned ones, so their floor must not apply to runs that own theirs.
 func TestCPUsThatAreSharedLeaveNoNoiseFloor(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pinning record.Strictness

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// caseOutcomes counts how the cases of each contender came out.
 func (t Table) caseOutcomes() []CaseOutcome {
 	var out []CaseOutcome
 	for k := range t.Rows {
@@ -35,7 +34,6 @@ func (t Table) caseOutcomes() []CaseOutcome {
 	return out
 }
 
-// aloneCases counts the cases that have a value, where nothing is compared.
 func (t Table) aloneCases() int {
 	if len(t.Rows) > 0 {
 		return 0
@@ -49,7 +47,7 @@ func (t Table) aloneCases() int {
 	return len(names)
 }
 
-// OptimisedAway are the sides of a case whose work was probably not done: who is better there is open, whatever its verdict.
+// OptimisedAway returns the sides whose work was probably not done; the case stays open.
 func (t Table) OptimisedAway(r verdict.RowComparison) []string {
 	var out []string
 	for _, c := range t.Cases {
@@ -60,7 +58,6 @@ func (t Table) OptimisedAway(r verdict.RowComparison) []string {
 	return out
 }
 
-// count adds a case.
 func (o *CaseOutcome) count(r *verdict.RowComparison) {
 	o.Cases++
 	switch r.Verdict {
@@ -80,7 +77,6 @@ func (o *CaseOutcome) count(r *verdict.RowComparison) {
 	}
 }
 
-// countProcesses counts the processes of both sides, and those that count nowhere.
 func (o *CaseOutcome) countProcesses(programs []validity.Program) {
 	for _, p := range programs {
 		if p.Implementation != o.Implementation && p.Implementation != o.Baseline {
@@ -91,7 +87,7 @@ func (o *CaseOutcome) countProcesses(programs []validity.Program) {
 	}
 }
 
-// rowsOf are the values of all trials that are compared as they are. Those of a process that is void are void.
+// rowsOf voids the values of a void process.
 func rowsOf(data record.RunData, programs []validity.Program) []verdict.BlockRow {
 	type process struct{ trial, implementation string }
 	void := map[process]validity.Code{}
@@ -108,7 +104,7 @@ func rowsOf(data record.RunData, programs []validity.Program) []verdict.BlockRow
 	return out
 }
 
-// misplaced refuses rows of a server that their trial does not have.
+// misplaced refuses rows of unknown servers.
 func misplaced(trials []record.TrialData) error {
 	for _, t := range trials {
 		for _, r := range t.Rows {
@@ -120,7 +116,7 @@ func misplaced(trials []record.TrialData) error {
 	return nil
 }
 
-// contradict refuses rows of one metric and case that differ in their unit or in which way is better, and cannot be compared.
+// contradict refuses one metric and case with different units or directions.
 func contradict(rows []verdict.BlockRow) error {
 	type key struct{ metric, name string }
 	first := map[key]record.Row{}
@@ -139,14 +135,12 @@ func contradict(rows []verdict.BlockRow) error {
 	return nil
 }
 
-// celled are the trials of a run that were measured cell by cell: what any other trial has measured is one process.
 func celled(data record.RunData) record.RunData {
 	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return !t.Manifest.HasCells() })
 	return data
 }
 
-// Followed is what a trial that followed the blocks has measured in rows. Nothing is compared with it. A trial of a profile has no rows, and
-// is among the Profiles instead.
+// Followed holds the rows of a trial after the blocks, without comparison. Profiles are separate.
 type Followed struct {
 	Type           record.WorkType `json:"type"`
 	Item           string          `json:"item"`
@@ -155,7 +149,6 @@ type Followed struct {
 	Rows           []record.Row    `json:"rows"`
 }
 
-// followed are the trials that followed the blocks and have left rows, in the order of the plan.
 func followed(data record.RunData) []Followed {
 	var out []Followed
 	for _, line := range data.Manifest.Plan.Following {

@@ -6,26 +6,24 @@ import (
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
-// UnreadOutput is what could not be read of what an implementation printed, and belongs to no case.
+// UnreadOutput is unreadable and belongs to no case.
 type UnreadOutput struct {
 	Implementation string `json:"implementation"`
-	// Processes is in how many of its processes something could not be read, and Parts how much of it in all.
-	Processes int `json:"processes"`
-	Parts     int `json:"parts"`
-	// Block is that of the first such process, and the rest is the first part that it could not read.
+	Processes      int    `json:"processes"`
+	Parts          int    `json:"parts"`
+	// Block and the rest describe the first unreadable part.
 	Block int32 `json:"block"`
 	record.Unread
 }
 
-// CaseName is a name that the run gives to cases of an implementation, in the place of the printed one.
+// CaseName replaces a printed name.
 type CaseName struct {
 	Implementation string `json:"implementation"`
 	record.CaseName
-	// Cases is how many distinct cases of the implementation have it; 0 if every process was read as a whole and none printed that name.
+	// Cases counts the cases with this name; 0 if surely none.
 	Cases int `json:"cases"`
 }
 
-// unreadOf lists whose output could not be read as a whole.
 func unreadOf(printed []program, p planned.Run) []UnreadOutput {
 	var out []UnreadOutput
 	for _, i := range p.Implementations {
@@ -47,7 +45,6 @@ func unreadOf(printed []program, p planned.Run) []UnreadOutput {
 	return out
 }
 
-// caseNamesOf lists the names that the run gives to cases, and whose they are.
 func caseNamesOf(printed []program, p record.Plan) []CaseName {
 	if p.Programs == nil {
 		return nil
@@ -64,7 +61,6 @@ func caseNamesOf(printed []program, p record.Plan) []CaseName {
 	return out
 }
 
-// namesOf are the printed names that each name of an implementation was taken for, and whether all that it printed could be read, and something was.
 func namesOf(printed []program, o record.ProgramOutput) (found []map[string]bool, whole bool) {
 	found = make([]map[string]bool, len(o.Cases))
 	processes, unread := 0, 0

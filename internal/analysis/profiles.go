@@ -12,70 +12,65 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Profile is what a profiler has found of the implementations of a run.
+// Profile is a profiler's findings.
 type Profile struct {
 	record.Profile
-	// Found are in the order of the spec.
+	// Found is in spec order.
 	Found []Profiled `json:"found"`
 }
 
-// Profiled is what a profiler has found of one implementation.
+// Profiled is a profiler's findings on one implementation.
 type Profiled struct {
 	Implementation string `json:"implementation"`
 	Trial          string `json:"trial"`
-	// Missing says why nothing was found: the trial has left no result. Everything below is empty then.
+	// Missing says why there is no result; all fields below are then empty.
 	Missing string `json:"missing,omitempty"`
-	// Tool is the profiler that was used. Remarks are what it cannot see, and why it is not the one that was asked for, where it is not; Cut
-	// says why launches are missing.
+	// Remarks say what Tool cannot see, and why it replaced the requested one. Cut says why launches are missing.
 	Tool    profiler.Tool     `json:"tool,omitempty"`
 	Remarks []profiler.Remark `json:"remarks,omitempty"`
 	Cut     string            `json:"cut,omitempty"`
-	// Launches is how often the server was launched, Asked how many requests it was sent in all, and Wrong how many of them it did not answer
-	// rightly, with an example in a sentence.
+	// Asked counts requests, Wrong those answered wrongly.
 	Launches int    `json:"launches"`
 	Asked    int64  `json:"asked"`
 	Wrong    int64  `json:"wrong"`
 	Example  string `json:"example,omitempty"`
-	// Silent is how many launches have never answered rightly.
+	// Silent launches never answered correctly.
 	Silent int `json:"silent,omitempty"`
-	// Unended says how many launches did not end when they were told to.
+	// Unended launches did not end when told to.
 	Unended int `json:"unended,omitempty"`
-	// Starved says how many launches the kernel killed because they exceeded the memory of their container, which had MemoryBytes, OwnBytes of
-	// them the implementation's own.
+	// Starved launches exceeded their container's MemoryBytes; OwnBytes are the implementation's.
 	Starved     int   `json:"starved,omitempty"`
 	MemoryBytes int64 `json:"memoryBytes,omitempty"`
 	OwnBytes    int64 `json:"ownBytes,omitempty"`
-	// Said is the end of the standard error of the last launch that did not end well; empty if all did.
+	// Said is the end of standard error of the last launch that ended badly.
 	Said string `json:"said,omitempty"`
-	// FirstAnswerMillis is how long it took at most from the start of the profiler to the first right answer.
+	// FirstAnswerMillis is the longest time to a first right answer.
 	FirstAnswerMillis int64 `json:"firstAnswerMillis,omitempty"`
-	// PerRequest is what a request costs, by a tool that counts; nil if that does not follow.
+	// PerRequest is nil if unknown.
 	PerRequest *Counted `json:"perRequest,omitempty"`
-	// Counters are those of the CPU and the kernel, by perf-stat.
-	Counters []Counter `json:"counters,omitempty"`
-	// Versus compares PerRequest with the baseline's; nil for the baseline, and where there is nothing to compare.
-	Versus *CountedRatio `json:"versus,omitempty"`
-	// Result is that of the launch that tells most: the one with the gravest finding, or the last.
+	// Counters are those of perf-stat.
+	Counters []Counter     `json:"counters,omitempty"`
+	Versus   *CountedRatio `json:"versus,omitempty"`
+	// Result is from the launch with the gravest finding, or the last.
 	Result *profiler.Result `json:"result,omitempty"`
-	// Flame are the stacks of the last launch; nil of a profiler that knows no calls.
+	// Flame is of the last launch; nil without calls.
 	Flame *callgrind.Graph `json:"flame,omitempty"`
 }
 
-// Counter is what a request costs of an event that the CPU or the kernel counts.
+// Counter is an event of the CPU or the kernel.
 type Counter struct {
 	Event string `json:"event"`
 	Unit  string `json:"unit,omitempty"`
-	// Whole is the value of the last launch, start and end included; nil if it was not measured, for the reason in Why. Extrapolated reports
-	// whether the event shared its counter with others in any launch, so that values are estimates.
-	Whole        *float64 `json:"whole,omitempty"`
-	Why          string   `json:"why,omitempty"`
-	Extrapolated bool     `json:"extrapolated,omitempty"`
-	// PerRequest is what a request costs; nil if that does not follow. Versus compares it with the baseline's, as Profiled.Versus does.
-	PerRequest *Counted      `json:"perRequest,omitempty"`
-	Versus     *CountedRatio `json:"versus,omitempty"`
+	// Whole is of the last launch; nil if not measured (see Why). Extrapolated values are estimates, since the event
+	// shared its counter.
+	Whole        *float64      `json:"whole,omitempty"`
+	Why          string        `json:"why,omitempty"`
+	Extrapolated bool          `json:"extrapolated,omitempty"`
+	PerRequest   *Counted      `json:"perRequest,omitempty"`
+	Versus       *CountedRatio `json:"versus,omitempty"`
 }
 
-// Counted is what was counted several times, in the same way.
+// Counted summarizes repeated counts of the same thing.
 type Counted struct {
 	N      int     `json:"n"`
 	Median float64 `json:"median"`
@@ -83,23 +78,20 @@ type Counted struct {
 	Max    float64 `json:"max"`
 }
 
-// Spread is the distance of the largest from the smallest, as a share of the median.
+// Spread returns the range as a share of the median.
 func (c Counted) Spread() float64 { return (c.Max - c.Min) / c.Median }
 
-// CountedRatio compares two counts. No test is made: counts are exact but for what the program itself does differently from one launch to the next.
+// CountedRatio has no test: counts are exact but for the program's own differences.
 type CountedRatio struct {
-	// Ratio is of the medians, to the baseline's; Low and High are the smallest and the largest of any two launches.
+	// Ratio is of medians; Low and High are the extremes of any two launches.
 	Ratio float64 `json:"ratio"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	// Apart reports whether every count of one is above every count of the other. It is false where either was counted once: then nobody knows
-	// how far a count may lie from the next.
+	// Apart: no counts overlap; false if either was counted once.
 	Apart bool `json:"apart"`
-	// Once is true where either was counted once.
-	Once bool `json:"once,omitempty"`
+	Once  bool `json:"once,omitempty"`
 }
 
-// profiles are what the trials that followed the blocks have found.
 func profiles(data record.RunData, p planned.Run) []Profile {
 	var out []Profile
 	for _, planned := range data.Manifest.Plan.Profiles {
@@ -115,7 +107,6 @@ func profiles(data record.RunData, p planned.Run) []Profile {
 	return out
 }
 
-// profiled is what a line of the plan has found.
 func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 	out := Profiled{Implementation: line.Servers[0], Trial: line.Name}
 	i := slices.IndexFunc(data.Following, func(t record.TrialData) bool { return t.Manifest.Name == line.Name })
@@ -143,7 +134,7 @@ func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 	return out
 }
 
-// memory fills in how much memory a server had that has exceeded it: what its plan gave it, for the tool that was asked for.
+// memory fills in the planned memory, for the requested tool.
 func (p *Profiled) memory(all record.Plan, line record.PlannedTrial) {
 	i := slices.IndexFunc(all.Implementations, func(i record.Implementation) bool { return i.Name == p.Implementation })
 	k := slices.IndexFunc(all.Profiles, func(r record.Profile) bool { return r.Name == line.Item })
@@ -153,7 +144,6 @@ func (p *Profiled) memory(all record.Plan, line record.PlannedTrial) {
 	}
 }
 
-// whyMissing is why a line of the plan has left no result.
 func whyMissing(entries []record.TrialEntry, name string) string {
 	i := slices.IndexFunc(entries, func(e record.TrialEntry) bool { return e.Name == name })
 	if i < 0 {
@@ -162,7 +152,6 @@ func whyMissing(entries []record.TrialEntry, name string) string {
 	return cmp.Or(entries[i].Message, entries[i].Reason)
 }
 
-// add takes a launch into account.
 func (p *Profiled) add(l *record.Launch) {
 	p.Asked, p.Wrong = p.Asked+l.Asked, p.Wrong+l.Wrong
 	p.Example, p.Said = cmp.Or(p.Example, l.Example), cmp.Or(l.Said, p.Said)
@@ -181,13 +170,12 @@ func (p *Profiled) add(l *record.Launch) {
 	}
 }
 
-// graver reports whether memcheck's finding of one launch is graver than that of another.
 func graver(a, b *profiler.Result) bool {
 	return a.Memcheck != nil && b.Memcheck != nil && a.Memcheck.Verdicts.Rank() > b.Memcheck.Verdicts.Rank()
 }
 
-// perRequest is the cost of a request, from each launch with more requests and the one with fewer before it. It takes launches that have ended
-// well and answered rightly: others have done something else.
+// perRequest uses each launch with more requests and the one with fewer before it, if both ended well and answered
+// correctly.
 func perRequest(launches []record.Launch, each func(fewer, more profiler.Result) (float64, bool)) *Counted {
 	var values []float64
 	for k := 1; k < len(launches); k += 2 {
@@ -205,7 +193,6 @@ func perRequest(launches []record.Launch, each func(fewer, more profiler.Result)
 	return &Counted{N: len(values), Median: inference.Median(values), Min: slices.Min(values), Max: slices.Max(values)}
 }
 
-// counters are those of the last launch, with what a request costs of each.
 func counters(last []perfstat.Counter, launches []record.Launch) []Counter {
 	var out []Counter
 	for _, c := range last {
@@ -219,12 +206,10 @@ func counters(last []perfstat.Counter, launches []record.Launch) []Counter {
 	return out
 }
 
-// sound reports whether a launch has answered all of its requests rightly, ended when it was told to, and was read to its end.
 func sound(l record.Launch) bool {
 	return l.Asked > 0 && l.Wrong == 0 && !l.Killed && !l.TimedOut && !l.OutOfMemory && len(l.Unread) == 0
 }
 
-// compare sets what was counted beside the baseline's.
 func (p *Profile) compare(baseline string) {
 	i := slices.IndexFunc(p.Found, func(f Profiled) bool { return f.Implementation == baseline })
 	if i < 0 {
@@ -246,7 +231,7 @@ func (p *Profile) compare(baseline string) {
 	}
 }
 
-// versus compares a count with the baseline's; nil where either is missing, or no ratio of them has a meaning.
+// versus returns nil if a ratio has no meaning.
 func versus(own, base *Counted) *CountedRatio {
 	if own == nil || base == nil || own.Min <= 0 || base.Min <= 0 {
 		return nil
@@ -258,7 +243,7 @@ func versus(own, base *Counted) *CountedRatio {
 	}
 }
 
-// countsOf is what a tool counts: callgrind and cachegrind count the same instructions.
+// countsOf: callgrind and cachegrind count the same instructions.
 func countsOf(t profiler.Tool) profiler.Tool {
 	if t == profiler.Cachegrind {
 		return profiler.Callgrind
@@ -266,12 +251,11 @@ func countsOf(t profiler.Tool) profiler.Tool {
 	return t
 }
 
-// ProfileGap is a profile of an implementation that ran, and went wrong.
+// ProfileGap is a profile that ran and went wrong.
 type ProfileGap struct {
 	Profile        string `json:"profile"`
 	Implementation string `json:"implementation"`
-	// Why is a sentence; it is empty if launches tell: of so many, Silent never answered rightly, Starved exceeded their memory, and Unended did
-	// not end when they were told to.
+	// Why is empty if the counts tell.
 	Why      string `json:"why,omitempty"`
 	Launches int    `json:"launches"`
 	Silent   int    `json:"silent,omitempty"`
@@ -281,7 +265,7 @@ type ProfileGap struct {
 	Example string `json:"example,omitempty"`
 }
 
-// profileGaps are what went wrong in profiles. One whose trial failed says so itself.
+// profileGaps leaves out failed trials, which are reported themselves.
 func (t Table) profileGaps() []ProfileGap {
 	var out []ProfileGap
 	for _, p := range t.Profiles {

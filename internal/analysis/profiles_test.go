@@ -17,13 +17,13 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// startCost is what start and end of every simulated server cost.
+// startCost is the cost of start and end of every simulated server.
 const startCost = 1_000_000
 
-// launch is one of a server that has answered all of its requests rightly, each of which costs so much.
+// launch answered all requests correctly, at this cost each.
 func launch(tool profiler.Tool, requests, each int64) record.Launch {
 	l := record.Launch{Asked: requests, FirstAnswerMillis: 40}
-	// The request that finds out whether the server answers is among those that it has answered.
+	// The request that detects whether the server answers is counted too.
 	l.Result = profiler.Result{Run: profiler.Run{Tool: tool, Requests: requests + 1}}
 	if cost := startCost + (requests+1)*each; tool == profiler.Strace {
 		l.Calls = &profiler.SystemCalls{Total: profiler.Call{Count: cost}}
@@ -33,7 +33,7 @@ func launch(tool profiler.Tool, requests, each int64) record.Launch {
 	return l
 }
 
-// counted is what a tool has found of a server whose requests cost so much: the first number at the first repeat, and so on.
+// counted is a tool's findings: one cost per request for each repeat.
 func counted(tool profiler.Tool, each ...int64) *record.Profiled {
 	p := &record.Profiled{Tool: tool}
 	for _, cost := range each {
@@ -42,8 +42,8 @@ func counted(tool profiler.Tool, each ...int64) *record.Profiled {
 	return p
 }
 
-// profiled is a short run of go, the baseline, go-slow and epoll, which are profiled when its blocks have been measured. An implementation of
-// which nothing was found has left no trial.
+// profiled is a short run of go (the baseline), go-slow and epoll, profiled after its blocks. Without findings an
+// implementation has no trial.
 func profiled(tool profiler.Tool, found map[string]*record.Profiled) record.RunData {
 	d := recordtest.Run(recordtest.Duel(2))
 	m := &d.Manifest
@@ -65,7 +65,6 @@ func profiled(tool profiler.Tool, found map[string]*record.Profiled) record.RunD
 	return d
 }
 
-// foundOf is what an analysis of a run knows of the profile of an implementation.
 func foundOf(t *testing.T, d record.RunData, implementation string) analysis.Profiled {
 	t.Helper()
 	table := analyse(t, d)
@@ -80,7 +79,6 @@ func foundOf(t *testing.T, d record.RunData, implementation string) analysis.Pro
 	return analysis.Profiled{}
 }
 
-// spoilt changes one launch of what was found.
 func spoilt(p *record.Profiled, launch int, change func(*record.Launch)) *record.Profiled {
 	change(&p.Launches[launch])
 	return p
@@ -224,7 +222,6 @@ func TestAProfileThatWasNotMadeSaysWhy(t *testing.T) {
 	}
 }
 
-// checked is a launch under memcheck that has come to two answers.
 func checked(errors, leaks profiler.Answer) record.Launch {
 	l := record.Launch{Asked: 100}
 	l.Result = profiler.Result{Run: profiler.Run{Tool: profiler.Memcheck, Requests: 101}, Memcheck: &profiler.Memory{Verdicts: profiler.Verdicts{
@@ -300,7 +297,7 @@ func TestWhatWentWrongInAnyLaunchIsTold(t *testing.T) {
 	}
 }
 
-// Profiles belong to no block and to no verdict: with them, all else of a table is the same.
+// Profiles belong to no block and no verdict.
 func TestProfilesChangeNothingElse(t *testing.T) {
 	without := analyse(t, recordtest.Run(recordtest.Duel(2)))
 	with := analyse(t, profiled(profiler.Callgrind, map[string]*record.Profiled{"go": counted(profiler.Callgrind, 1, 2)}))

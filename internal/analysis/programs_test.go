@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// programs is a run of the programs go, the baseline, and go-slow, each with a process a block, which prints what a function says.
+// programs is a run of the programs go (the baseline) and go-slow, one process per block.
 func programs(blocks int32, prints func(implementation string, block int32) []record.Case) record.RunData {
 	o := recordtest.Duel(blocks)
 	o.Servers, o.Levels = o.Servers[:2], o.Levels[:1]
@@ -43,15 +43,14 @@ func programs(blocks int32, prints func(implementation string, block int32) []re
 	return d
 }
 
-// timed is a case whose repetitions took some times.
 func timed(name string, nanos ...float64) record.Case {
 	return record.Case{Name: name, Values: []record.CaseValue{{Metric: "Time", Unit: "ns", Better: record.LessIsBetter, Samples: nanos}}}
 }
 
-// noisy is a time in a block, with a noise of half a percent.
+// noisy adds half a percent of noise by block.
 func noisy(nanos float64, block int32) float64 { return nanos * (1 + 0.005*float64(block%3-1)) }
 
-// stolen makes the hypervisor take half of a process's CPU.
+// stolen gives half of a process's CPU to the hypervisor.
 func stolen(d *record.RunData, block int32, implementation string) {
 	for i := range d.Trials {
 		if m := d.Trials[i].Manifest; m.Block == block && m.Servers[0] == implementation {
@@ -61,7 +60,6 @@ func stolen(d *record.RunData, block int32, implementation string) {
 	}
 }
 
-// caseOf finds what is known of a case of an implementation.
 func caseOf(t *testing.T, table analysis.Table, implementation, name string) analysis.Case {
 	t.Helper()
 	for _, c := range table.Cases {
@@ -80,7 +78,7 @@ func TestACaseIsTheMeanOfTheProcessesThatCount(t *testing.T) {
 	})
 	stolen(&d, 1, "go")
 	c := caseOf(t, analysed(t, d), "go", "copy")
-	// Of blocks 2 to 4 the medians are (1000 + 20) / 2, 1000 and 1000.
+	// The medians of blocks 2 to 4 are (1000 + 20) / 2, 1000 and 1000.
 	if c.Processes != 4 || c.Repetitions != 1 || c.Summary.N != 3 || math.Abs(c.Summary.Mean-2510.0/3) > 1e-9 || c.Summary.Min != 510 {
 		t.Errorf("got %+v, %+v", c, c.Summary)
 	}
@@ -261,7 +259,7 @@ func TestTheHeadlineCountsHowCasesCameOut(t *testing.T) {
 		t.Fatalf("%d outcomes: %+v", len(outcomes), outcomes)
 	}
 	o := outcomes[0]
-	// The largest difference is that of b, which is half: further from 1 than one and a half times.
+	// Half (b) is farther from 1 than one and a half times.
 	if o.Largest == nil || o.Largest.Case != "b" {
 		t.Errorf("the largest difference is %+v", o.Largest)
 	}
@@ -321,7 +319,7 @@ func TestProcessesAreTheCellsOfTheirRun(t *testing.T) {
 	stolen(&d, 3, "go-slow")
 	for i := range d.Trials {
 		if d.Trials[i].Manifest.Block == 2 {
-			d.Trials[i].Servers[0].Cells[0].BusyNanos = 0 // Nobody knows who else used its CPUs.
+			d.Trials[i].Servers[0].Cells[0].BusyNanos = 0 // It is unknown who else used its CPUs.
 		}
 	}
 	recordtest.Drop(&d, 3, "go", "ProgramFailed", "exit code 1")

@@ -14,60 +14,46 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Table is the whole outcome of a run: all formats of the report are printed from it and from nothing else.
+// Table is the whole outcome of a run; all report formats are printed from it alone.
 type Table struct {
 	Run             Run                      `json:"run"`
 	Rules           Rules                    `json:"rules"`
 	Implementations []planned.Implementation `json:"implementations"`
 	Levels          []planned.Level          `json:"levels"`
-	// Requests are those of loads that ask for more than a path.
-	Requests []planned.Request `json:"requests,omitempty"`
-	// Groups hold one implementation at one level each, ordered by level and then by implementation.
+	Requests        []planned.Request        `json:"requests,omitempty"`
+	// Groups are ordered by level, then implementation.
 	Groups []validity.Group `json:"groups"`
-	// Comparisons hold one contender against the baseline under one load each, those over all loads first; empty if there is nothing to
-	// compare.
-	Comparisons []verdict.Comparison `json:"comparisons"`
-	// Rows hold one value of one contender against the baseline each, of kinds of work whose values are compared as they are.
-	Rows []verdict.RowComparison `json:"rows,omitempty"`
-	// Programs are the processes that measured themselves, Cases what they printed, and CaseGaps what some of them did not.
-	Programs []validity.Program `json:"programs,omitempty"`
-	Cases    []Case             `json:"cases,omitempty"`
-	CaseGaps []CaseGap          `json:"caseGaps,omitempty"`
-	// Unread is what they printed that could not be read.
-	Unread []UnreadOutput `json:"unreadOutput,omitempty"`
-	// CaseNames are the names that the run gives to cases, in the place of those that programs print.
-	CaseNames []CaseName `json:"caseNames,omitempty"`
-	// Scaling holds one implementation under one load of several levels each.
-	Scaling []scaling.Result `json:"scaling"`
-	// Capacities hold what the searches of one load have found of one implementation each.
+	// Comparisons list the mean over all loads first.
+	Comparisons []verdict.Comparison    `json:"comparisons"`
+	Rows        []verdict.RowComparison `json:"rows,omitempty"`
+	// Programs measured themselves; CaseGaps are what some did not print.
+	Programs   []validity.Program  `json:"programs,omitempty"`
+	Cases      []Case              `json:"cases,omitempty"`
+	CaseGaps   []CaseGap           `json:"caseGaps,omitempty"`
+	Unread     []UnreadOutput      `json:"unreadOutput,omitempty"`
+	CaseNames  []CaseName          `json:"caseNames,omitempty"`
+	Scaling    []scaling.Result    `json:"scaling"`
 	Capacities []capacity.Capacity `json:"capacities"`
-	// Objectives hold one objective of one implementation at one level each, in the order of the spec.
-	Objectives []objectives.Result `json:"objectives"`
-	// Fingerprint is the digest of the machine's facts; empty if they are unknown.
-	Fingerprint string `json:"fingerprint,omitempty"`
-	// NoiseFloor is the noise floor of this machine: of this run if it is an A/A run, else of the newest that was given; nil if there
-	// is none.
+	// Objectives are in spec order.
+	Objectives  []objectives.Result `json:"objectives"`
+	Fingerprint string              `json:"fingerprint,omitempty"`
+	// NoiseFloor is this run's if it is an A/A run, else the newest given.
 	NoiseFloor *record.Calibration `json:"noiseFloor,omitempty"`
-	// NoiseFloorUnpinned is how many cells keep an A/A run from finding the noise floor: those that count, and whose processes did not own their CPUs.
-	NoiseFloorUnpinned int                `json:"noiseFloorUnpinned,omitempty"`
-	Coverage           Coverage           `json:"coverage"`
-	Environment        []environment.Fact `json:"environment"`
-	// Encryption is what servers that speak TLS have agreed on with each of their clients.
-	Encryption []environment.Agreed `json:"encryption,omitempty"`
-	// Builds is how the servers were built; nil if no observer has read it.
-	Builds *builds.Builds `json:"builds,omitempty"`
-	// Claims are what the spec states of implementations, with what became of it.
-	Claims []builds.Claim `json:"claims,omitempty"`
-	// Profiles are what profilers have found when the blocks had been measured; they take part in no verdict.
-	Profiles []Profile `json:"profiles,omitempty"`
-	// Followed are the rows of trials that followed the blocks; they take part in no verdict.
-	Followed []Followed `json:"followed,omitempty"`
-	// Unknowns are what tools and observers could not tell.
+	// NoiseFloorUnpinned cells keep an A/A run from finding the noise floor.
+	NoiseFloorUnpinned int                  `json:"noiseFloorUnpinned,omitempty"`
+	Coverage           Coverage             `json:"coverage"`
+	Environment        []environment.Fact   `json:"environment"`
+	Encryption         []environment.Agreed `json:"encryption,omitempty"`
+	Builds             *builds.Builds       `json:"builds,omitempty"`
+	Claims             []builds.Claim       `json:"claims,omitempty"`
+	Profiles           []Profile            `json:"profiles,omitempty"`
+	// Profiles and Followed affect no verdict.
+	Followed  []Followed            `json:"followed,omitempty"`
 	Unknowns  []environment.Unknown `json:"unknowns"`
 	Artifacts []Artifact            `json:"artifacts"`
 }
 
-// Run identifies the run and says how it was planned.
+// Run identifies the run and its plan.
 type Run struct {
 	record.Run
 	Baseline string            `json:"baseline"`
@@ -77,33 +63,32 @@ type Run struct {
 	Ended    time.Time         `json:"ended"`
 	Operator string            `json:"operator"`
 	Pinning  record.Strictness `json:"pinning"`
-	// WholeTrials is true if the trials have no cells: each of their processes counts as one.
+	// WholeTrials: trials have no cells; each process counts as one.
 	WholeTrials bool `json:"wholeTrials,omitempty"`
-	// Notes are the plan's main defaults and decisions, and how the run was led, in sentences.
+	// Notes are sentences on the plan and the run's course.
 	Notes []string `json:"notes"`
 }
 
-// Rules are the constants by which verdicts were found.
+// Rules are the constants behind the verdicts.
 type Rules struct {
 	Alpha             float64 `json:"alpha"`
 	Confidence        float64 `json:"confidence"`
 	Power             float64 `json:"power"`
 	MinBlocks         int     `json:"minBlocks"`
 	EquivalenceMargin float64 `json:"equivalenceMargin"`
-	// LoadsShare is the part of the allowed error that loads and searches have, and DecidingShare the part of that which the metrics that
-	// decide have; the rest is for the levels, and for the other metrics.
+	// LoadsShare is the error budget's part for loads and searches, DecidingShare the deciding metrics' part of that.
 	LoadsShare    float64 `json:"loadsShare"`
 	DecidingShare float64 `json:"decidingShare"`
 }
 
-// Artifact is one object of the run in the store.
+// Artifact is one stored object of the run.
 type Artifact struct {
 	Trial string `json:"trial"`
 	record.Artifact
 }
 
-// NarrowerThan reports whether every comparison is known well enough: each overall interval that decides is at most as wide as a share
-// of its ratio, and of enough blocks for a verdict. What the ratios are does not matter.
+// NarrowerThan reports whether every deciding overall interval has this width (a share of its ratio) and enough
+// blocks for a verdict.
 func (t Table) NarrowerThan(width float64) bool {
 	for _, c := range t.Comparisons {
 		r := c.Deciding()

@@ -14,10 +14,10 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Each test here is a run that once ended in a false sentence.
+// Each test here is a run that once led to a false statement.
 
-// rated is a run of two servers, the second with a factor of the first's CPU time, in which the levels of some connections impose a rate that
-// both keep.
+// rated is a run of two servers; the second has a factor of the first's CPU time. Both keep the rates imposed at some
+// connections.
 func rated(factor float64, rate int32, imposed ...int32) record.RunData {
 	o := recordtest.Duel(10)
 	o.Levels, o.Servers = []int32{10, 100, 500, 1000}, append([]recordtest.Server{}, o.Servers[:2]...)
@@ -32,7 +32,7 @@ func rated(factor float64, rate int32, imposed ...int32) record.RunData {
 	return d
 }
 
-// impose makes of the closed level of a number of connections one of a rate that is sustained.
+// impose turns a closed level into one with a sustained rate.
 func impose(d *record.RunData, connections, rate int32) {
 	for i := range d.Manifest.Plan.Cells {
 		if l := &d.Manifest.Plan.Cells[i]; l.Connections == connections {
@@ -94,7 +94,7 @@ func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		// In so many blocks 70 % is answered, by the slow one and by the baseline, and in so many others the baseline answers 97 %.
+		// The slow side and the baseline answer 70 % in so many blocks; in nearly blocks the baseline answers 97 %.
 		slow, fast, nearly int32
 		want               verdict.Verdict
 		reason             verdict.Reason
@@ -149,8 +149,8 @@ func TestASearchIsNoMoreExactThanItsLastSteps(t *testing.T) {
 	}
 }
 
-// TestLevelsThatAreOftenVoidStayInTheMean has two levels at which the contender is better, and two at which it is worse and which a
-// hypervisor disturbs in eight of fourteen blocks.
+// TestLevelsThatAreOftenVoidStayInTheMean has two levels at which the contender is better, and two at which it is
+// worse and a hypervisor disturbs eight of fourteen blocks.
 func TestLevelsThatAreOftenVoidStayInTheMean(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	effects := []float64{-math.Log(1.25), -math.Log(1.25), math.Log(1.4), math.Log(1.4)}
@@ -189,8 +189,8 @@ func TestInADuetTheCPUTimeDecides(t *testing.T) {
 	}
 }
 
-// TestTheBudgetHoldsWhereSomeDiffer draws runs of six contenders of which each has an effect at one level of four: no other level may be
-// decided in more than about one run of a hundred.
+// TestTheBudgetHoldsWhereSomeDiffer draws runs of six contenders, each with an effect at one level of four. At most
+// about one run in a hundred may decide another level.
 func TestTheBudgetHoldsWhereSomeDiffer(t *testing.T) {
 	const runs, contenders, levels = 600, 6, 4
 	wrong := 0
@@ -223,7 +223,7 @@ func TestTheBudgetHoldsWhereSomeDiffer(t *testing.T) {
 			wrong++
 		}
 	}
-	// One in a hundred is 6; the old rules had about 25. Fifteen is beyond chance at one in a hundred.
+	// One in a hundred is 6; the old rules had about 25. More than 15 is not chance.
 	if wrong > 15 {
 		t.Errorf("%d of %d runs name a winner at a level where nobody differs", wrong, runs)
 	}
@@ -268,7 +268,7 @@ func TestARegressionKnowsTheSpreadBetweenRuns(t *testing.T) {
 		t.Errorf("one run: %+v; five: %+v; want the first to say that it knows the spread within runs only", one, five)
 	}
 	width := func(o objectives.Result) float64 { return math.Log(*o.High / *o.Low) }
-	// Of five runs with a spread of 4 %, t with four degrees of freedom gives about ±4.6 * 4 % * 1.1.
+	// Five runs with a spread of 4 %: t with four degrees of freedom gives about ±4.6 * 4 % * 1.1.
 	if width(five) < 4*width(one) || *five.Low > 1 || *five.High < 1 {
 		t.Errorf("five runs give %v to %v, one gives %v to %v: the spread between runs is missing", *five.Low, *five.High, *one.Low, *one.High)
 	}

@@ -9,42 +9,42 @@ import (
 	"time"
 )
 
-// Container is what an implementation gets beside its image and its command. Objects are named, and their contents are not recorded: of ConfigMaps a run
-// knows the digests.
+// Container is what an implementation gets besides image and command. Objects are named, not recorded; a run knows
+// the digests of ConfigMaps.
 type Container struct {
-	// Args follow the command, or the entrypoint of the image.
+	// Args follow the command or the image's entrypoint.
 	Args    []string         `json:"args,omitempty"`
 	Env     []Variable       `json:"env,omitempty"`
 	EnvFrom []VariableSource `json:"envFrom,omitempty"`
 	Files   []FileMount      `json:"files,omitempty"`
 	Scratch []Scratch        `json:"scratch,omitempty"`
-	// Resources are what it gets of its node beside CPUs, memory and disk.
+	// Resources are node resources other than CPUs, memory and disk.
 	Resources []Resource `json:"resources,omitempty"`
-	// User and Group are those of its process; nil is OwnUser on a cluster, and on one machine who started the run, or what its image names.
-	User  *int64 `json:"user,omitempty"`
-	Group *int64 `json:"group,omitempty"`
-	// PullSecrets are the names of the Secrets with which its image is pulled.
+	// User and Group are the process's. Nil means OwnUser on a cluster; on one machine, the user who started the run,
+	// or the image's.
+	User        *int64    `json:"user,omitempty"`
+	Group       *int64    `json:"group,omitempty"`
 	PullSecrets []string  `json:"pullSecrets,omitempty"`
 	Readiness   Readiness `json:"readiness,omitzero"`
 }
 
-// OwnUser is the UID and GID of every measured process whose spec names none: the observer must share the server's to read its /proc. Loadstone's own
-// images run as it, too.
+// OwnUser is the default UID and GID of measured processes and of Loadstone's images: the observer must share the
+// server's to read its /proc.
 const OwnUser = 65532
 
-// Setting is one thing that a container gets, as it is printed.
+// Setting is one printed setting of a container.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Alike reports whether two containers make the same process: how an image is pulled, and how long a start may take, make none.
+// Alike reports whether two containers make the same process. Pull secrets and start time limits do not matter.
 func (c Container) Alike(o Container) bool {
 	c.PullSecrets, o.PullSecrets, c.Readiness.Seconds, o.Readiness.Seconds = nil, nil, 0, 0
 	return reflect.DeepEqual(c, o)
 }
 
-// Settings are what is printed of a container, in a fixed order. Each has a name of its own.
+// Settings returns the printed settings in a fixed order, with unique names.
 func (c Container) Settings() []Setting {
 	var out []Setting
 	if len(c.Args) > 0 {
@@ -89,11 +89,10 @@ type Variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"`
 	From  Object `json:"from,omitzero"`
-	// Key is what the object has the value under.
-	Key string `json:"key,omitempty"`
+	Key   string `json:"key,omitempty"`
 }
 
-// VariableSource is an object of which each key is a variable.
+// VariableSource is an object whose keys become variables.
 type VariableSource struct {
 	// Kind is ConfigMap or Secret.
 	Kind   string `json:"kind"`
@@ -101,45 +100,45 @@ type VariableSource struct {
 	Prefix string `json:"prefix,omitempty"`
 }
 
-// FileMount is an object of which each key is a file of a folder.
+// FileMount is an object whose keys become files of a folder.
 type FileMount struct {
 	Path string `json:"path"`
 	From Object `json:"from"`
 }
 
-// Object is a ConfigMap or a Secret of the run's namespace: it has the name of one of them.
+// Object is a ConfigMap or a Secret in the run's namespace; exactly one name is set.
 type Object struct {
 	ConfigMap string `json:"configMap,omitempty"`
 	Secret    string `json:"secret,omitempty"`
 }
 
-// String names the object.
+// String returns kind and name.
 func (o Object) String() string {
 	kind, name := o.Named()
 	return kind + " " + name
 }
 
-// Scratch is an empty folder to write to.
+// Scratch is an empty writable folder.
 type Scratch struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
 }
 
-// Resource is how much of a resource of its node a container gets.
+// Resource is an amount of a node's resource.
 type Resource struct {
-	// Name is that of Kubernetes.
+	// Name is the Kubernetes name.
 	Name string `json:"name"`
 	// Amount is a number, or bytes of huge pages.
 	Amount int64 `json:"amount"`
 }
 
-// HugePages begins the names of huge pages, whose size follows.
+// HugePages is the name prefix of huge pages, followed by their size.
 const HugePages = "hugepages-"
 
 // Huge reports whether the resource is huge pages.
 func (r Resource) Huge() bool { return strings.HasPrefix(r.Name, HugePages) }
 
-// Printed is the amount with its unit.
+// Printed returns the amount with its unit.
 func (r Resource) Printed() string {
 	switch {
 	case r.Huge() && r.Amount%(1<<20) != 0:
@@ -152,35 +151,33 @@ func (r Resource) Printed() string {
 
 // Readiness is when a server counts as started.
 type Readiness struct {
-	// Path is asked until the answer has a status of 2xx; empty if it is enough that the server listens.
+	// Path is requested until the status is 2xx; empty if an open port is enough.
 	Path string `json:"path,omitempty"`
-	// Seconds is how long it may take from its start; 0 of a program, which is no server, and in records of before plans said it. Limit knows of these.
+	// Seconds is the longest start; 0 for programs and in older records. Use Limit.
 	Seconds int32 `json:"seconds,omitempty"`
 }
 
-// ReadySeconds is how long a server may take from its start until it is ready, unless its spec says otherwise.
+// ReadySeconds is the default time limit of a start.
 const ReadySeconds = 30
 
-// Limit is how long a server may take from its start until it is ready.
+// Limit returns the longest time from start to ready.
 func (r Readiness) Limit() time.Duration {
 	return time.Duration(cmp.Or(r.Seconds, ReadySeconds)) * time.Second
 }
 
-// Dependency is a container that an implementation needs beside it, such as a database.
+// Dependency is a container that an implementation needs, such as a database.
 type Dependency struct {
 	Name  string `json:"name"`
 	Image string `json:"image"`
-	// Command is the argument vector that starts it; empty means the image's own.
-	Command []string `json:"command,omitempty"`
-	// Container is what it gets beside its image and its command.
+	// Command is the argument vector; empty means the image's own.
+	Command   []string  `json:"command,omitempty"`
 	Container Container `json:"container,omitzero"`
-	// Port is open once it is ready; 0 if nobody asks.
+	// Port is open once it is ready; 0 if not checked.
 	Port        int32 `json:"port,omitempty"`
 	MilliCPU    int64 `json:"milliCPU"`
 	MemoryBytes int64 `json:"memoryBytes"`
 }
 
-// settings are what is printed of a dependency, each under its name.
 func (d Dependency) settings() []Setting {
 	own := []Setting{
 		{"image", d.Image},
@@ -198,20 +195,18 @@ func (d Dependency) settings() []Setting {
 	return own
 }
 
-// DependencyUse is what a dependency cost in a cell.
+// DependencyUse is a dependency's cost in a cell.
 type DependencyUse struct {
-	Name string `json:"name"`
-	// CPUNanos is its CPU time in the window.
-	CPUNanos int64 `json:"cpuNanos"`
+	Name     string `json:"name"`
+	CPUNanos int64  `json:"cpuNanos"`
 }
 
-// alike reports whether two dependencies make the same process.
 func (d Dependency) alike(o Dependency) bool {
 	return d.Name == o.Name && d.Image == o.Image && slices.Equal(d.Command, o.Command) && d.Container.Alike(o.Container) && d.Port == o.Port &&
 		d.MilliCPU == o.MilliCPU && d.MemoryBytes == o.MemoryBytes
 }
 
-// Settings are what is printed of an implementation beside its image and its command, in a fixed order. Each has a name of its own.
+// Settings returns the printed settings in a fixed order.
 func (i Implementation) Settings() []Setting {
 	out := i.Container.Settings()
 	if t := i.TLS; t != nil {
@@ -226,13 +221,13 @@ func (i Implementation) Settings() []Setting {
 	return out
 }
 
-// SetAlike reports whether two implementations get the same beside image and command, dependencies included, and are asked alike. How they are told to
-// end makes no other process, and neither does how their certificates are verified.
+// SetAlike reports whether two implementations get the same settings, dependencies and protocol. Stop signals and
+// certificate checks do not matter.
 func (i Implementation) SetAlike(o Implementation) bool {
 	return (i.TLS == nil) == (o.TLS == nil) && i.Container.Alike(o.Container) && slices.EqualFunc(i.Dependencies, o.Dependencies, Dependency.alike)
 }
 
-// DependencySeconds is how long the dependencies of an implementation may take to get ready, one after the other, as far as that is bounded.
+// DependencySeconds sums the start limits of the dependencies, which start one after another.
 func (i Implementation) DependencySeconds() int32 {
 	var sum int32
 	for _, d := range i.Dependencies {

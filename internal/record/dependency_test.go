@@ -8,7 +8,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// depending is an implementation with a database, after some changes.
 func depending(changes ...func(*record.Dependency)) record.Implementation {
 	d := record.Dependency{Name: "db", Image: "redis:7", Port: 6379, MilliCPU: 300, MemoryBytes: 64 << 20}
 	for _, change := range changes {

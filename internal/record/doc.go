@@ -1,5 +1,3 @@
-// Package record defines what a run leaves behind: measurements, observations and manifests, as they lie in the object
-// store in JSON. Everything that is reported is derived from these types and from nothing else.
-//
-// It holds types and constants only. It neither measures, computes, formats nor stores.
+// Package record defines the JSON records of a run in the object store: measurements, observations and manifests.
+// Every report comes from these types alone. The package does not measure, compute, format or store.
 package record

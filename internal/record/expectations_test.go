@@ -31,7 +31,7 @@ func TestAnExpectationIsMissedOnlyIfTheFileShowsIt(t *testing.T) {
 	}
 }
 
-// Each field of a build can be expected, by the name that it has in records and in the API.
+// Each field of a build can be expected under its name in records and API.
 func TestEveryFactOfABuildCanBeExpected(t *testing.T) {
 	facts := reflect.TypeFor[record.Build]()
 	for i := range facts.NumField() {

@@ -3,15 +3,15 @@ package record
 import "time"
 
 const (
-	// TrialManifestSchema names the shape of a TrialManifest.
+	// TrialManifestSchema is the schema of a TrialManifest.
 	TrialManifestSchema = "loadstone.dev/trial-manifest/v2"
-	// RunManifestSchema names the shape of a RunManifest.
+	// RunManifestSchema is the schema of a RunManifest.
 	RunManifestSchema = "loadstone.dev/run-manifest/v2"
-	// ResultFile is the name of an agent's record among its files: a GeneratorResult or an ObserverResult.
+	// ResultFile is an agent's record: a GeneratorResult or an ObserverResult.
 	ResultFile = "result.json"
 )
 
-// LocalNamespace is the namespace of runs that were led on one machine: each lies in a folder that its user has chosen.
+// LocalNamespace is the namespace of runs on one machine.
 const LocalNamespace = "local"
 
 // Run identifies a run.
@@ -24,11 +24,10 @@ type Run struct {
 
 // Artifact is one object in the store, written once.
 type Artifact struct {
-	// Member is the member of the trial whose file it is, such as "server-0" or "generator-1"; empty of a file of the run.
+	// Member owns the file, such as "server-0" or "generator-1"; empty for a file of the run.
 	Member string `json:"member,omitempty"`
 	// Name is the file's name in its agent's folder, such as "result.json" or "sweep-100.wrk.txt".
-	Name string `json:"name"`
-	// Key is the object's key in the bucket.
+	Name   string `json:"name"`
 	Key    string `json:"key"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
@@ -39,19 +38,19 @@ type PodRecord struct {
 	Name   string `json:"name"`
 	Member string `json:"member"`
 	Node   string `json:"node"`
-	// QOSClass is what Kubernetes made of the pod's resources: exclusive CPUs need Guaranteed.
+	// QOSClass is from Kubernetes; exclusive CPUs need Guaranteed.
 	QOSClass string `json:"qosClass"`
 	Image    string `json:"image"`
-	// ImageID is the digest of the image that really ran.
+	// ImageID is the digest of the image that ran.
 	ImageID string `json:"imageID"`
 }
 
-// AgentClock is one agent's clock as the operator saw it.
+// AgentClock is one agent's clock as seen by the operator.
 type AgentClock struct {
 	Member string `json:"member"`
 	// OffsetNanos is the agent's clock minus the operator's, from the fastest of several round trips.
 	OffsetNanos int64 `json:"offsetNanos"`
-	// RoundTripNanos is that round trip: the offset is right to half of it.
+	// RoundTripNanos is that round trip; the offset is accurate to half of it.
 	RoundTripNanos int64 `json:"roundTripNanos"`
 }
 
@@ -61,12 +60,11 @@ type TrialManifest struct {
 	Run    Run    `json:"run"`
 	PlannedTrial
 	Attempt int32 `json:"attempt"`
-	// Failures are the reasons why earlier attempts were given up, oldest first.
-	Failures []string `json:"failures,omitempty"`
-	// Cells are those of a sweep, and Programs is how the program of a microbenchmark was run.
+	// Failures are the reasons for giving up earlier attempts, oldest first.
+	Failures []string  `json:"failures,omitempty"`
 	Cells    []Cell    `json:"cells,omitempty"`
 	Programs *Programs `json:"programs,omitempty"`
-	// Profiling is how a server was profiled; nil of other work.
+	// Profiling is nil for other work.
 	Profiling *Profile     `json:"profiling,omitempty"`
 	Start     time.Time    `json:"start"`
 	Pods      []PodRecord  `json:"pods"`
@@ -76,80 +74,78 @@ type TrialManifest struct {
 	Operator string `json:"operator"`
 }
 
-// HasCells reports whether the trial was measured cell by cell, as its kind has described it. Any other is one process, judged as a whole.
+// HasCells reports whether the trial was measured by cells; otherwise it is one process, judged as a whole.
 func (m TrialManifest) HasCells() bool { return len(m.Cells) > 0 }
 
-// TrialEntry is one trial in a run's manifest: either stored or failed.
+// TrialEntry is one trial in a run's manifest, stored or failed.
 type TrialEntry struct {
 	PlannedTrial
-	// Manifest is the trial's manifest; nil for a trial that failed.
+	// Manifest is nil for a failed trial.
 	Manifest *Artifact `json:"manifest,omitempty"`
-	// Reason and Message say why a trial has no manifest.
+	// Reason and Message say why there is no manifest.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// FrozenScript is the script of a load, as it was when the run started: what its generators are given.
+// FrozenScript is a load's script as of the start of the run, as given to its generators.
 type FrozenScript struct {
 	Load string `json:"load"`
 	Artifact
 }
 
-// FrozenBody is a body that requests name, as it was when the run started.
+// FrozenBody is a request body as of the start of the run.
 type FrozenBody struct {
 	// From is the name of its BodySource.
 	From string `json:"from"`
 	Artifact
 }
 
-// BoundNode is the node to which a member of every trial is bound.
+// BoundNode is the node of a member in every trial.
 type BoundNode struct {
 	Member string `json:"member"`
 	Node   string `json:"node"`
 }
 
-// RunManifest is the record of a run: what was asked, what was planned, and where each trial's manifest lies.
+// RunManifest is the record of a run: spec, plan, and the trials' manifests.
 type RunManifest struct {
 	Schema string `json:"schema"`
 	Run    Run    `json:"run"`
-	// Spec is what the user asked for, word by word. Nothing is derived from it: the plan is what it was compiled into.
+	// Spec is the user's spec, unchanged. Nothing is derived from it; Plan is its compiled form.
 	Spec any  `json:"spec,omitempty"`
 	Plan Plan `json:"plan"`
-	// Notes say in sentences how the run was led, beside what the plan's own notes say.
+	// Notes are sentences on how the run went, in addition to the plan's notes.
 	Notes []string `json:"notes,omitempty"`
-	// Blocks is how many of the planned blocks were needed: fewer than planned if the run ended early.
+	// Blocks counts the planned blocks that were measured: fewer than planned if the run ended early.
 	Blocks int32 `json:"blocks"`
-	// RepeatBlocks is how many blocks were measured beyond the planned ones, in the place of disturbed ones.
+	// RepeatBlocks counts the blocks that replaced disturbed ones.
 	RepeatBlocks int32 `json:"repeatBlocks,omitempty"`
-	// Nodes are those to which the run was bound, one a member; empty if no trial was stored, or in records from before runs were bound.
+	// Nodes are the bound nodes by member; empty if no trial was stored, and in older records.
 	Nodes []BoundNode `json:"nodes,omitempty"`
-	// Scripts are the users' scripts that the run froze at its start; empty in records from before scripts were frozen.
+	// Scripts were frozen at the start of the run; empty in older records.
 	Scripts []FrozenScript `json:"scripts,omitempty"`
-	// Bodies are those that requests name, as the run froze them at its start.
-	Bodies []FrozenBody `json:"bodies,omitempty"`
-	// ConfigMaps are those that implementations name; every trial that is stored began and ended with them. Empty in records from before.
+	Bodies  []FrozenBody   `json:"bodies,omitempty"`
+	// ConfigMaps are those of implementations; every stored trial began and ended with them. Empty in older records.
 	ConfigMaps []ConfigMap  `json:"configMaps,omitempty"`
 	Started    time.Time    `json:"started"`
 	Ended      time.Time    `json:"ended"`
 	Trials     []TrialEntry `json:"trials"`
-	// Following are the trials that followed the blocks.
-	Following []TrialEntry `json:"following,omitempty"`
+	Following  []TrialEntry `json:"following,omitempty"`
 	// Operator is the version of the operator that wrote the manifest.
 	Operator string `json:"operator"`
 }
 
-// TrialData is a trial's manifest with the records that it names, as read back from the store and checked.
+// TrialData is a trial's manifest with its records, read from the store and checked.
 type TrialData struct {
 	Manifest TrialManifest
-	// Servers are the records of the servers' observers, in the order of the manifest's servers: one, or the two of a duet. It is empty if
-	// the kind of work leaves no such records.
+	// Servers are the observers' records, in the order of the manifest's servers (two in a duet); empty if the kind
+	// of work has none.
 	Servers    []ObserverResult
 	Generators []GeneratorResult
-	// Rows are the values that are compared as they are; a sweep has none, since its levels are compared by rules of their own.
+	// Rows are values compared as they are; a sweep has none, since levels have their own rules.
 	Rows []Row
 }
 
-// Server is what was observed of the manifest's server k; false if nothing was.
+// Server returns the observations of server k; false if there are none.
 func (t TrialData) Server(k int) (ObserverResult, bool) {
 	if k >= len(t.Servers) {
 		return ObserverResult{}, false
@@ -157,16 +153,15 @@ func (t TrialData) Server(k int) (ObserverResult, bool) {
 	return t.Servers[k], true
 }
 
-// RunData is all that a report is made from.
+// RunData is everything that a report is made from.
 type RunData struct {
-	Manifest RunManifest
-	Trials   []TrialData
-	// Following are the trials that followed the blocks.
+	Manifest  RunManifest
+	Trials    []TrialData
 	Following []TrialData
-	// Lost says which trials were stored and cannot be read any more, and why; empty if all of the blocks can.
+	// Lost says which stored trials of the blocks can no longer be read, and why; empty if none.
 	Lost string
-	// Earlier holds the runs that objectives name, by the prefix under which they lie.
+	// Earlier holds the runs of objectives, by prefix.
 	Earlier map[string]EarlierRun
-	// Calibration is the newest of the machine; nil if there is none.
+	// Calibration is the machine's newest; nil if there is none.
 	Calibration *Calibration
 }

@@ -35,7 +35,7 @@ func TestThePointOfACellIsWhatTellsItFromTheOthers(t *testing.T) {
 	}
 }
 
-// Names become the names of files: two points of one run must never have one name.
+// Names become file names, so they must be unique in a run.
 func TestTwoPointsOfOneLoadHaveTwoNames(t *testing.T) {
 	seen := map[string]record.Point{}
 	for _, connections := range []int32{1, 11, 111} {
@@ -51,7 +51,7 @@ func TestTwoPointsOfOneLoadHaveTwoNames(t *testing.T) {
 	}
 }
 
-// A kind of error that the sum forgets would let a cell with errors pass as one without.
+// A kind that the sum forgets would let a cell with errors pass.
 func TestTheSumOfErrorsCountsEveryKind(t *testing.T) {
 	var all record.Errors
 	v := reflect.ValueOf(&all).Elem()
@@ -69,7 +69,7 @@ func TestTheSumOfErrorsCountsEveryKind(t *testing.T) {
 	}
 }
 
-// A record is read years later by another version: a zero that means something must be written.
+// Another version reads a record years later: a meaningful zero must be written.
 func TestWhatWasReadAsZeroIsNotWhatWasNotRead(t *testing.T) {
 	zero := int64(0)
 	for name, tc := range map[string]struct {

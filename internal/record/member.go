@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// MaxGenerators bounds the index of a generator, as the API bounds generators.pods.
+// MaxGenerators bounds a generator's index, as the API bounds generators.pods.
 const MaxGenerators = 16
 
-// MaxServers bounds the index of a server: a trial has one, and a duet two.
+// MaxServers is the most servers of a trial (a duet).
 const MaxServers = 2
 
 const (
@@ -17,23 +17,23 @@ const (
 	generatorPrefix = "generator-"
 )
 
-// MemberServer is the name of a trial's server as one of its members, such as "server-0".
+// MemberServer returns a server's member name, such as "server-0".
 func MemberServer(index int) string { return serverPrefix + strconv.Itoa(index) }
 
-// MemberGenerator is the name of a trial's generator as one of its members, such as "generator-3".
+// MemberGenerator returns a generator's member name, such as "generator-3".
 func MemberGenerator(index int) string { return generatorPrefix + strconv.Itoa(index) }
 
-// ServerIndex is the place of a server among those of its trial, from 0.
+// ServerIndex returns a server's index in its trial.
 func ServerIndex(member string) (int, error) {
 	return indexOf(member, serverPrefix, MaxServers)
 }
 
-// GeneratorIndex is the place of a generator among those of its trial, from 0.
+// GeneratorIndex returns a generator's index in its trial.
 func GeneratorIndex(member string) (int, error) {
 	return indexOf(member, generatorPrefix, MaxGenerators)
 }
 
-// IsServer reports whether a member of a trial is a server.
+// IsServer reports whether a member is a server.
 func IsServer(member string) bool { return strings.HasPrefix(member, serverPrefix) }
 
 func indexOf(member, prefix string, bound int) (int, error) {

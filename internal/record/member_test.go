@@ -53,7 +53,7 @@ func TestEveryMemberHasTheIndexThatItsNameWasMadeOf(t *testing.T) {
 	}
 }
 
-// Two names of one member would be two keys of one file.
+// Two names of one member would give one file two keys.
 func TestAMemberHasOneNameOnly(t *testing.T) {
 	for _, member := range []string{"server-+1", "server-01", "server-00", "server-1 "} {
 		if i, err := record.ServerIndex(member); err == nil {

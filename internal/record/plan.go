@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// A plan has these of a spec as they are.
+// Types that a plan takes from the spec.
 type (
 	Tool          = v1alpha1.Tool
 	ConnectionUse = v1alpha1.ConnectionUse
@@ -21,11 +21,10 @@ type (
 	CaseName      = v1alpha1.CaseName
 	Script        = v1alpha1.Script
 	Search        = v1alpha1.Search
-	// Protocol is empty for HTTP/1.1, or what a tool has of its kind: a plan never holds v1alpha1.ProtocolHTTP1.
+	// Protocol is empty for HTTP/1.1 and its tools' variants; a plan never holds v1alpha1.ProtocolHTTP1.
 	Protocol = v1alpha1.Protocol
 )
 
-// Their values.
 const (
 	ToolWrk    = v1alpha1.ToolWrk
 	ToolAb     = v1alpha1.ToolAb
@@ -65,96 +64,91 @@ const (
 	JSONLines       = v1alpha1.FormatJSONLines
 )
 
-// Percentiles are those of latencies that can be compared, in ascending order.
+// Percentiles are the comparable latency percentiles, ascending.
 var Percentiles = []string{"50", "90", "95", "99", "99.9"}
 
-// Plan is what a run was to measure: its spec, with every default filled in. Readers of a run's records find its question here.
+// Plan is the spec of a run with every default filled in.
 type Plan struct {
-	// Seed decides the random order within the blocks.
 	Seed  uint64 `json:"seed"`
 	Order Order  `json:"order"`
-	// Blocks is the number of blocks that were planned, repeats not included.
+	// Blocks does not count repeats.
 	Blocks          int32            `json:"blocks"`
 	Implementations []Implementation `json:"implementations"`
 	Baseline        string           `json:"baseline"`
 	Loads           []Load           `json:"loads"`
-	// Generators is what the largest load needs.
+	// Generators suffice for the largest load.
 	Generators Generators `json:"generators"`
 	Placement  Placement  `json:"placement"`
 	Validity   Validity   `json:"validity"`
-	// LatencyPercentiles are those that are compared, of Percentiles; none in a duet.
+	// LatencyPercentiles are the compared ones of Percentiles; none in a duet.
 	LatencyPercentiles []string `json:"latencyPercentiles"`
-	// MaxWidth is the width of intervals with which the run may end early, as a share in decimal; empty if it may not. Interim are the
-	// blocks after which it is looked at.
-	MaxWidth string  `json:"maxWidth,omitempty"`
-	Interim  []int32 `json:"interim,omitempty"`
-	// Objectives are the bounds that the run's values have to meet.
+	// MaxWidth is the interval width at which the run may end early, as a decimal share; empty if it may not. Interim
+	// are the blocks after which this is checked.
+	MaxWidth   string         `json:"maxWidth,omitempty"`
+	Interim    []int32        `json:"interim,omitempty"`
 	Objectives []Objective    `json:"objectives,omitempty"`
 	Cells      []Cell         `json:"cells"`
 	Trials     []PlannedTrial `json:"trials"`
-	// Programs is how programs that measure themselves are run; nil in a run that puts loads on servers.
+	// Programs is nil if the run puts load on servers.
 	Programs *Programs `json:"programs,omitempty"`
-	// Profiles are what the implementations are run under when all blocks have been measured.
+	// Profiles are made after all blocks.
 	Profiles []Profile `json:"profiles,omitempty"`
-	// Following are the trials that follow the blocks. They belong to no block, and take part in no verdict.
+	// Following are the trials after the blocks; they affect no verdict.
 	Following []PlannedTrial `json:"following,omitempty"`
-	// Notes say every default and decision in a sentence.
+	// Notes state every default and decision in a sentence.
 	Notes []string `json:"notes"`
-	// TrialSeconds is the planned time of one trial from its first cell to its last; TimeoutSeconds bounds the run.
+	// TrialSeconds is the planned time of one trial from first to last cell; TimeoutSeconds bounds the run.
 	TrialSeconds   float64 `json:"trialSeconds"`
 	TimeoutSeconds int32   `json:"timeoutSeconds"`
 }
 
-// WholeTrials reports whether the trials of the blocks have no cells, so that each counts as one.
+// WholeTrials reports whether the trials have no cells, so each counts as one.
 func (p Plan) WholeTrials() bool { return len(p.Cells) == 0 }
 
-// Note adds a default or a decision, in a sentence.
+// Note adds a sentence on a default or a decision.
 func (p *Plan) Note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
 
-// Implementation finds an implementation by its name, which the plan must have.
+// Implementation returns an implementation by name. It panics if the plan lacks it.
 func (p Plan) Implementation(name string) Implementation {
 	i := slices.IndexFunc(p.Implementations, func(i Implementation) bool { return i.Name == name })
 	return p.Implementations[i]
 }
 
-// Implementation is one server that is measured.
+// Implementation is one measured server.
 type Implementation struct {
 	Name  string `json:"name"`
 	Image string `json:"image"`
-	// Command is the argument vector that starts it; empty means the image's own.
+	// Command is the argument vector; empty means the image's own.
 	Command []string `json:"command,omitempty"`
 	Port    int32    `json:"port"`
-	// TLS says that it speaks HTTPS there; nil if it speaks plain HTTP.
+	// TLS is nil for plain HTTP.
 	TLS *TLS `json:"tls,omitempty"`
-	// CPUs is the number of whole CPUs that it gets for itself.
+	// CPUs is the number of exclusive CPUs.
 	CPUs        int32 `json:"cpus"`
 	MemoryBytes int64 `json:"memoryBytes"`
 	Role        Role  `json:"role"`
-	// Build is what is expected of the way in which it was built.
+	// Build is the expected build.
 	Build Expectations `json:"build,omitzero"`
-	// Claims are statements about it that are checked and fail nothing.
-	Claims []Claim `json:"claims,omitempty"`
-	// Container is what it gets beside its image and its command.
+	// Claims are checked statements; they fail nothing.
+	Claims    []Claim   `json:"claims,omitempty"`
 	Container Container `json:"container,omitzero"`
-	// StopSignal tells its process to end where Loadstone ends it; empty is SIGTERM.
+	// StopSignal ends its process; empty means SIGTERM.
 	StopSignal string `json:"stopSignal,omitempty"`
-	// Dependencies are the containers that it needs beside it, in the order in which they start.
+	// Dependencies start in this order.
 	Dependencies []Dependency `json:"dependencies,omitempty"`
 }
 
-// Programs is how programs that measure themselves are run.
+// Programs is how programs that measure themselves run.
 type Programs struct {
-	// Format is that of their standard output.
-	Format CaseFormat `json:"format"`
-	// LimitSeconds is how long one process may take.
-	LimitSeconds int32 `json:"limitSeconds"`
-	// Outputs are those of implementations that print in another format or under other names.
+	Format       CaseFormat `json:"format"`
+	LimitSeconds int32      `json:"limitSeconds"`
+	// Outputs are for implementations with another format or other case names.
 	Outputs []ProgramOutput `json:"outputs,omitempty"`
 }
 
-// Output is how an implementation prints its cases.
+// Output returns how an implementation prints its cases.
 func (p Programs) Output(implementation string) ProgramOutput {
 	i := slices.IndexFunc(p.Outputs, func(o ProgramOutput) bool { return o.Implementation == implementation })
 	if i < 0 {
@@ -167,25 +161,25 @@ func (p Programs) Output(implementation string) ProgramOutput {
 type ProgramOutput struct {
 	Implementation string     `json:"implementation"`
 	Format         CaseFormat `json:"format"`
-	// Cases are the names that its cases have in the place of those that it prints. The first that matches counts.
+	// Cases rename printed cases; the first match counts.
 	Cases []CaseName `json:"cases,omitempty"`
 }
 
-// Load is one sweep of a run. Its levels are cells.
+// Load is one sweep of a run; its levels are cells.
 type Load struct {
 	Name string `json:"name"`
-	// Weight is its share in the verdict over all loads; 0 if there is none over all of them.
+	// Weight is for the verdict over all loads; 0 if there is none.
 	Weight float64 `json:"weight,omitempty"`
 }
 
 // Generators is where a load comes from.
 type Generators struct {
-	// Pods is the number of generators that share each level equally, and CPUs the number of whole CPUs of each.
+	// Pods is the number of generators that share each level equally, CPUs the whole CPUs of each.
 	Pods int32 `json:"pods"`
 	CPUs int32 `json:"cpus"`
 }
 
-// Placement is on which CPUs and nodes a run may be measured.
+// Placement restricts the CPUs and nodes of a run.
 type Placement struct {
 	Pinning          Strictness `json:"pinning"`
 	GeneratorPinning Strictness `json:"generatorPinning"`
@@ -203,63 +197,62 @@ type Validity struct {
 type PlannedTrial struct {
 	Name  string `json:"name"`
 	Index int32  `json:"index"`
-	// Block is that of the trial, from 1; 0 of a trial that follows all blocks.
+	// Block counts from 1; 0 for a trial after all blocks.
 	Block int32 `json:"block"`
-	// Type is the kind of work that it does.
+	// Type is the kind of work.
 	Type WorkType `json:"type"`
-	// Servers names the implementations that it measures: one, or the two of a duet.
+	// Servers names the measured implementations: one, or two in a duet.
 	Servers []string `json:"servers"`
-	// Item is the name of the item of the spec that it was laid out for, such as that of a profile; empty of a trial of a block. (Records call it a
-	// profile: nothing else followed the blocks when their shape was made.)
+	// Item is the spec item that the trial serves, such as a profile; empty for a trial of a block. (The JSON name
+	// dates from when only profiles followed the blocks.)
 	Item string `json:"profile,omitempty"`
 }
 
-// Follows reports whether the trial follows all blocks and belongs to none.
+// Follows reports whether the trial comes after all blocks.
 func (t PlannedTrial) Follows() bool { return t.Block == 0 }
 
-// MaxCellSeconds and MaxRate bound how long a cell is measured, in seconds, and an arrival rate, in requests a second, as the API bounds them.
+// MaxCellSeconds and MaxRate (requests/s) are the API's bounds.
 const MaxCellSeconds, MaxRate = 3600, 1_000_000
 
 // Cell is one level of one load, measured once in a trial.
 type Cell struct {
 	Load string `json:"load"`
 	Tool Tool   `json:"tool"`
-	// Connections is the number of connections held open, over all generators.
+	// Connections is the number of open connections over all generators.
 	Connections int32 `json:"connections"`
-	// StreamsPerConnection is the number of requests in flight on each connection; 0 if it is 1.
+	// StreamsPerConnection is the number of requests in flight per connection; 0 means 1.
 	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
-	// RequestsPerSecond is the arrival rate over all generators; 0 in the closed model. RampToRequestsPerSecond is the rate at the end of
-	// the cell; 0 if it is constant.
+	// RequestsPerSecond is the arrival rate over all generators; 0 in the closed model. RampToRequestsPerSecond is
+	// the rate at the end; 0 if constant.
 	RequestsPerSecond       int32 `json:"requestsPerSecond,omitempty"`
 	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
-	// Step is the step of a search, from 1; 0 outside a search. Its rate is found while the trial runs.
+	// Step is a search's step, from 1; 0 outside a search. Its rate is found during the trial.
 	Step   int32   `json:"step,omitempty"`
 	Search *Search `json:"search,omitempty"`
-	// Generators is the number of generators that share the cell equally, Threads the number of threads of the tool in each; 1 at least, both.
+	// Generators share the cell equally, Threads is each tool's threads; both at least 1.
 	Generators int32         `json:"generators"`
 	Threads    int32         `json:"threads"`
 	Connection ConnectionUse `json:"connection"`
-	// Script is a program of the user's that makes the requests; nil if there is none.
-	Script *Script `json:"script,omitempty"`
-	// Request is the one request of the cell; it has no path where there is a Mix. Requests has either.
+	Script     *Script       `json:"script,omitempty"`
+	// Request is the cell's only request; it has no path if there is a Mix. Use Requests.
 	Request Request `json:"request,omitzero"`
-	// Mix are the requests of a cell that has several.
+	// Mix holds several requests.
 	Mix []MixedRequest `json:"mix,omitempty"`
-	// WarmupSeconds is how long the level is loaded before it is measured, DurationSeconds for how long it is measured.
+	// WarmupSeconds precede the DurationSeconds that are measured.
 	WarmupSeconds   int32 `json:"warmupSeconds"`
 	DurationSeconds int32 `json:"durationSeconds"`
-	// Order is SlicedDuet where two servers share the cell's time in slices, each for the whole of the times above; empty otherwise.
+	// Order is SlicedDuet if two servers share the cell in slices, each for the times above; empty otherwise.
 	Order Order `json:"order,omitempty"`
 }
 
-// MixedRequest is one of the requests of a cell.
+// MixedRequest is one of a cell's requests.
 type MixedRequest struct {
 	Request
-	// Weight is the request's part of all requests of the cell, related to the sum of the weights.
+	// Weight is relative to the sum of the weights.
 	Weight int32 `json:"weight"`
 }
 
-// Requests are what a cell asks for: the requests of its mix, or its one request.
+// Requests returns the requests of the mix, or the only one.
 func (c Cell) Requests() []MixedRequest {
 	if len(c.Mix) > 0 {
 		return c.Mix
@@ -267,10 +260,10 @@ func (c Cell) Requests() []MixedRequest {
 	return []MixedRequest{{Request: c.Request, Weight: 1}}
 }
 
-// Protocol is the version of HTTP that all requests of the cell are sent in. Of a script's requests the cell's one request says it.
+// Protocol returns the HTTP version of all the cell's requests; for a script, Request holds it.
 func (c Cell) Protocol() Protocol { return c.Requests()[0].Protocol }
 
-// Speaking returns the cell with all its requests in a version of HTTP.
+// Speaking returns the cell with all requests in an HTTP version.
 func (c Cell) Speaking(p Protocol) Cell {
 	c.Request.Protocol, c.Mix = p, slices.Clone(c.Mix)
 	for i := range c.Mix {
@@ -279,10 +272,10 @@ func (c Cell) Speaking(p Protocol) Cell {
 	return c
 }
 
-// InFlight is how many requests can be in flight at once.
+// InFlight returns the most requests in flight at once.
 func (c Cell) InFlight() int64 { return int64(c.Connections) * int64(max(c.StreamsPerConnection, 1)) }
 
-// EarlierRun is a run that an objective of a later one names. Data is nil if it could not be read, and Error says why.
+// EarlierRun is a run that an objective names. Data is nil if it could not be read; Error says why.
 type EarlierRun struct {
 	Data  *RunData
 	Error string

@@ -2,34 +2,34 @@ package record
 
 import "time"
 
-// Axis is a parameter in the name of a case, such as size=4096.
+// Axis is a parameter in a case's name, such as size=4096.
 type Axis struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// CaseValue is one metric of a case, as a program has printed it.
+// CaseValue is one printed metric of a case.
 type CaseValue struct {
 	Metric string    `json:"metric"`
 	Unit   string    `json:"unit"`
 	Better Direction `json:"better"`
-	// Samples has one number a repetition that the process made by itself, in the order of its output.
+	// Samples hold one number per repetition within the process, in output order.
 	Samples []float64 `json:"samples"`
 }
 
-// Case is what a program that measures itself has measured under one name.
+// Case holds a program's measurements under one name.
 type Case struct {
 	Name string `json:"name"`
-	// Printed is the name that the program printed, where the run gives the case another; it is not stored.
+	// Printed is the printed name if the run renames the case; not stored.
 	Printed string `json:"-"`
-	// Others are names that the program printed and that were taken for this case, too, which costs it its values; they are not stored.
+	// Others are further printed names that matched this case, which costs it its values; not stored.
 	Others []string `json:"-"`
 	Axes   []Axis   `json:"axes,omitempty"`
 	// Values are its metrics, times first.
 	Values []CaseValue `json:"values,omitempty"`
-	// Iterations is their number over all repetitions; 0 if the program prints none.
+	// Iterations is the total over all repetitions; 0 if not printed.
 	Iterations int64 `json:"iterations,omitempty"`
-	// Failure is why the case has no values, in the program's words: untrusted.
+	// Failure is why the case has no values, in the program's words (untrusted).
 	Failure string `json:"failure,omitempty"`
 }
 
@@ -37,30 +37,27 @@ type Case struct {
 type ProgramRun struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
-	// UserNanos and SystemNanos are the CPU time of the process and of its children that have ended, as the kernel accounted for it.
+	// UserNanos and SystemNanos are CPU time of the process and its ended children.
 	UserNanos   int64 `json:"userNanos"`
 	SystemNanos int64 `json:"systemNanos"`
-	// PeakMemoryBytes is the largest resident memory of one of these processes; 0 where it is no larger than that of the agent which started
-	// them, and so unknown.
-	PeakMemoryBytes int64 `json:"peakMemoryBytes"`
-	// VoluntarySwitches and InvoluntarySwitches are their context switches.
-	VoluntarySwitches   int64 `json:"voluntarySwitches"`
-	InvoluntarySwitches int64 `json:"involuntarySwitches"`
-	// Output is the name of the file with the standard output, from which Cases were read.
-	Output string `json:"output"`
-	Cases  []Case `json:"cases"`
-	// Context is what the program printed of its build and machine, by name.
-	Context map[string]string `json:"context,omitempty"`
-	// Unread is what of the output could not be read and belongs to no case: at most 20 parts. UnreadMore counts those beyond.
+	// PeakMemoryBytes is the largest resident memory of one of these processes; 0 if not above the agent's own, and
+	// so unknown.
+	PeakMemoryBytes     int64             `json:"peakMemoryBytes"`
+	VoluntarySwitches   int64             `json:"voluntarySwitches"`
+	InvoluntarySwitches int64             `json:"involuntarySwitches"`
+	Output              string            `json:"output"`
+	Cases               []Case            `json:"cases"`
+	Context             map[string]string `json:"context,omitempty"`
+	// Unread holds at most 20 unreadable parts that belong to no case; UnreadMore counts the others.
 	Unread     []Unread `json:"unread,omitempty"`
 	UnreadMore int      `json:"unreadMore,omitempty"`
 }
 
-// Unread is a part of a program's output that could not be read.
+// Unread is an unreadable part of a program's output.
 type Unread struct {
-	// Line is the number of its first line; 0 if the part is the output as a whole.
+	// Line is its first line; 0 for the whole output.
 	Line int `json:"line,omitempty"`
-	// Text is how it begins: untrusted. Why says what is wrong with it.
+	// Text is its beginning (untrusted); Why names the fault.
 	Text string `json:"text,omitempty"`
 	Why  string `json:"why"`
 }

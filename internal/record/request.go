@@ -9,27 +9,26 @@ import (
 	"strings"
 )
 
-// MethodGet is the method of a request that names none.
+// MethodGet is the default method.
 const MethodGet = "GET"
 
-// keyDigits is how much of a digest tells the requests of a run apart.
+// keyDigits is the length of the digest in a request's key.
 const keyDigits = 12
 
-// bodied are the methods that are about a body: without one, its length is said to be 0.
+// bodied methods send Content-Length 0 without a body.
 var bodied = []string{"POST", "PUT", "PATCH"}
 
-// Request is what is asked of a server.
+// Request is a request to a server.
 type Request struct {
 	// Method is empty for GET.
-	Method string `json:"method,omitempty"`
-	// Protocol is that of all requests of a cell.
+	Method   string   `json:"method,omitempty"`
 	Protocol Protocol `json:"protocol,omitempty"`
 	Path     string   `json:"path"`
-	// Headers are those beside the ones that a tool sends for itself. Each name is there once, whatever the case of its letters.
+	// Headers are in addition to the tool's own. Each name occurs once, whatever its case.
 	Headers []Header `json:"headers,omitempty"`
-	// Body is empty if there is none.
-	Body string `json:"body,omitempty"`
-	// From is where a run has taken the body from; nil of one that stands in the spec. On a cluster the body itself is in the trials, and not in the plan.
+	Body    string   `json:"body,omitempty"`
+	// From is the source of the body; nil if the spec holds it. On a cluster such a body is in the trials, not in the
+	// plan.
 	From   *BodySource `json:"from,omitempty"`
 	Expect Expect      `json:"expect"`
 }
@@ -40,7 +39,7 @@ type BodySource struct {
 	Key       string `json:"key"`
 }
 
-// String is the name under which the body is stored with its run.
+// String returns the name of the stored body.
 func (s BodySource) String() string { return s.ConfigMap + "/" + s.Key }
 
 // Header is a header of a request.
@@ -49,19 +48,19 @@ type Header struct {
 	Value string `json:"value"`
 }
 
-// Expect is what a correct response looks like.
+// Expect describes a correct response.
 type Expect struct {
 	Status int32 `json:"status"`
-	// Body is the exact body; nil if the bodies of a trial are compared with its first, and that with the baseline's.
+	// Body is the exact body; nil if a trial's bodies are compared with its first, and that with the baseline's.
 	Body *string `json:"body,omitempty"`
-	// AnyBody is true if no bodies are compared: only the status counts.
+	// AnyBody means that only the status is compared.
 	AnyBody bool `json:"anyBody,omitempty"`
 }
 
-// Verb is the method of the request.
+// Verb returns the method of the request.
 func (r Request) Verb() string { return cmp.Or(r.Method, MethodGet) }
 
-// Plain reports whether the request is a GET with nothing but its path, in HTTP/1.
+// Plain reports whether the request is a GET of a path in HTTP/1, with nothing else.
 func (r Request) Plain() bool {
 	return r.Method == "" && r.Protocol == "" && len(r.Headers) == 0 && r.Body == "" && r.From == nil
 }
@@ -69,8 +68,8 @@ func (r Request) Plain() bool {
 // InHTTP2 ends the key of a request in HTTP/2.
 const InHTTP2 = "HTTP/2"
 
-// Key tells what is asked apart from what else a run asks: the path of a plain request, or else the method, the path and the beginning of a digest
-// of headers and body, such as "POST /orders 5891b5b522d5". In HTTP/2 that follows.
+// Key returns the request's key in a run: the path of a plain request, else method, path and the beginning of a
+// digest of headers and body, such as "POST /orders 5891b5b522d5". InHTTP2 may follow.
 func (r Request) Key() string {
 	if r.Protocol == HTTP2 {
 		r.Protocol = ""
@@ -84,13 +83,13 @@ func (r Request) Key() string {
 		fmt.Fprintf(&all, "%s: %s\n", strings.ToLower(h.Name), h.Value)
 	}
 	body := r.Body
-	if r.From != nil { // Of such a body the plan knows the name alone, and a run freezes it.
+	if r.From != nil { // The plan knows only the name of such a body; a run freezes it.
 		body = "from " + r.From.String()
 	}
 	return r.Verb() + " " + r.Path + " " + digest(all.String() + "\n" + body)[:keyDigits]
 }
 
-// BodySHA256 is the digest of the body; empty if there is none.
+// BodySHA256 returns the digest of the body; empty if there is none.
 func (r Request) BodySHA256() string {
 	if r.Body == "" {
 		return ""
@@ -98,7 +97,7 @@ func (r Request) BodySHA256() string {
 	return digest(r.Body)
 }
 
-// NoBody reports whether the request has to say that it has no body, since its method is about one.
+// NoBody reports whether the request must say that it has no body, because of its method.
 func (r Request) NoBody() bool {
 	return r.Body == "" && r.From == nil && slices.Contains(bodied, r.Method)
 }
@@ -108,15 +107,15 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TLS says that a server speaks HTTPS on its port, and what its certificate is held against.
+// TLS means that a server speaks HTTPS, and says how its certificate is verified.
 type TLS struct {
-	// CA are the certificates by which it is verified, in PEM; empty if nothing is verified.
+	// CA holds PEM certificates; empty if nothing is verified.
 	CA string `json:"ca,omitempty"`
-	// ServerName is the name that it must be for; empty if names are not compared.
+	// ServerName is the required name; empty if names are not compared.
 	ServerName string `json:"serverName,omitempty"`
 }
 
-// Verification says in a part of a sentence what is verified of the certificate.
+// Verification describes the verification as part of a sentence.
 func (t TLS) Verification() string {
 	switch {
 	case t.CA == "":
@@ -127,20 +126,19 @@ func (t TLS) Verification() string {
 	return fmt.Sprintf("its certificate is verified by ca, for %s", t.ServerName)
 }
 
-// ClientCheck names Loadstone's own check among the clients of a server.
+// ClientCheck names Loadstone's own check among a server's clients.
 const ClientCheck = "check"
 
-// Encryption is what a client and a server have agreed on in a handshake of TLS, before anything was measured.
+// Encryption is the result of a TLS handshake before the measurement.
 type Encryption struct {
-	// Server is the place of the server among those of the trial, from 0.
 	Server int `json:"server,omitempty"`
 	// Client is a tool, or ClientCheck.
 	Client string `json:"client"`
 	// Version and Cipher are such as "TLS 1.3" and "TLS_AES_128_GCM_SHA256".
 	Version string `json:"version"`
 	Cipher  string `json:"cipher"`
-	// Key is the kind of the key in the server's certificate, such as "ECDSA P-256", and Verified says that the certificate is as the spec wants it.
-	// Both are of the check, which alone looks at it.
+	// Key is the kind of the certificate's key, such as "ECDSA P-256"; Verified means that the certificate meets the
+	// spec. Only the check sets them.
 	Key      string `json:"key,omitempty"`
 	Verified bool   `json:"verified,omitempty"`
 }

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Use is a place in the settings of an implementation that names a ConfigMap or a Secret.
+// Use is a setting of an implementation that names a ConfigMap or a Secret.
 type Use struct {
 	// Field is the place, such as "implementations[go].files[0]".
 	Field  string
 	Object Object
-	// Key is the key that is read; empty where all keys are.
+	// Key is the key that is read; empty for all keys.
 	Key string
 }
 
-// Uses are the places where an implementation and its dependencies name objects, in the order of the fields.
+// Uses returns where an implementation and its dependencies name objects, in field order.
 func (i Implementation) Uses() []Use {
 	field := fmt.Sprintf("implementations[%s]", i.Name)
 	out := i.Container.uses(field)
@@ -25,7 +25,6 @@ func (i Implementation) Uses() []Use {
 	return out
 }
 
-// uses are the places of a container, which is a field of a spec.
 func (c Container) uses(field string) []Use {
 	var out []Use
 	for n, v := range c.Env {
@@ -42,7 +41,6 @@ func (c Container) uses(field string) []Use {
 	return out
 }
 
-// object is what the variables are made of.
 func (e VariableSource) object() Object {
 	if e.Kind == "Secret" {
 		return Object{Secret: e.Name}
@@ -50,7 +48,7 @@ func (e VariableSource) object() Object {
 	return Object{ConfigMap: e.Name}
 }
 
-// KeysOf are the keys that implementations read of a ConfigMap, in order; nil if files or variables take whatever it has.
+// KeysOf returns, in order, the keys that implementations read from a ConfigMap; nil if some setting takes all keys.
 func KeysOf(implementations []Implementation, configMap string) []string {
 	var keys []string
 	for _, i := range implementations {
@@ -68,19 +66,19 @@ func KeysOf(implementations []Implementation, configMap string) []string {
 	return slices.Compact(keys)
 }
 
-// Absent says which object is named and not there, and the way out.
+// Absent says which object does not exist, and what to do.
 func (u Use) Absent(namespace string) string {
 	kind, name := u.Object.Named()
 	return fmt.Sprintf("%s names the %s %q, which namespace %q does not have: create it there, or correct the name", u.Field, kind, name, namespace)
 }
 
-// WithoutKey says which key is named and not there, and the way out.
+// WithoutKey says which key does not exist, and what to do.
 func (u Use) WithoutKey() string {
 	kind, name := u.Object.Named()
 	return fmt.Sprintf("%s names the key %q, under which the %s %q has no text: add it, or correct the key", u.Field, u.Key, kind, name)
 }
 
-// Named is the kind and the name of an object.
+// Named returns the kind and the name of an object.
 func (o Object) Named() (kind, name string) {
 	if o.Secret != "" {
 		return "Secret", o.Secret
@@ -88,16 +86,16 @@ func (o Object) Named() (kind, name string) {
 	return "ConfigMap", o.ConfigMap
 }
 
-// ConfigMap is a ConfigMap that implementations name, as it was when the run started.
+// ConfigMap is a used ConfigMap as of the start of the run.
 type ConfigMap struct {
 	Name string `json:"name"`
-	// Keys are those that are read of it; empty if all are, and in records from before.
+	// Keys are those that are read; empty for all keys, and in older records.
 	Keys []string `json:"keys,omitempty"`
-	// SHA256 is the digest of these keys and their values.
+	// SHA256 is the digest of these keys and values.
 	SHA256 string `json:"sha256"`
 }
 
-// Given are the ConfigMaps that an implementation of the run is given, by their names; none in records from before they were looked at.
+// Given returns the ConfigMaps of an implementation, by name; none in older records.
 func (m RunManifest) Given(i Implementation) []ConfigMap {
 	var out []ConfigMap
 	for _, c := range m.ConfigMaps {

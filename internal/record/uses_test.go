@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// configured is an implementation that names an object in every place where one can be.
+// configured names an object in every possible place.
 func configured() record.Implementation {
 	return record.Implementation{
 		Name: "go",

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// buildBodies are the facts of a build, by the part of the table that they are in.
 var buildBodies = []struct {
 	title string
 	keys  []builds.Key
@@ -29,7 +28,6 @@ var buildBodies = []struct {
 	}},
 }
 
-// builds is the section on how the servers were built; it has no data if nobody has read that.
 func (v run) builds() page.Section {
 	out := v.section("builds", "builds.title")
 	b := v.Table.Builds
@@ -37,7 +35,7 @@ func (v run) builds() page.Section {
 		return out
 	}
 	e := page.Extra{Leads: []string{v.Say("builds.lead")}}
-	if !v.Table.Run.WholeTrials { // A program does not rest.
+	if !v.Table.Run.WholeTrials { // A program is never at rest.
 		e.Table.Bodies = append(e.Table.Bodies, v.restBody(b.AtRest))
 	}
 	if slices.ContainsFunc(b.Facts, func(f builds.Fact) bool { return f.Differs }) {
@@ -61,7 +59,6 @@ func (v run) builds() page.Section {
 	return out
 }
 
-// restBody is what the implementations are before any load.
 func (v run) restBody(list []builds.AtRest) table.Body {
 	start, idle := table.Row{Cells: []table.Cell{{}}}, table.Row{Cells: []table.Cell{table.Word(v.Say("builds.idle"))}}
 	answer := table.Row{Cells: []table.Cell{table.Wrapped(v.Say("builds.answer"), v.Say("builds.answerBy"))}}
@@ -76,12 +73,12 @@ func (v run) restBody(list []builds.AtRest) table.Body {
 	return table.Body{Title: v.Say("builds.rest"), Rows: []table.Row{start, answer, idle}}
 }
 
-// startCell is how long an implementation needs to start. A median of bounds is a bound.
+// startCell: a median of upper bounds is an upper bound.
 func (v run) startCell(r builds.AtRest) table.Cell {
 	return v.boundCell(r.StartUpMillis, r.AtMost)
 }
 
-// answerCell is how long an implementation needs to its first answer. Of a trial without one within a second nothing is known.
+// answerCell: a trial without an answer within a second is unknown.
 func (v run) answerCell(r builds.AtRest) table.Cell {
 	c := v.boundCell(r.AnswerMillis, r.AnswersAtMost)
 	answered, all := 0, 0
@@ -102,7 +99,6 @@ func (v run) answerCell(r builds.AtRest) table.Cell {
 	return c
 }
 
-// boundCell is a time, of which some values are bounds.
 func (v run) boundCell(s *builds.Spread, bounds int) table.Cell {
 	c := v.spreadCell(s, millis)
 	if s != nil && bounds > 0 {
@@ -112,7 +108,6 @@ func (v run) boundCell(s *builds.Spread, bounds int) table.Cell {
 	return c
 }
 
-// millis prints milliseconds.
 func millis(n float64) string { return format.Micros(n * 1000) }
 
 func (v run) spreadCell(s *builds.Spread, print func(float64) string) table.Cell {
@@ -141,7 +136,6 @@ func (v run) buildRow(f builds.Fact) table.Row {
 	return row
 }
 
-// buildValue puts words to answers, and units to sizes.
 func (v run) buildValue(key builds.Key, value string) string {
 	switch {
 	case value == "":

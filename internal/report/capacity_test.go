@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// searched is a run of which the only load is a search, with steps of every worth.
+// searched is a run with one search, with all kinds of steps.
 func searched(blocks int32) record.RunData {
 	d := recordtest.Search(recordtest.Options{
 		Name: "capacity", Seed: 5, Blocks: blocks, Noise: 0.03, Seconds: 1,

@@ -12,9 +12,8 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// care holds the caveats of a run.
 type care struct {
-	// None is the sentence for a run without caveats; empty where there are some.
+	// None is the sentence for a run without caveats; otherwise empty.
 	None  string
 	Parts []carePart
 }
@@ -66,7 +65,7 @@ func (v run) missingTable() table.Table {
 	return t
 }
 
-// lostProfilesTable has a row for each profile that has left nothing.
+// lostProfilesTable lists profiles without a result.
 func (v run) lostProfilesTable() table.Table {
 	t := table.Table{Head: []table.Cell{v.Th("impl"), v.Th("profile"), v.Th("message")}}
 	var s table.Body
@@ -81,7 +80,7 @@ func (v run) lostProfilesTable() table.Table {
 	return t
 }
 
-// reasonWords are the words for a code, or the code taken apart where it has none.
+// reasonWords returns a code's words, or the code itself in words.
 func (v run) reasonWords(prefix, code string) string {
 	if v.Has(prefix + code) {
 		return v.Say(prefix + code)

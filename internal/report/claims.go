@@ -7,7 +7,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// claims is the section on what the spec states of implementations; it has no data if it states nothing.
 func (v run) claims() page.Section {
 	out := v.section("claims", "claims.title")
 	if len(v.Table.Claims) == 0 {
@@ -18,7 +17,6 @@ func (v run) claims() page.Section {
 	return out
 }
 
-// claimTable has a row for each claim that is wanted.
 func (v run) claimTable(wanted func(builds.Claim) bool) table.Table {
 	t := table.Table{Head: []table.Cell{v.Th("impl"), v.Th("claim"), v.Th("answer")}}
 	var s table.Body
@@ -36,7 +34,6 @@ func (v run) claimTable(wanted func(builds.Claim) bool) table.Table {
 	return t
 }
 
-// stated is a claim in words.
 func (v run) stated(c record.Claim) string {
 	key, denied, args := "claims.present", "claims.absent", []any{v.Say("claim." + string(c.Subject)), c.Value}
 	if c.Subject == record.ClaimResponse {

@@ -23,28 +23,28 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// columns head the CSV. Columns may be added at the end; none changes its name, its unit or its meaning.
+// columns head the CSV. Columns may be added at the end; existing ones keep name, unit and meaning.
 var columns = []string{
 	"run", "ended", "kind", "name", "implementation", "baseline", "load", "connections", "requestsPerSecond", "case", "metric", "unit",
 	"value", "low", "high", "confidence", "n", "min", "max", "outcome", "reason", "decides", "adjustedP",
 }
 
-// streamsColumn is the last column of a run in which a load has several streams per connection; other runs do not have it.
+// streamsColumn is the last column if a load has several streams per connection; otherwise it is absent.
 const streamsColumn = "streamsPerConnection"
 
-// csvKind is what a row of the CSV is.
 type csvKind string
 
 const (
-	// csvObjective is an objective: outcome is Met, Missed or Undecided.
+	// csvObjective has outcome Met, Missed or Undecided.
 	csvObjective csvKind = "objective"
-	// csvComparison is a contender's ratio to the baseline: outcome is the verdict, and decides is true where it counts.
+	// csvComparison is a contender's ratio to the baseline. outcome is the verdict; decides marks the ratio that
+	// counts.
 	csvComparison csvKind = "comparison"
-	// csvMean is the mean of an implementation's values over the blocks.
+	// csvMean is an implementation's mean over the blocks.
 	csvMean csvKind = "mean"
 )
 
-// csvRow is one number with its unit, its interval and its n. An end that is nil is open, or unknown.
+// csvRow is one number. A nil end is open or unknown.
 type csvRow struct {
 	kind                           csvKind
 	name, implementation, baseline string
@@ -57,7 +57,7 @@ type csvRow struct {
 	adjustedP                      *float64
 }
 
-// CSV prints every objective, comparison and mean as a row each, for spreadsheets.
+// CSV prints objectives, comparisons and means as rows for spreadsheets.
 func CSV(t analysis.Table) ([]byte, error) {
 	v := run{view.New(t, phrase.English)}
 	streams := slices.ContainsFunc(t.Levels, func(l planned.Level) bool { return l.StreamsPerConnection > 1 })
@@ -82,7 +82,6 @@ func CSV(t analysis.Table) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// streamsAt is the field of streamsColumn; empty for a row of no level.
 func (v run) streamsAt(at record.Point) string {
 	l := v.Level(at)
 	if l.Connections == 0 {
@@ -91,7 +90,6 @@ func (v run) streamsAt(at record.Point) string {
 	return positive(max(l.StreamsPerConnection, 1))
 }
 
-// csvObjectives has a row for each objective.
 func (v run) csvObjectives() []csvRow {
 	var out []csvRow
 	for _, o := range v.Table.Objectives {
@@ -110,7 +108,6 @@ func (v run) csvObjectives() []csvRow {
 	return out
 }
 
-// csvComparisons has a row for each metric at each place.
 func (v run) csvComparisons() []csvRow {
 	var out []csvRow
 	add := func(row csvRow, r verdict.Result, outcome verdict.Verdict, reason verdict.Reason) {
@@ -141,7 +138,7 @@ func (v run) csvComparisons() []csvRow {
 	return out
 }
 
-// closed is an end of a ratio's interval; nil if it is open.
+// closed returns an end of a ratio's interval; nil if it is open.
 func closed(end float64) *float64 {
 	if end <= 0 || math.IsInf(end, 1) {
 		return nil
@@ -149,7 +146,6 @@ func closed(end float64) *float64 {
 	return &end
 }
 
-// csvMeans has a row for each mean that was measured.
 func (v run) csvMeans() []csvRow {
 	var out []csvRow
 	add := func(row csvRow, s *inference.Summary, isBound bool) {
@@ -182,7 +178,7 @@ type groupMean struct {
 	isBound      bool
 }
 
-// groupMeans are the means of an implementation at a level. Latencies are not among them: they are of several kinds, and of histograms.
+// groupMeans omits latencies, which have several kinds and come from histograms.
 func groupMeans(g validity.Group) []groupMean {
 	return []groupMean{
 		{string(verdict.Throughput), "requests/s", g.Throughput, g.ThroughputIsBound},
@@ -192,7 +188,6 @@ func groupMeans(g validity.Group) []groupMean {
 	}
 }
 
-// fields are those of columns.
 func (r csvRow) fields(t analysis.Table) []string {
 	ended, confidence := "", ""
 	if !t.Run.Ended.IsZero() {
@@ -208,7 +203,8 @@ func (r csvRow) fields(t analysis.Table) []string {
 	}
 }
 
-// harmless is a field that others wrote. A spreadsheet would compute one that begins like a formula: an apostrophe keeps it from that.
+// harmless guards a field from outside: a spreadsheet would compute one that begins like a formula, unless an
+// apostrophe precedes it.
 func harmless(s string) string {
 	if strings.IndexAny(strings.TrimLeft(s, " "), "=+-@\t\r\n＝＋－＠") == 0 {
 		return "'" + s
@@ -216,7 +212,6 @@ func harmless(s string) string {
 	return s
 }
 
-// positive is a number; nothing if it is 0.
 func positive(n int32) string {
 	if n == 0 {
 		return ""
@@ -224,7 +219,6 @@ func positive(n int32) string {
 	return strconv.Itoa(int(n))
 }
 
-// decimal prints a number with all its digits; nothing if there is none.
 func decimal(v *float64) string {
 	if v == nil {
 		return ""

@@ -1,7 +1,7 @@
-// Package report prints an analysis.Table: as one line for a status, as JSON for programs, as one self-contained HTML file for people, and where people
-// look already: as Markdown for a comment, as CSV for a spreadsheet, and as JUnit's XML for continuous integration.
+// Package report prints an analysis.Table: as one line for a status, as JSON, as a self-contained HTML page, as
+// Markdown for a comment, as CSV, and as JUnit XML.
 //
-// It computes nothing: every number that it shows is in the table. What it adds is units of display (package format), words (words and
-// phrase), places in a picture (chart) and an order. The page is a list of sections: those that any run has are made here, those of a
-// kind of work in a package of its own, and sections.go lists them all. A new kind adds its package, or its file, and its line there.
+// It computes nothing: every number is in the table. It adds display units (package format), words (phrase), pictures
+// (chart) and an order. The page is a list of sections, in sections.go. Sections of any run are made here, those of a
+// kind of work in its own package.
 package report

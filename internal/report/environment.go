@@ -10,13 +10,13 @@ import (
 	"loadstone.dev/loadstone/internal/report/page"
 )
 
-// factGroup holds the facts of one role, or of one implementation in its role.
+// factGroup holds the facts of one role, or of one implementation in it.
 type factGroup struct {
 	Title string
 	Facts []page.Fact
 }
 
-// factSheet is what the trials ran on: what differs between them first, and all the rest folded.
+// factSheet lists differences first; the rest is folded.
 type factSheet struct {
 	Lead     string
 	Differs  []factGroup
@@ -44,7 +44,6 @@ func (v run) environment() page.Section {
 	return s
 }
 
-// addFact adds a fact to the group of its role.
 func (v run) addFact(groups []factGroup, f environment.Fact) []factGroup {
 	title := v.Say("role." + f.Role)
 	if f.Implementation != "" {
@@ -72,7 +71,6 @@ func (v run) fact(f environment.Fact) page.Fact {
 	return out
 }
 
-// factValue puts units to the facts that are numbers.
 func (v run) factValue(key environment.Key, value string) string {
 	parts := strings.Split(value, ", ")
 	for i, part := range parts {
@@ -91,7 +89,6 @@ func (v run) factValue(key environment.Key, value string) string {
 	return strings.Join(parts, ", ")
 }
 
-// cutLast cuts at the last space.
 func cutLast(s string) (before, after string, ok bool) {
 	k := strings.LastIndex(s, " ")
 	if k < 0 {

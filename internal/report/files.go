@@ -12,30 +12,29 @@ import (
 	"loadstone.dev/loadstone/internal/report/view"
 )
 
-// File is a report in one of its forms, as it is stored and fetched.
+// File is a report in one of its forms, as stored.
 type File struct {
 	Name        string
 	ContentType string
 	Body        []byte
 }
 
-// form is a way to print a table.
 type form struct {
 	name, contentType string
 	print             func(analysis.Table) ([]byte, error)
 }
 
-// pageFile is the name of the page, which the other forms lead to.
+// pageFile is the page, which the other forms refer to.
 const pageFile = "report.html"
 
 const (
-	// MarkdownFile is the name of the form that stands in comments.
+	// MarkdownFile is the form for comments.
 	MarkdownFile = "report.md"
-	// TestsFile is the name of the form that pipelines make a list of tests of.
+	// TestsFile is the form for pipelines.
 	TestsFile = "junit.xml"
 )
 
-// forms are all there are. The first is the page for people, by which a report is known; another form is another line.
+// forms lists all forms, the page first. A new form adds a line here.
 var forms = []form{
 	{pageFile, "text/html; charset=utf-8", HTML},
 	{"report.json", "application/json", JSON},
@@ -57,7 +56,7 @@ func Files(t analysis.Table) ([]File, error) {
 	return out, nil
 }
 
-// FileNames are the names of a report's files. The first is that of the page for people.
+// FileNames returns the names of a report's files, the page first.
 func FileNames() []string {
 	names := make([]string, len(forms))
 	for i, f := range forms {
@@ -66,7 +65,7 @@ func FileNames() []string {
 	return names
 }
 
-// HTML prints the table for people, as one file that needs nothing else.
+// HTML prints the table as one self-contained page.
 func HTML(t analysis.Table) ([]byte, error) {
 	out, err := pageOf(view.New(t, phrase.English)).HTML()
 	if err != nil {
@@ -75,7 +74,6 @@ func HTML(t analysis.Table) ([]byte, error) {
 	return out, nil
 }
 
-// pageOf is the page of a table.
 func pageOf(v *view.View) page.Page {
 	r := v.Table.Run
 	return page.Page{
@@ -86,10 +84,9 @@ func pageOf(v *view.View) page.Page {
 	}
 }
 
-// Schema names the shape of the JSON report. Fields may be added to it; none changes its name, its unit or its meaning.
+// Schema is the schema of the JSON report. Fields may be added; existing ones keep name, unit and meaning.
 const Schema = "loadstone.dev/report/v1"
 
-// document is the JSON report: the table with its schema and its headline. Field names carry their units.
 type document struct {
 	Schema   string            `json:"schema"`
 	Verdict  string            `json:"verdict"`
@@ -109,12 +106,11 @@ func JSON(t analysis.Table) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Line puts a headline into one line of ASCII of at most 512 bytes: the objectives first, then who is better.
+// Line prints a headline as one line of at most 512 ASCII bytes: objectives first, then winners.
 func Line(h analysis.Headline) string { return phrase.English.Line(h) }
 
-// ObjectivesLine returns in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
-// undecided.
+// ObjectivesLine names, in at most 512 ASCII bytes, the missed objectives, or else the undecided ones.
 func ObjectivesLine(t analysis.Table) string { return phrase.English.ObjectivesLine(t) }
 
-// NoiseLine returns in one line what an A/A run has found, or that it has found nothing.
+// NoiseLine describes the result of an A/A run in one line.
 func NoiseLine(t analysis.Table) string { return phrase.English.NoiseLine(t) }

@@ -9,7 +9,7 @@ import (
 
 const hostile = `"><script>alert('x')</script><img src=x onerror=alert(1)>{{.}}]]></style>&amp;`
 
-// fixtures are the runs that are printed to golden files.
+// fixtures are the runs with golden files.
 var fixtures = map[string]func() record.RunData{
 	"quick":     quick,
 	"duel":      func() record.RunData { return small(10) },
@@ -22,18 +22,17 @@ var fixtures = map[string]func() record.RunData{
 	"profiled":  profiledRun,
 }
 
-// small is a run of two contenders and a limit at two levels.
 func small(blocks int32) record.RunData {
 	o := recordtest.Duel(blocks)
 	o.Levels = []int32{10, 100}
 	return recordtest.Run(o)
 }
 
-// quick is a run of too few blocks for a verdict.
+// quick has too few blocks for a verdict.
 func quick() record.RunData { return small(3) }
 
-// bracketed is a run of two generator pods whose tool gives brackets of latencies, one of them from the opening of a connection,
-// and at its second level of an arrival rate.
+// bracketed has two generator pods and a tool with latency brackets. One distribution includes connection opening;
+// the second level has an arrival rate.
 func bracketed() record.RunData {
 	o := recordtest.Duel(3)
 	o.Levels, o.Generators = []int32{10, 100}, 2
@@ -53,7 +52,7 @@ func bracketed() record.RunData {
 	return d
 }
 
-// atRate makes a trial's cell of a closed load one of an arrival rate, of which its generators drop one arrival in 200.
+// atRate turns a closed cell into one with an arrival rate, which drops one arrival in 200.
 func atRate(t *record.TrialData, cell int, rate int64) {
 	seen := &t.Servers[0].Cells[cell]
 	var before int64
@@ -81,7 +80,7 @@ func atRate(t *record.TrialData, cell int, rate int64) {
 	}
 }
 
-// troubled is a run in which everything goes wrong that can, with hostile text wherever text comes from outside.
+// troubled has everything go wrong, with hostile text from outside.
 func troubled() record.RunData {
 	d := small(4)
 	d.Manifest.Run.Name = hostile
@@ -120,7 +119,7 @@ func troubled() record.RunData {
 	return d
 }
 
-// gated is a run with objectives of every kind, on a machine whose noise floor is known.
+// gated has objectives of every kind and a noise floor.
 func gated() record.RunData {
 	o := recordtest.Duel(7)
 	o.Levels, o.Seconds = []int32{10, 100}, 1
@@ -156,7 +155,7 @@ func gated() record.RunData {
 	return d
 }
 
-// sameTwice is an A/A run with a sweep that reaches its limit.
+// sameTwice is an A/A run with a sweep to its limit.
 func sameTwice() record.RunData {
 	o := recordtest.Duel(7)
 	o.Name, o.Levels, o.Seconds = "aa", []int32{1, 10, 100}, 1
@@ -167,8 +166,8 @@ func sameTwice() record.RunData {
 	return d
 }
 
-// built is a run whose observers have read how the servers were built: Go's is optimised and the other one counts coverage. Of what the spec
-// claims of the first, something is so, something is not, and something was not looked for.
+// built is a run with known builds: Go's is optimised, another counts coverage. Claims on the first are confirmed,
+// refuted and unchecked.
 func built() record.RunData {
 	d := quick()
 	yes := record.Fact{Is: record.Yes, By: "all 3 units with recorded flags were compiled with -O2"}
@@ -195,7 +194,7 @@ func built() record.RunData {
 		}
 		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0, AnswerMillis: 131 + int64(i)*10, AnswerAtMost: i%2 == 0}
 		if i == 4 {
-			t.Servers[0].StartUp.AnswerMillis = 0 // It came later than anybody waits for it.
+			t.Servers[0].StartUp.AnswerMillis = 0 // It came too late.
 		}
 	}
 	d.Manifest.Plan.Implementations[0].Build = record.Expectations{Assertions: record.ExpectForbidden, Optimized: record.ExpectRequired}

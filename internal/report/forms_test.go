@@ -99,7 +99,6 @@ func TestATableOfACommentSaysHowManyRowsAreOnThePage(t *testing.T) {
 	}
 }
 
-// tests are a JUnit file as a program reads it.
 type tests struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []struct {

@@ -12,8 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/view"
 )
 
-// headline is the outcome in a sentence or two: of the objectives, and of each contender. It begins with
-// what decides whether a run has succeeded: its objectives. An A/A run begins with what it has found of its machine.
+// headline says first what decides about success: the objectives. An A/A run begins with its noise floor.
 func (v run) headline() []page.Entry {
 	h := v.Table.Headline()
 	var out []page.Entry
@@ -77,12 +76,11 @@ func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.E
 	return out
 }
 
-// nonEmpty are the lines that say something.
 func nonEmpty(lines ...string) []string {
 	return slices.DeleteFunc(lines, func(s string) bool { return s == "" })
 }
 
-// casesTone is the colour of cases of which all that have a winner have the same.
+// casesTone is the colour if all cases with a winner agree on it.
 func casesTone(c analysis.CaseOutcome) string {
 	switch {
 	case c.Better > 0 && c.Worse == 0:
@@ -95,7 +93,6 @@ func casesTone(c analysis.CaseOutcome) string {
 	return view.Tone(verdict.Inconclusive)
 }
 
-// sentence ends words with a full stop; no words stay none.
 func sentence(words string) string {
 	if words == "" {
 		return ""
@@ -103,7 +100,6 @@ func sentence(words string) string {
 	return words + "."
 }
 
-// levelOf names a level within its load.
 func (v run) levelOf(l analysis.LevelVerdict) string { return v.PointName(l.Point) }
 
 func (v run) badges() []page.Badge {
@@ -141,8 +137,8 @@ func (v run) badges() []page.Badge {
 	return out
 }
 
-// cellsBadge returns how many cells are valid, and what the others are. Where only the latencies of a cell are suspect, the rest of it is
-// valid: a generator that works hard delays answers, and counts them rightly.
+// cellsBadge counts valid and other cells. A cell with only suspect latencies counts as valid: a busy generator
+// delays answers but counts them correctly.
 func (v run) cellsBadge(key string, c analysis.CellCount) string {
 	n := format.Integer[int]
 	suspect := c.SuspectCells - c.SuspectLatencies

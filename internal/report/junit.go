@@ -12,8 +12,8 @@ import (
 	"loadstone.dev/loadstone/internal/report/view"
 )
 
-// JUnit prints the outcome as tests. Where the run has objectives they are the tests, and one that is not met has failed, whether it is missed or
-// undecided. Elsewhere each comparison is a test, which passes no matter who has won, and is skipped if it is inconclusive.
+// JUnit prints the outcome as tests. With objectives these are the tests, and every one that is not met fails.
+// Otherwise each comparison is a test, which passes if it has a verdict and is skipped if inconclusive.
 func JUnit(t analysis.Table) ([]byte, error) {
 	v := run{view.New(t, phrase.English)}
 	s := junit.Suite{Name: t.Run.Namespace + "/" + t.Run.Name, Cases: v.tests(), Said: v.Line(t.Headline()) + "\n" + v.Say("comment.page", pageFile)}
@@ -26,7 +26,7 @@ func JUnit(t analysis.Table) ([]byte, error) {
 	return out, nil
 }
 
-// tests are the objectives of a run, or else its comparisons, or else that it has a result.
+// tests are the objectives, or else the comparisons, or else whether there is a result.
 func (v run) tests() []junit.Case {
 	var out []junit.Case
 	for _, o := range v.Table.Objectives {
@@ -56,7 +56,6 @@ func (v run) tests() []junit.Case {
 	return out
 }
 
-// comparisonTest passes if a comparison is decided. One that is not has found no fault either, and is skipped.
 func comparisonTest(name, sentence string, decided bool) junit.Case {
 	if !decided {
 		return junit.Case{Name: name, Skipped: junit.Because("", sentence)}
@@ -64,7 +63,6 @@ func comparisonTest(name, sentence string, decided bool) junit.Case {
 	return junit.Case{Name: name, Said: sentence}
 }
 
-// objectiveTest passes if an objective is met.
 func (v run) objectiveTest(o objectives.Result) junit.Case {
 	at := ""
 	if o.Case != "" || o.Load != "" {
@@ -80,7 +78,6 @@ func (v run) objectiveTest(o objectives.Result) junit.Case {
 	return c
 }
 
-// objectiveSentence says how an objective came out: its value with interval and n, its bound, and why it is undecided.
 func (v run) objectiveSentence(o objectives.Result) string {
 	value := v.Say("junit.unknown")
 	if o.Value != nil {
@@ -102,7 +99,6 @@ func (v run) objectiveSentence(o objectives.Result) string {
 	return format.Join("; ", v.Say("junit.objective", v.Say("outcome."+string(o.Outcome)), value, v.bound(o)), v.objectiveWhy(o), shut)
 }
 
-// caseSentence says how a case compares: verdict, change, interval and n.
 func (v run) caseSentence(r verdict.RowComparison) string {
 	words, why := v.CaseVerdict(r)
 	if why != "" {

@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// bounded is a run with one objective.
 func bounded(change func(*objectives.Result)) analysis.Table {
 	o := objectives.Result{
 		Metric: v1alpha1.ObjectiveThroughput, Unit: "requests/s", Implementation: "go", Point: ten, N: 7,
@@ -26,7 +25,6 @@ func bounded(change func(*objectives.Result)) analysis.Table {
 	return analysis.Table{Objectives: []objectives.Result{o}}
 }
 
-// compared is a run of one comparison with a verdict.
 func compared(v verdict.Verdict, why verdict.Reason) analysis.Table {
 	r := verdict.Result{
 		Metric: verdict.Throughput, Decides: true, Levels: 1, Blocks: 10, FewestPairs: 10, Ratio: number(0.9), Low: number(0.88), High: number(0.92), Verdict: v, Reason: why,
@@ -40,7 +38,6 @@ func compared(v verdict.Verdict, why verdict.Reason) analysis.Table {
 	}
 }
 
-// printed is a run of one case of programs.
 func printed(v verdict.Verdict, optimised bool) analysis.Table {
 	r := verdict.Result{Metric: "Time", Decides: true, Blocks: 10, FewestPairs: 10, Ratio: number(0.8), Low: number(0.75), High: number(0.85), Verdict: v}
 	return analysis.Table{
@@ -49,7 +46,6 @@ func printed(v verdict.Verdict, optimised bool) analysis.Table {
 	}
 }
 
-// alone is a run that compares nothing.
 func alone() analysis.Table {
 	return analysis.Table{
 		Implementations: []planned.Implementation{{Name: "go"}},
@@ -122,7 +118,6 @@ func TestATestPassesFailsOrIsSkippedAsTheOutcomeSays(t *testing.T) {
 	}
 }
 
-// onlyTest reads the one test of a run.
 func onlyTest(t *testing.T, of analysis.Table) junit.Case {
 	t.Helper()
 	of.Rules.Confidence, of.Rules.MinBlocks, of.Rules.EquivalenceMargin = 0.99, 7, 0.05

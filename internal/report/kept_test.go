@@ -14,8 +14,9 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// The records of testdata/records-v2.zip were stored by `loadstone run` at version a11ec9a, and are kept as they are: a sweep of two servers with a
-// profile after its blocks, and two programs that measure themselves. Whatever reads schema v2 later says of them what was said then.
+// testdata/records-v2.zip holds unchanged records by `loadstone run` at version a11ec9a: a sweep of two servers with
+// a profile after its blocks, and two programs that measure themselves. Later readers of schema v2 must report the
+// same.
 func TestRecordsOfAnEarlierVersionAreReadAndSayWhatTheySaid(t *testing.T) {
 	folder, err := artifact.OpenFolder(unzipped(t, filepath.Join("testdata", "records-v2.zip")))
 	if err != nil {
@@ -65,7 +66,6 @@ func TestRecordsOfAnEarlierVersionAreReadAndSayWhatTheySaid(t *testing.T) {
 	}
 }
 
-// unzipped is a folder with the files of an archive.
 func unzipped(t *testing.T, file string) string {
 	t.Helper()
 	archive, err := zip.OpenReader(file)

@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	// roomInComment is how many bytes a report has: GitHub takes a comment of 65,536 characters, and somebody may put more around it.
+	// roomInComment is the most bytes of a report: GitHub accepts 65,536 characters, and more text may surround it.
 	roomInComment = 60_000
-	// rowsInComment is how many rows of a table, and sentences of the headline, people read in a comment.
+	// rowsInComment is the most table rows, and headline sentences, in a comment.
 	rowsInComment = 20
 )
 
-// comment is Markdown that grows while there is room.
 type comment struct {
 	parts []string
 	bytes int
@@ -37,8 +36,8 @@ func (c *comment) add(part string) {
 	}
 }
 
-// Markdown prints what people read in a comment on a pull request or in the summary of a job: the verdict first, then objectives, what decides of
-// the comparisons, and the caveats. What is long is cut, and says so.
+// Markdown prints a comment for a pull request or job summary: verdict, objectives, deciding comparisons and caveats.
+// It cuts long parts and says so.
 func Markdown(t analysis.Table) ([]byte, error) {
 	v, c := run{view.New(t, phrase.English)}, &comment{}
 	entries := v.headline()
@@ -60,7 +59,7 @@ func Markdown(t analysis.Table) ([]byte, error) {
 	if compared := v.deciding(); len(compared.Bodies[0].Rows) > 0 {
 		c.add("### " + table.Escape(v.Say("forest.title", t.Run.Baseline)))
 		if len(t.Objectives) == 0 {
-			c.add(table.Escape(v.NoiseFloor(t))) // Objectives have it beside their counts.
+			c.add(table.Escape(v.NoiseFloor(t))) // Objectives show it next to their counts.
 		}
 		c.add(v.tabled(compared))
 	}
@@ -72,7 +71,6 @@ func Markdown(t analysis.Table) ([]byte, error) {
 	return []byte(strings.Join(append(c.parts, table.Escape(end)), "\n\n") + "\n"), nil
 }
 
-// warn adds the caveats.
 func (v run) warn(c *comment) {
 	care := v.caveats()
 	c.add("### " + v.Say("care.title") + "\n\n" + table.Escape(care.None))
@@ -89,7 +87,6 @@ func (v run) warn(c *comment) {
 	}
 }
 
-// captioned is a table under its title; nothing if it has no rows.
 func (v run) captioned(title string, t table.Table) string {
 	if len(t.Bodies) == 0 {
 		return ""
@@ -97,13 +94,11 @@ func (v run) captioned(title string, t table.Table) string {
 	return table.Bold(title) + "\n\n" + v.tabled(t)
 }
 
-// tabled prints the first rows of a table, and says how many there are beyond.
 func (v run) tabled(t table.Table) string {
 	text, left := table.Markdown(t, rowsInComment)
 	return strings.TrimSpace(text + "\n" + v.more("comment.rows", left))
 }
 
-// more says how much is on the page alone; nothing if it is nothing.
 func (v run) more(key string, n int) string {
 	if n <= 0 {
 		return ""
@@ -111,7 +106,7 @@ func (v run) more(key string, n int) string {
 	return table.Escape(v.Count(key, n, pageFile))
 }
 
-// deciding holds what decides at each place of each comparison: levels, searches, and cases.
+// deciding lists what decides at each place: levels, searches and cases.
 func (v run) deciding() table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("impl"), v.Th("at"), v.Th("metric"), v.ThNum("change"), v.ThInterval(), v.ThNum("blocks"), v.Th("verdict"),

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// floorBeside is the noise floor of the value that an objective bounds; unknown where A/A runs have none for it.
+// floorBeside is the noise floor of an objective's value, if known.
 func (v run) floorBeside(o objectives.Result) string {
 	m := verdict.Metric(o.Metric)
 	if o.Of != "" {
@@ -21,7 +21,6 @@ func (v run) floorBeside(o objectives.Result) string {
 	return format.Percent(v.Table.FloorOf(m).Detectable)
 }
 
-// noise is the section of an A/A run.
 func (v run) noise() page.Section {
 	out := v.section("noise", "noise.title")
 	if !v.Table.Calibrates() {

@@ -12,10 +12,8 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// objectiveTones colour outcomes as verdicts are.
 var objectiveTones = map[objectives.Outcome]string{objectives.Met: "faster", objectives.Missed: "missed", objectives.Undecided: "unknown"}
 
-// objectives is the section on what the run had to keep; it has no data if that was nothing.
 func (v run) objectives() page.Section {
 	out := v.section("objectives", "objectives.title")
 	if len(v.Table.Objectives) > 0 {
@@ -24,7 +22,7 @@ func (v run) objectives() page.Section {
 	return out
 }
 
-// objectiveTables hold those that keep the run from passing, and, folded beside them, those that are met.
+// objectiveTables shows objectives that block success; met ones are folded.
 func (v run) objectiveTables(title string) page.Extra {
 	n := phrase.CountOutcomes(v.Table)
 	counts := v.Say("objectives.counts", format.Integer(n[objectives.Met]), format.Integer(n[objectives.Missed]), format.Integer(n[objectives.Undecided]))
@@ -57,14 +55,13 @@ func (v run) objectiveTables(title string) page.Extra {
 	return e
 }
 
-// worstFirst orders objectives by how far their values lie beyond their bounds.
+// worstFirst orders objectives by how far values lie beyond their bounds.
 func worstFirst(results []objectives.Result) []objectives.Result {
 	out := slices.Clone(results)
 	slices.SortStableFunc(out, func(a, b objectives.Result) int { return cmp.Compare(b.Beyond(), a.Beyond()) })
 	return out
 }
 
-// objectiveBadge returns how many objectives are met.
 func (v run) objectiveBadge() page.Badge {
 	n := phrase.CountOutcomes(v.Table)
 	b := page.Badge{Text: v.Say("badge.objectives", format.Integer(n[objectives.Met]), format.Integer(len(v.Table.Objectives))), Tone: "care"}
@@ -100,7 +97,7 @@ func (v run) objectiveCells(o objectives.Result) []table.Cell {
 	}
 }
 
-// objectiveN is how many blocks are in a value, and what else it rests on.
+// objectiveN is a value's number of blocks, and what else it rests on.
 func (v run) objectiveN(o objectives.Result) table.Cell {
 	n := table.Count(o.N)
 	if o.Metric == v1alpha1.ObjectiveRegression {
@@ -115,7 +112,6 @@ func (v run) objectiveN(o objectives.Result) table.Cell {
 	return n
 }
 
-// objectiveWhy says why an objective is undecided, and what its interval leaves out.
 func (v run) objectiveWhy(o objectives.Result) string {
 	why := ""
 	if o.Reason != "" {
@@ -135,7 +131,6 @@ func (v run) bound(o objectives.Result) string {
 	return v.Say("objective.max", format.OrMissing(o.Max, print))
 }
 
-// objectiveInterval prints an interval, of which an end may be open.
 func (v run) objectiveInterval(o objectives.Result, print func(float64) string) string {
 	switch {
 	case o.Value != nil && o.Low != nil && o.High != nil && (o.Metric == v1alpha1.ObjectiveRatioToBaseline || o.Metric == v1alpha1.ObjectiveRegression):

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// elements visits every element of a page.
 func elements(t *testing.T, page []byte, visit func(name string, attr func(string) string)) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(page))

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/page"
 )
 
-// plan is the section on what has to be known to measure the run again.
+// plan is the section on how to repeat the run.
 func (v run) plan() page.Section {
 	s := v.section("plan", "plan.title")
 	s.Data = struct {
@@ -41,7 +41,7 @@ func (v run) planFacts() []page.Fact {
 	return out
 }
 
-// requests are what the loads ask for, one each or those of a mix. Of a body its size and its digest are printed: it may be long.
+// requests lists the loads' requests. Bodies may be long, so only size and digest are printed.
 func (v run) requests() []string {
 	var out []string
 	for _, r := range v.Table.Requests {

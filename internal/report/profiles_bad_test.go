@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// What goes wrong with a profile is a sentence of the report, and what was measured stands beside it.
+// A failed profile is a sentence in the report, next to the measurements.
 func TestAProfileThatGoesWrongIsASentence(t *testing.T) {
 	good := recorded(profiler.Callgrind, 200, map[string]string{"callgrind.7.out": "callgrind/testdata/planted.out"})
 	stubborn, late, garbled := good, good, recorded(profiler.Callgrind, 200, map[string]string{"callgrind.7.out": "testdata/strace/clean.txt", "callgrind.8.out": "callgrind/testdata/planted.out"})

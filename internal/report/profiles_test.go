@@ -14,12 +14,12 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// recorded is a launch that has left recorded files, by the names that the profiler gave them.
+// recorded is a launch with recorded files, by the profiler's names.
 func recorded(tool profiler.Tool, requests int64, files map[string]string) record.Launch {
 	return unanswered(tool, requests, 0, files)
 }
 
-// unanswered is one in which so many of the requests were not answered rightly.
+// unanswered is a launch with wrong answers.
 func unanswered(tool profiler.Tool, requests, wrong int64, files map[string]string) record.Launch {
 	folder := fstest.MapFS{}
 	for name, file := range files {
@@ -34,8 +34,8 @@ func unanswered(tool profiler.Tool, requests, wrong int64, files map[string]stri
 	return l
 }
 
-// repeated are the launches of a tool that counts: those with more requests as they were recorded, and those with a hundred fewer, each of which
-// costs so much.
+// repeated are launches of a counting tool: those with more requests as recorded, those with a hundred fewer at a
+// cost of each.
 func repeated(tool profiler.Tool, files map[string]string, each ...int64) *record.Profiled {
 	p := &record.Profiled{Tool: tool}
 	for _, cost := range each {
@@ -54,7 +54,7 @@ func repeated(tool profiler.Tool, files map[string]string, each ...int64) *recor
 	return p
 }
 
-// counting are the launches under perf-stat that have left a recorded file, and more of each counter with each repeat.
+// counting are perf-stat launches with a recorded file, and more of each counter with each repeat.
 func counting(file string) *record.Profiled {
 	p := &record.Profiled{Tool: profiler.PerfStat}
 	for k := range 3 {
@@ -71,14 +71,13 @@ func counting(file string) *record.Profiled {
 	return p
 }
 
-// checkedMemory is a launch under memcheck.
 func checkedMemory(twin string, wrong int64) record.Launch {
 	return unanswered(profiler.Memcheck, 100, wrong, map[string]string{
 		"memcheck.7.xml": "memcheck/testdata/" + twin + ".xml", "heap.7.xtree": "memcheck/testdata/" + twin + ".xtree", "valgrind.7.log": "testdata/messages/planted.log",
 	})
 }
 
-// profiledRun is a short run whose implementations go, go-slow and epoll were profiled in every way, well and not so well.
+// profiledRun is a short run with every kind of profile, good and bad.
 func profiledRun() record.RunData {
 	d := recordtest.Run(recordtest.Duel(3))
 	costs := map[string]string{"callgrind.7.out": "callgrind/testdata/planted.out"}
@@ -106,7 +105,7 @@ func profiledRun() record.RunData {
 	return d
 }
 
-// profile adds what a profiler has found of go, go-slow and epoll; of one of which nothing is given, the trial has left nothing.
+// profile adds a profiler's results for go, go-slow and epoll; missing ones leave no result.
 func profile(d *record.RunData, name string, tool profiler.Tool, found ...*record.Profiled) {
 	m := &d.Manifest
 	p := record.Profile{
@@ -133,7 +132,6 @@ func profile(d *record.RunData, name string, tool profiler.Tool, found ...*recor
 	}
 }
 
-// profilesSection is the section on profiles of a run's page; empty if it has none.
 func profilesSection(t *testing.T, d record.RunData) string {
 	t.Helper()
 	_, rest, found := strings.Cut(string(html(t, d)), `<section id="profiles">`)

@@ -41,7 +41,7 @@ func html(t *testing.T, d record.RunData) []byte {
 	return out
 }
 
-// longFraction finds the digits of a number that depend on the processor: some fuse a product and a sum into one rounding.
+// longFraction matches digits that depend on the processor, since some fuse a product and a sum.
 var longFraction = regexp.MustCompile(`(\.\d{8})\d+`)
 
 func golden(t *testing.T, file string, got []byte) {
@@ -63,7 +63,7 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// forms are those beside the page whose golden files have a run's name and these endings.
+// forms are the golden files besides the page, by ending.
 var forms = map[string]func(analysis.Table) ([]byte, error){".md": report.Markdown, ".csv": report.CSV, ".junit.xml": report.JUnit}
 
 func TestGoldenReports(t *testing.T) {
@@ -108,7 +108,7 @@ func TestJSONNamesItsSchemaAndVerdict(t *testing.T) {
 	}
 }
 
-// Elements and attributes that would fetch something, run something or send something.
+// Elements and attributes that would fetch, run or send something.
 var (
 	forbiddenElements   = []string{"script", "link", "iframe", "img", "image", "object", "embed", "base", "form", "foreignObject", "use", "audio", "video"}
 	forbiddenAttributes = regexp.MustCompile(`^(on.*|src|srcset|action|data|background|poster)$`)

@@ -7,7 +7,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// scaling is the section on where throughputs end to rise; it has no data if no load has several levels.
 func (v run) scaling() page.Section {
 	out := v.section("scaling", "scaling.title")
 	if len(v.Table.Scaling) == 0 {
@@ -45,7 +44,6 @@ func (v run) scalingRow(p scaling.Point) table.Row {
 	}}
 }
 
-// scalingOutcome is the outcome in a few words.
 func (v run) scalingOutcome(s scaling.Result) string {
 	key := "scaling." + string(s.Outcome)
 	from, to := format.Integer(s.From), format.Integer(s.To)
@@ -65,7 +63,6 @@ func (v run) scalingOutcome(s scaling.Result) string {
 	return v.Say(key, v.Say(key+"."+string(s.Reason)))
 }
 
-// scalingDetail holds the estimates that stand beside the outcome.
 func (v run) scalingDetail(s scaling.Result) string {
 	var asymptotic, fit, limited string
 	if a := s.Asymptotic; a != nil {

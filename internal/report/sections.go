@@ -17,15 +17,14 @@ var text string
 
 var templates = page.Templates(text)
 
-// run makes the sections that any run has, whatever was measured.
+// run makes the sections of any run.
 type run struct{ *view.View }
 
-// section is a section of the package, still without data.
 func (v run) section(id, title string) page.Section {
 	return page.Section{ID: id, Title: v.Say(title), Templates: templates}
 }
 
-// Sections make all that a page can have, in their order. A new one is a line here.
+// Sections makes all sections in order. A new one adds a line here.
 var Sections = []func(*view.View) page.Section{
 	of(run.objectives),
 	comparisons.Effects,
@@ -50,12 +49,10 @@ var Sections = []func(*view.View) page.Section{
 	func(v *view.View) page.Section { return run{v}.data(levels.Details(v)) },
 }
 
-// of lets a section of any run be made as those of the other packages are.
 func of(section func(run) page.Section) func(*view.View) page.Section {
 	return func(v *view.View) page.Section { return section(run{v}) }
 }
 
-// sections are all that a page can have, in their order.
 func sections(v *view.View) []page.Section {
 	var out []page.Section
 	for _, section := range Sections {
@@ -64,7 +61,7 @@ func sections(v *view.View) []page.Section {
 	return out
 }
 
-// data is the section of all the data, folded: the details of what was measured, and what is stored.
+// data is the folded section of all data and stored objects.
 func (v run) data(details []page.Detail) page.Section {
 	s := v.section("data", "details.title")
 	title := v.Say("artifacts.title")
@@ -86,7 +83,6 @@ func (v run) artifactTable() table.Table {
 	return t
 }
 
-// method is the section on how a verdict is found.
 func (v run) method() page.Section {
 	s := v.section("method", "method.title")
 	rules, percent := v.Table.Rules, format.PlainPercent

@@ -19,16 +19,13 @@ import (
 
 func number(v float64) *float64 { return &v }
 
-// ten is a level.
 var ten = record.Point{Load: "sweep", Connections: 10}
 
-// shown makes the sections of a table.
 func shown(t analysis.Table) run {
 	t.Rules.Confidence, t.Rules.MinBlocks = 0.99, 7
 	return run{view.New(t, phrase.English)}
 }
 
-// texts are the words of a table's rows.
 func texts(of table.Table) (out [][]string) {
 	for _, b := range of.Bodies {
 		for _, r := range b.Rows {
@@ -140,7 +137,6 @@ func TestTheEnvironmentBeginsWithWhatDiffers(t *testing.T) {
 	}
 }
 
-// result is an objective of a throughput.
 func result(outcome objectives.Outcome, figure float64) objectives.Result {
 	return objectives.Result{
 		Metric: v1alpha1.ObjectiveThroughput, Point: ten, Implementation: "go", Min: number(1000), Value: number(figure),

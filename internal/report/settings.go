@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// settings is the section on what implementations get beside image and command, as far as it differs between them; it has no data where it does not.
+// settings is the section on settings that differ between implementations.
 func (v run) settings() page.Section {
 	out := v.section("settings", "settings.title")
 	all := v.Table.Implementations
@@ -45,7 +45,7 @@ func (v run) settings() page.Section {
 	return out
 }
 
-// encryption are the rows of what the implementations have agreed on with a client, where it is not the same for all of them.
+// encryption lists agreements with clients that differ between implementations.
 func (v run) encryption() []table.Row {
 	var rows []table.Row
 	var clients []string
@@ -68,7 +68,6 @@ func (v run) encryption() []table.Row {
 	return rows
 }
 
-// agreed is what an implementation has agreed on with a client.
 func (v run) agreed(implementation, client string) string {
 	var out []string
 	for _, a := range v.Table.Encryption {
@@ -85,7 +84,6 @@ func (v run) agreed(implementation, client string) string {
 	return strings.Join(out, ", ")
 }
 
-// setting is what a setting is set to.
 func (v run) setting(list []record.Setting, name string) string {
 	if i := slices.IndexFunc(list, func(s record.Setting) bool { return s.Name == name }); i >= 0 {
 		return list[i].Value

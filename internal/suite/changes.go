@@ -15,43 +15,43 @@ import (
 )
 
 const (
-	// RetryStore is when the store is asked again that did not give the reports of a suite's rounds.
+	// RetryStore is the pause before the store is asked again for the reports of rounds.
 	RetryStore = 10 * time.Second
-	// StoreDeadline bounds how long it is waited for, from the first try on. Then the gate decides without it, and it is asked again as seldom as that: what it
-	// has after all counts.
+	// StoreDeadline bounds the wait for the store, from the first try on. Then the gate decides without it, and asks
+	// again at this interval: late reports still count.
 	StoreDeadline = 10 * time.Minute
-	// maxWorse is how many values the status names that became worse, and maxGaps how many runs without a report.
+	// maxWorse is the most values that became worse in the status, maxGaps the most runs without a report.
 	maxWorse, maxGaps = 8, 3
 )
 
-// Asked is what a decision asks to be read: the reports up to a round.
+// Asked requests the reports up to a round.
 type Asked struct {
 	Round    int32
 	Measured []Measured
 }
 
-// Reading is what the reports up to a round say.
+// Reading is the content of these reports.
 type Reading struct {
 	Round   int32
 	History history.History
-	// Away is why the store does not give them now; nil if it does.
+	// Away says why the store does not give them now; nil if it does.
 	Away *Problem
 }
 
-// within is how many rounds count for the change points of the gate; 0 if it has none.
+// within returns how many rounds count for the gate's change points; 0 if it has none.
 func (d *decision) within() int32 { return d.Suite.Spec.Gate.ChangePoints.WithinRounds }
 
-// unreadOf reports whether the gate needs the change points of a round, and waits for them.
+// unreadOf reports whether the gate waits for a round's change points.
 func (d *decision) unreadOf(line *v1alpha1.SuiteRound) bool {
 	return d.looksAt(line) && line.ChangePoints.CompletionTime == nil
 }
 
-// looksAt reports whether the gate asks for the change points of a round.
+// looksAt reports whether the gate needs a round's change points.
 func (d *decision) looksAt(line *v1alpha1.SuiteRound) bool {
 	return d.within() > 0 && line != nil && d.opens(*line)
 }
 
-// unread is when the store is asked for what the gate does not have; 0 if it has all.
+// unread returns when to ask the store again; 0 if nothing is missing.
 func (d *decision) unread() time.Duration {
 	line := d.result()
 	switch {
@@ -63,8 +63,8 @@ func (d *decision) unread() time.Duration {
 	return 0
 }
 
-// lookBack asks for the reports up to the round that the suite is judged by, and writes down what they say. Rounds that came later are no matter of
-// that round. A store that was given up is asked again.
+// lookBack requests the reports up to the judging round and records what they say. Later rounds do not matter. A
+// store that was given up is asked again.
 func (d *decision) lookBack() {
 	line := d.result()
 	if !d.looksAt(line) {
@@ -95,7 +95,7 @@ func (d *decision) lookBack() {
 	line.ChangePoints = c
 }
 
-// worseOf are the values of a history that became worse, and stay so; those with the newest change first.
+// worseOf returns the values that became worse and stayed so, newest change first.
 func worseOf(h history.History) []v1alpha1.WorseValue {
 	var all []v1alpha1.WorseValue
 	for _, l := range h.Losses() {
@@ -105,7 +105,7 @@ func worseOf(h history.History) []v1alpha1.WorseValue {
 	return all[:min(len(all), maxWorse)]
 }
 
-// remarks say what the change points of a history are worth: which runs it lacks, and whether there are rounds enough; empty if there is nothing to say.
+// remarks says which runs a history lacks, and whether it has enough rounds; empty if all is well.
 func remarks(h history.History) string {
 	var all []string
 	if young := h.Young(); young != "" {
@@ -121,7 +121,7 @@ func remarks(h history.History) string {
 	return strings.Join(all, "; ")
 }
 
-// watched is how the suite stands after a round that opens the gate, unless a value has become worse.
+// watched returns the standing after a round that opens the gate, unless a value became worse.
 func (d *decision) watched(line v1alpha1.SuiteRound, message string) standing {
 	c := line.ChangePoints
 	var worse []string

@@ -16,15 +16,15 @@ import (
 	"loadstone.dev/loadstone/internal/suite/history"
 )
 
-// watched is a world whose gate looks at change points, and a store that has the reports of its rounds.
+// watched is a world whose gate uses change points, and a store with its reports.
 type watched struct {
 	*world
-	// ratio is the throughput of each round, by its number; reports that are lost are not there any more.
+	// ratio is each round's throughput; lost reports are gone.
 	ratio func(round int32) float64
 	lost  func(round int32) bool
-	// away is what the store says instead; nil if it answers.
+	// away is the store's error; nil if it answers.
 	away *Problem
-	// read are the rounds up to which reports were read.
+	// read lists the rounds up to which reports were read.
 	read []int32
 }
 
@@ -37,7 +37,6 @@ func newWatched(t *testing.T, within int32, deltas ...func(*world)) *watched {
 	return w
 }
 
-// reading is what the store says.
 func (w *watched) reading(asked *Asked) *Reading {
 	w.read = append(w.read, asked.Round)
 	if w.away != nil {
@@ -60,7 +59,7 @@ func (w *watched) reading(asked *Asked) *Reading {
 	return &Reading{Round: asked.Round, History: history.Of(w.suite.Name, values, gaps)}
 }
 
-// look lets the operator look at the suite, and read what it asks for.
+// look runs a decision and reads what it asks for.
 func (w *watched) look() Decision {
 	w.t.Helper()
 	f := w.facts()
@@ -76,7 +75,7 @@ func (w *watched) look() Decision {
 	return d
 }
 
-// round measures another image; both of its runs end in a way.
+// round measures another image; both of its runs end this way.
 func (w *watched) round(n int32, way func(*v1alpha1.BenchmarkRun)) {
 	w.t.Helper()
 	push(fmt.Sprintf("sha256:%04x", n))(w.world)
@@ -85,12 +84,11 @@ func (w *watched) round(n int32, way func(*v1alpha1.BenchmarkRun)) {
 	w.look()
 }
 
-// ready is the condition Ready.
 func (w *watched) ready() metav1.Condition {
 	return *meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady)
 }
 
-// wants wants the suite to be ready, or why it is not, with parts of the message.
+// wants checks Ready, with parts of its message.
 func (w *watched) wants(when string, status metav1.ConditionStatus, reason string, parts ...string) {
 	w.t.Helper()
 	c := w.ready()
@@ -269,7 +267,7 @@ func TestTheStoreIsWaitedForAndNotForEver(t *testing.T) {
 	}
 }
 
-// A store that comes back an hour late tells of the round after all, without another.
+// A store that returns an hour late still tells of the round, without another round.
 func TestAStoreThatComesBackLateIsRead(t *testing.T) {
 	w := newWatched(t, 5)
 	w.away = &Problem{v1alpha1.ReasonStoreUnavailable, "the store is away"}
@@ -318,7 +316,7 @@ func TestASuiteWaitsForTheReportsOfAnother(t *testing.T) {
 	}
 }
 
-// A commit that is reverted after many rounds is judged by a round that is older than all that the status names.
+// A reverted commit is judged by a round that is older than all in the status.
 func TestTheRoundThatJudgesIsRememberedHoweverOldItIs(t *testing.T) {
 	hundred := int32(100)
 	w := newWatched(t, 5, func(w *world) { w.suite.Spec.History.Passed = &hundred })

@@ -10,14 +10,14 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// Fault is something in a suite's spec that keeps its rounds from starting.
+// Fault is something in a suite's spec that prevents rounds.
 type Fault struct {
-	// Run is the index of the run that it is about; -1 if it is about the suite itself.
+	// Run is the run's index; -1 for the suite itself.
 	Run     int
 	Message string
 }
 
-// Filled are the specs of the runs of a suite as they are written, with the parameters filled in.
+// Filled returns the specs of a suite's runs with parameters filled in.
 func Filled(spec v1alpha1.BenchmarkSuiteSpec) ([]json.RawMessage, []Fault) {
 	_, runs, problem := write(spec, nil)
 	if problem != nil {
@@ -34,11 +34,11 @@ func Filled(spec v1alpha1.BenchmarkSuiteSpec) ([]json.RawMessage, []Fault) {
 	return specs, nil
 }
 
-// anyDigest stands for the digests that registries would give.
+// anyDigest stands for digests from registries.
 const anyDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// Check plans the runs of a suite as if every registry had its images and some parameters were given values, and reads its triggers. It returns a
-// plan for each run, or everything that would keep a round from starting.
+// Check plans the runs as if every registry had its images, with the given parameter values, and reads the triggers.
+// It returns a plan per run, or everything that would prevent a round.
 func Check(s *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, now time.Time) ([]plan.Plan, []Fault) {
 	said := map[string]Resolution{}
 	for _, image := range imagesOf(s.Spec, given) {

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// events are all that can happen, each of which leaves the world in which the next can happen.
+// events applies one random event; each leaves a world in which the next can happen.
 func events(w *world, random *rand.Rand) {
 	switch random.IntN(7) {
 	case 0:
@@ -33,7 +33,8 @@ func events(w *world, random *rand.Rand) {
 	}
 }
 
-// play lets forty things happen. An operator that dies does a part of what it has decided and does not write its status; another comes at once.
+// play applies forty events. An operator that dies carries out part of its decision and writes no status; another
+// follows at once.
 func play(t *testing.T, seed uint64, dies bool) *world {
 	t.Helper()
 	few := int32(seed % 2)
@@ -44,7 +45,7 @@ func play(t *testing.T, seed uint64, dies bool) *world {
 		has("shop/checkout:2")(w)
 		w.suite.Spec.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 * * * *"}}
 		w.suite.Spec.Concurrency = []v1alpha1.Concurrency{"", v1alpha1.ConcurrencyReplace, v1alpha1.ConcurrencySkip}[seed%3]
-		if w.suite.Spec.Concurrency != v1alpha1.ConcurrencyReplace { // What is left of a replaced round would go one look later.
+		if w.suite.Spec.Concurrency != v1alpha1.ConcurrencyReplace { // What is left of a replaced round would be deleted one look later.
 			w.suite.Spec.History = v1alpha1.History{Passed: &few, Failed: &few}
 		}
 	})
@@ -69,7 +70,8 @@ func play(t *testing.T, seed uint64, dies bool) *world {
 	return w
 }
 
-// isSound wants what must be true at every moment: the last good round is there, names are unique, and no round is measured beside another.
+// isSound checks what must always hold: the last good round exists, names are unique, and no two rounds are measured
+// at once.
 func (w *world) isSound() {
 	w.t.Helper()
 	going := 0
@@ -88,13 +90,13 @@ func (w *world) isSound() {
 	}
 }
 
-// good is a round that has passed, as somebody has seen it who writes everything down.
+// good is a passed round, as seen by a witness that records everything.
 type good struct {
 	at     time.Time
 	prefix string
 }
 
-// witness sees which rounds have passed, before any operator does.
+// witness records passed rounds before any operator sees them.
 func witness(w *world, passed map[int32]good) {
 	for _, r := range roundsOf(w.runs) {
 		isGood := func(run roundRun) bool { return run.object.Status.Verdict == "all objectives met" }
@@ -104,7 +106,8 @@ func witness(w *world, passed map[int32]good) {
 	}
 }
 
-// isCompared wants the run that compares to name the last three rounds that were good when its round began, and no more than there were.
+// isCompared checks that the comparing run names the last three rounds (or fewer) that were good when its round
+// began.
 func (w *world) isCompared(passed map[int32]good) {
 	w.t.Helper()
 	for _, r := range roundsOf(w.runs) {
@@ -135,7 +138,7 @@ func TestAnOperatorThatDiesMakesEveryRoundOnce(t *testing.T) {
 			t.Errorf("seed %d: other runs were created (-unhurt +hurt):\n%s", seed, diff)
 		}
 		distinct := slices.Compact(slices.Sorted(slices.Values(hurt.created)))
-		if len(distinct) != len(hurt.created) && seed%3 != 1 { // A round that was replaced can come again.
+		if len(distinct) != len(hurt.created) && seed%3 != 1 { // A replaced round can return.
 			t.Errorf("seed %d: a run was created twice: %q", seed, hurt.created)
 		}
 		rounds += len(distinct) / 2

@@ -14,70 +14,70 @@ import (
 )
 
 const (
-	// RetryImages is when a registry is asked again that did not give a digest.
+	// RetryImages is the pause before a failed registry is asked again.
 	RetryImages = 30 * time.Second
-	// RetryRefused is when an API server is asked again that has denied the runs of a suite.
+	// RetryRefused is the pause after an API server denied runs.
 	RetryRefused = time.Minute
-	// resolveEvery is how often a registry is asked, unless the suite says.
+	// resolveEvery is the default interval for asking registries.
 	resolveEvery = 10 * time.Minute
-	// maxMessage bounds the messages of rounds, and maxToken those of requests.
+	// maxMessage bounds messages of rounds, maxToken tokens of requests.
 	maxMessage, maxToken = 512, 256
 )
 
-// Facts are all that a decision rests upon.
+// Facts are everything that a decision depends on.
 type Facts struct {
 	Suite *v1alpha1.BenchmarkSuite
-	// Runs are those that the suite owns and that nobody is deleting.
+	// Runs are owned by the suite and not being deleted.
 	Runs []v1alpha1.BenchmarkRun
-	// Images are what registries said of the images that package function Images names.
+	// Images are the registries' answers for the images from function Images.
 	Images map[string]Resolution
-	// Refused is why the API server refuses the runs of a round; nil if it takes them. RefusedCall is the same of a round that answers the webhook.
+	// Refused is why the API server refuses a round's runs; nil if it accepts them. RefusedCall is the same for a
+	// round that answers the webhook.
 	Refused, RefusedCall *Problem
-	// Reading is what was read for an earlier decision that asked; nil if nothing was.
+	// Reading answers an earlier decision's request; nil if there was none.
 	Reading *Reading
 	Now     time.Time
 }
 
-// Decision is what is to be done, and the status of the suite once it is done.
+// Decision holds the actions to take, and the suite's status after them.
 type Decision struct {
-	// Create are the runs to create, in this order.
+	// Create are the runs to create, in order.
 	Create []v1alpha1.BenchmarkRun
-	// Delete are the runs to delete.
 	Delete []v1alpha1.BenchmarkRun
-	// Read is what to read before the decision is made again with it; nil if nothing is missing.
+	// Read must be read before deciding again; nil if nothing is missing.
 	Read   *Asked
 	Status v1alpha1.BenchmarkSuiteStatus
 	// After is when to decide again if nothing happens before; 0 for never.
 	After time.Duration
 }
 
-// decision is a decision in the making.
 type decision struct {
 	Facts
 	Decision
 	in      inputs
 	problem *Problem
 	rounds  []*round
-	// open is the round in progress; nil if there is none. If what it lacks cannot be made for now, and nothing of it is measured, waits is why.
+	// open is the round in progress; nil if there is none. waits is why it cannot get its missing runs now, while
+	// none of its runs is measured.
 	open  *round
 	waits *Problem
-	// good are the newest rounds that have passed, the newest first.
+	// good are the newest passed rounds, newest first.
 	good  []v1alpha1.GoodRound
 	times timetable
-	// requested and reconcile are requests that no round has answered; empty if there are none.
+	// requested and reconcile are unanswered requests; empty if none.
 	requested, reconcile string
-	// call is a request to the webhook that no round has answered; nil if there is none.
+	// call is an unanswered webhook request; nil if none.
 	call *call
-	// dropped is true if scheduled times and requests that came are not answered by a round.
+	// dropped means that due times and requests get no round.
 	dropped bool
 	// replaced are the rounds that this decision ends.
 	replaced []*round
-	// lines are all rounds that have ended, of the history and of the cluster, the newest first.
+	// lines are all ended rounds of history and cluster, newest first.
 	lines []v1alpha1.SuiteRound
 }
 
-// Draft returns the runs that the next rounds would have now. They are to be shown to the API server once: those of inputs that the status names
-// were taken before. It is empty if there is nothing to show.
+// Draft returns the runs of possible next rounds, for one dry run by the API server. It is empty if the status shows
+// that the same inputs were accepted before.
 func Draft(f Facts) []v1alpha1.BenchmarkRun {
 	rounds := roundsOf(f.Runs)
 	good := goodRounds(f.Suite.Status.GoodRounds, rounds)
@@ -95,14 +95,14 @@ func Draft(f Facts) []v1alpha1.BenchmarkRun {
 	return runs
 }
 
-// change is the record of the round that the inputs start by themselves.
+// change is the record of a round for changed inputs.
 func (f Facts) change(in inputs) roundRecord {
 	record := roundRecord{Inputs: in.hash, Trigger: v1alpha1.TriggerChange, Runs: len(in.specs), Begun: metav1.Time{Time: f.Now.Truncate(time.Second)}}
 	record.ID = roundID(f.Suite, record)
 	return record
 }
 
-// runsOf are all runs of a round. Of the good rounds those count with which the round is compared.
+// runsOf returns all runs of a round, compared with the good rounds in its record.
 func runsOf(suite *v1alpha1.BenchmarkSuite, in inputs, record roundRecord, number int32, good []v1alpha1.GoodRound) []v1alpha1.BenchmarkRun {
 	var against []v1alpha1.GoodRound
 	for _, g := range good {
@@ -118,7 +118,8 @@ func runsOf(suite *v1alpha1.BenchmarkSuite, in inputs, record roundRecord, numbe
 	return runs
 }
 
-// Decide returns what is to be done for a suite. The same facts give the same decision, and facts that show it done give one that does nothing.
+// Decide returns what to do for a suite. It is deterministic: the same facts give the same decision, and facts that
+// show it done give an empty one.
 func Decide(f Facts) Decision {
 	d := &decision{Facts: f}
 	d.Status = *f.Suite.Status.DeepCopy()
@@ -139,7 +140,7 @@ func Decide(f Facts) Decision {
 	return d.Decision
 }
 
-// readInputs finds out what a round would measure now, and whether it could.
+// readInputs finds what a round would measure now, and whether it could.
 func (d *decision) readInputs() {
 	d.in, d.problem = inputsOf(d.Suite, nil, d.Images)
 	d.problem = cmp.Or(d.problem, d.Refused)
@@ -159,7 +160,7 @@ func (d *decision) readInputs() {
 	d.Status.Inputs = v1alpha1.SuiteInputs{Hash: d.in.hash, Images: d.in.images, Parameters: d.in.parameters}
 }
 
-// readTimes finds out which scheduled time has come. Those of schedules that are new count from now on.
+// readTimes finds the scheduled time that has come. New schedules count from now on.
 func (d *decision) readTimes() {
 	from := d.Now
 	if next := d.Suite.Status.NextScheduleTime; next != nil && !next.After(d.Now) {
@@ -175,7 +176,7 @@ func (d *decision) readTimes() {
 	d.problem = cmp.Or(d.problem, problem)
 }
 
-// readRequests finds out which requests no round has answered.
+// readRequests finds unanswered requests.
 func (d *decision) readRequests() {
 	ask := func(annotation string, handled *string, answered func(*round) string) string {
 		token := util.Clip(d.Suite.Annotations[annotation], maxToken)
@@ -192,13 +193,13 @@ func (d *decision) readRequests() {
 	d.reconcile = ask(v1alpha1.AnnotationReconcileAt, &d.Status.LastHandledReconcileAt, func(r *round) string { return r.Reconcile })
 }
 
-// ready reports whether a round could begin, were there a reason to.
+// ready reports whether a round could begin.
 func (d *decision) ready() bool { return d.problem == nil && d.in.unresolved == nil && !d.suspended() }
 
 func (d *decision) suspended() bool { return d.Suite.Spec.Suspend != nil && *d.Suite.Spec.Suspend }
 
-// inProgress is the round in progress: one of which a run has not ended, or the newest if it lacks a run that can still be made,
-// now or when it is no longer denied, an image is known again or a suspension ends.
+// inProgress returns the round with a run that has not ended, or the newest one if it lacks a run that can still be
+// created: now, or once a denial, an unknown image or a suspension ends.
 func (d *decision) inProgress() *round {
 	for i, r := range d.rounds {
 		if r.measuring() {
@@ -215,26 +216,25 @@ func (d *decision) inProgress() *round {
 	return nil
 }
 
-// ended reports whether the history has the outcome of a round.
 func (d *decision) ended(number int32) bool {
 	return slices.ContainsFunc(d.Status.History, func(line v1alpha1.SuiteRound) bool { return line.Round == number })
 }
 
-// start begins a round if something asks for one and nothing stands in the way, and completes one of which a run is missing.
+// start begins a round if one is due and possible, or completes one that lacks a run.
 func (d *decision) start() {
-	d.dropped = d.suspended() // A request waits for the end of a suspension, and a scheduled time does not.
+	d.dropped = d.suspended() // A request waits for the end of a suspension; a scheduled time does not.
 	record, in, asked := d.asked()
 	if asked && d.waits != nil && d.waits.Reason != v1alpha1.ReasonRunDenied {
-		d.open, d.waits = nil, nil // An image may stay away for ever: its round gives way.
+		d.open, d.waits = nil, nil // An image may never return, so its round gives way.
 	}
 	if d.open != nil && asked {
 		switch d.Suite.Spec.Concurrency {
 		case v1alpha1.ConcurrencyReplace:
-			if record.PullRequest == "" || d.open.PullRequest != "" { // What is proposed waits for what there is.
+			if record.PullRequest == "" || d.open.PullRequest != "" { // Pull requests wait for the suite's own rounds.
 				d.replace()
 			}
 		case v1alpha1.ConcurrencySkip:
-			d.dropped = record.PullRequest != "" || d.open.PullRequest == "" // What the suite has waits for what is proposed.
+			d.dropped = record.PullRequest != "" || d.open.PullRequest == "" // The suite's own rounds wait for pull requests.
 		case v1alpha1.ConcurrencyQueue:
 		}
 	}
@@ -248,8 +248,9 @@ func (d *decision) start() {
 	}
 }
 
-// asked returns the round that is to begin, and what it measures. What the suite has by itself goes before what the webhook asks for, unless it would
-// be replaced by that, or skipped for it: then the round of the webhook answers all but a change, which waits. That of a pull request answers nothing else.
+// asked returns the round to begin and its inputs. The suite's own round goes before a webhook's, unless it would be
+// replaced or skipped: then the webhook's round answers everything but a change, which waits. A pull request's round
+// answers nothing else.
 func (d *decision) asked() (roundRecord, inputs, bool) {
 	own, due := d.due()
 	if d.call == nil || d.call.problem != nil || !d.callable() {
@@ -264,7 +265,7 @@ func (d *decision) asked() (roundRecord, inputs, bool) {
 	return record, d.call.in, true
 }
 
-// due returns the round that is to begin for a change, a request or a scheduled time. A round answers all that have come.
+// due returns the round for a change, a request or a scheduled time; it answers all of them.
 func (d *decision) due() (roundRecord, bool) {
 	if !d.ready() {
 		return roundRecord{}, false
@@ -287,8 +288,8 @@ func (d *decision) due() (roundRecord, bool) {
 	return record, true
 }
 
-// changed reports whether the inputs are to be measured because they are new. They are not, beside a round of the webhook, if they are as old. What a
-// pull request has measured is new all the same.
+// changed reports whether the inputs are new and must be measured. Not if the round in progress has them as Inputs or
+// Beside. What only a pull request measured is new.
 func (d *decision) changed() bool {
 	if !follows(d.Suite.Spec) || d.open != nil && (d.open.Inputs == d.in.hash || d.open.Beside == d.in.hash) {
 		return false
@@ -303,7 +304,7 @@ func (d *decision) changed() bool {
 	})
 }
 
-// begin starts a round, or goes on with one of its id that was ended before it was whole.
+// begin starts a round, or continues one with its id that was ended before it was complete.
 func (d *decision) begin(record roundRecord, in inputs) {
 	number := max(1, d.Status.Current.Round+1, d.Status.LastRound.Round+1, d.Status.LastGood.Round+1)
 	for _, line := range d.Status.History {
@@ -323,7 +324,7 @@ func (d *decision) begin(record roundRecord, in inputs) {
 	d.create(d.open, in)
 }
 
-// create makes the runs of a round that do not exist.
+// create makes the round's missing runs.
 func (d *decision) create(r *round, in inputs) {
 	for _, run := range runsOf(d.Suite, in, r.roundRecord, r.number, d.good) {
 		if slices.ContainsFunc(r.runs, func(there roundRun) bool { return there.object.Name == run.Name }) {
@@ -335,7 +336,7 @@ func (d *decision) create(r *round, in inputs) {
 	r.sort()
 }
 
-// replace ends all rounds in progress: what they have not measured is deleted.
+// replace ends all rounds in progress by deleting their unfinished runs.
 func (d *decision) replace() {
 	for _, r := range d.rounds {
 		if !r.measuring() && r != d.open {
@@ -351,7 +352,7 @@ func (d *decision) replace() {
 	d.open, d.waits = nil, nil
 }
 
-// again is when to decide again if nothing happens before.
+// again returns when to decide again if nothing happens before.
 func (d *decision) again() time.Duration {
 	var after time.Duration
 	sooner := func(other time.Duration) {
@@ -382,7 +383,7 @@ func (d *decision) again() time.Duration {
 	return after
 }
 
-// Interval is how often a registry is asked for the images of a suite.
+// Interval returns how often to ask registries for a suite's images.
 func Interval(spec v1alpha1.BenchmarkSuiteSpec) time.Duration {
 	if s := spec.Triggers.Change.IntervalSeconds; s > 0 {
 		return time.Duration(s) * time.Second

@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// A round of which a run exists is completed when what kept the other from being made has passed, whatever began it.
+// A round with one run is completed once the obstacle for the other is gone, whatever began it.
 func TestARoundThatIsHeldUpInItsMiddleIsCompleted(t *testing.T) {
 	asked := annotate(v1alpha1.AnnotationRequestedAt, "now")
 	called := func(w *world) { has("shop/checkout:1")(w); request("a", "shop/checkout:1")(w) }
@@ -63,7 +63,7 @@ func TestARoundThatIsHeldUpInItsMiddleIsCompleted(t *testing.T) {
 	}
 }
 
-// An image may be gone for good: a round that waits for it holds up no other.
+// An image may be gone for good, so a round that waits for it blocks no other.
 func TestARoundThatWaitsForAnImageGivesWay(t *testing.T) {
 	w := newWorld(t, commit(hooked))
 	w.step("the suite is applied")

@@ -9,11 +9,11 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// maxGood is how many good rounds the status remembers: as many as an objective may ask for.
+// maxGood is how many good rounds the status keeps: the most that an objective may request.
 const maxGood = 20
 
-// goodRounds are the newest rounds of the suite's own that have passed, the newest first: those that the status remembers, whose runs may be gone, and
-// those of the cluster.
+// goodRounds returns the suite's own passed rounds, newest first: from the status, whose runs may be gone, and from
+// the cluster.
 func goodRounds(known []v1alpha1.GoodRound, rounds []*round) []v1alpha1.GoodRound {
 	good := slices.Clone(known)
 	for _, r := range rounds {
@@ -26,12 +26,11 @@ func goodRounds(known []v1alpha1.GoodRound, rounds []*round) []v1alpha1.GoodRoun
 	return good[:min(len(good), maxGood)]
 }
 
-// passed reports whether all runs of the round have ended well.
 func (r *round) passed() bool {
 	return r.whole() && !r.measuring() && r.ending().outcome == v1alpha1.RoundPassed
 }
 
-// places are where the runs of the round lie in the object store; none unless it has passed, or if it is that of a pull request.
+// places returns where the round's runs are stored; none if it has not passed or is a pull request's.
 func (r *round) places() []v1alpha1.GoodRun {
 	if !r.passed() || r.PullRequest != "" {
 		return nil
@@ -45,16 +44,16 @@ func (r *round) places() []v1alpha1.GoodRun {
 	return places
 }
 
-// pageOf is the key of the page of a run's report in the object store; empty if there is none.
+// pageOf returns the key of a run's report page; empty if there is none.
 func pageOf(run *v1alpha1.BenchmarkRun) string { return notify.KeyOf(run.Status.Report.URI) }
 
-// prefixOf is where a run lies in the object store: beside its report. It is empty if there is none.
+// prefixOf returns where a run is stored; empty if it has no report.
 func prefixOf(run *v1alpha1.BenchmarkRun) string {
 	key := pageOf(run)
 	return key[:max(0, strings.LastIndex(key, "/reports/"))]
 }
 
-// lastGood are the newest n good rounds that have made a run of a template, and where those runs lie.
+// lastGood returns the newest n good rounds with a run of the template, and where these runs are stored.
 func lastGood(good []v1alpha1.GoodRound, template string, n int32) (numbers []int32, prefixes []string) {
 	for _, g := range good {
 		i := slices.IndexFunc(g.Runs, func(r v1alpha1.GoodRun) bool { return r.Name == template })
@@ -66,7 +65,7 @@ func lastGood(good []v1alpha1.GoodRound, template string, n int32) (numbers []in
 	return numbers, prefixes
 }
 
-// against are the numbers of the good rounds that a round of the inputs is compared with, the newest first.
+// against returns the good rounds that a round is compared with, newest first.
 func (in inputs) against(good []v1alpha1.GoodRound) []int32 {
 	var all []int32
 	for i, spec := range in.specs {
@@ -79,8 +78,8 @@ func (in inputs) against(good []v1alpha1.GoodRound) []int32 {
 	return slices.Compact(all)
 }
 
-// compared is the spec of a run of a round that is compared with some good rounds: it names their runs where the template asks for them. What
-// cannot be compared with any stays as it is written, and the plan leaves it out.
+// compared returns a run's spec that names the good rounds' runs where the template asks for them. A comparison
+// without any stays as written; the plan leaves it out.
 func (in inputs) compared(run int, good []v1alpha1.GoodRound) v1alpha1.BenchmarkRunSpec {
 	spec := in.specs[run].DeepCopy()
 	for i := range spec.Objectives {
@@ -92,7 +91,7 @@ func (in inputs) compared(run int, good []v1alpha1.GoodRound) v1alpha1.Benchmark
 	return *spec
 }
 
-// uncompared are the names of the runs of a round that ask for good rounds and have found none.
+// uncompared returns the runs that ask for good rounds and found none.
 func (r *round) uncompared() []string {
 	var names []string
 	for _, run := range r.runs {

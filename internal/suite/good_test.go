@@ -12,18 +12,17 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// since is the template with a further objective, which compares with the last good rounds.
+// since adds an objective that compares with the last good rounds.
 func since(n int) string {
 	objective := fmt.Sprintf(`"objectives": [{"metric": "Regression", "of": "Throughput", "min": "0.95", "against": {"lastGood": %d, "anchor": "anchor"}}, `, n)
 	return strings.Replace(template, `"objectives": [`, objective, 1)
 }
 
-// runs gives a suite other runs.
 func runs(list ...v1alpha1.SuiteRun) func(*v1alpha1.BenchmarkSuiteSpec) {
 	return func(s *v1alpha1.BenchmarkSuiteSpec) { s.Runs = list }
 }
 
-// compares is a suite of one run, which compares with the last good rounds.
+// compares is a suite of one run that compares with the last good rounds.
 func compares(n int) func(*world) {
 	return func(w *world) { runs(suiteRun("small", since(n)))(&w.suite.Spec) }
 }
@@ -112,7 +111,8 @@ func TestWhatWasGoodIsNoInput(t *testing.T) {
 	}
 }
 
-// A round that has nothing but comparisons with earlier rounds can become the first good one, whatever its comparison within the run says.
+// A round with only comparisons to earlier rounds can become the first good one, whatever its comparison within the
+// run.
 func TestTheFirstRoundPassesWithoutAVerdict(t *testing.T) {
 	w := newWorld(t, compares(1))
 	w.suite.Spec.Runs[0].Template.Spec.Raw = []byte(strings.Replace(since(1), `, {"metric": "RatioToBaseline", "of": "Throughput", "min": "0.9"}`, "", 1))
@@ -124,7 +124,8 @@ func TestTheFirstRoundPassesWithoutAVerdict(t *testing.T) {
 	}
 }
 
-// The API server reads a run as it will be created, before it is: a prefix that it refuses would stall the suite and not hang it.
+// The API server checks a run as it will be created: a refused prefix stalls the suite instead of blocking it
+// silently.
 func TestTheDraftIsComparedAsTheRoundWillBe(t *testing.T) {
 	w := newWorld(t, compares(2))
 	w.step("the suite is applied")

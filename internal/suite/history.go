@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// maxLines is how many rounds the status remembers.
+	// maxLines is how many rounds the status keeps.
 	maxLines = 20
-	// keptRounds is how many rounds stay in the cluster, unless the suite says.
+	// keptRounds is the default number of rounds in the cluster.
 	keptRounds = 10
 )
 
-// settle writes down how rounds have ended. A round of which runs are gone keeps the outcome that it had when they were there.
+// settle records how rounds ended. A round without its runs keeps its earlier outcome.
 func (d *decision) settle() {
 	lines := slices.Clone(d.Status.History)
 	remember := func(line v1alpha1.SuiteRound) {
@@ -66,8 +66,8 @@ func (d *decision) settle() {
 	notify.Keep(d.Suite, &d.Status, d.shared(), d.Now)
 }
 
-// remembered are the rounds that the status remembers: the newest, the one that the suite is judged by, whose change points are read once, and the one
-// that answers the request that is written down, even if it had left, or who asks for it would wait for ever.
+// remembered returns the newest rounds, plus the judging one (its change points are read once) and the one that
+// answers the recorded request, or its sender would wait forever.
 func (d *decision) remembered() []v1alpha1.SuiteRound {
 	judged, asked := d.result(), webhook.Read(d.Suite.Annotations[v1alpha1.AnnotationWebhook]).ID
 	lines := slices.Clone(d.lines)
@@ -79,8 +79,8 @@ func (d *decision) remembered() []v1alpha1.SuiteRound {
 	return lines
 }
 
-// gone is the round that was in progress and of which no run is left: somebody has deleted them, or an operator that has not lived to write it
-// down, for another round.
+// gone returns the round in progress that lost all its runs: someone deleted them, or an operator died before it
+// recorded a replacement.
 func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
 	was := d.Suite.Status.Current
 	if was.Round == 0 || d.ended(was.Round) || slices.ContainsFunc(d.rounds, func(r *round) bool { return r.number == was.Round }) {
@@ -99,7 +99,7 @@ func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
 	return line, true
 }
 
-// EndedBefore orders rounds by when they ended. One that was ended, and then gone on with, can end after one with a higher number.
+// EndedBefore orders rounds by their end. A round that was ended and then continued can end after a higher number.
 func EndedBefore(a, b v1alpha1.SuiteRound) int {
 	at := func(line v1alpha1.SuiteRound) int64 {
 		if line.CompletionTime == nil {
@@ -110,11 +110,11 @@ func EndedBefore(a, b v1alpha1.SuiteRound) int {
 	return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Round, b.Round))
 }
 
-// result is the round that the suite is judged by: the newest with a result that measured the current inputs, or, where changes start nothing, the
-// newest with a result. A pull request does not judge what it would change.
+// result returns the round that judges the suite: the newest with a result for the current inputs or, if changes
+// start nothing, the newest with a result. Pull requests never judge.
 func (d *decision) result() *v1alpha1.SuiteRound {
 	hash := d.in.hash
-	if d.problem != nil { // A spec at fault measures nothing: the inputs before it stand.
+	if d.problem != nil { // An invalid spec measures nothing, so earlier inputs stay.
 		hash = d.Suite.Status.Inputs.Hash
 	}
 	for i := range d.lines {
@@ -126,8 +126,8 @@ func (d *decision) result() *v1alpha1.SuiteRound {
 	return nil
 }
 
-// shared is the round that has the inputs of now: the one that the suite is judged by, or that measures them; nil if there is none, or if it is not known,
-// as where what is measured can be another though the inputs are the same.
+// shared returns the round with the current inputs (judging or measuring them); nil if there is none, or if equal
+// inputs need not mean equal measurements.
 func (d *decision) shared() *v1alpha1.SuiteRound {
 	if !follows(d.Suite.Spec) || d.problem != nil || d.in.unresolved != nil || !d.in.fixed() {
 		return nil
@@ -139,8 +139,8 @@ func (d *decision) shared() *v1alpha1.SuiteRound {
 	return &line
 }
 
-// collect deletes the rounds that are too many or too old to stay. The last good one stays, and the one that the suite is judged by. Those of pull
-// requests are counted by themselves, and take the place of none of the suite's own.
+// collect deletes rounds beyond the limits of number and age. The last good round and the judging one stay. Pull
+// requests' rounds are counted separately.
 func (d *decision) collect() {
 	bounds := map[bool]int32{true: kept(d.Suite.Spec.History.Passed), false: kept(d.Suite.Spec.History.Failed)}
 	seen := map[[2]bool]int32{}
@@ -160,10 +160,9 @@ func (d *decision) collect() {
 	}
 }
 
-// forever is longer than anything is waited for.
 const forever = math.MaxInt64
 
-// staysFor is for how long a round that has ended may stay by its age; 0 if it is too old.
+// staysFor returns how long an ended round may stay by its age; 0 if it is too old.
 func (d *decision) staysFor(r *round) time.Duration {
 	days, over := d.Suite.Spec.History.MaxAgeDays, r.over()
 	if days == 0 || over == nil {
@@ -172,7 +171,6 @@ func (d *decision) staysFor(r *round) time.Duration {
 	return max(0, over.Add(time.Duration(days)*24*time.Hour).Sub(d.Now))
 }
 
-// kept is how many rounds of a sort stay.
 func kept(asked *int32) int32 {
 	if asked == nil {
 		return keptRounds
@@ -180,7 +178,7 @@ func kept(asked *int32) int32 {
 	return *asked
 }
 
-// answer notes which requests and scheduled times have been answered: by a round, or by dropping them.
+// answer records which requests and times a round answered, or which were dropped.
 func (d *decision) answer() {
 	begun := len(d.Create) > 0 && d.open != nil
 	if d.requested != "" && (begun && d.open.Requested == d.requested || d.dropped && !d.suspended()) {

@@ -16,34 +16,33 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// Resolution is what a registry said of an image: its digest, or why there is none.
+// Resolution is a registry's answer for an image: its digest, or why there is none.
 type Resolution struct {
 	Digest string
-	// Reason and Message say why there is no digest; both are empty if there is one.
+	// Reason and Message say why there is no digest; otherwise empty.
 	Reason, Message string
 }
 
-// inputs are what a round measures.
+// inputs define a round's measurement.
 type inputs struct {
 	hash       string
 	names      []string
 	specs      []v1alpha1.BenchmarkRunSpec
 	images     []v1alpha1.ResolvedImage
 	parameters []v1alpha1.ParameterValue
-	// tags is true if an image is named by a tag of which no digest is known.
+	// tags: some image is named by a tag without a known digest.
 	tags bool
-	// unresolved is why a digest is not known now; nil if all are. Where all were known before, the inputs are those of before.
+	// unresolved is why a digest is unknown now; nil if all are known. If earlier digests are known, these are used.
 	unresolved *Problem
 }
 
-// written is a run of a suite with its parameters filled in.
 type written struct {
 	Name string `json:"name"`
 	Spec any    `json:"spec"`
 }
 
-// Images returns the images whose tags a registry is to be asked for; none if the suite takes them as they are written. They are those of its
-// defaults, of a request that no round has answered, and of the newest round while it lacks a run.
+// Images returns the images to ask registries for; none if the suite takes tags as written. They are those of its
+// defaults, of an unanswered request, and of the newest round while it lacks a run.
 func Images(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []string {
 	sets := [][]v1alpha1.ParameterValue{nil}
 	rounds := roundsOf(runs)
@@ -56,7 +55,6 @@ func Images(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []string {
 	return imagesOf(s.Spec, sets...)
 }
 
-// imagesOf are the images whose tags are asked for where parameters have some values.
 func imagesOf(spec v1alpha1.BenchmarkSuiteSpec, sets ...[]v1alpha1.ParameterValue) []string {
 	if !resolves(spec) {
 		return nil
@@ -75,12 +73,12 @@ func resolves(spec v1alpha1.BenchmarkSuiteSpec) bool {
 	return follows(spec) && spec.Triggers.Change.Images != v1alpha1.ImagesAsWritten
 }
 
-// follows reports whether a change of the inputs starts a round.
+// follows reports whether changed inputs start a round.
 func follows(spec v1alpha1.BenchmarkSuiteSpec) bool {
 	return spec.Triggers.Change != v1alpha1.ChangeTrigger{}
 }
 
-// write fills the parameters into the templates: the values that are given, and defaults.
+// write fills given values and defaults into the templates.
 func write(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([]v1alpha1.ParameterValue, []written, *Problem) {
 	values, problem := parameterValues(spec, given)
 	if problem != nil {
@@ -88,7 +86,7 @@ func write(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([
 	}
 	var runs []written
 	for _, r := range spec.Runs {
-		// Numbers stay as they are written: a seed has more digits than a floating-point number.
+		// Numbers stay as written: a seed has more digits than a float.
 		reader := json.NewDecoder(bytes.NewReader(r.Template.Spec.Raw))
 		reader.UseNumber()
 		var template any
@@ -111,19 +109,18 @@ func write(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([
 	return values, runs, nil
 }
 
-// PullSecrets returns the names of the Secrets with which the suite's runs pull their images, sorted.
+// PullSecrets returns the names of the Secrets for pulling images, sorted.
 func PullSecrets(spec v1alpha1.BenchmarkSuiteSpec) []string {
 	var names []string
 	for _, r := range spec.Runs {
 		var template v1alpha1.BenchmarkRunSpec
-		_ = json.Unmarshal(r.Template.Spec.Raw, &template) // What is wrong is refused where the inputs are read, and the rest is there.
+		_ = json.Unmarshal(r.Template.Spec.Raw, &template) // Errors are reported when the inputs are read; the rest is usable.
 		names = append(names, plan.PullSecrets(template)...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// tagged are the images of some runs that are not named by a digest, each once.
 func tagged(runs []written) []string {
 	var images []string
 	for _, r := range runs {
@@ -138,7 +135,7 @@ func tagged(runs []written) []string {
 	return images
 }
 
-// inputsOf are what a round of the suite would measure now, if some parameters were given values.
+// inputsOf returns what a round would measure now with the given values.
 func inputsOf(suite *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, said map[string]Resolution) (inputs, *Problem) {
 	values, runs, problem := write(suite.Spec, given)
 	if problem != nil {
@@ -172,10 +169,11 @@ func inputsOf(suite *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, s
 	return in, in.read(runs)
 }
 
-// fixed reports whether the same hash is the same measured: images by their digests, and nothing that a ConfigMap or a Secret holds.
+// fixed reports whether equal hashes mean equal measurements: all images by digest, and nothing from ConfigMaps or
+// Secrets.
 func (in *inputs) fixed() bool { return !in.tags && !slices.ContainsFunc(in.specs, plan.Borrows) }
 
-// resolve takes the digest of each image from what registries said, and from what was known before where they say nothing.
+// resolve takes digests from the registries, or earlier ones if they do not answer.
 func (in *inputs) resolve(images []string, said map[string]Resolution, known []v1alpha1.ResolvedImage) *Problem {
 	for _, image := range images {
 		r := said[image]
@@ -192,7 +190,7 @@ func (in *inputs) resolve(images []string, said map[string]Resolution, known []v
 	return nil
 }
 
-// pin names an image by its digest, beside its tag.
+// pin adds the digest to an image's name.
 func (in *inputs) pin(field, text string) string {
 	if field != "image" {
 		return text
@@ -205,7 +203,7 @@ func (in *inputs) pin(field, text string) string {
 	return text
 }
 
-// read makes specs of the runs, and refuses fields that a BenchmarkRun does not have.
+// read parses the runs' specs and refuses unknown fields.
 func (in *inputs) read(runs []written) *Problem {
 	for _, r := range runs {
 		text, err := json.Marshal(r.Spec)
@@ -222,7 +220,7 @@ func (in *inputs) read(runs []written) *Problem {
 	return nil
 }
 
-// compile refuses runs that cannot be planned, by the names that they have.
+// compile refuses runs that cannot be planned under their names.
 func (in *inputs) compile(runs []v1alpha1.BenchmarkRun) *Problem {
 	for i := range runs {
 		if _, problem := in.plan(i, runs[i].Name); problem != nil {
@@ -232,7 +230,6 @@ func (in *inputs) compile(runs []v1alpha1.BenchmarkRun) *Problem {
 	return nil
 }
 
-// plan plans one of the runs under a name.
 func (in *inputs) plan(i int, name string) (plan.Plan, *Problem) {
 	p, err := plan.Compile(in.specs[i], plan.Options{Name: name, UID: "suite", Round: true, Template: true})
 	var v *plan.Violation
@@ -245,7 +242,6 @@ func (in *inputs) plan(i int, name string) (plan.Plan, *Problem) {
 	return p, nil
 }
 
-// digest is the SHA-256 of a text, in hexadecimal.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])

@@ -35,7 +35,7 @@ func TestWhatHasBeenMeasuredIsKnownByItsRunsAndByTheStatus(t *testing.T) {
 	if diff := cmp.Diff(want, MeasuredBy(w.suite, w.runs)); diff != "" {
 		t.Errorf("measured (-want +got):\n%s", diff)
 	}
-	// The runs of the first round are gone: the status remembers of a good round where its reports lie.
+	// The first round's runs are gone, but the status knows where a good round's reports are.
 	w.runs = slices.DeleteFunc(w.runs, func(r v1alpha1.BenchmarkRun) bool { return r.Labels[v1alpha1.LabelRound] == "1" })
 	if diff := cmp.Diff(want, MeasuredBy(w.suite, w.runs)); diff != "" {
 		t.Errorf("measured when the first round is gone (-want +got):\n%s", diff)

@@ -10,19 +10,18 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// severity orders outcomes: that of a round is the worst of its runs.
+// severity orders outcomes: a round has the worst of its runs.
 var severity = []v1alpha1.RoundOutcome{v1alpha1.RoundPassed, v1alpha1.RoundInconclusive, v1alpha1.RoundFailed, v1alpha1.RoundMissed}
 
-// isResult reports whether an outcome says something of what was measured: such inputs are not measured again.
+// isResult reports whether an outcome says something about the inputs; they are then not measured again.
 func isResult(o v1alpha1.RoundOutcome) bool { return slices.Contains(severity, o) }
 
-// ending is how a run or a round has ended.
 type ending struct {
 	outcome         v1alpha1.RoundOutcome
 	reason, message string
 }
 
-// endingOf is how a run has ended, by the rules of the command line's exit code.
+// endingOf follows the rules of the command line's exit code.
 func endingOf(run *v1alpha1.BenchmarkRun) ending {
 	e := facts.Ending(run)
 	switch {
@@ -38,7 +37,7 @@ func endingOf(run *v1alpha1.BenchmarkRun) ending {
 	return ending{v1alpha1.RoundPassed, v1alpha1.ReasonDone, e.Verdict.Text}
 }
 
-// ending is how the round has ended: as the worst of its runs, each of which is quoted that is as bad.
+// ending is the worst of the round's runs; equally bad ones are quoted.
 func (r *round) ending() ending {
 	var worst ending
 	var texts []string
@@ -59,17 +58,17 @@ func (r *round) ending() ending {
 	return worst
 }
 
-// Measured is a run of a round that has ended, and where it lies in the object store.
+// Measured is an ended run of a round, and where it is stored.
 type Measured struct {
 	Round int32
 	// Run is the run's name in the suite.
 	Run string
-	// Prefix is where the run lies; empty if it has left nothing. Report is the key of its report's page; empty if only the prefix is remembered.
+	// Prefix is empty if the run left nothing. Report is the page's key; empty if only the prefix is remembered.
 	Prefix, Report string
 }
 
-// MeasuredBy are the runs of a suite's own rounds that have ended, the oldest first: those of the cluster, and those of good rounds that the status
-// remembers. What pull requests have measured may never be the suite's.
+// MeasuredBy returns the ended runs of a suite's own rounds, oldest first, from the cluster and from remembered good
+// rounds. Pull requests do not count, since they may never be merged.
 func MeasuredBy(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []Measured {
 	var out []Measured
 	for _, r := range roundsOf(runs) {

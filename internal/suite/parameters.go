@@ -10,10 +10,10 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// placeholder is a parameter in a text. A second dollar sign before it makes it a text of its own.
+// placeholder matches a parameter in a text. A second dollar sign escapes it.
 var placeholder = regexp.MustCompile(`\$?\$\([a-z](?:[-a-z0-9]*[a-z0-9])?\)`)
 
-// parameterValues are the values of a suite's parameters, in their order: those that are given, and defaults.
+// parameterValues returns the given values and defaults, in order.
 func parameterValues(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([]v1alpha1.ParameterValue, *Problem) {
 	for _, g := range given {
 		if !slices.ContainsFunc(spec.Parameters, func(p v1alpha1.Parameter) bool { return p.Name == g.Name }) {
@@ -42,7 +42,7 @@ func parameterValues(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.Paramete
 	return values, nil
 }
 
-// fill puts the values of parameters in their places. What names no parameter stays as it is: it may be meant for a shell.
+// fill replaces parameters. Unknown names stay, since they may be meant for a shell.
 func fill(text string, values []v1alpha1.ParameterValue) string {
 	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
 		name := strings.Trim(found, "$()")
@@ -59,7 +59,8 @@ func fill(text string, values []v1alpha1.ParameterValue) string {
 	})
 }
 
-// edit changes the texts of a template in which parameters may stand, at whatever depth: image, command, args, and the values of env.
+// edit changes the texts of a template that may hold parameters: image, command, args and the values of env, at any
+// depth.
 func edit(node any, change func(field, text string) string) {
 	switch node := node.(type) {
 	case []any:
@@ -106,7 +107,6 @@ func editVariables(value any, change func(field, text string) string) {
 // Problem is why a suite cannot start a round.
 type Problem struct{ Reason, Message string }
 
-// invalid is a problem of the spec, which only a change of it can solve.
 func invalid(format string, args ...any) *Problem {
 	return &Problem{v1alpha1.ReasonInvalidSpec, fmt.Sprintf(format, args...)}
 }

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// forged gives the suite a webhook by which pull requests give their images and their numbers.
+// forged adds a webhook by which pull requests give image and number.
 func forged(s *v1alpha1.BenchmarkSuiteSpec) {
 	hooked(s)
 	s.Parameters = append(s.Parameters, v1alpha1.Parameter{Name: "commit", Default: "none"}, v1alpha1.Parameter{Name: "pull", Default: "none"})
@@ -23,7 +23,7 @@ func forged(s *v1alpha1.BenchmarkSuiteSpec) {
 	}}}
 }
 
-// pull is a request to the webhook for the image of a pull request, which the registry has. Each has a text of its own.
+// pull requests the measurement of a pull request's image, which the registry has.
 func pull(text, number, image string) func(*world) {
 	return func(w *world) {
 		has(image)(w)
@@ -49,7 +49,7 @@ func pullRequestsAreMeasured(t *testing.T) *world {
 	return w
 }
 
-// lastNumbers are the numbers of the last round, of the last good one and of the rounds of the history of values.
+// lastNumbers are of the last round, the last good one and the rounds in the history of values.
 func (w *world) lastNumbers() [3][]int32 {
 	var measured []int32
 	for _, m := range MeasuredBy(w.suite, w.runs) {
@@ -68,7 +68,7 @@ func (w *world) wantLast(last, good int32, measured ...int32) {
 	}
 }
 
-// A suite that only the webhook starts is judged by what its main branch has sent, and by no pull request.
+// A suite that only the webhook starts is judged by its main branch, not by pull requests.
 func TestAPullRequestJudgesNoSuite(t *testing.T) {
 	w := newWorld(t, commit(forged), func(w *world) { w.suite.Spec.Triggers.Change = v1alpha1.ChangeTrigger{} })
 	w.step("the suite is applied")
@@ -102,7 +102,7 @@ func TestAPullRequestJudgesNoSuite(t *testing.T) {
 	}
 }
 
-// A pull request waits for what the suite has, whatever replaces what, and answers nothing that was asked of the suite.
+// A pull request waits for the suite's own rounds and answers none of the suite's requests.
 func TestAPullRequestReplacesOnlyPullRequests(t *testing.T) {
 	w := newWorld(t, commit(forged), concurrency(v1alpha1.ConcurrencyReplace))
 	w.step("the suite is applied")
@@ -146,12 +146,12 @@ func TestPullRequestsTakeThePlaceOfNoRoundOfTheSuite(t *testing.T) {
 	w.wantLast(2, 2, 1, 2)
 }
 
-// Skip drops nothing of the suite's own for a pull request: it waits for the end of that round, and is measured then.
+// Skip drops nothing of the suite's own for a pull request: it is measured after that round.
 func TestNothingOfTheSuiteIsSkippedForAPullRequest(t *testing.T) {
 	scheduled := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 13 * * *"}} }
 	for name, tc := range map[string]struct {
 		comes func(*world)
-		// want is what starts the round after that of the pull request; empty if none begins.
+		// want is the next round's trigger; empty if none begins.
 		want v1alpha1.Trigger
 	}{
 		"a scheduled time waits":                {after(time.Hour), v1alpha1.TriggerSchedule},

@@ -9,15 +9,15 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// call is a request with values, to the webhook or by hand, that no round has answered, and what it asks to be measured.
+// call is an unanswered request with values, by webhook or by hand, and its inputs.
 type call struct {
 	webhook.Request
 	in inputs
-	// problem is why its round cannot begin, besides what keeps all rounds from beginning; nil if there is nothing.
+	// problem is why its round cannot begin, apart from problems of all rounds; nil if none.
 	problem *Problem
 }
 
-// calls returns the request with values that no round has answered; false if there is none. One to a webhook that was taken away asks for nothing.
+// calls returns the unanswered request with values; false if none. A request to a removed webhook does not count.
 func calls(s *v1alpha1.BenchmarkSuite, rounds []*round) (webhook.Request, bool) {
 	r := webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook])
 	if r.ID == "" || r.ID == s.Status.LastHandledWebhook || s.Spec.Triggers.Webhook.SecretRef.Name == "" && !r.ByHand {
@@ -26,7 +26,6 @@ func calls(s *v1alpha1.BenchmarkSuite, rounds []*round) (webhook.Request, bool) 
 	return r, !slices.ContainsFunc(rounds, func(other *round) bool { return other.Webhook == r.ID })
 }
 
-// call is what the request to the webhook asks to be measured; nil if there is none.
 func (f Facts) call(rounds []*round) *call {
 	r, open := calls(f.Suite, rounds)
 	if !open {
@@ -39,7 +38,7 @@ func (f Facts) call(rounds []*round) *call {
 	return c
 }
 
-// answering is the record of the round that answers a request, and with it what another round would have answered.
+// answering returns the record of the round that answers a request, and also what another round would have answered.
 func (f Facts) answering(c *call, other roundRecord) roundRecord {
 	record := f.change(c.in)
 	record.Trigger, record.Webhook, record.Parameters = c.Trigger(), c.ID, c.Parameters
@@ -49,7 +48,7 @@ func (f Facts) answering(c *call, other roundRecord) roundRecord {
 	return record
 }
 
-// Refuse notes that the API server refuses a run of a round, for the next decision.
+// Refuse records that the API server refuses a run, for the next decision.
 func (f *Facts) Refuse(run v1alpha1.BenchmarkRun, p *Problem) {
 	if rounds := roundsOf([]v1alpha1.BenchmarkRun{run}); len(rounds) > 0 && rounds[0].Webhook != "" {
 		f.RefusedCall = cmp.Or(f.RefusedCall, p)
@@ -58,7 +57,6 @@ func (f *Facts) Refuse(run v1alpha1.BenchmarkRun, p *Problem) {
 	f.Refused = cmp.Or(f.Refused, p)
 }
 
-// readCall finds out what the webhook asks for.
 func (d *decision) readCall() {
 	r := webhook.Read(d.Suite.Annotations[v1alpha1.AnnotationWebhook])
 	if slices.ContainsFunc(d.rounds, func(other *round) bool { return r.ID != "" && other.Webhook == r.ID }) {
@@ -69,20 +67,20 @@ func (d *decision) readCall() {
 	}
 }
 
-// skips reports whether the request is dropped whatever else waits: that of a pull request, with Skip, if any round is in progress.
+// skips reports whether the request is dropped: a pull request's, under Skip, while any round is in progress.
 func (d *decision) skips() bool {
 	can := d.call.problem == nil && d.callable() && d.Suite.Spec.Concurrency == v1alpha1.ConcurrencySkip
 	return can && d.open != nil && notify.PullRequest(d.Suite.Spec, d.call.Parameters) != ""
 }
 
-// callable reports whether a round could begin that answers a request: what is wrong with the suite's own images is no matter of one that gives
-// others.
+// callable reports whether a round could answer a request. Problems of the suite's own images do not matter, since
+// the request may give others.
 func (d *decision) callable() bool {
 	return (d.problem == nil || d.problem == d.in.unresolved) && !d.suspended()
 }
 
-// completes are the inputs of a round that lacks a run, as they would be measured now, and why they cannot be for now; nil if they can. It is false if
-// that will not pass by itself: they are others than those of the round, or at fault.
+// completes returns the current inputs of a round that lacks a run, and why they cannot be measured now; nil if they
+// can. False if waiting does not help: the inputs changed or are invalid.
 func (d *decision) completes(r roundRecord) (in inputs, waits *Problem, ok bool) {
 	in, waits = d.in, d.problem
 	if r.Webhook != "" {
@@ -94,6 +92,6 @@ func (d *decision) completes(r roundRecord) (in inputs, waits *Problem, ok bool)
 	if waits = cmp.Or(waits, in.unresolved); waits == nil && d.suspended() {
 		waits = &Problem{v1alpha1.ReasonSuspended, "spec.suspend is true"}
 	}
-	same := r.Inputs == in.hash || in.hash == "" && waits == in.unresolved // Without a digest nobody knows.
+	same := r.Inputs == in.hash || in.hash == "" && waits == in.unresolved // Without a digest this is unknown.
 	return in, waits, same && (waits == nil || waits.Reason != v1alpha1.ReasonInvalidSpec)
 }

@@ -12,14 +12,14 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// hooked gives the suite a webhook that picks its image.
+// hooked adds a webhook that picks the image.
 func hooked(s *v1alpha1.BenchmarkSuiteSpec) {
 	s.Triggers.Webhook = v1alpha1.WebhookTrigger{
 		SecretRef: v1alpha1.KeyReference{Name: "checkout-hook", Key: "key"}, Parameters: []v1alpha1.PickedParameter{{Name: "image", Value: "body.image"}},
 	}
 }
 
-// request is a request to the webhook, written down as its receiver does. Each has a text of its own.
+// request adds a webhook request as its receiver does; text makes it unique.
 func request(text, image string) func(*world) {
 	return func(w *world) {
 		before := webhook.Read(w.suite.Annotations[v1alpha1.AnnotationWebhook])
@@ -28,7 +28,6 @@ func request(text, image string) func(*world) {
 	}
 }
 
-// has gives the registry an image.
 func has(image string) func(*world) {
 	return func(w *world) { w.digests[image], w.trouble = digest(image), Resolution{} }
 }
@@ -83,7 +82,7 @@ func onlyTheWebhookIsATrigger(t *testing.T) *world {
 	return w
 }
 
-// A round of the webhook is completed with the values that it began with, whatever is asked for since.
+// A webhook's round is completed with its first values, whatever is requested later.
 func TestARoundOfTheWebhookIsCompletedWithItsValues(t *testing.T) {
 	w := newWorld(t, commit(hooked))
 	w.step("the suite is applied, and its round passes")
@@ -103,7 +102,7 @@ func TestARoundOfTheWebhookIsCompletedWithItsValues(t *testing.T) {
 	}
 }
 
-// Who asks what their request has come to is told by the status, whatever becomes of the runs.
+// The status answers the sender, whatever happens to the runs.
 func TestTheStatusNamesTheRequestOfARound(t *testing.T) {
 	w := newWorld(t, commit(hooked))
 	w.step("the suite is applied")
@@ -125,7 +124,7 @@ func TestTheStatusNamesTheRequestOfARound(t *testing.T) {
 	}
 }
 
-// byHand is a request with values that somebody writes down who may change the suite.
+// byHand is a request with values by someone who may change the suite.
 func byHand(text, image string) func(*world) {
 	return func(w *world) {
 		r := webhook.Read(w.suite.Annotations[v1alpha1.AnnotationWebhook])
@@ -195,7 +194,7 @@ func TestWhatARequestAsksForIsCheckedBeforeItIsTaken(t *testing.T) {
 	}
 }
 
-// A quota that denies the round of a request is raised some day, and nothing but the API server tells. The suite stands as it stood.
+// A quota that denies a request's round may be raised later, and only the API server knows. The suite's state stays.
 func TestARequestThatIsDeniedWaits(t *testing.T) {
 	w := newWorld(t, commit(hooked))
 	w.step("the suite is applied")
@@ -215,7 +214,7 @@ func TestARequestThatIsDeniedWaits(t *testing.T) {
 	}
 }
 
-// Who asks again for what was measured long ago finds its outcome as long as its runs are there: no round begins for it, so nothing else would tell.
+// A repeated request for an old measurement finds its outcome while the runs exist: no round begins for it.
 func TestARequestThatIsAskedAgainFindsTheRoundThatHadLeftTheHistory(t *testing.T) {
 	w := newWorld(t, commit(hooked), func(w *world) { many := int32(40); w.suite.Spec.History.Passed = &many })
 	ask := func(text string) (webhook.Round, bool) {

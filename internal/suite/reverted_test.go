@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// knows lets the spec name its commit, of which a digit is given, and a repository that is told of it.
+// knows sets a commit in the spec, and a repository that hears of it.
 func knows(digit string) func(*v1alpha1.BenchmarkSuiteSpec) {
 	return func(s *v1alpha1.BenchmarkSuiteSpec) {
 		s.Parameters = []v1alpha1.Parameter{s.Parameters[0], {Name: "commit", Default: strings.Repeat(digit, 40)}}
@@ -23,13 +23,12 @@ func knows(digit string) func(*v1alpha1.BenchmarkSuiteSpec) {
 	}
 }
 
-// commitOf is the commit of which a repository is told.
 func commitOf(d notify.Due) string {
 	i := slices.IndexFunc(d.Round.Noted, func(v v1alpha1.ParameterValue) bool { return v.Name == "commit" })
 	return d.Round.Noted[i].Value
 }
 
-// hear tells the repository all that there is to tell, logs it and returns it.
+// hear tells the repository everything, logs it and returns it.
 func (w *world) hear() []notify.Due {
 	w.t.Helper()
 	var heard []notify.Due
@@ -48,14 +47,12 @@ func (w *world) hear() []notify.Due {
 	}
 }
 
-// hears is a step, and what the repository is told of it.
 func (w *world) hears(title string, changes ...func(*world)) {
 	w.t.Helper()
 	w.step(title, changes...)
 	w.hear()
 }
 
-// wantHeard wants the repository to have been told some things, and no others.
 func (w *world) wantHeard(want ...string) {
 	w.t.Helper()
 	var heard []string
@@ -90,7 +87,7 @@ func aCommitIsReverted(t *testing.T) *world {
 	return w
 }
 
-// What pull requests and pipelines measure is told on their commits by their own rounds: each request is measured, whatever was measured before.
+// Requests by pull requests and pipelines are always measured, and told by their own rounds.
 func TestARequestIsMeasuredWhateverWasMeasuredBefore(t *testing.T) {
 	w := newWorld(t, commit(forged))
 	w.hears("the suite is applied")
@@ -106,7 +103,7 @@ func TestARequestIsMeasuredWhateverWasMeasuredBefore(t *testing.T) {
 	w.wantHeard("7777777: failure: missed: small: throughput 0.81 of anchor's, at least 0.9 wanted")
 }
 
-// Where no change starts a round, what lies in Git says nothing of what was measured: the image behind a tag may be another.
+// If no change starts a round, Git says nothing about what was measured: the image behind a tag may differ.
 func TestACommitOfASuiteThatFollowsNoChangesHearsNothing(t *testing.T) {
 	w := newWorld(t, commit(knows("1")), nightly)
 	w.hears("the suite is applied")
@@ -116,7 +113,7 @@ func TestACommitOfASuiteThatFollowsNoChangesHearsNothing(t *testing.T) {
 	w.wantHeard("1111111: success: passed: small: all objectives met; large: all objectives met")
 }
 
-// A commit that changes nothing of the inputs can change what is measured, where they only name it.
+// A commit with equal inputs can still change what is measured if they only name it.
 func TestWhichCommitsHearThatTheyWereMeasuredBefore(t *testing.T) {
 	const first = "1111111: success: passed: small: all objectives met; large: all objectives met"
 	asWritten := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Change.Images = v1alpha1.ImagesAsWritten }
@@ -157,7 +154,7 @@ func TestWhichCommitsHearThatTheyWereMeasuredBefore(t *testing.T) {
 	}
 }
 
-// A round with values that somebody has given says nothing of the commit that the spec has, whose image is another.
+// A round with given values says nothing about the spec's commit, which has another image.
 func TestARoundWithGivenValuesIsToldOnTheCommitThatWasGiven(t *testing.T) {
 	w := newWorld(t, commit(knows("1")))
 	w.hears("the suite is applied")
@@ -175,7 +172,7 @@ func TestARoundWithGivenValuesIsToldOnTheCommitThatWasGiven(t *testing.T) {
 		"7777777: failure: missed: small: throughput 0.81 of anchor's, at least 0.9 wanted")
 }
 
-// Whatever happens, the newest that a commit hears of the suite is how its inputs stand, and it hears nothing twice.
+// A commit's newest news always shows the state of its inputs, and nothing is told twice.
 func TestACommitHearsHowItsInputsStand(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -210,7 +207,7 @@ func TestACommitHearsHowItsInputsStand(t *testing.T) {
 	}
 }
 
-// newest is the newest that was heard. No request gives a commit here: all of it is of the suite's own.
+// newest is always of the suite's own rounds, since no request gives a commit here.
 func newest(heard []notify.Due) v1alpha1.SuiteRound {
 	if len(heard) == 0 {
 		return v1alpha1.SuiteRound{}

@@ -16,35 +16,36 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/queue"
 )
 
-// roundRecord is what each run knows of its round, so that nothing else needs to.
+// roundRecord is each run's copy of the round's facts.
 type roundRecord struct {
-	// ID follows from the suite, the inputs and what started the round.
+	// ID follows from the suite, the inputs and the trigger.
 	ID      string           `json:"id"`
 	Inputs  string           `json:"inputs"`
 	Trigger v1alpha1.Trigger `json:"trigger"`
-	// Runs is how many runs the round has, and Run is the name of this one in the suite.
+	// Runs is the number of runs, Run this one's name in the suite.
 	Runs int    `json:"runs"`
 	Run  string `json:"run"`
-	// Begun is when it was decided to begin the round.
+	// Begun is when the round was decided.
 	Begun metav1.Time `json:"begun"`
-	// Scheduled, Requested and Reconcile are what the round answers: a scheduled time with all that came after it until the round began.
+	// Scheduled, Requested and Reconcile are what the round answers; Scheduled includes later times until the round
+	// began.
 	Scheduled *metav1.Time `json:"scheduled,omitempty"`
 	Requested string       `json:"requested,omitempty"`
 	Reconcile string       `json:"reconcile,omitempty"`
-	// Webhook is the id of the request with values that the round answers, and Parameters are the values that it gives. Beside are the inputs that
-	// the suite had then by itself: a change of them has not come since.
+	// Webhook is the id of the answered request, Parameters its values. Beside are the suite's own inputs then, so an
+	// unchanged suite starts no round.
 	Webhook    string                    `json:"webhook,omitempty"`
 	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
 	Beside     string                    `json:"beside,omitempty"`
-	// PullRequest is the number of the pull request that the round measures: it is judged by what is good, and is no measure of others. Empty of the suite's own.
+	// PullRequest is the measured pull request's number; empty for the suite's own rounds. Such a round is compared
+	// with good ones but never becomes one.
 	PullRequest string `json:"pullRequest,omitempty"`
-	// Noted are the values that the parameters had when the round began which notifications name: later the spec may have other defaults.
+	// Noted are the values for notifications when the round began; the spec's defaults may change.
 	Noted []v1alpha1.ParameterValue `json:"noted,omitempty"`
-	// Against are the numbers of the good rounds that the round is compared with: all of its runs with the same ones, whenever they are made.
+	// Against are the good rounds that all runs of the round are compared with, whenever they are created.
 	Against []int32 `json:"against,omitempty"`
 }
 
-// roundRun is a run of a round.
 type roundRun struct {
 	object *v1alpha1.BenchmarkRun
 	record roundRecord
@@ -52,17 +53,17 @@ type roundRun struct {
 
 func (r roundRun) ended() bool { return r.object.Status.CompletionTime != nil }
 
-// suspended reports whether somebody keeps the run from beginning, for which its round waits.
+// suspended reports whether someone keeps the run from beginning.
 func (r roundRun) suspended() bool { return !r.ended() && queue.Suspended(r.object) }
 
-// round is a round as its runs tell of it.
+// round is reconstructed from its runs.
 type round struct {
 	roundRecord
 	number int32
 	runs   []roundRun
 }
 
-// roundsOf returns the rounds of some runs, the newest first. What carries no record was made by somebody else, and is left alone.
+// roundsOf returns the rounds of some runs, newest first. Runs without a record are not the suite's.
 func roundsOf(runs []v1alpha1.BenchmarkRun) []*round {
 	var rounds []*round
 	for i := range runs {
@@ -85,7 +86,7 @@ func roundsOf(runs []v1alpha1.BenchmarkRun) []*round {
 	return rounds
 }
 
-// Answering is the number of the round of some runs that answers a request by hand, by the value of its annotation or its id; 0 if none does.
+// Answering returns the round that answers a request by hand, by its annotation's value or id; 0 if none.
 func Answering(runs []v1alpha1.BenchmarkRun, token string) int32 {
 	for _, r := range roundsOf(runs) {
 		if token != "" && (r.Requested == token || r.Webhook == token) {
@@ -95,20 +96,19 @@ func Answering(runs []v1alpha1.BenchmarkRun, token string) int32 {
 	return 0
 }
 
-// sort puts the runs into the order of their names, in which they take turns.
+// sort orders the runs by name, in which they take turns.
 func (r *round) sort() {
 	slices.SortFunc(r.runs, func(a, b roundRun) int { return strings.Compare(a.object.Name, b.object.Name) })
 }
 
-// measuring reports whether a run of the round has not ended.
+// measuring reports whether some run has not ended.
 func (r *round) measuring() bool {
 	return slices.ContainsFunc(r.runs, func(run roundRun) bool { return !run.ended() })
 }
 
-// whole reports whether all runs of the round exist.
+// whole reports whether all runs exist.
 func (r *round) whole() bool { return len(r.runs) == r.Runs }
 
-// over is when the last run ended.
 func (r *round) over() *metav1.Time {
 	var last *metav1.Time
 	for _, run := range r.runs {
@@ -119,7 +119,6 @@ func (r *round) over() *metav1.Time {
 	return last
 }
 
-// line is what the history says of the round, with a given outcome.
 func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 	line := v1alpha1.SuiteRound{
 		Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, PullRequest: r.PullRequest, Webhook: r.Webhook, Noted: r.Noted, Inputs: r.Inputs,
@@ -131,7 +130,6 @@ func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 	return line
 }
 
-// current is what the status says of the round while it is in progress.
 func (r *round) current() v1alpha1.CurrentRound {
 	ended := 0
 	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, Parameters: r.Parameters, PullRequest: r.PullRequest, Webhook: r.Webhook, StartTime: &r.Begun, Against: r.Against}
@@ -146,27 +144,27 @@ func (r *round) current() v1alpha1.CurrentRound {
 	return c
 }
 
-// roundID follows from the suite, what is measured and what the round answers; a change alone is answered by its inputs. The uid tells a suite from
-// an earlier one of its name, whose runs may still be going.
+// roundID follows from the suite, the inputs and what the round answers. The uid separates the suite from an earlier
+// one of its name, whose runs may still exist.
 func roundID(suite *v1alpha1.BenchmarkSuite, record roundRecord) string {
 	scheduled := ""
 	if record.Scheduled != nil {
 		scheduled = record.Scheduled.UTC().Format(time.RFC3339)
 	}
 	answers := []string{string(suite.UID), record.Inputs, scheduled, record.Requested, record.Reconcile}
-	if record.Webhook != "" { // Rounds of an operator that knew no webhook keep their names.
+	if record.Webhook != "" { // Older rounds without a webhook keep their names.
 		answers = append(answers, record.Webhook)
 	}
 	return digest(strings.Join(answers, "\n"))
 }
 
-// Lengths of the parts of a run's name, which has 28 characters at most.
+// A run's name has at most 28 characters.
 const (
 	nameOfSuite = 16
 	nameOfRound = 8
 )
 
-// runName is the name of a run of a round. The order of names is that of the runs: runs that are created in one second take turns by name.
+// runName returns a run's name. Runs created in the same second take turns by name.
 func runName(suite *v1alpha1.BenchmarkSuite, id string, index int) string {
 	name := suite.Name
 	if len(name) > nameOfSuite {
@@ -175,7 +173,6 @@ func runName(suite *v1alpha1.BenchmarkSuite, id string, index int) string {
 	return fmt.Sprintf("%s-%s-%02d", name, id[:nameOfRound], index)
 }
 
-// runOf is a run of a round, as it is created.
 func runOf(suite *v1alpha1.BenchmarkSuite, record roundRecord, number int32, spec v1alpha1.BenchmarkRunSpec, index int) v1alpha1.BenchmarkRun {
 	text, _ := json.Marshal(record) // Texts and numbers can always be written.
 	return v1alpha1.BenchmarkRun{

@@ -9,15 +9,14 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// timetable is what the schedules of a suite say at an instant.
 type timetable struct {
-	// due is the newest time that has come and is not answered; zero if there is none.
+	// due is the newest unanswered time; zero if none.
 	due time.Time
-	// next is the first time to come; zero if there are no schedules.
+	// next is the next time; zero without schedules.
 	next time.Time
 }
 
-// timetableAt reads schedules, from the first time that is not answered on.
+// timetableAt reads schedules from the first unanswered time on.
 func timetableAt(schedules []v1alpha1.Schedule, from, now time.Time) (timetable, *Problem) {
 	var t timetable
 	for i, s := range schedules {
@@ -43,7 +42,6 @@ func timetableAt(schedules []v1alpha1.Schedule, from, now time.Time) (timetable,
 	return t, nil
 }
 
-// parse reads a schedule in its time zone.
 func parse(i int, s v1alpha1.Schedule) (cron.Schedule, *Problem) {
 	zone := s.TimeZone
 	if zone == "" {

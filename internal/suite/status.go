@@ -13,10 +13,8 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// maxCondition bounds the messages of conditions.
 const maxCondition = 1024
 
-// conditions states how the suite stands.
 func (d *decision) conditions() {
 	s := d.stands()
 	d.set(v1alpha1.ConditionReady, s.ready, s.reason, s.message)
@@ -43,7 +41,7 @@ func (d *decision) conditions() {
 	slices.SortFunc(d.Status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 }
 
-// set states a condition; its transition time moves only when its status does.
+// set updates a condition; its transition time changes only with its status.
 func (d *decision) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: util.Clip(message, maxCondition),
@@ -51,7 +49,7 @@ func (d *decision) set(kind string, status metav1.ConditionStatus, reason, messa
 	})
 }
 
-// standing is how the suite stands, as kstatus and people read it.
+// standing is the suite's state for kstatus and users.
 type standing struct {
 	ready, reconciling, stalled metav1.ConditionStatus
 	reason, message             string
@@ -69,7 +67,7 @@ func waiting(reason, message string) standing {
 	return standing{metav1.ConditionUnknown, metav1.ConditionTrue, metav1.ConditionFalse, reason, message}
 }
 
-// stands is how the suite stands. A round that nobody waits for, as a scheduled one, changes it only when it has ended.
+// stands returns the suite's state. A scheduled round changes it only when it has ended.
 func (d *decision) stands() standing {
 	if d.problem != nil && d.problem == d.in.unresolved {
 		return waiting(d.problem.Reason, "nothing starts before the images of the suite are known: "+d.problem.Message)
@@ -96,7 +94,7 @@ func (d *decision) stands() standing {
 	return waiting(why.Reason, why.Message)
 }
 
-// none names the rounds of which none has a result. Those of pull requests may have, and judge nothing.
+// none describes that no round has a result. Pull requests' rounds may have one, but do not judge.
 func (d *decision) none() string {
 	if slices.ContainsFunc(d.lines, func(l v1alpha1.SuiteRound) bool { return l.PullRequest != "" }) {
 		return "no round of the suite's own"
@@ -104,7 +102,7 @@ func (d *decision) none() string {
 	return "no round"
 }
 
-// next is what comes where no change starts a round.
+// next says what follows if no change starts a round.
 func (d *decision) next() string {
 	if d.open != nil {
 		return fmt.Sprintf("round %d is in progress: %s", d.open.number, d.progress())
@@ -115,7 +113,6 @@ func (d *decision) next() string {
 	return "the next one waits for its trigger"
 }
 
-// judged is how the suite stands after a round.
 func (d *decision) judged(line v1alpha1.SuiteRound) standing {
 	message := fmt.Sprintf("round %d: %s", line.Round, line.Message)
 	switch {
@@ -133,17 +130,16 @@ func (d *decision) judged(line v1alpha1.SuiteRound) standing {
 	return passed(line.Reason, message)
 }
 
-// opens reports whether the outcome of a round opens the gate.
+// opens reports whether a round's outcome opens the gate.
 func (d *decision) opens(line v1alpha1.SuiteRound) bool {
 	return line.Outcome == v1alpha1.RoundPassed || line.Outcome == v1alpha1.RoundInconclusive && d.lenient()
 }
 
-// lenient reports whether what is not known opens the gate.
+// lenient reports whether inconclusive outcomes open the gate.
 func (d *decision) lenient() bool {
 	return d.Suite.Spec.Gate.OnInconclusive == v1alpha1.InconclusivePasses
 }
 
-// progress is how far the round in progress is.
 func (d *decision) progress() string {
 	c := d.Status.Current
 	text := c.Progress + " runs have ended"
@@ -161,7 +157,6 @@ func (d *decision) progress() string {
 	return text
 }
 
-// known tells of how many tags the digest is known.
 func known(tags int) string {
 	switch tags {
 	case 0:

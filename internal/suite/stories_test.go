@@ -22,7 +22,6 @@ func unmeasured(s *v1alpha1.BenchmarkSuiteSpec) {
 	s.Runs[0] = suiteRun("small", strings.Replace(template, `"baseline"`, `"order": "SlicedDuet", "latencyPercentiles": ["99"], "baseline"`, 1))
 }
 
-// nightly is a suite that only schedules start.
 func nightly(w *world) {
 	w.suite.Spec.Triggers = v1alpha1.Triggers{Schedules: []v1alpha1.Schedule{{Cron: "0 3 * * *", TimeZone: "Europe/Berlin", StartingDeadlineSeconds: 3600}}}
 }
@@ -31,7 +30,7 @@ func concurrency(c v1alpha1.Concurrency) func(*world) {
 	return func(w *world) { w.suite.Spec.Concurrency = c }
 }
 
-// Each story is told step by step: what the operator does, how the suite stands, and what Flux and Argo CD make of it.
+// Each story records the operator's steps, the suite's state, and how Flux and Argo CD read it.
 func TestStories(t *testing.T) {
 	for name, tell := range map[string]func(*testing.T) *world{
 		"a-change-is-measured":          aChangeIsMeasured,

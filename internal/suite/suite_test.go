@@ -136,7 +136,7 @@ func TestNamesHoldWhateverTheSuiteIsCalled(t *testing.T) {
 	}
 }
 
-// What a reader copies from the pages of suites is measured.
+// Readers copy these examples, so they must work.
 func TestTheExamplesOfThePagesAreMeasured(t *testing.T) {
 	var pages []byte
 	for _, name := range []string{"reference/benchmarksuite.md", "how-to/pull-requests.md"} {
@@ -207,7 +207,7 @@ func TestTheOutcomeOfARunIsItsExitCode(t *testing.T) {
 	}
 }
 
-// Rounds have an age, but for those that say how the suite stands; where the good ones lie in the store is remembered all the same.
+// Rounds expire by age, except those that judge the suite; the places of good rounds are still remembered.
 func TestRoundsHaveAnAge(t *testing.T) {
 	const day = 24 * time.Hour
 	w := newWorld(t, func(w *world) {
@@ -257,7 +257,7 @@ func TestRoundsHaveAnAge(t *testing.T) {
 	}
 }
 
-// A spec at fault says nothing of inputs: the round that the suite was judged by stays until there are others.
+// An invalid spec says nothing about inputs, so the judging round stays.
 func TestATypoDeletesNoRoundByWhichTheSuiteIsJudged(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.suite.Spec.History.MaxAgeDays = 30 })
 	w.step("the suite is applied")
@@ -272,7 +272,7 @@ func TestATypoDeletesNoRoundByWhichTheSuiteIsJudged(t *testing.T) {
 	}
 }
 
-// The last good round stays in the cluster, whatever the history remembers: its inputs are known when they come back.
+// The last good round stays in the cluster, so its inputs are known when they return.
 func TestTheLastGoodInputsAreKnownHoweverManyRoundsHaveFailedSince(t *testing.T) {
 	w := newWorld(t)
 	w.step("the suite is applied")
@@ -288,7 +288,8 @@ func TestTheLastGoodInputsAreKnownHoweverManyRoundsHaveFailedSince(t *testing.T)
 	}
 }
 
-// A condition tells of what is now: a verdict on an earlier spec is named as one, and a round in progress is not denied.
+// Conditions describe the present: a verdict on an earlier spec is named as such, and a round in progress is
+// mentioned.
 func TestWithoutATriggerForChangesTheVerdictNamesItsSpec(t *testing.T) {
 	w := newWorld(t, commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Change = v1alpha1.ChangeTrigger{} }))
 	says := func(want string) {
@@ -363,7 +364,7 @@ func TestTheLastRoundIsTheOneThatEndedLast(t *testing.T) {
 	}
 }
 
-// An operator that dies between the deletion of a round's runs and the writing of the status has told nobody of the round's end.
+// An operator that dies between deleting a round's runs and writing the status leaves its end unreported.
 func TestARoundOfWhichNoRunIsLeftIsRemembered(t *testing.T) {
 	for name, tc := range map[string]struct {
 		concurrency v1alpha1.Concurrency
@@ -386,7 +387,7 @@ func TestARoundOfWhichNoRunIsLeftIsRemembered(t *testing.T) {
 	}
 }
 
-// A run that somebody keeps from beginning keeps its round from ending, and the suite from the next: who looks at it is told of the way out.
+// A suspended run blocks its round and the suite's next one; the status says how to resume.
 func TestARoundNamesItsRunThatIsSuspended(t *testing.T) {
 	w := newWorld(t)
 	w.step("the suite is applied")

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// heldFor bounds how long nobody is told of a round whose change points the gate waits for, from its end on: other suites' come before.
+	// heldFor bounds how long news of a round waits for change points; other suites may be read first.
 	heldFor = StoreDeadline + 5*time.Minute
-	// lastTry is how long the last look into a store may take that is away.
+	// lastTry bounds the last read from an unavailable store.
 	lastTry = time.Minute
 )
 
-// Held is how long nobody is to be told of a round that has ended, since the gate waits for its change points; 0 if it is to be told. It is told when
-// the store was waited for, however late the first look was.
+// Held returns how long news of an ended round waits for its change points; 0 if it can be told. The wait for the
+// store counts from the first read.
 func Held(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound, now time.Time) time.Duration {
 	d := toldBy(s)
 	judged := d.result()
@@ -33,12 +33,12 @@ func Held(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound, now time.Time) t
 	return max(0, until.Sub(now))
 }
 
-// toldBy is as much of the newest decision as the status has of it.
+// toldBy rebuilds what the status has of the newest decision.
 func toldBy(s *v1alpha1.BenchmarkSuite) *decision {
 	return &decision{Facts: Facts{Suite: s}, in: inputs{hash: s.Status.Inputs.Hash}, lines: slices.Clone(s.Status.History)}
 }
 
-// Told is the event of a round that has ended, by the runs that the suite has.
+// Told returns the event of an ended round, by the suite's runs.
 func Told(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, line v1alpha1.SuiteRound) notify.Event {
 	var told []notify.Run
 	for _, r := range roundsOf(runs) {
@@ -54,8 +54,8 @@ func Told(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, line v1alpha
 	return notify.EventOf(s, line, gateOf(s, line), told)
 }
 
-// gateOf is the condition Ready of a suite that is judged by a round, and Unknown of one that is not; nil of a round that judges no suite, since it
-// says nothing. A newer spec may have other inputs, and another gate.
+// gateOf returns the suite's Ready condition if the round judges it, otherwise Unknown; nil for a round without a
+// result. A newer spec may have other inputs and another gate.
 func gateOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound) *notify.Gate {
 	if !isResult(line.Outcome) {
 		return nil

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// told is the event of the newest round of the history.
 func (w *world) told() notify.Event { return Told(w.suite, w.runs, w.suite.Status.History[0]) }
 
 func TestAnEventSaysOfItsRoundWhatTheSuiteSays(t *testing.T) {
@@ -48,7 +47,7 @@ func TestARoundThatSaysNothingHasNoGate(t *testing.T) {
 	}
 }
 
-// Nobody is told that a gate is open before it is, and nobody waits for ever.
+// News of an open gate waits until it is open, but not forever.
 func TestARoundIsToldWhenItsChangePointsAreKnown(t *testing.T) {
 	w := newWatched(t, 5)
 	w.ratio = func(round int32) float64 {
@@ -116,7 +115,7 @@ func TestARoundByWhichNoSuiteIsJudgedOpensNoGate(t *testing.T) {
 	}
 }
 
-// What a round measured is told of the commit that it began with, whatever the spec says when it ends.
+// A round's result goes to the commit with which it began, whatever the spec says later.
 func TestARoundKeepsTheCommitThatItBeganWith(t *testing.T) {
 	w := newWorld(t, commit(knows("1")))
 	w.step("the suite is applied")

@@ -23,22 +23,21 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// noon is when every story begins.
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// world is a cluster and a registry in memory, and the log of what happens there.
+// world is a cluster and a registry in memory, with a log.
 type world struct {
 	t     *testing.T
 	suite *v1alpha1.BenchmarkSuite
 	runs  []v1alpha1.BenchmarkRun
 	now   time.Time
-	// digests is what the registry has; an image that it lacks is answered with trouble.
+	// digests is the registry's content; missing images get trouble.
 	digests map[string]string
 	trouble Resolution
 	refused string
-	// refusedCall is why the API server refuses what the webhook asks for; empty if it does not.
+	// refusedCall is why the API server refuses webhook rounds; empty if it does not.
 	refusedCall string
-	// created are the names of all runs that ever were, in their order.
+	// created are the names of all runs ever, in order.
 	created []string
 	log     []string
 }
@@ -54,7 +53,7 @@ func suiteRun(name, spec string) v1alpha1.SuiteRun {
 	return v1alpha1.SuiteRun{Name: name, Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(spec)}}}
 }
 
-// newWorld has a suite of two runs that follows changes, and a registry that has its image.
+// newWorld has a suite of two runs that follows changes, and its image.
 func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	t.Helper()
 	w := &world{t: t, now: noon, digests: map[string]string{"shop/checkout:main": "sha256:aa"}}
@@ -75,7 +74,6 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	return w
 }
 
-// commit changes the suite's spec.
 func commit(change func(*v1alpha1.BenchmarkSuiteSpec)) func(*world) {
 	return func(w *world) {
 		change(&w.suite.Spec)
@@ -83,12 +81,12 @@ func commit(change func(*v1alpha1.BenchmarkSuiteSpec)) func(*world) {
 	}
 }
 
-// push puts another image behind a tag.
+// push puts another image behind the tag.
 func push(digest string) func(*world) {
 	return func(w *world) { w.digests["shop/checkout:main"] = digest }
 }
 
-// away makes the registry give no digest.
+// away makes the registry fail.
 func away(reason, message string) func(*world) {
 	return func(w *world) {
 		w.digests, w.trouble = map[string]string{}, Resolution{Reason: reason, Message: message}
@@ -101,7 +99,7 @@ func annotate(name, value string) func(*world) {
 
 func after(d time.Duration) func(*world) { return func(w *world) { w.now = w.now.Add(d) } }
 
-// ends ends the first runs that go on, each in a way of its own, ten minutes apart.
+// ends ends the first unfinished runs, ten minutes apart.
 func ends(ways ...func(*v1alpha1.BenchmarkRun)) func(*world) {
 	return func(w *world) {
 		for _, way := range ways {
@@ -117,7 +115,6 @@ func ends(ways ...func(*v1alpha1.BenchmarkRun)) func(*world) {
 	}
 }
 
-// lies is where a run lies in the object store.
 func lies(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("%s/%s-%.8s", r.Namespace, r.Name, r.UID)
 }
@@ -151,7 +148,7 @@ func (w *world) facts() Facts {
 	return f
 }
 
-// apply carries a decision out as far as it is allowed to.
+// apply carries out at most acts actions of a decision.
 func (w *world) apply(d Decision, acts int) {
 	for _, run := range d.Delete {
 		if acts--; acts < 0 {
@@ -167,7 +164,7 @@ func (w *world) apply(d Decision, acts int) {
 			w.t.Errorf("%s is created though it is there", run.Name)
 		}
 		run.CreationTimestamp = metav1.Time{Time: w.now}
-		run.UID = types.UID(digest(run.Name)) // A run that is made again would have another: no test compares with one.
+		run.UID = types.UID(digest(run.Name)) // A recreated run would have another UID; no test compares with one.
 		w.runs = append(w.runs, run)
 		w.created = append(w.created, run.Name)
 	}
@@ -176,10 +173,10 @@ func (w *world) apply(d Decision, acts int) {
 	}
 }
 
-// always is more acts than a decision has.
+// always is more acts than any decision has.
 const always = 1000
 
-// step lets something happen, and the operator look at it.
+// step applies changes and runs the operator.
 func (w *world) step(title string, changes ...func(*world)) {
 	w.t.Helper()
 	for _, c := range changes {
@@ -198,7 +195,6 @@ func (w *world) step(title string, changes ...func(*world)) {
 	w.isSettled(title)
 }
 
-// with is what a request has given to the round of a run.
 func with(r v1alpha1.BenchmarkRun) string {
 	if values := roundsOf([]v1alpha1.BenchmarkRun{r})[0].Parameters; len(values) > 0 {
 		return " with " + webhook.Given(values)
@@ -206,7 +202,6 @@ func with(r v1alpha1.BenchmarkRun) string {
 	return ""
 }
 
-// against is with what a run is compared.
 func against(r v1alpha1.BenchmarkRun) string {
 	text := ""
 	for _, o := range r.Spec.Objectives {
@@ -220,7 +215,7 @@ func against(r v1alpha1.BenchmarkRun) string {
 	return text
 }
 
-// isSettled wants a decision that was carried out to be the last.
+// isSettled checks that a carried out decision is followed by an empty one.
 func (w *world) isSettled(title string) {
 	w.t.Helper()
 	again := Decide(w.facts())
@@ -232,7 +227,7 @@ func (w *world) isSettled(title string) {
 	}
 }
 
-// tell logs the status, and what Flux and Argo CD make of it.
+// tell logs the status, and how Flux and Argo CD read it.
 func (w *world) tell() {
 	s := w.suite.Status
 	for _, c := range s.Conditions {
@@ -253,7 +248,6 @@ func (w *world) tell() {
 	w.log = append(w.log, line)
 }
 
-// kstatus is how Flux reads the suite.
 func (w *world) kstatus() string {
 	state, _, err := gitops.Flux(w.suite)
 	if err != nil {
@@ -262,7 +256,6 @@ func (w *world) kstatus() string {
 	return state
 }
 
-// health is how Argo CD reads the suite.
 func (w *world) health() string {
 	state, _, err := gitops.ArgoCD("../../config/gitops/argocd-health.lua", w.suite)
 	if err != nil {
@@ -271,7 +264,7 @@ func (w *world) health() string {
 	return state
 }
 
-// golden compares the log with the file that was read by people.
+// golden compares the log with a reviewed file.
 func (w *world) golden(name string) {
 	w.t.Helper()
 	path, got := filepath.Join("testdata", "stories", name+".txt"), strings.Join(w.log, "\n")+"\n"
@@ -289,7 +282,6 @@ func (w *world) golden(name string) {
 	}
 }
 
-// refusal is what the API server says of the runs; nil if it takes them.
 func (w *world) refusal() *Problem {
 	if w.refused == "" {
 		return nil

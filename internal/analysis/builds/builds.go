@@ -15,7 +15,7 @@ import (
 // Key names one fact of a binary.
 type Key string
 
-// The facts, in the order in which they are listed.
+// The facts, in listing order.
 const (
 	Path           Key = "path"
 	Script         Key = "script"
@@ -47,50 +47,47 @@ const (
 	GoSettings     Key = "goSettings"
 )
 
-// Builds is how the servers were built, and what they are before any load.
+// Builds describes how the servers were built and how they behave at rest.
 type Builds struct {
-	// Implementations are those of which something is known, in the order of the plan.
 	Implementations []string `json:"implementations"`
 	Facts           []Fact   `json:"facts"`
 	AtRest          []AtRest `json:"atRest"`
 }
 
-// Fact is one fact of every implementation's binary.
+// Fact is one fact of all binaries.
 type Fact struct {
-	Key Key `json:"key"`
-	// Values are in the order of the implementations.
+	Key    Key     `json:"key"`
 	Values []Value `json:"values"`
-	// Differs is true if the implementations are known to differ in what two files can have in common.
+	// Differs means a known difference in something that two files can share.
 	Differs bool `json:"differs"`
 }
 
 // Value is one fact of one binary.
 type Value struct {
-	// Value is empty where the fact is not known or does not apply; of a fact that is answered it is "yes", "no" or "unknown".
+	// Value is empty if unknown or not applicable; yes-or-no facts are "yes", "no" or "unknown".
 	Value string `json:"value"`
-	// By is what the answer follows from.
+	// By is the evidence for the answer.
 	By string `json:"by,omitempty"`
 }
 
-// AtRest is one implementation before any load, over its trials.
+// AtRest is one implementation before any load.
 type AtRest struct {
 	Implementation string `json:"implementation"`
-	// StartUpMillis is from the creation of the process to the first sight of its listening port, right to ResolutionMillis. AtMost counts
-	// the trials of which it is only an upper bound.
+	// StartUpMillis is from process creation until the port is seen open, to within ResolutionMillis. AtMost counts
+	// trials with only an upper bound.
 	StartUpMillis    *Spread `json:"startUpMillis,omitempty"`
 	ResolutionMillis int64   `json:"resolutionMillis,omitempty"`
 	AtMost           int     `json:"atMost,omitempty"`
-	// AnswerMillis is from the same creation to its first answer, of the trials in which one came within a second of the open port.
-	// AnswersAtMost counts those of which it is only an upper bound.
+	// AnswerMillis is from process creation to an answer within a second of the open port. AnswersAtMost counts upper
+	// bounds.
 	AnswerMillis  *Spread `json:"answerMillis,omitempty"`
 	AnswersAtMost int     `json:"answersAtMost,omitempty"`
 	// IdleBytes is the resident memory.
 	IdleBytes *Spread `json:"idleBytes,omitempty"`
-	// Binaries is the number of different files that its trials ran.
-	Binaries int `json:"binaries"`
+	Binaries  int     `json:"binaries"`
 }
 
-// Spread is a value over several trials.
+// Spread is a value over trials.
 type Spread struct {
 	N      int     `json:"n"`
 	Median float64 `json:"median"`
@@ -98,7 +95,7 @@ type Spread struct {
 	Max    float64 `json:"max"`
 }
 
-// Of describes the servers of a run; nil if no observer has read any.
+// Of describes the servers of a run; nil if no observer read any.
 func Of(data record.RunData, p planned.Run) *Builds {
 	out, binaries := &Builds{}, []*record.Binary(nil)
 	for _, i := range p.Implementations {
@@ -116,7 +113,7 @@ func Of(data record.RunData, p planned.Run) *Builds {
 	return out
 }
 
-// atRest is an implementation over its trials, and the binary that most of them ran.
+// atRest also returns the binary that most trials ran.
 func atRest(data record.RunData, implementation string) (AtRest, *record.Binary) {
 	rest := AtRest{Implementation: implementation}
 	var starts, answers, idle []float64
@@ -154,7 +151,6 @@ func atRest(data record.RunData, implementation string) (AtRest, *record.Binary)
 	return rest, slices.MaxFunc(found, func(a, b *record.Binary) int { return cmp.Compare(count[a.SHA256], count[b.SHA256]) })
 }
 
-// spread is nil of no values.
 func spread(values []float64) *Spread {
 	if len(values) == 0 {
 		return nil
@@ -162,7 +158,6 @@ func spread(values []float64) *Spread {
 	return &Spread{N: len(values), Median: inference.Median(values), Min: slices.Min(values), Max: slices.Max(values)}
 }
 
-// buildFacts are the facts of several binaries side by side. Those that none has are left out.
 func buildFacts(binaries []*record.Binary) []Fact {
 	var facts []Fact
 	for _, b := range binaries {
@@ -182,16 +177,13 @@ func buildFacts(binaries []*record.Binary) []Fact {
 	return facts
 }
 
-// named are facts in which any two files differ.
 var named = []Key{Path, Script, Bytes, SHA256, ID}
 
-// differs reports whether two values are known and not the same.
 func differs(values []Value) bool {
 	known := slices.DeleteFunc(slices.Clone(values), func(v Value) bool { return v.Value == "" || v.Value == record.Unknown })
 	return slices.ContainsFunc(known, func(v Value) bool { return v.Value != known[0].Value })
 }
 
-// factsOf are all facts of one binary, in one order.
 func factsOf(b *record.Binary) []Fact {
 	var out []Fact
 	text := func(key Key, value, by string) {
@@ -233,7 +225,6 @@ func factsOf(b *record.Binary) []Fact {
 	return out
 }
 
-// number is empty where nothing was counted.
 func number(n int64) string {
 	if n == 0 {
 		return ""
@@ -241,14 +232,13 @@ func number(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// weighty are the facts that make a comparison one of builds, and how a sentence names them.
+// weighty facts make a comparison one of builds.
 var weighty = []struct {
 	key   Key
 	words string
 }{{Optimized, "optimisation"}, {Assertions, "assertions"}, {Sanitizers, "sanitizers"}, {Coverage, "coverage"}}
 
-// Notes are sentences on implementations that were built otherwise than what they are compared with, and on expectations that no file
-// could answer.
+// Notes returns sentences on builds unlike the baseline's, and on expectations that no file answers.
 func Notes(b *Builds, p planned.Run, data record.RunData) []string {
 	if b == nil {
 		return nil
@@ -273,7 +263,6 @@ func Notes(b *Builds, p planned.Run, data record.RunData) []string {
 	return out
 }
 
-// unlike are sentences on what an implementation and its baseline are known to differ in.
 func unlike(b *Builds, i, base int) []string {
 	var out []string
 	for _, w := range weighty {

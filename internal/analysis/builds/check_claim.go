@@ -8,8 +8,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Check answers whether what a claim is about is there: Yes, No or Unknown, by the file of an implementation and by what its trials have seen
-// it answer. It does not heed whether the claim denies it.
+// CheckClaim reports whether the claim's subject is present in the file or the recorded answers. It ignores whether
+// the claim denies it.
 func CheckClaim(c record.Claim, b *record.Binary, replies []record.Reply) record.Fact {
 	switch {
 	case c.Subject == record.ClaimResponse:
@@ -39,10 +39,10 @@ var checks = map[record.ClaimSubject]func(b *record.Binary, value string) record
 	record.ClaimSymbol:    symbol,
 }
 
-// allocators are those that replace the C library's where a process has loaded them, by the beginnings of their files' names.
+// allocators replace the C library's; keys are prefixes of file names.
 var allocators = map[string]string{"libjemalloc.": "jemalloc", "libtcmalloc": "tcmalloc", "libmimalloc": "mimalloc"}
 
-// allocator goes by the libraries of the process before the file, which knows nothing of a library that was put before all others.
+// allocator prefers the process's libraries, since the file does not show a preloaded one.
 func allocator(b *record.Binary, value string) record.Fact {
 	found, by := b.Allocator, b.AllocatorBy
 	for _, path := range b.Loaded {
@@ -58,7 +58,7 @@ func allocator(b *record.Binary, value string) record.Fact {
 	return record.Whether(strings.EqualFold(found, value), "the allocator is %s: %s", found, by)
 }
 
-// most is the number of texts of a kind that are recorded of a file; where there are so many, others may be missing.
+// most is the most texts of a kind that are recorded.
 const most = 16
 
 func compiler(b *record.Binary, value string) record.Fact {
@@ -76,8 +76,8 @@ func compiler(b *record.Binary, value string) record.Fact {
 	return record.RuledOut("those that have left their names are %s", strings.Join(b.Compilers, "; "))
 }
 
-// startFiles reports whether a name is of the form that gcc leaves in the section of comments, also in the C library's start files, which are a
-// part of programs that another compiler has built.
+// startFiles reports whether the name has gcc's form, which the C library's start files leave in any compiler's
+// programs.
 func startFiles(compiler string) bool { return strings.HasPrefix(compiler, "GCC: (") }
 
 func goVersion(b *record.Binary, value string) record.Fact {
@@ -88,7 +88,6 @@ func goVersion(b *record.Binary, value string) record.Fact {
 	return record.Whether(same && (rest == "" || rest[0] == '.' || rest[0] == ' '), "Go's build information has %s", b.Go.Version)
 }
 
-// maxSettings is the number of Go's settings that are recorded.
 const maxSettings = 64
 
 func goSetting(b *record.Binary, value string) record.Fact {
@@ -106,7 +105,6 @@ func goSetting(b *record.Binary, value string) record.Fact {
 	return record.RuledOut("Go's build information has no %s", name)
 }
 
-// maxLoaded is the number of libraries of a process that are recorded.
 const maxLoaded = 256
 
 func library(b *record.Binary, value string) record.Fact {
@@ -149,7 +147,7 @@ func property(b *record.Binary, value string) record.Fact {
 	return f
 }
 
-// response goes by the answers of all trials that had one, which must agree.
+// response requires that all answers agree.
 func response(c record.Claim, replies []record.Reply) record.Fact {
 	seen := map[record.Truth][]record.Fact{}
 	for _, r := range replies {
@@ -174,7 +172,6 @@ func response(c record.Claim, replies []record.Reply) record.Fact {
 	return record.Fact{Is: known[0].Is, By: by}
 }
 
-// inTrials says in how many trials something was found, and what; where they found it by different answers, it is the first one's.
 func inTrials(found []record.Fact) string {
 	first := found[0].By
 	switch {

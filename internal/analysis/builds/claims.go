@@ -5,29 +5,28 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Answer is what became of a claim.
+// Answer is the result of checking a claim.
 type Answer string
 
 const (
-	// Confirmed says that what was read shows it.
+	// Confirmed means that the evidence shows it.
 	Confirmed Answer = "Confirmed"
-	// Refuted says that what was read rules it out.
+	// Refuted means that the evidence rules it out.
 	Refuted Answer = "Refuted"
-	// Unchecked says that what was read shows neither.
+	// Unchecked means that the evidence shows neither.
 	Unchecked Answer = "Unchecked"
 )
 
-// Claim is a claim about one implementation with its answer.
+// Claim is an implementation's claim and its answer.
 type Claim struct {
 	Implementation string `json:"implementation"`
 	record.Claim
 	Answer Answer `json:"answer"`
-	// By is what the answer follows from, or why there is none.
+	// By is the evidence, or why there is none.
 	By string `json:"by"`
 }
 
-// Claims are the claims of a run in the order of its plan, checked against the file that most trials of an implementation ran, and against what it
-// has answered in all of them.
+// Claims checks a run's claims, in plan order, against the file that most trials ran and all recorded answers.
 func Claims(data record.RunData, p planned.Run) []Claim {
 	var out []Claim
 	for _, i := range p.Implementations {
@@ -45,7 +44,6 @@ func Claims(data record.RunData, p planned.Run) []Claim {
 	return out
 }
 
-// repliesOf are the answers of an implementation in all trials.
 func repliesOf(data record.RunData, implementation string) []record.Reply {
 	var out []record.Reply
 	for _, t := range data.Trials {

@@ -1,2 +1,3 @@
-// Package builds reports how the implementations of a run were built, what they need when idle, and whether the claims about them hold.
+// Package builds reports how implementations were built, what they need when idle, and whether claims about them
+// hold.
 package builds

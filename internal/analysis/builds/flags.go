@@ -6,8 +6,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// flag goes by the flags that compilers have recorded, of which the last of a family counts. A flag that some parts of a file were
-// compiled with is neither there nor absent: such a claim cannot be confirmed, whichever way it is meant.
+// flag uses the recorded compiler flags; the last of a family counts. A flag on only parts of a file is neither
+// present nor absent, so no claim is confirmed.
 func flag(b *record.Binary, value string) record.Fact {
 	switch {
 	case !isRecorded(value):
@@ -34,8 +34,8 @@ func flag(b *record.Binary, value string) record.Fact {
 	return record.RuledOut("no part whose flags are recorded has it: %s", without)
 }
 
-// isRecorded reports whether gcc records a flag as it was given: it does with those that change its code, but names the processor where it was
-// told to find it out.
+// isRecorded reports whether gcc records a flag as given. It does for code flags, but replaces -march=native and the
+// like.
 func isRecorded(flag string) bool {
 	if strings.HasSuffix(flag, "=native") {
 		return false
@@ -48,7 +48,6 @@ func isRecorded(flag string) bool {
 	return false
 }
 
-// holds reports whether a set has a flag that no later one of the set undoes.
 func holds(set, flag string) bool {
 	there := false
 	for f := range strings.FieldsSeq(set) {
@@ -62,7 +61,6 @@ func holds(set, flag string) bool {
 	return there
 }
 
-// family is what flags have in common of which only the last counts.
 func family(flag string) string {
 	for _, kind := range []string{"-f", "-m"} {
 		if name, negated := strings.CutPrefix(flag, kind+"no-"); negated {

@@ -9,75 +9,67 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// Capacity is the highest arrival rate at which one implementation met the bound of one load's search, over all blocks.
+// Capacity is the highest rate at which an implementation met a search's bound, over all blocks.
 type Capacity struct {
 	Load           string      `json:"load"`
 	Implementation string      `json:"implementation"`
 	Role           record.Role `json:"role"`
-	// Connections is the number of virtual users that the search could use.
-	Connections int32 `json:"connections"`
+	Connections    int32       `json:"connections"`
 	// Percentile of the latency from the intended start had to be at most MaxMilliseconds.
 	Percentile      int32 `json:"percentile"`
 	MaxMilliseconds int32 `json:"maxMilliseconds"`
-	// Rate describes the trials that gave a number, in requests/s: the mean is the geometric one, and Low and High are of Student's t
-	// on the logs, known from three trials on. Nil if no trial gave a number.
+	// Rate is in requests/s: a geometric mean, with Student's t on the logs from three trials on; nil without
+	// numbers.
 	Rate *inference.Summary `json:"requestsPerSecond,omitempty"`
-	// IsBound is true if the number of some trial is only a lower bound.
+	// IsBound: some number is only a lower bound.
 	IsBound bool `json:"isLowerBound"`
-	// Found, BelowStart, NotReached and NotTried count how the searches ended, Unusable those that steps without worth leave without a
-	// number, Missing the trials without a record.
+	// These count how searches ended. Unusable ones have no number because of void steps, Missing ones no record.
 	Found      int `json:"found"`
 	BelowStart int `json:"belowStart"`
 	NotReached int `json:"notReached"`
 	NotTried   int `json:"notTried"`
 	Unusable   int `json:"unusable"`
 	Missing    int `json:"missing"`
-	// ImplementationFailures counts the trials without a number because of an implementation failure: those that it failed, those in which
-	// it sustained no rate, and those in which it answered wrongly.
-	ImplementationFailures int `json:"implementationFailures"`
-	// Findings say why steps do not count, and what they are marked for.
-	Findings []validity.Finding `json:"findings"`
-	Trials   []Trial            `json:"trials"`
-	// ToBaseline compares with the baseline, block by block; nil for the baseline itself and for references.
+	// ImplementationFailures counts trials without a number by the implementation's fault: failed, no rate sustained,
+	// or wrong answers.
+	ImplementationFailures int                `json:"implementationFailures"`
+	Findings               []validity.Finding `json:"findings"`
+	Trials                 []Trial            `json:"trials"`
+	// ToBaseline is nil for the baseline and for references.
 	ToBaseline *verdict.Result `json:"toBaseline,omitempty"`
 }
 
-// Bound is why the number of a search is only a lower bound.
+// Bound is why a number is only a lower bound.
 type Bound string
 
 const (
 	// NotReached means that no rate was missed.
 	NotReached Bound = "NotReached"
-	// GeneratorLimited means that a generator was busy at the lowest rate missed, and the server was not: the search found the limit of
-	// the generator.
+	// GeneratorLimited means that at the lowest missed rate only a generator was busy.
 	GeneratorLimited Bound = "GeneratorLimited"
-	// Disturbed means that the lowest rate missed was missed by a step that is void by causes outside the implementation.
+	// Disturbed means that outside causes void the lowest missed step.
 	Disturbed Bound = "Disturbed"
 )
 
-// Trial is one search.
 type Trial struct {
-	Trial  string        `json:"trial"`
-	Block  int32         `json:"block"`
-	Result search.Result `json:"result"`
-	// Highest and Lowest are the highest rate sustained and the lowest missed.
-	Highest search.Tried `json:"highest"`
-	Lowest  search.Tried `json:"lowest"`
-	// Rate is Highest in requests/s where it counts; nil where the search gave no number.
-	Rate *float64 `json:"requestsPerSecond,omitempty"`
-	// Bound is why Rate is only a lower bound; empty if it is not.
-	Bound Bound `json:"bound,omitempty"`
-	// Unusable is true if the sustained rates rest on void steps; ImplementationFailure if there is no number because of an implementation
-	// failure.
+	Trial   string        `json:"trial"`
+	Block   int32         `json:"block"`
+	Result  search.Result `json:"result"`
+	Highest search.Tried  `json:"highest"`
+	Lowest  search.Tried  `json:"lowest"`
+	// Rate is Highest if it counts; nil without a number.
+	Rate  *float64 `json:"requestsPerSecond,omitempty"`
+	Bound Bound    `json:"bound,omitempty"`
+	// Unusable: the sustained rates rest on void steps. ImplementationFailure: the implementation's fault left no
+	// number.
 	Unusable              bool            `json:"unusable,omitempty"`
 	ImplementationFailure bool            `json:"implementationFailure,omitempty"`
 	Steps                 []validity.Step `json:"steps"`
 }
 
-// Point is where the capacity was looked for: its load, without a rate.
 func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
 
-// Read looks at every search of every implementation. Failures are the trials that each implementation itself failed.
+// Read evaluates all searches. Failures counts the trials that each implementation failed.
 func Read(r *validity.Reader, p planned.Run, failures map[string]int) ([]Capacity, error) {
 	out := []Capacity{}
 	for _, l := range p.Searches {

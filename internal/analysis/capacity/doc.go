@@ -1,8 +1,8 @@
-// Package capacity reads from the searches of a run the highest rates that its implementations bore.
+// Package capacity reads the highest rates that implementations sustained from the searches of a run.
 //
-// The steps of a search are no levels: their rates were found while the trials ran and differ between implementations, so that they
-// enter neither groups nor comparisons. What counts is the number that each trial ends with. A trial whose searches missed no rate, or
-// missed it by a busy generator beside a server with CPU left, or in a step that causes outside the implementation void, gives a lower
-// bound; one that sustained no rate gives none, and counts as an implementation failure, so that nobody wins by the trials in which it
-// sustained some. The ratios of all searches are members of the loads' family.
+// Steps of a search are not levels: their rates were found during the trials and differ between implementations. So
+// they enter no groups or comparisons; each trial's final number counts. The number is a lower bound if no rate was
+// missed, or if only a busy generator or outside causes missed it. A trial that sustained no rate has no number and
+// counts as an implementation failure, so no side wins by its other trials. The ratios of all searches belong to the
+// loads' family.
 package capacity

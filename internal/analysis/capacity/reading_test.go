@@ -12,14 +12,12 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// searched is a run of two blocks of two servers.
 func searched() record.RunData {
 	return recordtest.Search(recordtest.Options{
 		Name: "searched", Seed: 1, Blocks: 2, Seconds: 1, Servers: []recordtest.Server{{Name: "slow", CPUMicros: 1000}, {Name: "fast", CPUMicros: 500}},
 	}, record.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 100, Steps: 12})
 }
 
-// read reads the capacities of a run.
 func read(t *testing.T, d record.RunData, lost map[string]int) []capacity.Capacity {
 	t.Helper()
 	p, err := planned.Of(d.Manifest)
@@ -41,7 +39,7 @@ func TestReadingTheSearchesOfARun(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*record.RunData)
 		lost   map[string]int
-		// wantTrials, wantMissing and wantFailures are those of the slow server.
+		// These are the slow server's.
 		wantTrials, wantMissing, wantFailures int
 	}{
 		"every trial has a record": {func(*record.RunData) {}, nil, 2, 0, 0},

@@ -14,8 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// searchIn reads the search of one trial: the steps that its generator has, in their order. A search may end before its last step, so
-// that a step without a record is none. The cells hold the reasons of the steps.
+// searchIn reads the recorded steps, since a search may end early.
 func searchIn(r *validity.Reader, l planned.Search, i planned.Implementation, t *record.TrialData) (Trial, []validity.Cell, error) {
 	out := Trial{Trial: t.Manifest.Name, Block: t.Manifest.Block, Steps: []validity.Step{}}
 	var runs []record.CellRun
@@ -38,7 +37,6 @@ func searchIn(r *validity.Reader, l planned.Search, i planned.Implementation, t 
 	return out, cells, nil
 }
 
-// outcome is what the steps say that are not left out.
 func (t *Trial) outcome(without func(validity.Step) bool) search.Capacity {
 	var past []search.Step
 	for _, s := range t.Steps {
@@ -49,8 +47,7 @@ func (t *Trial) outcome(without func(validity.Step) bool) search.Capacity {
 	return search.Outcome(past)
 }
 
-// conclude reads the number of a search, and says what it is worth: it counts if the steps that do not count could be left out. Wrong
-// says that the server answered wrongly where it met the bound.
+// conclude finds a search's number. It counts if unusable steps could be left out.
 func (t *Trial) conclude(wrong bool) {
 	all := t.outcome(func(validity.Step) bool { return false })
 	t.Result, t.Highest, t.Lowest = all.Result, all.Highest, all.Lowest
@@ -78,7 +75,6 @@ func (t *Trial) conclude(wrong bool) {
 	t.Rate = &rate
 }
 
-// summarise counts the outcomes of the trials, and describes their numbers.
 func (c *Capacity) summarise(cells []validity.Cell) {
 	c.Findings = validity.Findings(cells)
 	for k := range c.Findings {
@@ -131,8 +127,7 @@ func (c *Capacity) count(t Trial) {
 	}
 }
 
-// Compare compares the contenders' capacities with the baseline's, block by block: the capacities with their ratios, and these ratios, which
-// have no verdict yet.
+// Compare relates capacities to the baseline's by block, without verdicts.
 func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches) {
 	all := slices.Clone(capacities)
 	var out verdict.Searches
@@ -148,7 +143,7 @@ func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches
 	return all, out
 }
 
-// bracket is where the rate of a search lies: between the highest rate sustained and the lowest missed.
+// bracket is from the highest rate sustained to the lowest missed.
 func (t Trial) bracket() inference.Span {
 	s := inference.Exactly(*t.Rate)
 	if t.Bound == "" && t.Lowest.Rate > t.Highest.Rate {
@@ -158,7 +153,6 @@ func (t Trial) bracket() inference.Span {
 	return s
 }
 
-// ratesByBlock pairs the searches of two implementations.
 func ratesByBlock(own, base []Trial) *verdict.Result {
 	var samples []inference.Sample
 	contenderIsBound, baselineIsBound := false, false

@@ -34,7 +34,7 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 	number := func(rate float64) *float64 { return &rate }
 	for name, tc := range map[string]struct {
 		steps []validity.Step
-		// wrong means that the server answered wrongly where it met the bound.
+		// wrong: the server met the bound with wrong answers.
 		wrong bool
 		want  Trial
 	}{
@@ -101,7 +101,6 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 	}
 }
 
-// trialOf is a trial of a block whose search went through some steps.
 func trialOf(block int32, steps ...validity.Step) Trial {
 	t := Trial{Block: block, Steps: steps}
 	t.conclude(false)
@@ -130,7 +129,7 @@ func TestWhatAllSearchesSayTogether(t *testing.T) {
 	found := func(block, rate int32) Trial { return trialOf(block, kept(rate), missed(2*rate)) }
 	for name, tc := range map[string]struct {
 		trials []Trial
-		// wantMean is the geometric mean of the numbers; 0 for none.
+		// wantMean is the geometric mean; 0 for none.
 		wantMean                                                                  float64
 		wantFound, wantBelow, wantNotReached, wantNotTried, wantUnusable, wantOwn int
 		wantBound, wantLow, wantHigh                                              bool
@@ -188,7 +187,7 @@ func TestCapacitiesAreComparedByBlocks(t *testing.T) {
 		own, base  []Trial
 		wantBlocks []int32
 		wantRatios []float64
-		// wantOwnBound and wantBaseBound say whose numbers are lower bounds.
+		// These say whose numbers are lower bounds.
 		wantOwnBound, wantBaseBound bool
 	}{
 		"a block that one of them lacks has no ratio": {

@@ -12,33 +12,30 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Earlier is a run that the later one is compared with, under a name by which people know it.
+// Earlier is a run to compare with, under the user's name for it.
 type Earlier struct {
 	Name string
 	Data record.RunData
 }
 
-// Result is how a run relates to earlier ones.
+// Result relates a run to earlier ones.
 type Result struct {
-	// Run is the later run, and Anchor the implementation through which the runs are compared.
-	Run    record.Run `json:"run"`
-	Anchor string     `json:"anchor"`
-	// Confidence is that of every interval by itself.
-	Confidence float64 `json:"confidence"`
-	// WithinRuns is true if the earlier runs are too few for the spread between runs to be known.
+	// Anchor is the implementation through which runs are compared.
+	Run        record.Run `json:"run"`
+	Anchor     string     `json:"anchor"`
+	Confidence float64    `json:"confidence"`
+	// WithinRuns: too few earlier runs to know the spread between runs.
 	WithinRuns bool     `json:"withinRunsOnly"`
 	Changes    []Change `json:"changes"`
 }
 
-// Change is one value of one implementation at one level or in one case, over the anchor's, over the same ratio of the earlier runs.
+// Change is a value over the anchor's, over the same ratio of the earlier runs.
 type Change struct {
 	objectives.Result
-	// Of is the metric: of a case by the name that the kind of work gives it.
 	Of    verdict.Metric `json:"compared"`
 	Known bool           `json:"known"`
 }
 
-// ofLevels are the values of a level that are compared.
 var ofLevels = []record.Objective{
 	{Of: v1alpha1.ComparedThroughput},
 	{Of: v1alpha1.ComparedServerCPUPerRequest},
@@ -46,7 +43,7 @@ var ofLevels = []record.Objective{
 	{Of: v1alpha1.ComparedLatencyPercentile, Percentile: "99"},
 }
 
-// Runs compares a run with earlier ones through an anchor, which is the run's baseline if empty. An error says why nothing can be compared.
+// Runs compares a run with earlier ones through an anchor (default: the baseline). An error says why it cannot.
 func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error) {
 	p := later.Manifest.Plan
 	if anchor == "" {
@@ -86,7 +83,6 @@ func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error
 	return out, nil
 }
 
-// ofRows are the values of cases that are compared: every metric of the rows, in the order in which they are first met.
 func ofRows(trials []record.TrialData) []record.Objective {
 	var out []record.Objective
 	known := map[string]bool{}
@@ -110,7 +106,6 @@ func otherThan(list []record.Implementation, anchor string) []string {
 	return out
 }
 
-// changes are the answers to what was asked, without those on what no run has measured.
 func changes(t analysis.Table, asked []record.Objective) []Change {
 	out := []Change{}
 	for _, r := range t.Objectives {
@@ -127,7 +122,7 @@ func changes(t analysis.Table, asked []record.Objective) []Change {
 	return out
 }
 
-// Comparable reports whether any value could be compared, and if not why.
+// Comparable reports whether any value could be compared; if not, why.
 func (r Result) Comparable() (ok bool, reason objectives.Reason, detail string) {
 	if slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Known }) {
 		return true, "", ""
@@ -138,8 +133,8 @@ func (r Result) Comparable() (ok bool, reason objectives.Reason, detail string) 
 	return false, r.Changes[0].Reason, r.Changes[0].Detail
 }
 
-// More reports whether the value has grown beyond doubt, and Less whether it has shrunk.
+// More reports whether the value has grown with confidence.
 func (c Change) More() bool { return c.Low != nil && *c.Low > 1 }
 
-// Less reports whether the value has shrunk beyond doubt.
+// Less reports whether the value has shrunk with confidence.
 func (c Change) Less() bool { return c.High != nil && *c.High < 1 }

@@ -13,7 +13,8 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// measured is a run of go-slow and its anchor go, on a machine that is slower by a factor. Go-slow's cost has changed by another.
+// measured is a run of go-slow and its anchor go. The machine is slower by one factor, go-slow's cost has changed by
+// another.
 func measured(seed uint64, machine, cost float64) record.RunData {
 	o := recordtest.Duel(10)
 	o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.01, seed
@@ -69,8 +70,8 @@ func TestAChangeIsSeenThroughTheAnchor(t *testing.T) {
 	}
 }
 
-// timed is a run of programs that measure themselves: go-slow takes a tenth longer than its anchor go, on a machine that is slower by a factor.
-// Go-slow's time has changed by another, and what it writes has not.
+// timed is a run of programs: go-slow takes a tenth longer than its anchor go. The machine is slower by one factor;
+// go-slow's time has changed by another, its bytes have not.
 func timed(seed uint64, machine, cost float64) record.RunData {
 	d := measured(seed, 1, 1)
 	d.Manifest.Plan.Cells = nil
@@ -88,7 +89,6 @@ func timed(seed uint64, machine, cost float64) record.RunData {
 	return d
 }
 
-// without takes the rows of a metric from an implementation.
 func without(d record.RunData, implementation, metric string) record.RunData {
 	for i := range d.Trials {
 		if t := &d.Trials[i]; t.Manifest.Servers[0] == implementation {

@@ -13,8 +13,8 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
-// MayBeAA reports whether a run may be an A/A run, since two of its servers have the same image and command. It asks less than analysis does on purpose:
-// the report decides, which knows roles, settings and CPUs, too, and Of says what it lacks.
+// MayBeAA reports whether two servers share image and command. The report decides, since it also knows roles,
+// settings and CPUs.
 func MayBeAA(spec v1alpha1.BenchmarkRunSpec) bool {
 	for i, a := range spec.Implementations {
 		for _, b := range spec.Implementations[i+1:] {
@@ -26,38 +26,35 @@ func MayBeAA(spec v1alpha1.BenchmarkRunSpec) bool {
 	return false
 }
 
-// Seen is what an A/A run has seen.
+// Seen holds the measurements of an A/A run.
 type Seen struct {
-	// Fingerprint is the digest of the machine's facts, and Machine names its nodes and CPUs.
 	Fingerprint, Machine string
 	Started              time.Time
-	// Image is the one that was measured under two names.
+	// Image was measured under two names.
 	Image string
-	// Values are those that have an interval, load by load, and Bounded is how many are left out, since the generator limited them or the two shared it,
-	// which hides noise.
+	// Bounded counts values left out because the generator, limiting or shared, hides noise.
 	Values  []Value
 	Bounded int
-	// Nothing is why there are no values; empty if there are.
 	Nothing string
 }
 
-// Value is the ratio of two equal servers in one metric under one load, with its interval (inference.Confidence).
+// Value is the ratio of two equal servers in one metric and load, with its interval (inference.Confidence).
 type Value struct {
 	Load             string
 	Metric           verdict.Metric
 	Blocks           int
 	Ratio, Low, High float64
-	// Detectable is the smallest relative difference that such a run would name in inference.Power of all cases; 0 if it is unknown.
+	// Detectable is the smallest difference that such a run detects with probability inference.Power; 0 if unknown.
 	Detectable float64
 }
 
-// Excludes reports whether the interval leaves out 1: noise that the run has taken for a difference.
+// Excludes reports whether the run took noise for a difference.
 func (v Value) Excludes() bool { return v.Low > 1 || v.High < 1 }
 
-// Width is how far the ends of the interval are from its middle, as a share.
+// Width is half the interval, as a share of its middle.
 func (v Value) Width() float64 { return math.Sqrt(v.High/v.Low) - 1 }
 
-// Of is what a run has seen, by its report.
+// Of reads an A/A run's noise from its table.
 func Of(t analysis.Table) Seen {
 	s := Seen{Fingerprint: t.Fingerprint, Machine: machine(t), Started: t.Run.Started}
 	switch {
@@ -85,7 +82,7 @@ func Of(t analysis.Table) Seen {
 		return s
 	}
 	for _, c := range t.Comparisons {
-		// The mean over all loads has nothing that its loads do not have.
+		// The mean over all loads adds nothing to its loads.
 		if pair := [2]string{c.Implementation, c.Baseline}; c.Load != "" && (pair == [2]string{a, b} || pair == [2]string{b, a}) {
 			s.add(c)
 		}
@@ -96,7 +93,6 @@ func Of(t analysis.Table) Seen {
 	return s
 }
 
-// add takes the values of a comparison of the two under one load.
 func (s *Seen) add(c verdict.Comparison) {
 	for _, r := range c.Overall {
 		switch {
@@ -112,7 +108,6 @@ func (s *Seen) add(c verdict.Comparison) {
 	}
 }
 
-// machine names the nodes that took part, and their CPUs.
 func machine(t analysis.Table) string {
 	var nodes, models []string
 	for _, f := range t.Environment {
@@ -126,7 +121,6 @@ func machine(t analysis.Table) string {
 	return strings.Join(append(nodes, models...), ", ")
 }
 
-// imageIDs are the digests of the images of two implementations, as far as they are known.
 func imageIDs(t analysis.Table, a, b string) []string {
 	var all []string
 	for _, f := range t.Environment {

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// twins is an A/A run.
 func twins() record.RunData {
 	o := recordtest.Duel(10)
 	o.Levels, o.Seconds, o.Noise = []int32{100}, 1, 0.01

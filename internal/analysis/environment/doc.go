@@ -1,2 +1,2 @@
-// Package environment says what the trials of a run ran on, where they differ in it, and what nobody could tell of them.
+// Package environment reports the machines of a run's trials, their differences, and unknown facts.
 package environment

@@ -10,16 +10,15 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Agreed is what an implementation and a client have agreed on in their handshakes.
+// Agreed is an agreement in TLS handshakes.
 type Agreed struct {
 	Implementation string `json:"implementation"`
 	// Client is a tool, or record.ClientCheck.
 	Client string `json:"client"`
-	// Values are the distinct versions and cipher suites of its trials, the most frequent first: one, unless the trials do not agree.
+	// Values are distinct, the most frequent first.
 	Values []Value `json:"values"`
 }
 
-// Encryption lists what servers that speak TLS have agreed on with each of their clients, by implementation and client.
 func Encryption(data record.RunData, p planned.Run) []Agreed {
 	var out []Agreed
 	for _, i := range p.Implementations {
@@ -37,7 +36,6 @@ func Encryption(data record.RunData, p planned.Run) []Agreed {
 	return out
 }
 
-// agreed counts what one trial has agreed on.
 func agreed(list []Agreed, implementation string, e record.Encryption) []Agreed {
 	i := slices.IndexFunc(list, func(a Agreed) bool { return a.Implementation == implementation && a.Client == e.Client })
 	if i < 0 {
@@ -52,7 +50,6 @@ func agreed(list []Agreed, implementation string, e record.Encryption) []Agreed 
 	return list
 }
 
-// eachEncryption visits what each server of a trial has agreed on, with the name of its implementation.
 func eachEncryption(t record.TrialData, visit func(implementation string, e record.Encryption)) {
 	for _, g := range t.Generators {
 		for _, e := range g.Encryption {
@@ -63,7 +60,6 @@ func eachEncryption(t record.TrialData, visit func(implementation string, e reco
 	}
 }
 
-// encryption notes for each server of a trial what its clients have agreed on, and what certificate it has shown.
 func (b *factBook) encryption(t record.TrialData) {
 	clients, keys := map[string][]string{}, map[string]string{}
 	eachEncryption(t, func(implementation string, e record.Encryption) {
@@ -78,5 +74,4 @@ func (b *factBook) encryption(t record.TrialData) {
 	}
 }
 
-// verified are the words of whether a certificate was.
 var verified = map[bool]string{true: "verified by ca", false: "not verified"}

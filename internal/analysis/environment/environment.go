@@ -18,7 +18,7 @@ import (
 // Key names one fact of the environment.
 type Key string
 
-// The facts, in the order in which they are listed.
+// The facts, in listing order.
 const (
 	Node         Key = "node"
 	Kernel       Key = "kernel"
@@ -42,29 +42,27 @@ const (
 	Operator     Key = "operatorVersion"
 )
 
-// Fact is one property of what took part. Implementation is set where the property is the implementation's own.
+// Fact is one property. Implementation is set if it is an implementation's own.
 type Fact struct {
 	Role           string `json:"role"`
 	Key            Key    `json:"key"`
 	Implementation string `json:"implementation,omitempty"`
-	// Values are the distinct values, the most frequent first.
+	// Values are distinct, the most frequent first.
 	Values []Value `json:"values"`
-	// Differs is true if the trials do not agree: then they were not measured under equal conditions.
+	// Differs means that trials had unequal conditions.
 	Differs bool `json:"differs"`
 }
 
-// Value is a value and the number of trials that have it.
+// Value is a value and its number of trials.
 type Value struct {
 	Value  string `json:"value"`
 	Trials int    `json:"trials"`
 }
 
-// factBook collects facts in the order in which they are first seen.
 type factBook struct {
 	facts []Fact
 }
 
-// note counts one trial's value; an empty one is not known and not counted.
 func (b *factBook) note(role string, key Key, implementation, value string) {
 	if value == "" {
 		return
@@ -81,7 +79,6 @@ func (b *factBook) note(role string, key Key, implementation, value string) {
 	f.Values = append(f.Values, Value{Value: value, Trials: 1})
 }
 
-// Roles of facts: whose they are.
 const (
 	roleServer    = "server"
 	roleGenerator = "generator"
@@ -112,8 +109,8 @@ func Of(data record.RunData, p planned.Run) []Fact {
 	return out
 }
 
-// trial notes all facts of one trial. Generators share a role, and what they are together is one value: several nodes of one trial do
-// not differ between trials.
+// trial notes one trial's facts. The generators' facts form one value, so several nodes in a trial are no difference
+// between trials.
 func (b *factBook) trial(t record.TrialData) {
 	own, _ := t.Server(0)
 	b.machine(roleServer, own.Environment)
@@ -137,8 +134,8 @@ func (b *factBook) trial(t record.TrialData) {
 	b.note("", Operator, "", t.Manifest.Operator)
 }
 
-// headers lists how many bytes of headers the server sends with each answer: more of them are more work that no body shows. In HTTP/2 they are
-// compressed, so that the time of day changes their number, and say nothing of the server.
+// headers lists the header bytes of each answer, work that no body shows. It skips HTTP/2, where compression makes
+// them depend on the time of day.
 func headers(responses []record.Response) string {
 	var out []string
 	for _, r := range responses {
@@ -167,7 +164,6 @@ func (b *factBook) machine(role string, e record.Environment) {
 	b.note(role, AgentVersion, "", e.AgentVersion)
 }
 
-// together notes each fact of another book as one value.
 func (b *factBook) together(of factBook) {
 	for _, f := range of.facts {
 		var values []string
@@ -178,7 +174,6 @@ func (b *factBook) together(of factBook) {
 	}
 }
 
-// processes notes on which CPUs the measured processes themselves were allowed: one value a trial, unless its cells differ.
 func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	var server []string
 	own, _ := t.Server(0)
@@ -199,7 +194,6 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	}
 }
 
-// Unknowns counts what tools and observers said that they could not tell.
 func Unknowns(data record.RunData, p planned.Run) []Unknown {
 	out := []Unknown{}
 	note := func(implementation, sentence string) {
@@ -242,16 +236,16 @@ func eachUnknown(t record.TrialData, visit func(string)) {
 	}
 }
 
-// Unknown is a sentence of a tool or an observer about what it could not tell.
+// Unknown is a fact that a tool or observer could not determine.
 type Unknown struct {
 	Implementation string `json:"implementation"`
 	Sentence       string `json:"sentence"`
 	Cells          int    `json:"cells"`
 }
 
-// Fingerprint is a digest of what of the machines makes their noise: nodes, kernels, CPU models, online CPUs, SMT siblings, frequency
-// governors and cgroup versions of servers and generators, and whether the servers were those of duets, which see less of it. What an
-// image or the kubelet's choice of CPUs adds is no part of it. It is empty if no trial has recorded a machine.
+// Fingerprint digests what shapes a machine's noise: nodes, kernels, CPU models, online CPUs, SMT siblings,
+// governors, cgroup versions, and whether the run was a duet. Images and the kubelet's choice of CPUs are left out.
+// Empty if no trial recorded a machine.
 func Fingerprint(data record.RunData) string {
 	var facts []string
 	note := func(role string, e record.Environment) {

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-// Responses are the answers that a trial's first generator got.
+// Responses returns the answers of a trial's first generator.
 func Responses(t *record.TrialData) []record.Response {
 	if len(t.Generators) == 0 {
 		return nil
@@ -20,7 +20,7 @@ func Responses(t *record.TrialData) []record.Response {
 	return t.Generators[0].Responses
 }
 
-// Responses are what the check before the trial got for the level's requests, in their order; nil for one that it got no answer to.
+// Responses returns the pre-trial answer to each of the level's requests; nil for a missing one.
 func (f *Facts) Responses() []*record.Response {
 	var out []*record.Response
 	for _, a := range f.Level.Asked() {
@@ -32,14 +32,12 @@ func (f *Facts) Responses() []*record.Response {
 // Reference is the baseline's answer to one request.
 type Reference struct {
 	record.Response
-	// SameBody is true if the baseline gave the same body in all its trials. One that gives another each time, such as the time of
-	// day, cannot be compared with.
-	SameBody bool
-	// Least and Most are the sizes of its bodies.
+	// SameBody: the body never changed. A changing one cannot be compared.
+	SameBody    bool
 	Least, Most int64
 }
 
-// NewReferences finds the baseline's answer to each request, by its key: the most frequent one of its trials.
+// NewReferences returns the baseline's most frequent answers, by request key.
 func NewReferences(trials []*record.TrialData) map[string]*Reference {
 	counts := map[string]map[record.Response]int{}
 	for _, t := range trials {
@@ -66,10 +64,9 @@ func NewReferences(trials []*record.TrialData) map[string]*Reference {
 	return out
 }
 
-// Sizes are the sizes of one implementation's answers to a request, over the checks of all its trials.
+// Sizes bounds one implementation's answers to a request.
 type Sizes struct{ least, most float64 }
 
-// NewSizes gathers the sizes by the key of the request.
 func NewSizes(trials []*record.TrialData) map[string]Sizes {
 	out := map[string]Sizes{}
 	for _, t := range trials {
@@ -87,31 +84,31 @@ func NewSizes(trials []*record.TrialData) map[string]Sizes {
 	return out
 }
 
-// wire is the size of an answer as it was sent, but for the frames of a chunked body.
+// wire leaves out the framing of a chunked body.
 func wire(r record.Response) float64 { return float64(r.HeaderBytes + r.BodyBytes) }
 
-// AnswerBytes is what a cell's tools read for each answer, and what the checks before the trials got for one, in bytes of head and
-// body on the wire.
+// AnswerBytes compares the bytes that tools read per answer with the checks' answers, head and body.
 type AnswerBytes struct {
 	Each float64
-	// Unfinished is the largest part of Each that can be of answers which were under way when the tools stopped.
+	// Unfinished is the part of Each that unfinished answers can explain.
 	Unfinished float64
-	// Least and Most are what the checks got; 0 if that is unknown, or says nothing of other answers.
+	// Least and Most are from the checks; 0 if unknown.
 	Least, Most float64
-	// Slack is by how much the head may differ from the check's.
+	// Slack is the allowed difference of heads.
 	Slack float64
 }
 
 const (
-	// headSlack: from one answer to the next the numbers in a head change their length. All tools count what they read from the
-	// connection, heads included: recorded cells of wrk, ab and k6 against servers of one page lie within a tenth of a byte.
+	// headSlack: numbers in a head vary in length. Tools count all bytes of the connection, heads included: recorded
+	// cells of wrk, ab and k6 agree within 0.1 byte.
 	headSlack = 16
-	// otherHeadSlack: HTTP/1.0 has other heads, and one request a connection asks for its end. "Transfer-Encoding: chunked" (28 bytes with
-	// its line end), "Connection: keep-alive" (24) and "Keep-Alive: timeout=72" (24) come and go with that, two of them together.
+	// otherHeadSlack: HTTP/1.0 and one request per connection change the head. "Transfer-Encoding: chunked" (28 bytes
+	// with line end), "Connection: keep-alive" (24) and "Keep-Alive: timeout=72" (24) come and go, two at a time.
 	otherHeadSlack = 56
 )
 
-// answerBytes relates the bytes that the tools read to the answers; nil where there is nothing to relate: what TLS adds, or compressed heads save, is in no check.
+// answerBytes relates the bytes read to the answers; nil if they are not comparable: no check sees TLS overhead or
+// compressed heads.
 func (f *Facts) answerBytes() *AnswerBytes {
 	caveats := f.Caveats()
 	if !f.Complete() || f.Requests <= 0 || caveats.OtherBytes {
@@ -126,14 +123,14 @@ func (f *Facts) answerBytes() *AnswerBytes {
 	if caveats.OtherHeads || f.Level.Connection != record.KeepAlive {
 		b.Slack = otherHeadSlack
 	}
-	// What was cut off is less than an answer for each request in flight; errors cut off one each.
+	// At the end, each request in flight may be cut off; each error cuts off one more.
 	cut := float64(f.Level.InFlight()+f.Errors.Sum()) / float64(f.Requests)
 	var largest float64
 	if f.Level.Scripted {
-		b.Slack = 0 // Nobody has checked what a script asks for.
+		b.Slack = 0 // What a script asks for is unchecked.
 	} else if sizes, ok := f.checked(); ok {
 		b.Least, b.Most, largest = sizes.least, sizes.most, sizes.largest
-		// Requests of a mix that were made and not answered are counted with the others, and nobody knows of which kind they are.
+		// Unanswered requests of a mix are counted too, but their kind is unknown.
 		if len(f.Level.Mix) > 0 {
 			b.Slack += cut * (largest - sizes.smallest)
 		}
@@ -142,11 +139,9 @@ func (f *Facts) answerBytes() *AnswerBytes {
 	return &b
 }
 
-// mixedSizes are the sizes of answers to a level's requests, as the checks got them: the mean of the mix between least and most, and the smallest and the
-// largest of its answers.
 type mixedSizes struct{ least, most, smallest, largest float64 }
 
-// checked are the sizes of the answers, each request of a mix as often as the tools have made it; false if one is not known, or not to be compared.
+// checked weights requests of a mix by their counts; false if a size is unknown.
 func (f *Facts) checked() (mixedSizes, bool) {
 	asked, answers := f.Level.Asked(), f.Responses()
 	counts := f.ByRequest
@@ -175,17 +170,16 @@ func (f *Facts) checked() (mixedSizes, bool) {
 	return sum, true
 }
 
-// WarmupAudit is what the agents saw of the answers beside the warm-up.
+// WarmupAudit returns the agents' audit of the warm-up.
 func (f *Facts) WarmupAudit() record.Audit {
 	return f.audits(func(r *record.CellRun) *record.Audit { return r.Audit })
 }
 
-// MeasuredAudit are the answers that an agent read beside the measured load, and the connections that it opened for them.
+// MeasuredAudit returns the agents' audit of the measured time.
 func (f *Facts) MeasuredAudit() record.Audit {
 	return f.audits(func(r *record.CellRun) *record.Audit { return r.MeasuredAudit })
 }
 
-// audits adds up audits of one kind. The example is the first generator's that has one.
 func (f *Facts) audits(of func(*record.CellRun) *record.Audit) record.Audit {
 	var all record.Audit
 	for _, r := range f.Runs {
@@ -203,15 +197,15 @@ func (f *Facts) audits(of func(*record.CellRun) *record.Audit) record.Audit {
 	return all
 }
 
-// Caveats are what must be known of the cell's tool to read what it said.
+// Caveats returns the limits of the cell's tool.
 func (f *Facts) Caveats() tool.Caveats { return tools.Caveats(f.Level.Cell(), f.Implementation.TLS) }
 
-// KeepsOpen reports whether the level is of connections that stay open, each with as many requests in flight as it has streams.
+// KeepsOpen reports whether connections stay open, all streams in use.
 func (f *Facts) KeepsOpen() bool {
 	return f.Level.Connection == record.KeepAlive && f.Level.RequestsPerSecond == 0 && f.Level.Step == 0
 }
 
-// Opened is the number of connections of the level: those that it holds, or those that the server has accepted meanwhile.
+// Opened returns the connections held or accepted, whichever is more.
 func (f *Facts) Opened() float64 {
 	n := int64(max(f.Level.Connections, 1))
 	if f.Seen != nil {
@@ -220,7 +214,7 @@ func (f *Facts) Opened() float64 {
 	return float64(n)
 }
 
-// Reopened is the number of connections that the server accepted beyond the level's own and the audit's, for each request.
+// Reopened returns connections per request beyond the level's and the audit's.
 func (f *Facts) Reopened() float64 {
 	if !f.ServerNetwork() || f.Requests <= 0 {
 		return 0
@@ -228,10 +222,9 @@ func (f *Facts) Reopened() float64 {
 	return max(float64(f.Seen.Network.PassiveOpens-int64(f.Level.Connections)-f.MeasuredAudit().Connections)/float64(f.Requests), 0)
 }
 
-// ServerNetwork reports whether the server's network namespace was read.
 func (f *Facts) ServerNetwork() bool { return f.Seen != nil && f.Seen.Network.SegmentsOut > 0 }
 
-// Handshakes are those of the server's namespace; nil if they were not read.
+// Handshakes returns nil if they were not read.
 func (f *Facts) Handshakes() *record.Handshakes {
 	if f.Seen == nil {
 		return nil
@@ -239,8 +232,8 @@ func (f *Facts) Handshakes() *record.Handshakes {
 	return f.Seen.Network.Handshakes
 }
 
-// SynRetransmits is how many segments of handshakes were sent again: by the generators or by the server, whichever saw more, since both
-// repeat theirs where an answer is lost. It is false if neither was read.
+// SynRetransmits returns resent handshake segments, by the side that saw more, since both resend. False if neither
+// was read.
 func (f *Facts) SynRetransmits() (float64, bool) {
 	var clients, server int64
 	known := false

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// answered are trials that got these answers.
 func answered(answers ...record.Response) (out []*record.TrialData) {
 	for _, r := range answers {
 		out = append(out, &record.TrialData{Generators: []record.GeneratorResult{{Responses: []record.Response{r}}}})
@@ -50,7 +49,7 @@ func TestAReferenceIsTheMostFrequentAnswer(t *testing.T) {
 	}
 }
 
-// mixed makes a trial's cell one of a small page and a large one, of which the tool has made so many requests.
+// mixed makes a trial's cell a mix of a small and a large page.
 func mixed(d *record.TrialData, made ...int64) {
 	d.Generators[0].Cells[0].Measurement.ByRequest = made
 	d.Generators[0].Responses = append(d.Generators[0].Responses, record.Response{Path: "/big", Status: 200, HeaderBytes: 117, BodyBytes: 1011})
@@ -132,7 +131,7 @@ func TestBytesOfAnAnswerAreRelatedToWhatWasChecked(t *testing.T) {
 	}
 }
 
-// k6 counts the bytes of TLS with those that it reads, which no check has: the others do not.
+// k6 counts the bytes of TLS, which no check has.
 func TestTheBytesOfTLSAreRelatedToNoCheck(t *testing.T) {
 	for name, tc := range map[string]struct {
 		tool record.Tool

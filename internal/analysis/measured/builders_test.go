@@ -9,10 +9,10 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// point is that of every cell here.
 var point = record.Point{Load: "sweep", Connections: 10}
 
-// trial is one cell of a server on CPU 1 and of some generators on CPU 0 of nodes of their own, each with 10,000 requests in 5 s.
+// trial is one cell of a server on CPU 1 and of generators on CPU 0 of their own nodes, each with 10,000 requests in
+// 5 s.
 func trial(generators int) *record.TrialData {
 	t := &record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Name: "one", Block: 1, Servers: []string{"go"}}}}
 	t.Servers = make([]record.ObserverResult, 1)
@@ -34,12 +34,10 @@ func trial(generators int) *record.TrialData {
 	return t
 }
 
-// first are the records of the trial's cell, of its first generator.
 func first(t *record.TrialData) (*record.CellRun, *record.CellObservation) {
 	return &t.Generators[0].Cells[0], &t.Servers[0].Cells[0]
 }
 
-// level is the point's, of ten connections that stay open.
 func level(t *record.TrialData) planned.Level {
 	return planned.Level{
 		Point: point, Tool: record.ToolWrk, Generators: int32(len(t.Generators)), Threads: 1, Connection: record.KeepAlive, Path: "/",
@@ -47,7 +45,6 @@ func level(t *record.TrialData) planned.Level {
 	}
 }
 
-// read reads the trial's cell.
 func read(t *testing.T, data *record.TrialData) *measured.Facts {
 	t.Helper()
 	return readAt(t, data, level(data), nil)
@@ -62,7 +59,6 @@ func readAt(t *testing.T, data *record.TrialData, l planned.Level, sizes map[str
 	return f
 }
 
-// of is a value that was measured; 0 if it was not.
 func of(v *float64) float64 {
 	if v == nil {
 		return 0

@@ -8,35 +8,33 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
+// Pinning is where a cell's processes could run, read while they ran.
 type Pinning struct {
-	// Pinned is true if server and generators owned their CPUs, ServerPinned if the server did.
+	// Pinned also requires that generators owned their CPUs.
 	Pinned        bool     `json:"pinned"`
 	ServerPinned  bool     `json:"serverPinned"`
 	ServerCPUs    string   `json:"serverCPUs"`
 	GeneratorCPUs []string `json:"generatorCPUs"`
 }
 
-// Allowed is where one process was allowed to run, and on how many CPUs it was to be. A list that was not read has no CPU.
+// Allowed is where one process could run. An unread list has no CPU.
 type Allowed struct {
-	// Role is the process's, as in artifacts.
 	Role string
 	List string
 	CPUs []int
 	Want int32
 }
 
-// Own reports whether the process was allowed on exactly as many CPUs as it was to own.
+// Own reports whether the process had exactly its number of CPUs.
 func (a Allowed) Own() bool { return len(a.CPUs) == int(a.Want) }
 
-// Overlap is a generator that was allowed on a CPU of the server, or of a generator before it.
+// Overlap is a generator on a CPU of the server or an earlier generator.
 type Overlap struct {
 	Generator int
 	OnServer  bool
 	List      string
 }
 
-// Allowed are the server's CPUs and those of each generator.
 func (f *Facts) Allowed() []Allowed {
 	list := ""
 	if f.Seen != nil {
@@ -53,8 +51,7 @@ func (f *Facts) Allowed() []Allowed {
 	return out
 }
 
-// Overlaps finds generators on the server's own CPUs, or on another generator's. CPU numbers of different nodes say nothing of each
-// other.
+// Overlaps finds generators on others' CPUs, within one node.
 func (f *Facts) Overlaps() []Overlap {
 	if f.Seen == nil {
 		return nil
@@ -84,11 +81,11 @@ func (f *Facts) Overlaps() []Overlap {
 	return out
 }
 
-// Duet reports whether the cell is half of a duet, whose generator is frozen half of the time.
+// Duet reports whether the cell is half of a duet.
 func (f *Facts) Duet() bool { return len(f.Trial.Manifest.Servers) > 1 }
 
-// Together reports whether the two servers of a duet were allowed on the same CPUs, and gives the other's list. Outside a duet, and where
-// the server was not seen, nothing was apart.
+// Together reports whether a duet's servers shared their CPUs, and the other's list. True outside a duet and without
+// an observation.
 func (f *Facts) Together() (list string, together bool) {
 	if !f.Duet() || f.Seen == nil {
 		return "", true
@@ -102,7 +99,6 @@ func (f *Facts) Together() (list string, together bool) {
 	return list, len(own) > 0 && node && slices.Equal(own, util.ParseCPUs(list))
 }
 
-// pinning reads the CPU lists back.
 func (f *Facts) pinning() Pinning {
 	allowed, overlaps := f.Allowed(), f.Overlaps()
 	p := Pinning{ServerCPUs: allowed[0].List, GeneratorCPUs: make([]string, 0, len(f.Runs))}
@@ -117,7 +113,7 @@ func (f *Facts) pinning() Pinning {
 	return p
 }
 
-// OnThreads are the generators that were allowed on the other hardware threads of the server's cores.
+// OnThreads returns generators on sibling threads of the server's cores.
 func (f *Facts) OnThreads() []Allowed {
 	if f.Seen == nil {
 		return nil
@@ -132,13 +128,12 @@ func (f *Facts) OnThreads() []Allowed {
 	return out
 }
 
-// sharesNode reports whether a generator was on the server's node.
 func (f *Facts) sharesNode(i int) bool {
 	return f.Trial.Servers[0].Environment.Node == f.Trial.Generators[i].Environment.Node
 }
 
-// Siblings are the hardware threads that share a core with the server's CPUs without being its own; none if the kernel told nothing. An
-// observer reads them once a trial, of the CPUs of its last cell: those of other CPUs say nothing.
+// Siblings returns the other hardware threads of the server's cores; none if unknown. An observer reads them once per
+// trial, for the CPUs of its last cell.
 func Siblings(server record.ObserverResult, seen *record.CellObservation) []int {
 	own, threads := util.ParseCPUs(seen.CPUsAllowed), util.ParseCPUs(server.Environment.SMTSiblings)
 	if len(own) == 0 {
@@ -152,13 +147,12 @@ func Siblings(server record.ObserverResult, seen *record.CellObservation) []int 
 	return slices.DeleteFunc(threads, func(cpu int) bool { return slices.Contains(own, cpu) })
 }
 
-// ObserverOnServer reports whether the observer was allowed on a CPU of the server that it observed.
 func (f *Facts) ObserverOnServer() bool {
 	return f.Seen != nil && overlap(util.ParseCPUs(f.Seen.CPUsAllowed), util.ParseCPUs(f.Trial.Servers[0].Environment.CPUsAllowed))
 }
 
-// Busiest is the utilisation of the busiest generator, or of the CPUs that several share: two that have half of a CPU each have no more
-// to give than one that has it all, and neither has one that shares its CPUs with other processes or with other virtual machines.
+// Busiest returns the busiest generator's utilisation, or that of shared CPUs: two generators with half a CPU each
+// have no more to give than one with the whole.
 func (f *Facts) Busiest() float64 {
 	busiest := slices.Max(append([]float64{0}, f.GeneratorUtilisation...))
 	for i, r := range f.Runs {
@@ -183,7 +177,7 @@ func (f *Facts) Busiest() float64 {
 	return busiest
 }
 
-// taken is the share of a generator's CPUs that anybody used or the hypervisor took; 0 if unknown, or if the server has some of them.
+// taken returns the used or stolen share of a generator's CPUs; 0 if unknown or shared with the server.
 func (f *Facts) taken(i int) float64 {
 	r := f.Runs[i]
 	onServer := f.Seen != nil && f.sharesNode(i) && overlap(util.ParseCPUs(r.CPUsAllowed), util.ParseCPUs(f.Seen.CPUsAllowed))
@@ -193,7 +187,7 @@ func (f *Facts) taken(i int) float64 {
 	return float64(r.BusyNanos+r.StealNanos) / float64(r.CoreNanos)
 }
 
-// ServerUtilisation is the share of its own CPUs that the server used, or could not have since the hypervisor took it; 0 if unknown.
+// ServerUtilisation includes stolen time; 0 if unknown.
 func (f *Facts) ServerUtilisation() float64 {
 	if f.ServerCPUs == nil {
 		return 0
@@ -201,7 +195,7 @@ func (f *Facts) ServerUtilisation() float64 {
 	return *f.ServerCPUs/float64(f.Implementation.CPUs) + f.Steal()
 }
 
-// Steal is the share of the server's CPUs that the hypervisor took; 0 if unknown.
+// Steal returns the stolen share of the server's CPUs; 0 if unknown.
 func (f *Facts) Steal() float64 {
 	if f.Seen == nil || f.Seen.CoreNanos <= 0 {
 		return 0
@@ -209,7 +203,7 @@ func (f *Facts) Steal() float64 {
 	return float64(f.Seen.StealNanos) / float64(f.Seen.CoreNanos)
 }
 
-// Throttled is the share of the load for which a quota held the server back; 0 if unknown.
+// Throttled returns the throttled share of the load; 0 if unknown.
 func (f *Facts) Throttled() float64 {
 	if f.Seen == nil || f.LoadSeconds <= 0 {
 		return 0
@@ -217,7 +211,7 @@ func (f *Facts) Throttled() float64 {
 	return float64(f.Seen.ThrottledNanos) / 1e9 / f.LoadSeconds
 }
 
-// peerNanos is the CPU time of the other server of a duet, who is no noisy neighbour; 0 outside one.
+// peerNanos is the CPU time of a duet's other server, which is no noisy neighbour.
 func (f *Facts) peerNanos() int64 {
 	if f.Peer == nil {
 		return 0
@@ -225,13 +219,12 @@ func (f *Facts) peerNanos() int64 {
 	return f.Peer.CPUNanos
 }
 
-// overlap reports whether two CPU sets share a CPU.
 func overlap(a, b []int) bool {
 	return slices.ContainsFunc(a, func(c int) bool { return slices.Contains(b, c) })
 }
 
-// Worked is the CPU time of the fixed work before and after the cell; false if it was not done both times. In a duet one observer does it
-// for both servers.
+// Worked returns the CPU time of the fixed work before and after the cell. In a duet one observer does it for both
+// servers.
 func (f *Facts) Worked() (before, after float64, ok bool) {
 	for _, o := range []*record.CellObservation{f.Seen, f.Peer} {
 		if o != nil && o.WorkBefore != nil && o.WorkAfter != nil && o.WorkBefore.CPUNanos > 0 {
@@ -241,7 +234,7 @@ func (f *Facts) Worked() (before, after float64, ok bool) {
 	return 0, 0, false
 }
 
-// Frequencies are the means of the server's CPUs over the first and the last third of the measured time, in kHz; false if they are unknown.
+// Frequencies returns mean kHz in the first and last third of the measured time.
 func (f *Facts) Frequencies() (first, last float64, ok bool) {
 	kHz := f.kHz()
 	third := len(kHz) / 3
@@ -253,7 +246,6 @@ func (f *Facts) Frequencies() (first, last float64, ok bool) {
 	return first, last, first > 0
 }
 
-// kHz is the frequency in each interval of the measured time.
 func (f *Facts) kHz() []float64 {
 	if f.Seen == nil || f.Seen.Series == nil || f.Seen.Series.EveryMillis <= 0 {
 		return nil

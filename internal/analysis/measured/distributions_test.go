@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// cellOf is a cell with n samples of one latency of each kind.
 func cellOf(t *testing.T, micros int64, n int, kinds ...record.LatencyKind) Distributions {
 	t.Helper()
 	d := Distributions{}
@@ -24,7 +23,7 @@ func cellOf(t *testing.T, micros int64, n int, kinds ...record.LatencyKind) Dist
 	return d
 }
 
-// bracketed is a distribution of n samples, each of which lies between two latencies.
+// bracketed holds n samples that lie between two latencies.
 func bracketed(t *testing.T, low, high int64, n int) Distributions {
 	t.Helper()
 	d := Distributions{}
@@ -183,7 +182,7 @@ func TestDescribeGoesThroughTheKindsInTheirOrder(t *testing.T) {
 	}
 }
 
-// The curve is a picture of what is known: it rises, and ends where samples run out.
+// The curve shows known values: it rises, and ends where samples run out.
 func TestTheCurveRisesToTheLastQuantileThatIsKnown(t *testing.T) {
 	samples := make([]int64, 0, 5000)
 	for v := range int64(5000) {

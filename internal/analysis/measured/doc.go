@@ -1,7 +1,7 @@
-// Package measured computes everything that is known about a cell from the records of its trial: throughput, CPU time,
-// observations and latency.
+// Package measured computes the values of a cell from the records of its trial: throughput, CPU time, observations
+// and latency.
 //
-// There are four kinds of latency. They are never merged or compared with each other. A tool that prints only quantiles is known by
-// brackets: its samples lie between two histograms, which are merged separately, so that a merged quantile or mean is an interval that
-// holds the true value. Requests that timed out, and arrivals that were never sent, rank above all samples.
+// The four kinds of latency are never merged or compared with each other. If a tool prints only quantiles, its
+// samples lie between two histograms. These are merged separately, so a merged quantile or mean is an interval that
+// holds the true value. Timed-out requests and arrivals that were never sent rank above all samples.
 package measured

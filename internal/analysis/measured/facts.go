@@ -10,15 +10,14 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// Values are the numbers of a cell. A nil value could not be measured.
+// Values are the numbers of a cell. Nil means not measured.
 type Values struct {
 	LoadSeconds float64 `json:"loadSeconds"`
 	Requests    int64   `json:"requests"`
-	// ByRequest is how many requests of each kind of a mix the tools have made, those without an answer among them; empty of one request.
+	// ByRequest counts a mix's requests by kind, answered or not.
 	ByRequest []int64 `json:"byRequest,omitempty"`
-	// HTTP2 is how many of the requests were answered in HTTP/2, of a load that asks for it.
-	HTTP2 int64 `json:"http2,omitempty"`
-	// Asked and Dropped count the arrivals that the rate wanted, and those of them for which no virtual user was free.
+	HTTP2     int64   `json:"http2,omitempty"`
+	// Asked counts planned arrivals, Dropped those without a free virtual user.
 	Asked            int64    `json:"asked,omitempty"`
 	Dropped          int64    `json:"dropped,omitempty"`
 	Throughput       *float64 `json:"throughputRequestsPerSecond,omitempty"`
@@ -28,61 +27,55 @@ type Values struct {
 	GeneratorCPUs    *float64 `json:"generatorCPUs,omitempty"`
 	ServerRSS        *float64 `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory *float64 `json:"serverPeakMemoryBytes,omitempty"`
-	// ThroughputIsBound and ThroughputIsDiluted are set by the package that judges the cell. A throughput is diluted if a busy or throttled generator,
-	// or taking turns, draws it to that of the other side.
+	// Package validity sets these. A busy or throttled generator, or taking turns, dilutes a throughput: it draws it
+	// toward the other side's.
 	ThroughputIsBound   bool `json:"throughputIsLowerBound"`
 	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`
-	// MeanLatencyKind is the kind of MeanLatency, and MeanLatencyLow its lower end where latencies are known by brackets only.
-	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`
-	MeanLatencyLow  *float64           `json:"meanLatencyLowMicros,omitempty"`
-	// GeneratorUtilisation is the share of its own CPUs that each generator used.
-	GeneratorUtilisation []float64 `json:"generatorUtilisation,omitempty"`
-	// Observations are what else was seen, in the units that their names say.
-	Observations map[ObservationName]float64 `json:"observations,omitempty"`
+	// MeanLatencyLow is set if latencies are bracketed.
+	MeanLatencyKind      record.LatencyKind          `json:"meanLatencyKind,omitempty"`
+	MeanLatencyLow       *float64                    `json:"meanLatencyLowMicros,omitempty"`
+	GeneratorUtilisation []float64                   `json:"generatorUtilisation,omitempty"`
+	Observations         map[ObservationName]float64 `json:"observations,omitempty"`
 
 	Errors  record.Errors `json:"errors"`
 	Pinning Pinning       `json:"pinning"`
 
-	// Bytes are the sizes of the cell's answers; nil if they are unknown.
-	Bytes *AnswerBytes `json:"-"`
-	// series is the cell over time; nil if it was not sampled.
-	series *series
-	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
+	Bytes       *AnswerBytes `json:"-"`
+	series      *series
 	percentiles map[record.LatencyKind][]Quantile
 }
 
-// Subjects of what is found, beside the members of a trial.
+// Subjects of findings, in addition to the members of a trial.
 const (
 	// SubjectServer is the cell's own server.
 	SubjectServer = "server"
-	// SubjectGenerator is one generator or several, whichever.
+	// SubjectGenerator is any generator, or several.
 	SubjectGenerator = "generator"
 )
 
-// Facts are all that is known of one cell.
+// Facts hold all that is known of one cell.
 type Facts struct {
 	Values
 	Level          planned.Level
 	Implementation planned.Implementation
 	Trial          *record.TrialData
-	// Runs are the records of the level's generators, by their index, nil where a generator has none.
+	// Runs are by generator; nil for a missing record.
 	Runs []*record.CellRun
-	// Seen is the observer's record of the cell; nil if it has none.
+	// Seen is nil without an observation.
 	Seen *record.CellObservation
-	// Peer is the observer's record of the other server of a duet; nil outside one.
+	// Peer is a duet's other server.
 	Peer *record.CellObservation
-	// Latencies hold the cell's distribution of each kind that all its generators have.
+	// Latencies hold the kinds that all generators have.
 	Latencies Distributions
-	// Stills is the number of standstills that StillShare sums up.
+	// Stills counts the standstills in StillShare.
 	Stills int
-	// InFlight is the mean number of requests in flight by Little's law, at least; 0 if unknown.
+	// InFlight is at least the mean number in flight, by Little's law; 0 if unknown.
 	InFlight float64
-	// sizes are those of the implementation's answers in all its trials, by path; nil if only the trial's own are at hand.
+	// sizes cover all trials, by request key; nil if only this trial's are known.
 	sizes map[string]Sizes
 }
 
-// Read finds the records of a cell and computes its values. Sizes are those of the implementation's answers in all its trials, by path;
-// nil if each trial stands alone.
+// Read computes the values of a cell. Pass nil sizes if each trial stands alone.
 func Read(dec *histogram.Decoder, l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]Sizes) (*Facts, error) {
 	f := &Facts{Level: l, Implementation: i, Trial: t, sizes: sizes}
 	for g := range int(l.Generators) {
@@ -106,7 +99,7 @@ func Read(dec *histogram.Decoder, l planned.Level, i planned.Implementation, t *
 	return f, nil
 }
 
-// RawKey is where the raw output of the first generator that has any lies.
+// RawKey returns the key of the first raw output.
 func (f *Facts) RawKey() string {
 	for i, r := range f.Runs {
 		if r == nil || r.Raw == "" {
@@ -129,7 +122,7 @@ func (f *Facts) Complete() bool {
 	return true
 }
 
-// Measurements are what the generators measured; those without a measurement are left out.
+// Measurements returns those that exist.
 func (f *Facts) Measurements() []*record.Measurement {
 	var out []*record.Measurement
 	for _, r := range f.Runs {
@@ -140,8 +133,7 @@ func (f *Facts) Measurements() []*record.Measurement {
 	return out
 }
 
-// load computes what the generators measured. A generator's throughput is its requests over its tool's own duration, and the
-// throughputs of several generators add up.
+// load divides each generator's requests by its tool's own duration, and adds the throughputs.
 func (f *Facts) load() {
 	var throughput, cpus float64
 	for _, r := range f.Runs {
@@ -170,7 +162,6 @@ func (f *Facts) load() {
 	f.GeneratorCPUs = positive(cpus)
 }
 
-// addCounts adds up what generators have counted of each request of a mix.
 func addCounts(a, b []int64) []int64 {
 	if len(a) == 0 {
 		return slices.Clone(b)
@@ -181,8 +172,8 @@ func addCounts(a, b []int64) []int64 {
 	return a
 }
 
-// server computes what the server spent. CPU time is related to the time under load, not to the observer's window, which goes on
-// while the tool stops and writes its histogram: in short cells that would hide a busy server.
+// server computes what the server spent. CPU time is related to the time under load, not to the observer's window.
+// That window also covers the tool's end, which would hide a busy server in short cells.
 func (f *Facts) server() {
 	if f.Seen == nil || f.Seen.Error != "" {
 		return
@@ -193,13 +184,13 @@ func (f *Facts) server() {
 		f.ServerCPUs = positive(float64(f.Seen.CPUNanos) / 1e9 / f.LoadSeconds)
 	}
 	if f.Complete() && f.Requests > 0 {
-		// The agent's own requests cost the server as much as the tool's, and weigh more with the slower of two servers.
+		// The agent's own requests cost the server as much as the tool's, and weigh more with a slow server.
 		f.CPUPerRequest = positive(float64(f.Seen.CPUNanos) / 1e3 / float64(f.Requests+f.MeasuredAudit().Requests))
 	}
 }
 
-// latency reads the distributions of all generators and adds those of one kind. A kind that only some generators have is left out:
-// it would speak for a part of the load.
+// latency adds the distributions of all generators by kind. It drops a kind that some generator lacks, since that
+// would cover only part of the load.
 func (f *Facts) latency(dec *histogram.Decoder) error {
 	f.Latencies = Distributions{}
 	for _, m := range f.Measurements() {
@@ -222,15 +213,14 @@ func (f *Facts) latency(dec *histogram.Decoder) error {
 	return nil
 }
 
-// little computes how many requests were in flight, from the latencies of requests that were sent: throughput times mean, at its
-// lower end.
+// little computes the requests in flight from latencies of sent requests: throughput times the mean's lower end.
 func (f *Facts) little() {
 	if _, s := f.Latencies.First(record.Observed, record.WithConnection); s != nil && f.Throughput != nil {
 		f.InFlight = *f.Throughput * s.LowMean() / 1e6
 	}
 }
 
-// positive is a pointer to a value, or nil for a value that can only mean "not measured".
+// positive returns nil for a value that can only mean "not measured".
 func positive(v float64) *float64 {
 	if v > 0 {
 		return &v
@@ -246,7 +236,7 @@ func AddErrors(a, b record.Errors) record.Errors {
 	}
 }
 
-// Quantile is a percentile of the cell's own latencies of a kind; nil if it has none, or if that is no percentile of the tables.
+// Quantile returns nil for an unknown kind or percentile.
 func (f Values) Quantile(kind record.LatencyKind, percentile string) *Quantile {
 	column, own := slices.Index(record.Percentiles, percentile), f.percentiles[kind]
 	if column < 0 || own == nil {

@@ -102,7 +102,7 @@ func TestALatencyIsOfAllGeneratorsOrOfNone(t *testing.T) {
 			if got := of(f.MeanLatency); math.Abs(got-tc.want) > 0.001*tc.want {
 				t.Errorf("mean latency %v, want %v", got, tc.want)
 			}
-			// By Little's law: 4,000 requests/s of 2 ms each.
+			// Little's law: 4,000 requests/s of 2 ms each.
 			if inFlight := 4000 * tc.want / 1e6; math.Abs(f.InFlight-inFlight) > 0.001*inFlight {
 				t.Errorf("%v requests in flight, want %v", f.InFlight, inFlight)
 			}

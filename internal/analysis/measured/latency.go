@@ -10,27 +10,25 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// curveSteps and curveNines are the resolution and the reach of a distribution's curve, in powers of ten of 1 - q.
+// curveSteps is a curve's resolution, curveNines its reach, in powers of ten of 1 - q.
 const curveSteps, curveNines = 12, 5
 
-// Kinds are the kinds in the order in which the mean latency prefers them.
+// Kinds are in the order of preference for the mean latency.
 var Kinds = []record.LatencyKind{record.Observed, record.WithConnection, record.FromIntended, record.Corrected}
 
-// tableQuantiles are those of the tables.
 var tableQuantiles = []float64{0.5, 0.9, 0.95, 0.99, 0.999}
 
-// Spread is a distribution of one kind between two histograms: every sample lies between its place in low and its place in high.
+// Spread holds each sample between its places in two histograms.
 type Spread struct {
 	low histogram.Histogram
-	// high is nil as long as every sample is known exactly.
+	// high is nil for exact samples.
 	high *histogram.Histogram
-	// parts is the number of distributions in it.
+	// parts counts the distributions in it.
 	parts int
-	// timeouts and dropped are requests without a sample that rank above all samples.
+	// timeouts and dropped are requests without a sample; they rank above all samples.
 	timeouts, dropped int64
 }
 
-// add adds samples between two histograms; exact ones have no high.
 func (s *Spread) add(low, high *histogram.Histogram) {
 	if high != nil && s.high == nil {
 		s.high = &histogram.Histogram{}
@@ -46,7 +44,6 @@ func (s *Spread) add(low, high *histogram.Histogram) {
 	s.high.Add(high)
 }
 
-// merge adds another distribution of the same kind with what is censored in it.
 func (s *Spread) merge(o *Spread) {
 	s.add(&o.low, o.high)
 	s.parts++
@@ -54,16 +51,13 @@ func (s *Spread) merge(o *Spread) {
 	s.dropped += o.dropped
 }
 
-// Mean is the mean latency in microseconds, or its upper end.
 func (s *Spread) Mean() float64 { return s.upper().Mean() }
 
-// LowMean is the lower end of the mean, which is the mean itself where every sample is known exactly.
+// LowMean returns the lower end of the mean; the mean itself if samples are exact.
 func (s *Spread) LowMean() float64 { return s.low.Mean() }
 
-// Exact reports whether every sample is known exactly.
 func (s *Spread) Exact() bool { return s.high == nil }
 
-// upper is the histogram of upper ends.
 func (s *Spread) upper() *histogram.Histogram {
 	if s.high == nil {
 		return &s.low
@@ -71,24 +65,22 @@ func (s *Spread) upper() *histogram.Histogram {
 	return s.high
 }
 
-// Distributions are those of a cell or of a group, by kind. Kinds are never mixed.
+// Distributions hold the distributions of a cell or a group by kind.
 type Distributions map[record.LatencyKind]*Spread
 
-// Merge adds the distributions of another cell.
 func (d Distributions) Merge(o Distributions) {
 	for kind, s := range o {
 		d.of(kind).merge(s)
 	}
 }
 
-// Require leaves out kinds without samples, and those of which there are fewer distributions than asked for: they would speak for a part of
-// the load.
+// Require drops kinds without samples or with too few parts, which cover only part of the load.
 func (d Distributions) Require(parts int) {
 	maps.DeleteFunc(d, func(_ record.LatencyKind, s *Spread) bool { return s.parts < parts || s.low.Samples() == 0 })
 }
 
-// Censor adds requests without a sample, which rank above all samples: timeouts to every kind, and those that were never sent to the one
-// that knows when they should have been.
+// Censor adds requests without a sample, which rank above all: timeouts to every kind, dropped ones to FromIntended
+// only.
 func (d Distributions) Censor(timeouts, dropped int64) {
 	for kind, s := range d {
 		s.timeouts = timeouts
@@ -98,7 +90,7 @@ func (d Distributions) Censor(timeouts, dropped int64) {
 	}
 }
 
-// First is the distribution of the first of some kinds that there is; nil if there is none.
+// First returns the first existing kind.
 func (d Distributions) First(kinds ...record.LatencyKind) (record.LatencyKind, *Spread) {
 	for _, kind := range kinds {
 		if s := d[kind]; s != nil {
@@ -108,7 +100,6 @@ func (d Distributions) First(kinds ...record.LatencyKind) (record.LatencyKind, *
 	return "", nil
 }
 
-// Describe makes the tables and the curves of all kinds, in their order.
 func (d Distributions) Describe() []Distribution {
 	out := []Distribution{}
 	for _, kind := range Kinds {
@@ -119,7 +110,6 @@ func (d Distributions) Describe() []Distribution {
 	return out
 }
 
-// Quantiles are those of the tables, by kind.
 func (d Distributions) Quantiles() map[record.LatencyKind][]Quantile {
 	out := map[record.LatencyKind][]Quantile{}
 	for kind, s := range d {
@@ -128,7 +118,6 @@ func (d Distributions) Quantiles() map[record.LatencyKind][]Quantile {
 	return out
 }
 
-// of is the distribution of a kind, made if there is none.
 func (d Distributions) of(kind record.LatencyKind) *Spread {
 	if d[kind] == nil {
 		d[kind] = &Spread{}
@@ -136,7 +125,7 @@ func (d Distributions) of(kind record.LatencyKind) *Spread {
 	return d[kind]
 }
 
-// Read adds a stored distribution to the one of its kind.
+// Read adds a stored distribution to its kind.
 func (d Distributions) Read(dec *histogram.Decoder, l record.Latency) error {
 	if !known(l.Kind) {
 		return fmt.Errorf("merging histograms: %q is no kind of latency", l.Kind)
@@ -174,7 +163,7 @@ func known(kind record.LatencyKind) bool {
 	return false
 }
 
-// decode decodes a histogram that must hold a number of samples.
+// decode checks the number of samples.
 func decode(dec *histogram.Decoder, encoded string, samples int64) (*histogram.Histogram, error) {
 	h, err := dec.Decode(encoded)
 	if err != nil {
@@ -186,7 +175,6 @@ func decode(dec *histogram.Decoder, encoded string, samples int64) (*histogram.H
 	return h, nil
 }
 
-// describe makes the tables and the curve of a merged distribution.
 func (s *Spread) describe(kind record.LatencyKind) Distribution {
 	l := Distribution{
 		Kind: kind, Cells: s.parts, Samples: s.low.Samples(), Timeouts: s.timeouts, Dropped: s.dropped,
@@ -207,11 +195,9 @@ func (s *Spread) describe(kind record.LatencyKind) Distribution {
 	return l
 }
 
-// distribution answers questions for quantiles.
 type distribution struct {
-	// low and high find the bin of a rank; they are the same where every sample is known exactly.
 	low, high histogram.Ranks
-	// total counts what is censored too, which ranks above all samples.
+	// total includes censored requests.
 	total, timeouts int64
 }
 
@@ -225,7 +211,6 @@ func (s *Spread) distribution() distribution {
 	return d
 }
 
-// table is what the tables say of the distribution.
 func (d distribution) table() []Quantile {
 	var out []Quantile
 	for _, q := range tableQuantiles {
@@ -234,22 +219,23 @@ func (d distribution) table() []Quantile {
 	return out
 }
 
-// quantile is the value of rank ⌈qN⌉: the bin that holds it, from the lower end of the low one to the upper end of the high one.
+// quantile returns the value of rank ⌈qN⌉: from the lower end of the low bin to the upper end of the high bin.
 func (d distribution) quantile(q float64) Quantile {
 	if float64(d.total)*(1-q) < inference.SamplesBeyond-1e-6 {
 		return Quantile{Q: q, Unknown: TooFewSamples}
 	}
-	// The subtrahend keeps a product such as 0.9 * 10 from being rounded up to the next rank.
+	// The subtrahend keeps a product such as 0.9 * 10 from rounding up to the next rank.
 	rank := max(int64(math.Ceil(q*float64(d.total)-1e-9*float64(d.total))), 1)
 	first, ok := d.low.Bin(rank)
 	if !ok {
-		// Which of the censored requests hold the rank is unknown where there are both kinds; timeouts are said, being the server's.
+		// With both kinds of censored requests, the one at this rank is unknown. Report the timeout, since the server
+		// causes it.
 		if d.timeouts == 0 {
 			return Quantile{Q: q, Unknown: NotSent}
 		}
 		return Quantile{Q: q, Unknown: TimedOut}
 	}
-	// The upper ends are of as many samples.
+	// Both histograms hold the same number of samples.
 	last, _ := d.high.Bin(rank)
 	if first == last {
 		return Quantile{Q: q, Micros: &last.High}
@@ -257,27 +243,25 @@ func (d distribution) quantile(q float64) Quantile {
 	return Quantile{Q: q, LowMicros: &first.Low, Micros: &last.High}
 }
 
-// Distribution is a merged distribution: the histograms of one kind of all blocks and generators, added bucket by bucket.
+// Distribution is merged over all blocks and generators.
 type Distribution struct {
-	Kind record.LatencyKind `json:"kind"`
-	// Cells is the number of cells in it.
-	Cells   int   `json:"cells"`
-	Samples int64 `json:"samples"`
-	// Timeouts are requests that took longer than the tool waits: they rank above all samples, at an unknown value. So do the
-	// Dropped, which an arrival rate wanted and which were never sent.
+	Kind    record.LatencyKind `json:"kind"`
+	Cells   int                `json:"cells"`
+	Samples int64              `json:"samples"`
+	// Timeouts and Dropped rank above all samples, at an unknown value.
 	Timeouts int64 `json:"timeouts"`
 	Dropped  int64 `json:"dropped,omitempty"`
-	// MeanLowMicros is the lower end of the mean, of which MeanMicros is then the upper end; nil where samples are known exactly.
+	// MeanLowMicros is the mean's lower end; nil for exact samples.
 	MeanLowMicros *float64   `json:"meanLowMicros,omitempty"`
 	MeanMicros    float64    `json:"meanMicros"`
 	MaxMicros     int64      `json:"maxMicros"`
 	Quantiles     []Quantile `json:"quantiles"`
-	// Curve samples the whole distribution for a picture: it holds only quantiles that are known.
+	// Curve is for a chart; it holds known quantiles.
 	Curve []Quantile `json:"curve"`
 }
 
-// Quantile is one quantile of a distribution. Micros is nil when it is unknown, and Unknown says why. Where LowMicros is set the
-// quantile is known to lie between the two; otherwise it is Micros, to the resolution of the histogram.
+// Quantile is unknown, because of Unknown, if Micros is nil. It lies between LowMicros and Micros, or is Micros to
+// the histogram's resolution.
 type Quantile struct {
 	Q         float64 `json:"q"`
 	LowMicros *int64  `json:"lowMicros,omitempty"`
@@ -289,18 +273,18 @@ type Quantile struct {
 type Unknown string
 
 const (
-	// TooFewSamples means that fewer than 10 / (1 - q) samples exist.
+	// TooFewSamples means that there are fewer than 10 / (1 - q) samples.
 	TooFewSamples Unknown = "TooFewSamples"
-	// TimedOut means that the quantile lies among requests that timed out.
+	// TimedOut means that the quantile lies among timed-out requests.
 	TimedOut Unknown = "TimedOut"
-	// NotSent means that the quantile lies among requests that an arrival rate wanted and that were not sent.
+	// NotSent means that the quantile lies among planned requests that were not sent.
 	NotSent Unknown = "NotSent"
 )
 
-// Preferred are the kinds in the order in which a percentile prefers them: from the intended start where the load has one.
+// Preferred is the order of kinds for a percentile.
 var Preferred = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 
-// Between are the values between which a known quantile lies, in microseconds.
+// Between returns the bounds of a known quantile, in microseconds.
 func (q Quantile) Between() (low, high float64) {
 	low, high = float64(*q.Micros), float64(*q.Micros)
 	if q.LowMicros != nil {
@@ -309,8 +293,7 @@ func (q Quantile) Between() (low, high float64) {
 	return low, high
 }
 
-// Edges are the bounds of the bins of a known quantile, in microseconds: the lower edge of its bin, or of the lower quantile's, and the upper
-// edge.
+// Edges returns the outer bin edges of a known quantile, in microseconds.
 func (q Quantile) Edges() (low, high float64) {
 	last := *q.Micros
 	low, high = float64(histogram.BinOf(last).Low), float64(last+1)

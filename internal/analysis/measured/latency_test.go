@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// counted is a histogram of samples.
 func counted(t *testing.T, samples []int64) *histogram.Histogram {
 	t.Helper()
 	h := &histogram.Histogram{}
@@ -25,7 +24,6 @@ func counted(t *testing.T, samples []int64) *histogram.Histogram {
 	return h
 }
 
-// exact reads a distribution of samples that are known exactly.
 func exact(t *testing.T, samples []int64) *Spread {
 	t.Helper()
 	d := Distributions{}
@@ -35,7 +33,7 @@ func exact(t *testing.T, samples []int64) *Spread {
 	return d[record.Observed]
 }
 
-// draw makes samples from 1 µs to an hour, most of them near a millisecond.
+// draw makes samples from 1 µs to an hour, most near a millisecond.
 func draw(rng *rand.Rand, n int) []int64 {
 	var out []int64
 	for range n {
@@ -44,7 +42,7 @@ func draw(rng *rand.Rand, n int) []int64 {
 	return out
 }
 
-// A level of 16 generators and several blocks: whatever way the samples are split, the merged distribution is the same.
+// However the samples are split among generators and blocks, the merged distribution is the same.
 func TestMergingEqualsOneHistogramOfAllSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	for range 3 {
@@ -76,7 +74,7 @@ func TestMergingEqualsOneHistogramOfAllSamples(t *testing.T) {
 	}
 }
 
-// Brackets of random widths: the real quantile and mean lie between the two ends, and exact samples may be among them.
+// Brackets of random widths, with exact samples among them, contain the real quantile and mean.
 func TestBracketsHoldTheRealQuantiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 1))
 	for range 3 {

@@ -8,68 +8,64 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// ObservationName names what was seen of a cell beside its speed, with its unit. None of them is compared.
+// ObservationName names a fact about a cell, with its unit. Observations are never compared.
 type ObservationName string
 
 const (
-	// RunQueue is how long threads of the server were ready and waited for a CPU, in microseconds for each request.
+	// RunQueue is how long the server's ready threads waited for a CPU.
 	RunQueue ObservationName = "runQueueMicrosPerRequest"
-	// DependencyCPU is the CPU time of all dependencies of the server together, in microseconds for each request.
+	// DependencyCPU is the CPU time of all dependencies.
 	DependencyCPU ObservationName = "dependencyCPUMicrosPerRequest"
-	// Pressure is the share of the time in which some task waited for a CPU, by the kernel's pressure stall information.
+	// Pressure is the share of time with a task waiting for a CPU, by the kernel's PSI.
 	Pressure ObservationName = "cpuPressureShare"
 	// NeighbourShare is the share of the server's CPUs that others used.
 	NeighbourShare ObservationName = "neighbourShare"
-	// AgentShare is the largest share of one CPU that an agent of a generator used while its tool ran.
+	// AgentShare is the largest of the agents.
 	AgentShare ObservationName = "agentShareOfOneCPU"
-	// RetransmittedShare is the share of TCP segments, of server and generators, that were sent again.
+	// RetransmittedShare covers server and generators.
 	RetransmittedShare ObservationName = "retransmittedShareOfSegments"
-	// ConnectionsOpened is the number of connections that the server accepted.
+	// ConnectionsOpened counts those that the server accepted.
 	ConnectionsOpened ObservationName = "connectionsOpened"
-	// TimeWait is the largest number of sockets in TIME_WAIT in a generator at the end.
+	// TimeWait is the largest number in a generator at the end.
 	TimeWait ObservationName = "timeWaitSockets"
-	// Fairness is Jain's index of the bytes that the server sent on its connections.
+	// Fairness is Jain's index of the bytes sent per server connection.
 	Fairness ObservationName = "jainFairness"
-	// MemoryGrowth is by how much the server's resident memory grew, in bytes for each request; it may be negative.
+	// MemoryGrowth is of the server's resident memory; it may be negative.
 	MemoryGrowth ObservationName = "memoryGrowthBytesPerRequest"
-	// StartSkew is the time between the first connections of the first and of the last generator, and StartSkewError how far it may
-	// be wrong, both in microseconds.
+	// StartSkew is between the generators' first connections, StartSkewError its possible error.
 	StartSkew      ObservationName = "startSkewMicros"
 	StartSkewError ObservationName = "startSkewErrorMicros"
-	// Trend is by how much the last third of a cell was faster than the first, as a share.
+	// Trend is how much faster the last third was than the first.
 	Trend ObservationName = "trendShare"
-	// ListenOverflows is how often a connection found the server's queue of new connections full, SynRetransmits how often a handshake was
-	// sent again, by the side that saw more.
+	// ListenOverflows counts connections that found the accept queue full, SynRetransmits resent handshakes.
 	ListenOverflows ObservationName = "listenOverflows"
 	SynRetransmits  ObservationName = "synRetransmits"
-	// HungConnections is the number of connections that were answered at first and then no more.
+	// HungConnections were answered at first and then no more.
 	HungConnections ObservationName = "hungConnections"
-	// AuditedAnswers is the number of answers that an agent read beside the measured load.
+	// AuditedAnswers were read by agents during the measured load.
 	AuditedAnswers ObservationName = "auditedAnswers"
 	// ServerMHz is the mean frequency of the server's CPUs under load.
 	ServerMHz ObservationName = "serverMHz"
-	// WorkChange is by how much the same work took longer on the server's CPU after the cell than before, as a share.
+	// WorkChange is how much longer the same work took after the cell.
 	WorkChange ObservationName = "workChangeShare"
-	// LargestDip is by how much the slowest interval of a cell lies below the cell's mean, as a share.
+	// LargestDip is the slowest interval's distance below the mean.
 	LargestDip ObservationName = "largestDipShare"
-	// StillShare is the share of a cell in which hardly an answer left the server, in stretches of 0.2 s and more.
+	// StillShare is the share of standstills: at least 0.2 s with hardly an answer.
 	StillShare ObservationName = "standstillShare"
 )
 
-// ObservationNames are all names, in the order of tables.
+// ObservationNames are in the order of tables.
 var ObservationNames = []ObservationName{
 	DependencyCPU, RunQueue, Pressure, NeighbourShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
 	StartSkew, StartSkewError, Trend, LargestDip, StillShare,
 	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, ServerMHz, WorkChange,
 }
 
-// Observation describes one observation over the cells of a group.
 type Observation struct {
 	Name    ObservationName   `json:"name"`
 	Summary inference.Summary `json:"summary"`
 }
 
-// observe computes what was seen of the cell beside its speed.
 func (f *Facts) observe() {
 	f.Observations = map[ObservationName]float64{}
 	f.observeNetwork()
@@ -88,14 +84,14 @@ func (f *Facts) observe() {
 	}
 }
 
-// note keeps an observation; one that is no number is not known.
+// note ignores NaN and infinite values.
 func (f *Facts) note(name ObservationName, value float64) {
 	if !math.IsNaN(value) && !math.IsInf(value, 0) {
 		f.Observations[name] = value
 	}
 }
 
-// Observed is an observation of the cell, and whether it is known.
+// Observed returns an observation, if known.
 func (f Values) Observed(name ObservationName) (float64, bool) {
 	v, ok := f.Observations[name]
 	return v, ok
@@ -127,7 +123,7 @@ func (f *Facts) observeServer() {
 	}
 }
 
-// observeNetwork adds up the namespaces. One that sent no segment was not read.
+// observeNetwork: a namespace that sent no segment was not read.
 func (f *Facts) observeNetwork() {
 	var all record.Network
 	read := false
@@ -146,14 +142,14 @@ func (f *Facts) observeNetwork() {
 	if f.ServerNetwork() {
 		all.SegmentsOut += f.Seen.Network.SegmentsOut
 		all.Retransmits += f.Seen.Network.Retransmits
-		if f.Seen.Network.PassiveOpens > 0 { // A namespace that other programs use too tells no number.
+		if f.Seen.Network.PassiveOpens > 0 { // A namespace that other programs use too gives no count.
 			f.note(ConnectionsOpened, float64(f.Seen.Network.PassiveOpens))
 		}
 	}
 	f.note(RetransmittedShare, float64(all.Retransmits)/float64(all.SegmentsOut))
 }
 
-// observeAgents relates an agent's CPU time to its container's. An agent that used none was not read.
+// observeAgents: an agent without CPU time was not read.
 func (f *Facts) observeAgents() {
 	for _, r := range f.Runs {
 		if r == nil || r.AgentCPUNanos <= 0 {
@@ -165,8 +161,8 @@ func (f *Facts) observeAgents() {
 	}
 }
 
-// observeSkew compares the generators' first connections in the operator's clock. Each is right to half of its round trip, and the
-// error is what these halves may add to the skew.
+// observeSkew compares first connections in the operator's clock. Each is accurate to half its round trip; the error
+// adds these halves.
 func (f *Facts) observeSkew() {
 	if len(f.Runs) < 2 {
 		return
@@ -186,7 +182,6 @@ func (f *Facts) observeSkew() {
 	f.note(StartSkewError, float64(latest-earliest-(last-first))/1e3)
 }
 
-// observeKernel notes what the kernel counted of connections, and what the agents saw beside the load.
 func (f *Facts) observeKernel() {
 	if h := f.Handshakes(); h != nil {
 		f.note(ListenOverflows, float64(h.ListenOverflows))
@@ -208,7 +203,7 @@ func (f *Facts) observeKernel() {
 	}
 }
 
-// Describe sums up the observations of cells.
+// Describe summarizes the observations of cells.
 func Describe(cells []Values) []Observation {
 	out := []Observation{}
 	for _, name := range ObservationNames {

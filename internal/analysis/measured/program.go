@@ -7,11 +7,10 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// tick is the resolution of /proc/stat. The first tick of a window and its last may be cut.
+// tick is the resolution of /proc/stat. The first and the last tick of a window may be cut.
 const tick = 0.01
 
-// OfProgram are the facts of a process that measures itself, whose observation is the only one of its trial, if there is one. Nobody puts a
-// load on it.
+// OfProgram returns the facts of a process that measures itself. It has no load, and at most one observation.
 func OfProgram(i planned.Implementation, t *record.TrialData) *Facts {
 	f := &Facts{Implementation: i, Trial: t}
 	f.Observations = map[ObservationName]float64{}

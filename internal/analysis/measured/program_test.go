@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// process is a program that ran for two seconds on CPU 1 and was seen for three, with nobody beside it.
+// process ran for two seconds on CPU 1, observed for three, without other processes.
 func process(changes ...func(*record.ObserverResult)) *record.TrialData {
 	begun := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	t := &record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Name: "one", Block: 1, Servers: []string{"go"}}}}
@@ -59,7 +59,7 @@ func TestAProcessIsPinnedIfItOwnsAsManyCPUsAsPlanned(t *testing.T) {
 
 func TestTheTicksThatAWindowCutsAccuseNobody(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// others is the time that the CPU was busy beside the program, and window how long it was looked at.
+		// others is the CPU time of other processes, window the observed time.
 		others, window time.Duration
 		want           float64
 	}{

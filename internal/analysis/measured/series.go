@@ -8,31 +8,28 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// OverTime is the speed of a group over the time of a cell: in each interval the mean over its cells, each related to its own mean, and how
-// far they spread.
+// OverTime is a group's speed over a cell's time: mean and range per interval, each cell relative to its own mean.
 type OverTime struct {
 	EveryMillis int64 `json:"everyMillis"`
-	// Cells is the number of cells in it.
-	Cells int `json:"cells"`
-	// ByCPU is true if the server's CPU time stands for its answers, since its segments were not counted.
+	Cells       int   `json:"cells"`
+	// ByCPU: CPU time stands in for uncounted segments.
 	ByCPU bool `json:"byCPU"`
-	// Relative is 1 where an interval is as fast as the mean; the first and the last interval of a cell are left out.
+	// Relative leaves out a cell's first and last interval.
 	Relative []float64 `json:"relative"`
-	// Least and Most are the slowest and the fastest cell in each interval, each related to its own mean.
+	// Least and Most are the slowest and fastest cell per interval.
 	Least []float64 `json:"least"`
 	Most  []float64 `json:"most"`
-	// LargestDip is by how much the slowest interval of any cell lies below that cell's mean, as a share; DipBlock is the cell's
-	// block, and DipMillis where the interval begins, from the beginning of the measured time on.
+	// LargestDip is the largest distance of an interval below its cell's mean. DipBlock is the cell's block,
+	// DipMillis where the interval begins.
 	LargestDip float64 `json:"largestDipShare"`
 	DipBlock   int32   `json:"dipBlock"`
 	DipMillis  int64   `json:"dipMillis"`
 }
 
-// minIntervals is the number of intervals from which on a cell is looked at over time: fewer than three a third say nothing.
+// minIntervals: fewer than three intervals per third say nothing.
 const minIntervals = 9
 
-// series is a cell over time, in units of its own mean. Its first interval, in which connections are opened, and its last, in which
-// the tool stops, are left out.
+// series is relative to the cell's mean, without the first interval (connections open) and the last (the tool stops).
 type series struct {
 	block       int32
 	everyMillis int64
@@ -40,7 +37,7 @@ type series struct {
 	relative    []float64
 }
 
-// newSeries reads a cell's counts; nil if they are too few. Segments stand for answers, and CPU time stands in for segments.
+// newSeries returns nil for too few counts. Segments stand for answers; without them, CPU time does.
 func newSeries(s *record.Series, loadSeconds float64, block int32) *series {
 	if s == nil || s.EveryMillis <= 0 {
 		return nil
@@ -68,7 +65,7 @@ func newSeries(s *record.Series, loadSeconds float64, block int32) *series {
 	return &out
 }
 
-// trend is how much faster the last third is than the first, as a share; no number if the first third stood still.
+// trend is not finite if the first third stood still.
 func (s *series) trend() float64 {
 	third := len(s.relative) / 3
 	first, _ := inference.Moments(s.relative[:third])
@@ -76,7 +73,6 @@ func (s *series) trend() float64 {
 	return last/first - 1
 }
 
-// dip is by how much the slowest interval lies below the mean, and where it begins in milliseconds.
 func (s *series) dip() (share float64, atMillis int64) {
 	for i, v := range s.relative {
 		if i == 0 || 1-v > share {
@@ -86,7 +82,7 @@ func (s *series) dip() (share float64, atMillis int64) {
 	return share, atMillis
 }
 
-// NewOverTime averages cells over time; nil if none was sampled. Cells of another interval or another count than the first are left out.
+// NewOverTime skips cells whose interval or count differs from the first one's.
 func NewOverTime(cells []Values) *OverTime {
 	var out *OverTime
 	var sums []float64
@@ -122,8 +118,7 @@ func NewOverTime(cells []Values) *OverTime {
 	return out
 }
 
-// HasCourse reports whether the cell was sampled over time, often enough to be looked at.
+// HasCourse reports whether there are enough samples over time.
 func (f Values) HasCourse() bool { return f.series != nil }
 
-// short keeps four digits, which are more than a picture shows.
 func short(v float64) float64 { return math.Round(v*1e4) / 1e4 }

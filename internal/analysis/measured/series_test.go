@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// course is a cell in intervals of 100 ms, all alike but for what change makes of them.
+// course is a cell in equal intervals of 100 ms, before change.
 func course(t *testing.T, block int32, change func(counts []int64)) *measured.Facts {
 	t.Helper()
 	d := trial(1)
@@ -24,7 +24,6 @@ func course(t *testing.T, block int32, change func(counts []int64)) *measured.Fa
 	return read(t, d)
 }
 
-// none makes the server send nothing in some intervals.
 func none(from, to int) func([]int64) {
 	return func(counts []int64) { clear(counts[from:to]) }
 }
@@ -68,7 +67,7 @@ func TestTheLargestDipIsThatOfOneCell(t *testing.T) {
 	if got.Cells != 3 || len(got.Relative) != 48 {
 		t.Fatalf("%d cells of %d intervals", got.Cells, len(got.Relative))
 	}
-	// The slow interval lowers the mean of its cell, to which it is related.
+	// The slow interval lowers its cell's mean.
 	want := 1 - 500/(47_500./48)
 	if math.Abs(got.LargestDip-want) > 1e-9 || got.DipBlock != 2 || got.DipMillis != 2000 {
 		t.Errorf("the dip is %v in block %d at %d ms, want %v in block 2 at 2000 ms", got.LargestDip, got.DipBlock, got.DipMillis, want)

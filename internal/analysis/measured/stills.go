@@ -3,22 +3,25 @@ package measured
 import "math"
 
 const (
-	// standstill: an interval with less than a tenth of the cell's mean is one in which hardly an answer left.
+	// standstill: below a tenth of the cell's mean, hardly an answer left in that interval.
 	standstill = 0.1
-	// stillIntervals: a single interval may be a sample that was taken late, or half of a pause that no client would notice.
+	// stillIntervals: a single interval may be a late sample, or half of a pause that no client notices.
 	stillIntervals = 2
-	// stillLatencies: connections that began together wait together, so that a server which takes half a second for each answer is still
-	// in between. A stall is longer than some of its latencies.
+	// stillLatencies: connections that began together wait together, so a server that needs half a second per answer
+	// is still in between. A real stall is longer than several of its latencies.
 	stillLatencies = 4
-	// stillRequests: an interval of so many requests on the average has less than a tenth of them by chance once in ten million.
+	// stillRequests: with so many requests on average, chance leaves an interval below a tenth of them once in ten
+	// million.
 	stillRequests = 20
-	// resendSeconds is for how long a connection waits at least until a lost segment is sent again, by the kernel's default.
+	// resendSeconds is the kernel's default minimum wait before it resends a lost segment.
 	resendSeconds = 0.2
 )
 
-// still is how many standstills of some length at least there were, and the share of the intervals that belong to them. An observer that was held up reads late: what
-// passed in the meantime is then counted in one interval, and the next ones hold nothing. So an interval that makes up for half of the
-// standstill after it excuses that, while a server makes up for its own only afterwards. A standstill from the first interval on may be either.
+// still returns the number of standstills with at least the given length, and their share of all intervals.
+//
+// A delayed observer reads late: one interval holds too much and the next ones hold nothing. So an interval that
+// makes up for half of the standstill after it excuses it; a stalled server catches up only afterwards. A standstill
+// from the first interval on may be either, and is ignored.
 func (s *series) still(least int) (times int, share float64) {
 	total, begin := 0, 0
 	for begin < len(s.relative) && s.relative[begin] < standstill {
@@ -38,7 +41,7 @@ func (s *series) still(least int) (times int, share float64) {
 	return times, float64(total) / float64(len(s.relative))
 }
 
-// observeStills notes for which share of the load the server stood still. A ramp begins with little, and of few requests it is chance.
+// observeStills skips ramps, which begin with little, and cells with so few requests that it may be chance.
 func (f *Facts) observeStills() {
 	perInterval := float64(f.Requests) / (f.LoadSeconds * 1e3) * float64(f.series.everyMillis)
 	if f.Level.RampToRequestsPerSecond > 0 || perInterval < stillRequests {
@@ -57,7 +60,7 @@ func (f *Facts) observeStills() {
 	f.note(StillShare, share)
 }
 
-// HeldUp is the largest share of the load for which others can have held up the server or its load.
+// HeldUp returns the largest share of the load in which others may have delayed it.
 func (f *Facts) HeldUp() float64 {
 	var lost, generators float64
 	for _, r := range f.Runs {

@@ -9,26 +9,22 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// factOf names a fact of the machine of a role.
 type factOf struct{ role, name string }
 
-// machine are the known facts of the machines of a trial, in their order.
 type machine struct {
 	names  []factOf
 	values map[factOf]string
 }
 
-// Usual is what all trials of a run must share to be compared: the machine of the server and of each generator, the image of each
-// implementation, and the script of each load. Of machines and images it is what most trials have, or of two that are equally
-// frequent the one that came first; of scripts it is what the run froze at its start.
+// Usual is what a run's trials must share: machines, images and scripts. Machines and images are those of most
+// trials, scripts those frozen at the start.
 type Usual struct {
-	// images is by implementation, scripts by load. What nobody knows is in none of them.
 	machine         map[factOf]string
 	images, scripts map[string]string
 }
 
-// NewUsual finds what most trials share. The facts are settled one after the other, each among the trials that agree on those before
-// it, so that at least one trial agrees on all of them: majorities of single facts may be of machines that exclude each other.
+// NewUsual settles one fact after another, each among the trials that agree on the earlier ones. So at least one
+// trial agrees on all; separate majorities may exclude each other.
 func NewUsual(data record.RunData) *Usual {
 	u := &Usual{machine: map[factOf]string{}, images: map[string]string{}, scripts: map[string]string{}}
 	trials := inOrder(data.Trials)
@@ -56,7 +52,7 @@ func NewUsual(data record.RunData) *Usual {
 			}
 			return imageOf(t)
 		}
-		// It is settled among the trials on the usual machine, unless the implementation has none there.
+		// Only trials on the usual machine count, unless the implementation has none there.
 		u.images[i.Name] = cmp.Or(mostFrequent(agreeing, of), mostFrequent(trials, of))
 	}
 	for _, s := range data.Manifest.Scripts {
@@ -65,7 +61,6 @@ func NewUsual(data record.RunData) *Usual {
 	return u
 }
 
-// inOrder are trials in the order in which they were measured.
 func inOrder(all []record.TrialData) []*record.TrialData {
 	var trials []*record.TrialData
 	for i := range all {
@@ -77,7 +72,7 @@ func inOrder(all []record.TrialData) []*record.TrialData {
 	return trials
 }
 
-// mostFrequent is the most frequent value of trials, of two the one that comes first; empty if none is known.
+// mostFrequent returns the first value on a tie.
 func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string) string {
 	counts, best := map[string]int{}, ""
 	for _, t := range trials {
@@ -93,8 +88,7 @@ func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string)
 	return best
 }
 
-// machineOf are the facts of the server's machine and of those of the first generators. What a record does not have, or its agent could
-// not read, is left out: it accuses nobody.
+// machineOf leaves out missing or unreadable facts, so they do not count against it.
 func machineOf(t *record.TrialData, generators int) machine {
 	m := machine{values: map[factOf]string{}}
 	own, _ := t.Server(0)
@@ -122,7 +116,6 @@ func (m *machine) add(t *record.TrialData, role string, e record.Environment) {
 	}
 }
 
-// nodeOf is where Kubernetes has put a pod of a trial; empty if that is not known.
 func nodeOf(t *record.TrialData, subject string) string {
 	member := subject
 	if subject == SubjectServer {
@@ -134,8 +127,7 @@ func nodeOf(t *record.TrialData, subject string) string {
 	return ""
 }
 
-// imageOf is the digest of the image that ran as the server of a trial, without the name under which it was pulled: one image may have
-// several. It is empty if it is not known.
+// imageOf returns the server's digest without the image's name, since one image may have several.
 func imageOf(t *record.TrialData) string {
 	p := util.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Member == record.MemberServer(0) })
 	if p == nil {
@@ -144,14 +136,13 @@ func imageOf(t *record.TrialData) string {
 	return p.ImageID[strings.LastIndex(p.ImageID, "@")+1:]
 }
 
-// Difference is a fact of a machine that is not what most trials have.
+// Difference is a fact that most trials do not share.
 type Difference struct {
-	// Role says whose machine it is, Fact what differs.
 	Role, Fact string
 	Own, Usual string
 }
 
-// OtherMachine lists what differs between a cell's machines and the usual ones, by role.
+// OtherMachine lists how a cell's machines differ from the usual ones.
 func (u *Usual) OtherMachine(f *Facts) []Difference {
 	own := machineOf(f.Trial, len(f.Runs))
 	var out []Difference
@@ -163,12 +154,11 @@ func (u *Usual) OtherMachine(f *Facts) []Difference {
 	return out
 }
 
-// OtherImage reports whether the cell's server ran from another image than in the implementation's other trials, and gives both digests. One
-// that is not known is no other.
+// OtherImage reports whether the server's known image is unusual, with both digests.
 func (u *Usual) OtherImage(f *Facts) (own, want string, other bool) {
 	own, want = imageOf(f.Trial), u.images[f.Trial.Manifest.Servers[0]]
 	return own, want, own != "" && own != want
 }
 
-// Script is the SHA-256 of the script that the run froze for a load; empty if the load has none.
+// Script returns the SHA-256 of a load's frozen script.
 func (u *Usual) Script(load string) string { return u.scripts[load] }

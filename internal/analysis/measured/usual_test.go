@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// run is a run of trials, one a block.
 func run(changes ...func(*record.TrialData)) record.RunData {
 	var d record.RunData
 	d.Manifest.Plan.Implementations = []record.Implementation{{Name: "go"}}

@@ -13,17 +13,17 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// LeastRegressionRuns is the number of earlier runs from which on their spread is the error of a Regression.
+// LeastRegressionRuns is how many earlier runs make their spread the error of a Regression.
 const LeastRegressionRuns = 3
 
-// regression compares an implementation with itself in earlier runs, through an anchor that all runs have measured: machines drift
-// by more than most changes are worth, and the drift divides out where it hits both alike. The value is
+// regression compares an implementation with itself in earlier runs, through an anchor that all runs measured.
+// Machines drift by more than most changes; the drift divides out if it hits both alike. The value is
 //
 //	(implementation now / anchor now) / (implementation then / anchor then)
 //
-// as geometric means over blocks and over the earlier runs. Its interval is at least that of the spread within the runs. From
-// LeastRegressionRuns earlier runs on, it is also at least that of the spread between them, which holds what differs from run to
-// run and not from block to block: a rebuilt image, the layout of memory, a node.
+// as geometric means over blocks and over the earlier runs. Its interval covers at least the spread within the runs.
+// From LeastRegressionRuns earlier runs on, it also covers the spread between runs, such as by a rebuilt image,
+// memory layout or node.
 func (j judge) regression(o record.Objective, l planned.Level, i planned.Implementation) estimate {
 	metric := verdict.MetricOf(o.Of, o.Percentile)
 	if metric == verdict.Throughput && l.Imposed() {
@@ -55,7 +55,6 @@ func (j judge) regression(o record.Objective, l planned.Level, i planned.Impleme
 	return f
 }
 
-// earlierRun analyses an earlier run, once. What that run compared itself with is of no interest here.
 func (j judge) earlierRun(prefix string) (r *Run, missing string) {
 	if r := j.earlier[prefix]; r != nil {
 		return r, ""
@@ -74,7 +73,6 @@ func (j judge) earlierRun(prefix string) (r *Run, missing string) {
 	return &analysed, ""
 }
 
-// alike returns why two runs cannot be compared at a level through an anchor; empty if they can.
 func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, detail string) {
 	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail
@@ -109,8 +107,7 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 	return sameScript(&now.Data, &then.Data, *level, l)
 }
 
-// sameBodies returns why two runs cannot be compared at the levels of a load by the bodies that its requests name; empty if they can. A run that does
-// not know the digest of one is believed.
+// sameBodies: an unknown digest counts as equal.
 func sameBodies(now, then []planned.Request, load string) (why Reason, detail string) {
 	for _, is := range now {
 		was := util.First(then, func(r *planned.Request) bool { return r.Load == load && r.Key == is.Key })
@@ -121,7 +118,7 @@ func sameBodies(now, then []planned.Request, load string) (why Reason, detail st
 	return "", ""
 }
 
-// pathBeside is the path of a level beside another one; nothing where one of them is a mix, whose requests say what differs.
+// pathBeside returns nothing for a mix, whose requests show the difference.
 func pathBeside(l, other planned.Level) string {
 	if len(l.Mix)+len(other.Mix) > 0 {
 		return ""
@@ -129,7 +126,6 @@ func pathBeside(l, other planned.Level) string {
 	return l.Path
 }
 
-// bodies is how the answers to each request of a level are compared.
 func bodies(l planned.Level) string {
 	var all []string
 	for _, a := range l.Asked() {
@@ -142,8 +138,7 @@ func bodies(l planned.Level) string {
 	return strings.Join(all, ", ")
 }
 
-// sameAnchor checks that both runs are of one namespace, and that the anchor was measured in both and was the same thing: image digest, command,
-// settings, ConfigMaps and CPUs.
+// sameAnchor requires the same namespace, image digest, command, settings, ConfigMaps and CPUs.
 func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail string) {
 	if was, is := then.Manifest.Run.Namespace, now.Manifest.Run.Namespace; was != is {
 		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
@@ -167,8 +162,7 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 	return sameConfigMaps(now.Manifest.Given(*a), then.Manifest.Given(*b), anchor)
 }
 
-// sameConfigMaps checks that an anchor was given the same ConfigMaps. A run that has recorded none of them, or the digest of other keys, does not say
-// what they were, and is believed, as it is of its scripts.
+// sameConfigMaps: a run without a record of them, or with other keys, counts as equal.
 func sameConfigMaps(now, then []record.ConfigMap, anchor string) (why Reason, detail string) {
 	for _, is := range now {
 		was := util.First(then, func(c *record.ConfigMap) bool { return c.Name == is.Name && slices.Equal(c.Keys, is.Keys) })
@@ -183,8 +177,7 @@ func plannedAs(d *record.RunData, name string) *record.Implementation {
 	return util.First(d.Manifest.Plan.Implementations, func(i *record.Implementation) bool { return i.Name == name })
 }
 
-// imagesOf are the distinct digests of the images that ran as an implementation; one that is not known is "unknown" and its trial's
-// own, so that it equals nothing.
+// imagesOf gives an unknown image its trial's name, so it equals nothing.
 func imagesOf(d *record.RunData, name string) []string {
 	var out []string
 	for _, t := range d.Trials {
@@ -205,7 +198,6 @@ func imagesOf(d *record.RunData, name string) []string {
 	return util.Distinct(out)
 }
 
-// against relates the mean of a run to the mean of earlier ones.
 func against(now verdict.Result, then []verdict.Result) estimate {
 	f := unknown(TooFewBlocks, "")
 	f.n, f.earlierRuns = now.Blocks, len(then)
@@ -243,7 +235,7 @@ func against(now verdict.Result, then []verdict.Result) estimate {
 	return f
 }
 
-// withinRuns is half of the interval that the spread between the blocks of each run alone gives, by Welch and Satterthwaite.
+// withinRuns is half of the interval from the spread between the blocks of each run, by Welch and Satterthwaite.
 func withinRuns(now verdict.Result, then []verdict.Result) float64 {
 	var variance, terms float64
 	add := func(e inference.Estimate, share float64) {
@@ -261,8 +253,7 @@ func withinRuns(now verdict.Result, then []verdict.Result) float64 {
 	return inference.TQuantile(1-inference.Alpha/2, variance*variance/terms) * math.Sqrt(variance)
 }
 
-// sameScript returns why two runs cannot be compared at a level of one load by its script; empty if they can. A run that has frozen no
-// script does not say which one it was, and is believed.
+// sameScript: a run that froze no script counts as equal.
 func sameScript(now, then *record.RunData, before, l planned.Level) (why Reason, detail string) {
 	if before.Scripted != l.Scripted {
 		return LoadDiffers, fmt.Sprintf("script of load %s is set in one of the runs only", l.Load)
@@ -274,7 +265,6 @@ func sameScript(now, then *record.RunData, before, l planned.Level) (why Reason,
 	return "", ""
 }
 
-// scriptOf is the digest of the script of a load, as a run has frozen it; empty if it has frozen none.
 func scriptOf(m record.RunManifest, load string) string {
 	if s := util.First(m.Scripts, func(s *record.FrozenScript) bool { return s.Load == load }); s != nil {
 		return s.SHA256
@@ -282,8 +272,8 @@ func scriptOf(m record.RunManifest, load string) string {
 	return ""
 }
 
-// Change relates a run to earlier ones as an objective of kind Regression does. Of all of them nothing but the logs of the ratios to the
-// anchor is known, one a block. It exists for the same reason as verdict.Decide does. Without an interval low and high are 0.
+// Change computes a Regression from the logs of the ratios to the anchor, one per block. Like verdict.Decide it
+// exists to test the rules. Without an interval low and high are 0.
 func Change(now []float64, then [][]float64) (ratio, low, high float64) {
 	result := func(logs []float64) verdict.Result {
 		samples := make([]inference.Sample, len(logs))

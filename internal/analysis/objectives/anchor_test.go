@@ -11,8 +11,8 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// twoDays are two runs of go-slow and its anchor go; the machine of the first was slower by a fifth, and go-slow's cost has changed
-// by a factor since.
+// twoDays are two runs of go-slow and its anchor go. The first machine was slower by a fifth; go-slow's cost has
+// since changed by a factor.
 func twoDays(factor float64) (now, then record.RunData) {
 	o := recordtest.Duel(10)
 	o.Levels, o.Servers, o.Seconds, o.Noise = []int32{100}, o.Servers[:2], 1, 0.01
@@ -174,7 +174,7 @@ func only(trials []record.TrialData, implementation string) []record.TrialData {
 	return out
 }
 
-// turns is a duet of two servers, the second with more CPU time per request.
+// turns is a duet; the second server costs more CPU time.
 func turns(more float64) record.RunData {
 	return recordtest.Run(recordtest.Options{
 		Name: "twins", Seed: 11, Blocks: 10, Levels: []int32{10, 100}, Seconds: 5, Noise: 0.004, Drift: 0.07, Duet: true,

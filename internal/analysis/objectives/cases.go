@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
-// ofCases evaluates an objective of the cases of programs, of each implementation that it concerns; none of an objective of loads.
+// ofCases returns none if the objective concerns loads.
 func (j judge) ofCases(o record.Objective, r Result) []Result {
 	metric := o.CaseMetric()
 	if metric == "" {
@@ -38,7 +38,7 @@ func (j judge) ofCases(o record.Objective, r Result) []Result {
 	return out
 }
 
-// ofCase is an objective's value of one implementation in one case. It is faulty if the implementation failed there in some process.
+// ofCase is faulty if the implementation failed the case anywhere.
 func (j judge) ofCase(o record.Objective, name, metric string, i planned.Implementation) (f estimate) {
 	switch o.Metric {
 	case v1alpha1.ObjectiveRatioToBaseline:
@@ -52,8 +52,7 @@ func (j judge) ofCase(o record.Objective, name, metric string, i planned.Impleme
 	return f
 }
 
-// meanOfCase is the mean over the processes that count. Of values that may be 0, as a number of allocations is, the interval is Student's, and
-// none at all where all are equal.
+// meanOfCase gives values that may be 0, such as allocations, a Student interval.
 func (j judge) meanOfCase(name, metric, implementation string) estimate {
 	var values []float64
 	printed := 0
@@ -89,7 +88,7 @@ func (j judge) meanOfCase(name, metric, implementation string) estimate {
 	return f
 }
 
-// ratioOfCase is the result of the comparison with the baseline. Where both are 0 in every block, nothing has changed.
+// ratioOfCase: if both are 0 in every block, nothing changed.
 func (j judge) ratioOfCase(name, metric, implementation string) estimate {
 	c := util.First(j.run.Rows, func(c *verdict.RowComparison) bool {
 		return c.Implementation == implementation && c.Case == name && string(c.Metric) == metric
@@ -117,7 +116,6 @@ func (j judge) ratioOfCase(name, metric, implementation string) estimate {
 	return f
 }
 
-// regressionOfCase is what regression is of a level: the change of the ratio to the anchor.
 func (j judge) regressionOfCase(o record.Objective, name, metric, implementation string) estimate {
 	var then []verdict.Result
 	for _, prefix := range o.Against.Runs {
@@ -133,7 +131,6 @@ func (j judge) regressionOfCase(o record.Objective, name, metric, implementation
 	return against(verdict.RowsByBlock(j.run.Cases, name, metric, implementation, o.Against.Anchor), then)
 }
 
-// alikePrograms returns why two runs cannot be compared in a case through an anchor; empty if they can.
 func alikePrograms(now, then Run, name, metric, anchor, implementation string) (why Reason, detail string) {
 	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail

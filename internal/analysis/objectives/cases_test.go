@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// printing is a run of the programs go, the baseline, and go-slow: go-slow takes a tenth longer for copy, and neither allocates in it.
+// printing is a run of programs: go-slow takes a tenth longer for copy than go, the baseline. Neither allocates.
 func printing(blocks int32) record.RunData {
 	o := recordtest.Duel(blocks)
 	o.Servers, o.Levels = o.Servers[:2], o.Levels[:1]
@@ -30,7 +30,6 @@ func printing(blocks int32) record.RunData {
 	return d
 }
 
-// prints adds a case to what a process has printed.
 func prints(t *record.TrialData, name string, allocations, nanos float64) {
 	if t.Servers[0].Program == nil {
 		t.Servers[0].Program = &record.ProgramRun{}
@@ -45,7 +44,7 @@ func prints(t *record.TrialData, name string, allocations, nanos float64) {
 	t.Servers[0].Program.Cases = append(t.Servers[0].Program.Cases, c)
 }
 
-// without takes a case from the processes of an implementation from a block on.
+// without removes a case of an implementation from a block on.
 func without(d *record.RunData, implementation, name string, block int32) {
 	for i := range d.Trials {
 		t := &d.Trials[i]
@@ -161,7 +160,6 @@ func TestARegressionOfACaseIsSeenThroughItsAnchor(t *testing.T) {
 	}
 }
 
-// slower multiplies the times of an implementation, or of all.
 func slower(d *record.RunData, implementation string, factor float64) {
 	for i := range d.Trials {
 		t := &d.Trials[i]

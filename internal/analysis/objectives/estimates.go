@@ -16,9 +16,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// Run is a run as objectives see it: what was measured and how it compares.
+// Run is a run as objectives see it.
 type Run struct {
-	// Data are the records, in which each trial is of one server.
 	Data            record.RunData
 	Implementations []planned.Implementation
 	Levels          []planned.Level
@@ -26,29 +25,23 @@ type Run struct {
 	Groups          []validity.Group
 	Comparisons     []verdict.Comparison
 	Capacities      []capacity.Capacity
-	// Cases are the values of cases, block by block, Rows the comparisons of contenders in them, and CaseFailures the processes in which a case
-	// of an implementation is missing or failed, by a place without a metric.
-	Cases        []verdict.BlockRow
-	Rows         []verdict.RowComparison
-	CaseFailures map[verdict.Place]int
-	// ImplementationFailures are the trials that each implementation itself failed.
+	// CaseFailures counts processes with a missing or failed case, by a place without a metric.
+	Cases                  []verdict.BlockRow
+	Rows                   []verdict.RowComparison
+	CaseFailures           map[verdict.Place]int
 	ImplementationFailures map[string]int
 }
 
-// judge finds the values of objectives.
 type judge struct {
-	run Run
-	// analyse makes a Run of an earlier run's records, and earlier are those that it has made, by their prefix.
+	run     Run
 	analyse func(record.RunData) (Run, error)
 	earlier map[string]*Run
 }
 
-// group is an implementation at a level.
 func (r Run) group(l planned.Level, implementation string) *validity.Group {
 	return validity.GroupAt(r.Groups, l.Point, implementation)
 }
 
-// estimate is an objective's value of one implementation at one level.
 func (j judge) estimate(o record.Objective, l planned.Level, i planned.Implementation) estimate {
 	g := j.run.group(l, i.Name)
 	var f estimate
@@ -82,7 +75,7 @@ func (j judge) estimate(o record.Objective, l planned.Level, i planned.Implement
 	return f
 }
 
-// meanOf is the mean over blocks with its interval. The high end is open where the summary's is.
+// meanOf leaves the high end open if the summary's is.
 func meanOf(g *validity.Group, s *inference.Summary) estimate {
 	if s == nil || s.Low == nil {
 		f := unknown(lacking(g, s), "")
@@ -98,7 +91,6 @@ func meanOf(g *validity.Group, s *inference.Summary) estimate {
 	return f
 }
 
-// lacking returns why a group has too few values.
 func lacking(g *validity.Group, s *inference.Summary) Reason {
 	switch {
 	case g.Void > 0 && len(g.Cells) >= inference.MinPairs:
@@ -109,8 +101,7 @@ func lacking(g *validity.Group, s *inference.Summary) Reason {
 	return TooFewBlocks
 }
 
-// limit takes from an interval the end that the generator limited and not the server: a throughput could be higher, and a
-// latency lower.
+// limit opens the end that the generator limited: a throughput could be higher, a latency lower.
 func limit(g *validity.Group, m v1alpha1.ObjectiveMetric, f *estimate) {
 	var end bool
 	switch m {
@@ -129,17 +120,16 @@ func limit(g *validity.Group, m v1alpha1.ObjectiveMetric, f *estimate) {
 	}
 }
 
-// attempts are the requests of a cell that were completed, and those that were not because their connection failed.
+// attempts include requests lost with their connection.
 func attempts(c validity.Cell) int64 {
 	return c.Requests + c.Errors.Connect + c.Errors.Read + c.Errors.Write
 }
 
-// silent says of a cell that its server gave neither answers nor errors.
 func silent(c validity.Cell) bool { return attempts(c) == 0 && c.ImplementationFailure() }
 
-// errorRate is the share of failed requests among all, over all cells: those that are void too, since it is errors that void most of
-// them. Its interval covers both ways in which errors come: Clopper and Pearson's, as if requests failed independently, which also
-// bounds a rate of which no error was seen; and Student's t over the cells, since errors come in bursts.
+// errorRate is the share of failed requests over all cells, including void ones, since errors void most of them. Its
+// interval covers both kinds of errors: Clopper and Pearson's, for independent failures (it also bounds a rate
+// without errors), and Student's t over the cells, for bursts.
 func errorRate(g *validity.Group) estimate {
 	var failed, all int64
 	var shares []float64
@@ -173,9 +163,8 @@ func errorRate(g *validity.Group) estimate {
 	return f
 }
 
-// percentileOf is a quantile of the merged distribution. Its interval is of the logs of the blocks' own quantiles (Student's t), and
-// holds the merged one: where a quantile is known between two values only, its low end is of the low ones and its high end of the
-// high ones.
+// percentileOf is of the merged distribution. Its interval (Student's t on the logs of the blocks' quantiles)
+// includes it, with low ends from low values and high ends from high ones.
 func percentileOf(g *validity.Group, name string) estimate {
 	column := slices.Index(record.Percentiles, name)
 	kind, merged := preferred(g)
@@ -214,7 +203,6 @@ func percentileOf(g *validity.Group, name string) estimate {
 	return f
 }
 
-// preferred is the distribution that objectives bound.
 func preferred(g *validity.Group) (record.LatencyKind, *measured.Distribution) {
 	for _, kind := range measured.Preferred {
 		if l := util.First(g.Latency, func(l *measured.Distribution) bool { return l.Kind == kind }); l != nil {
@@ -231,7 +219,6 @@ func unknownQuantile(q measured.Quantile) Reason {
 	return TimedOut
 }
 
-// ratio is the result of the comparison with the baseline.
 func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementation) estimate {
 	c := util.First(j.run.Comparisons, func(c *verdict.Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
 	if c == nil {
@@ -256,14 +243,13 @@ func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementati
 	return f
 }
 
-// share opens the interval of a ratio whose two sides took turns or shared a busy generator.
 func (f *estimate) share(diluting bool) {
 	if diluting && f.why == "" {
 		f.why, f.low, f.high = Diluted, diluted(f.low), diluted(f.high)
 	}
 }
 
-// diluted opens the end of a diluted ratio's interval that points away from 1: the servers may differ by more.
+// diluted opens the end away from 1.
 func diluted(end float64) float64 {
 	switch {
 	case end > 1:
@@ -274,8 +260,7 @@ func diluted(end float64) float64 {
 	return end
 }
 
-// loosen takes the ends of a ratio's interval whose numerator or denominator is only a bound: a lower one of a throughput, an upper one of
-// a latency.
+// loosen opens the ends of a ratio with a bound as numerator or denominator.
 func (f *estimate) loosen(m verdict.Metric, numerator, denominator bool) {
 	if !m.MoreIsBetter() {
 		numerator, denominator = denominator, numerator
@@ -291,8 +276,7 @@ func (f *estimate) loosen(m verdict.Metric, numerator, denominator bool) {
 	}
 }
 
-// ofCapacity is what an objective bounds of a capacity. Where no trial sustained any rate, the capacity lies below the lowest rates that
-// were missed.
+// ofCapacity: without a sustained rate, it lies below the lowest missed ones.
 func ofCapacity(c capacity.Capacity) estimate {
 	f := unknown(TooFewBlocks, "")
 	switch {

@@ -16,11 +16,11 @@ import (
 type Outcome string
 
 const (
-	// Met means that the whole interval lies on the right side of the bound.
+	// Met means that the whole interval is on the right side of the bound.
 	Met Outcome = "Met"
-	// Missed means that the whole interval lies on the wrong side.
+	// Missed means that the whole interval is on the wrong side.
 	Missed Outcome = "Missed"
-	// Undecided means that neither can be said.
+	// Undecided means neither.
 	Undecided Outcome = "Undecided"
 )
 
@@ -28,69 +28,64 @@ const (
 type Reason string
 
 const (
-	// IntervalStraddles means that the interval lies on both sides of the bound.
+	// IntervalStraddles means that the interval contains the bound.
 	IntervalStraddles Reason = "IntervalStraddles"
-	// TooFewBlocks means that fewer than three blocks have the value: there is no interval.
+	// TooFewBlocks means fewer than three blocks with the value.
 	TooFewBlocks Reason = "TooFewBlocks"
 	// VoidCells means that void cells leave fewer than three blocks.
 	VoidCells Reason = "VoidCells"
 	// NotMeasured means that no cell has the value.
 	NotMeasured Reason = "NotMeasured"
-	// Diluted means that the two sides took turns or shared a busy generator, so that their servers may differ by more than was measured.
+	// Diluted means that turns or a shared busy generator hide part of the difference.
 	Diluted Reason = "Diluted"
-	// GeneratorLimited means that the generator was the bottleneck or too busy: a throughput is then only a lower bound, a latency only an
-	// upper one.
+	// GeneratorLimited means that a throughput is a lower bound, a latency an upper one.
 	GeneratorLimited Reason = "GeneratorLimited"
-	// LowerBound means that searches found only lower bounds of a capacity: no rate was missed, or not by the server's fault.
+	// LowerBound means that searches found only lower bounds of a capacity.
 	LowerBound Reason = "LowerBound"
 	// NoRateSustained means that no search found a rate that met its bound.
 	NoRateSustained Reason = "NoRateSustained"
-	// TooFewSamples means that the blocks have too few samples for the percentile.
+	// TooFewSamples means too few samples for the percentile.
 	TooFewSamples Reason = "TooFewSamples"
-	// TimedOut means that the percentile lies among requests that timed out or were not sent.
+	// TimedOut means that the percentile lies among timed-out or unsent requests.
 	TimedOut Reason = "TimedOut"
-	// ZeroHasNoRatio means that a value is 0 on one side of a ratio.
+	// ZeroHasNoRatio means that one side of a ratio is 0.
 	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
-	// ImplementationFailures means that the value meets the bound, and the implementation failed in some cell or trial:
-	// it cannot pass by the cells that it survived.
+	// ImplementationFailures means that the value meets the bound, but the implementation failed elsewhere and cannot
+	// pass by the cells that it survived.
 	ImplementationFailures Reason = "ImplementationFailures"
 	// NoEarlierRun means that an earlier run could not be read; Detail says why.
 	NoEarlierRun Reason = "NoEarlierRun"
-	// NoAnchor means that the anchor was not measured in both runs; Detail says in which it was not.
+	// NoAnchor means that a run did not measure the anchor; Detail says which.
 	NoAnchor Reason = "NoAnchor"
-	// AnchorDiffers means that the anchor was not the same thing in both runs; Detail says in what it differs.
+	// AnchorDiffers means that the anchor differed between runs; Detail says how.
 	AnchorDiffers Reason = "AnchorDiffers"
-	// LoadDiffers means that the earlier run has no such level, or loaded it in another way; Detail says in what.
+	// LoadDiffers means that the earlier run lacks the level or loaded it differently.
 	LoadDiffers Reason = "LoadDiffers"
 )
 
-// Result is one objective of one implementation at one level, or in one case.
+// Result is one objective of one implementation at one place.
 type Result struct {
-	// Index is the objective's place in the plan, Name its name there.
 	Index      int                      `json:"index"`
 	Name       string                   `json:"name,omitempty"`
 	Metric     v1alpha1.ObjectiveMetric `json:"metric"`
 	Percentile string                   `json:"percentile,omitempty"`
 	Of         v1alpha1.ComparedMetric  `json:"of,omitempty"`
 	record.Point
-	// Case is the case of a microbenchmark, which has no Point.
-	Case           string `json:"case,omitempty"`
-	Implementation string `json:"implementation"`
-	// Unit is that of Min, Max, Value, Low and High.
-	Unit string   `json:"unit"`
-	Min  *float64 `json:"min,omitempty"`
-	Max  *float64 `json:"max,omitempty"`
-	// Value is nil if it was not measured. Low and High are its interval at inference.Confidence; of a value that is only a bound, the
-	// other end is nil.
+	// Case has no Point.
+	Case           string   `json:"case,omitempty"`
+	Implementation string   `json:"implementation"`
+	Unit           string   `json:"unit"`
+	Min            *float64 `json:"min,omitempty"`
+	Max            *float64 `json:"max,omitempty"`
+	// Low and High are the interval at inference.Confidence; an open end is nil.
 	Value *float64 `json:"value,omitempty"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
-	// N is the number of blocks in the value; of a Regression EarlierN is that of the earlier runs together. Requests is the number of
-	// requests in an ErrorRate, and of samples in a LatencyPercentile.
+	// N counts blocks, EarlierN those of all earlier runs. Requests counts an ErrorRate's requests or a percentile's
+	// samples.
 	N        int `json:"n"`
 	EarlierN int `json:"earlierN,omitempty"`
-	// EarlierRuns is the number of earlier runs of a Regression; WithinRuns is true if they are too few for the spread between runs to be
-	// known, so that the interval is of the spread within runs only.
+	// WithinRuns: too few earlier runs, so the interval covers only the spread within runs.
 	EarlierRuns int   `json:"earlierRuns,omitempty"`
 	WithinRuns  bool  `json:"withinRunsOnly,omitempty"`
 	Requests    int64 `json:"requests,omitempty"`
@@ -98,11 +93,10 @@ type Result struct {
 	Kind    record.LatencyKind `json:"latencyKind,omitempty"`
 	Outcome Outcome            `json:"outcome"`
 	Reason  Reason             `json:"reason,omitempty"`
-	// Detail says more in words: untrusted.
+	// Detail explains further (untrusted).
 	Detail string `json:"detail,omitempty"`
 }
 
-// units are the units of values and bounds.
 var units = map[v1alpha1.ObjectiveMetric]string{
 	v1alpha1.ObjectiveThroughput: "requests/s", v1alpha1.ObjectiveLatencyPercentile: "µs", v1alpha1.ObjectiveMeanLatency: "µs",
 	v1alpha1.ObjectiveErrorRate: "share", v1alpha1.ObjectiveServerCPUPerRequest: "µs", v1alpha1.ObjectiveServerCPUs: "CPUs",
@@ -110,28 +104,24 @@ var units = map[v1alpha1.ObjectiveMetric]string{
 	v1alpha1.ObjectiveCapacity: "requests/s", v1alpha1.ObjectiveCaseTime: "ns", v1alpha1.ObjectiveCaseBytes: "bytes", v1alpha1.ObjectiveCaseAllocations: "allocations",
 }
 
-// estimate is what is compared with a bound.
 type estimate struct {
 	value, low, high float64
 	n, earlierN      int
-	// earlierRuns is the number of earlier runs; withinRuns is true if the spread between them is not known.
-	earlierRuns int
-	withinRuns  bool
-	requests    int64
-	kind        record.LatencyKind
-	// why is the reason why there is no value, or no end of its interval; detail says more.
-	why    Reason
-	detail string
-	// faulty is true if the implementation itself failed where the value does not show it.
+	earlierRuns      int
+	withinRuns       bool
+	requests         int64
+	kind             record.LatencyKind
+	why              Reason
+	detail           string
+	// faulty: the implementation failed without effect on the value.
 	faulty bool
 }
 
-// unknown is a value that does not exist.
 func unknown(why Reason, detail string) estimate {
 	return estimate{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
 }
 
-// Judge evaluates every objective of a run's spec. Analyse makes a Run of the records of an earlier one that some of them name.
+// Judge evaluates every objective. Analyse makes a Run of earlier records.
 func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
 	j := judge{run: run, analyse: analyse, earlier: map[string]*Run{}}
 	out := []Result{}
@@ -174,7 +164,6 @@ func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error)
 	return out, nil
 }
 
-// boundsOf reads an objective's bounds.
 func boundsOf(o record.Objective) (low, high *float64, err error) {
 	for _, b := range []struct {
 		text string
@@ -192,13 +181,11 @@ func boundsOf(o record.Objective) (low, high *float64, err error) {
 	return low, high, nil
 }
 
-// concerns reports whether an objective applies to a level. A capacity has none.
 func concerns(o record.Objective, l planned.Level) bool {
 	return o.Metric != v1alpha1.ObjectiveCapacity && o.CaseMetric() == "" && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
 		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
 }
 
-// judged reports whether an objective applies to an implementation.
 func judged(o record.Objective, i planned.Implementation) bool {
 	if len(o.Implementations) > 0 {
 		return slices.Contains(o.Implementations, i.Name)
@@ -209,7 +196,6 @@ func judged(o record.Objective, i planned.Implementation) bool {
 	return (o.Metric != v1alpha1.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
 }
 
-// At is the name of the level or of the case.
 func (r Result) At() string {
 	if r.Case != "" {
 		return r.Case
@@ -217,7 +203,7 @@ func (r Result) At() string {
 	return r.Point.Name()
 }
 
-// with compares a value with the bound. Equality meets it.
+// with: equality meets the bound.
 func (r Result) with(f estimate) Result {
 	r.N, r.EarlierN, r.Requests, r.Kind, r.Detail = f.n, f.earlierN, f.requests, f.kind, f.detail
 	r.EarlierRuns, r.WithinRuns = f.earlierRuns, f.withinRuns
@@ -250,8 +236,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// Beyond returns how far a value, or the end of its interval where there is none, lies on the wrong side of its bound, as a ratio; 0 if nothing
-// is known.
+// Beyond returns how far a value (or its interval's end) is beyond its bound, as a ratio; 0 if unknown.
 func (r Result) Beyond() float64 {
 	value := r.Value
 	switch {

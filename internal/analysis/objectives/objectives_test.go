@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// judged is a duel of ten blocks with one objective, and its entries for go at 100 connections.
+// judged returns the result for go at 100 connections in a duel of ten blocks.
 func judged(t *testing.T, o record.Objective, change func(*record.RunData)) objectives.Result {
 	t.Helper()
 	options := recordtest.Duel(10)
@@ -32,7 +32,6 @@ func judged(t *testing.T, o record.Objective, change func(*record.RunData)) obje
 	return entries[0]
 }
 
-// cells changes the cells of an implementation at 100 connections in the blocks up to one.
 func cells(implementation string, blocks int32, change func(*record.CellRun, *record.CellObservation)) func(*record.RunData) {
 	return func(d *record.RunData) {
 		for b := int32(1); b <= blocks; b++ {
@@ -42,7 +41,7 @@ func cells(implementation string, blocks int32, change func(*record.CellRun, *re
 }
 
 func TestObjectives(t *testing.T) {
-	// go makes about 82,000 requests/s at 100 connections, at a p50 of 1.1 ms and 12 µs of CPU time a request.
+	// go makes about 82,000 requests/s at 100 connections, with a p50 of 1.1 ms and 12 µs of CPU time per request.
 	strange := cells("go", 10, func(_ *record.CellRun, seen *record.CellObservation) {
 		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 	})
@@ -140,7 +139,7 @@ func TestAnObjectiveHasAnEntryForEachImplementationAndLevel(t *testing.T) {
 	for _, o := range table.Objectives {
 		counts[o.Index]++
 	}
-	// Two contenders at four levels; one contender other than the baseline at four; the limit, named, at one; nothing.
+	// Two contenders at four levels; one non-baseline contender at four; one named limit; nothing.
 	if counts[0] != 8 || counts[1] != 4 || counts[2] != 1 || counts[3] != 1 {
 		t.Errorf("entries by objective: %v", counts)
 	}
@@ -174,7 +173,6 @@ func TestWhatFollowsFromObjectives(t *testing.T) {
 	}
 }
 
-// analysed is the table of a run.
 func analysed(t *testing.T, d record.RunData) analysis.Table {
 	t.Helper()
 	got, err := analysis.Analyse(d)

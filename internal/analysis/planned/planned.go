@@ -1,5 +1,5 @@
-// Package planned reads from the plan of a run what its cells, its verdicts and its table answer: levels, searches, who is compared with
-// whom. It guesses nothing: the plan has every default filled in. It knows nothing of what was measured.
+// Package planned reads a run's plan for analysis: levels, searches, and who is compared with whom. The plan has all
+// defaults filled in.
 package planned
 
 import (
@@ -9,83 +9,79 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Implementation is one contender or reference, as planned.
+// Implementation is one planned contender or reference.
 type Implementation struct {
 	Name     string      `json:"name"`
 	Role     record.Role `json:"role"`
 	Baseline bool        `json:"baseline"`
 	Image    string      `json:"image"`
 	CPUs     int32       `json:"cpus"`
-	// TLS says that it speaks HTTPS.
-	TLS bool `json:"tls,omitempty"`
-	// Settings are what it gets beside image and command.
+	// TLS means that it speaks HTTPS.
+	TLS      bool             `json:"tls,omitempty"`
 	Settings []record.Setting `json:"settings,omitempty"`
-	// ConfigMaps are those that it names, as they were when the run started; none in records from before.
+	// ConfigMaps are as of the run's start; older records have none.
 	ConfigMaps []record.ConfigMap `json:"configMaps,omitempty"`
 }
 
-// Level is one point of a load's sweep, as planned.
+// Level is one planned point of a load's sweep.
 type Level struct {
 	record.Point
 	Tool record.Tool `json:"tool"`
-	// RampToRequestsPerSecond is the arrival rate at the end of the level; 0 if it is constant.
+	// RampToRequestsPerSecond is the rate at the end; 0 if constant.
 	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
-	// Generators is the number of generator pods that share the level, Threads the number of threads of each.
+	// Generators counts pods, Threads the threads of each.
 	Generators int32                `json:"generators"`
 	Threads    int32                `json:"threads"`
 	Connection record.ConnectionUse `json:"connection"`
-	// StreamsPerConnection is the number of requests in flight on each connection; 0 if it is 1.
+	// StreamsPerConnection of 0 means 1.
 	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
-	// Protocol is empty of HTTP/1.
+	// Protocol is empty for HTTP/1.
 	Protocol record.Protocol `json:"protocol,omitempty"`
-	// Scripted is true if a script of the user's makes the requests.
-	Scripted bool `json:"scripted,omitempty"`
-	// Path is empty of a mix.
+	Scripted bool            `json:"scripted,omitempty"`
+	// Path is empty for a mix.
 	Path string `json:"path,omitempty"`
-	// Request is the key of what is asked; empty of a GET without headers and body, whose key is its path.
+	// Request is the key; empty for a plain GET, whose key is its path.
 	Request string `json:"request,omitempty"`
-	// AnyBody is true if the bodies of the answers are not compared.
+	// AnyBody: bodies are not compared.
 	AnyBody bool `json:"anyBody,omitempty"`
-	// Mix are the requests of a level that has several, in place of the three above.
+	// Mix replaces Path, Request and AnyBody.
 	Mix             []Asked `json:"mix,omitempty"`
 	WarmupSeconds   int32   `json:"warmupSeconds"`
 	DurationSeconds int32   `json:"durationSeconds"`
 }
 
-// Search is a load whose rates are found while a trial runs: its steps are no levels.
+// Search finds its rates during a trial; its steps are not levels.
 type Search struct {
 	record.Search
-	// Level is what its steps have in common: the load, its tool, and the number of virtual users that may be needed.
+	// Level is common to all steps.
 	Level
 }
 
-// Step is a step of the search as a level.
+// Step returns a step of the search as a level.
 func (s Search) Step(at record.Point) Level {
 	l := s.Level
 	l.Point = at
 	return l
 }
 
-// Run is what the run was to measure.
+// Run is the plan of a run.
 type Run struct {
-	// Latencies are the percentiles that are compared; Duet says that the servers take turns, which leaves no latencies.
+	// Duet means turns, and no latencies.
 	Latencies []string
 	Duet      bool
-	// Weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
-	Weights  map[string]float64
-	Baseline string
-	// Blocks includes the repeat blocks that were begun. TrialsPerBlock is as the kind of work has laid a block out: a trial may measure several
-	// implementations.
+	Weights   map[string]float64
+	Baseline  string
+	// Blocks includes begun repeat blocks. TrialsPerBlock depends on the kind of work.
 	Blocks          int32
 	TrialsPerBlock  int
 	Implementations []Implementation
 	Levels          []Level
-	// Analyses is the number of times the run may be analysed: once at its end, and earlier if spec.stop allows interim analyses.
+	// Analyses includes interim ones, if spec.stop allows them.
 	Analyses int
 	Searches []Search
-	// Requests are those of mixes, and those that are more than a GET of a path in HTTP/1, one a load. Of a script's nothing is known.
+	// Requests lists mixes and more than a plain GET; a script's are unknown.
 	Requests []Request
-	// WholeTrials is true of a run whose trials have no cells: each counts as one.
+	// WholeTrials: trials have no cells, and each counts as one.
 	WholeTrials bool
 }
 
@@ -130,7 +126,7 @@ func Of(m record.RunManifest) (Run, error) {
 	return p, nil
 }
 
-// LevelOf is a cell as a level.
+// LevelOf returns a cell as a level.
 func LevelOf(c record.Cell) Level {
 	l := Level{
 		Point: record.PointOf(c), Tool: c.Tool, RampToRequestsPerSecond: c.RampToRequestsPerSecond, Generators: c.Generators, Threads: c.Threads,
@@ -143,7 +139,7 @@ func LevelOf(c record.Cell) Level {
 	return l
 }
 
-// Cell is the level as its tool knows it, as far as a level tells: its request is left out.
+// Cell returns the level for its tool, without the request.
 func (l Level) Cell() record.Cell {
 	c := record.Cell{
 		Load: l.Load, Tool: l.Tool, Connections: l.Connections, RequestsPerSecond: l.RequestsPerSecond, RampToRequestsPerSecond: l.RampToRequestsPerSecond, Step: l.Step,
@@ -152,13 +148,12 @@ func (l Level) Cell() record.Cell {
 	return c.Speaking(l.Protocol)
 }
 
-// InFlight is how many requests can be in flight at once.
 func (l Level) InFlight() int64 { return l.Cell().InFlight() }
 
-// GeneratorCPUs is the number of CPUs that each generator of a level was to own: one a thread.
+// GeneratorCPUs returns one CPU per thread.
 func (l Level) GeneratorCPUs() int32 { return l.Threads }
 
-// Implementation finds a planned implementation.
+// Implementation returns a planned implementation.
 func (p Run) Implementation(name string) (Implementation, bool) {
 	i := slices.IndexFunc(p.Implementations, func(i Implementation) bool { return i.Name == name })
 	if i < 0 {
@@ -167,7 +162,7 @@ func (p Run) Implementation(name string) (Implementation, bool) {
 	return p.Implementations[i], true
 }
 
-// Contenders are the implementations that are compared with the baseline.
+// Contenders returns the implementations that are compared with the baseline.
 func (p Run) Contenders() []Implementation {
 	base, _ := p.Implementation(p.Baseline)
 	if base.Role == record.RoleReference {
@@ -182,5 +177,5 @@ func (p Run) Contenders() []Implementation {
 	return out
 }
 
-// Imposed reports whether the level has an arrival rate, constant or not.
+// Imposed reports whether the level has an arrival rate.
 func (l Level) Imposed() bool { return l.RequestsPerSecond > 0 }

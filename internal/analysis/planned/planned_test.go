@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// manifest is that of a run of two implementations at two levels, with changes to its plan.
 func manifest(changes ...func(*record.RunManifest)) record.RunManifest {
 	m := record.RunManifest{
 		Run: record.Run{Namespace: "bench", Name: "quick"}, Blocks: 7,
@@ -38,7 +37,6 @@ func cell(connections int32) record.Cell {
 	}
 }
 
-// searchOf are the cells of a search, one a step.
 func searchOf(load string, steps int32) []record.Cell {
 	search := &record.Search{Percentile: 99, MaxMilliseconds: 100, StartRequestsPerSecond: 50, Steps: steps}
 	cells := make([]record.Cell, steps)
@@ -178,7 +176,7 @@ func TestALevelHoldsWhatItsCellHolds(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// A field that is added to Level and that LevelOf forgets is zero here. A mix stands in the place of a request, and has a test of its own.
+	// A field of Level that LevelOf forgets is zero here. A mix replaces a request and has its own test.
 	got.Mix = []planned.Asked{{}}
 	for v, i := reflect.ValueOf(got), 0; i < v.NumField(); i++ {
 		if v.Field(i).IsZero() {
@@ -231,7 +229,6 @@ func TestImplementationsKnowWhetherTheyAreTheBaseline(t *testing.T) {
 	}
 }
 
-// other is a role that is no contender's.
 const other = record.Role("Other")
 
 func TestContendersAreComparedWithTheBaseline(t *testing.T) {

@@ -12,14 +12,13 @@ import (
 
 // Asked is one request of a level.
 type Asked struct {
-	// Key tells it apart from the other requests of the run.
-	Key    string `json:"key"`
-	Weight int32  `json:"weight"`
-	// AnyBody is true if the bodies of the answers to it are not compared.
-	AnyBody bool `json:"anyBody,omitempty"`
+	// Key is unique in the run.
+	Key     string `json:"key"`
+	Weight  int32  `json:"weight"`
+	AnyBody bool   `json:"anyBody,omitempty"`
 }
 
-// Asked are the requests of a level: those of its mix, or its one.
+// Asked returns the requests of the mix, or the only one.
 func (l Level) Asked() []Asked {
 	if len(l.Mix) > 0 {
 		return l.Mix
@@ -27,7 +26,7 @@ func (l Level) Asked() []Asked {
 	return []Asked{{Key: cmp.Or(l.Request, l.Path), Weight: 1, AnyBody: l.AnyBody}}
 }
 
-// Key tells what the level asks for apart from what other levels ask.
+// Key identifies what the level requests.
 func (l Level) Key() string {
 	if len(l.Mix) == 0 {
 		return l.Asked()[0].Key
@@ -47,28 +46,28 @@ func mixOf(mix []record.MixedRequest) []Asked {
 	return out
 }
 
-// Request is what a load asks for.
+// Request is a request of a load.
 type Request struct {
 	Load string `json:"load"`
-	// Share is its part of the requests of a mix; 0 of a load with one request.
+	// Share is its part of a mix; else 0.
 	Share float64 `json:"share,omitempty"`
-	// Key tells it apart from the other requests of the run.
+	// Key is unique in the run.
 	Key    string `json:"key"`
 	Method string `json:"method"`
-	// Protocol is empty of HTTP/1.
+	// Protocol is empty for HTTP/1.
 	Protocol record.Protocol `json:"protocol,omitempty"`
 	Path     string          `json:"path"`
 	Headers  []record.Header `json:"headers,omitempty"`
-	// BodyBytes and BodySHA256 are of the body, which itself is in the plan of the run, or is stored with it where From names it.
+	// The body is in the plan, or stored separately if From is set.
 	BodyBytes  int    `json:"bodyBytes"`
 	BodySHA256 string `json:"bodySHA256,omitempty"`
-	// From is the name of the source of the body; empty of one that stands in the spec.
+	// From names the body's source.
 	From string `json:"from,omitempty"`
-	// AnyBody is true if the bodies of the answers are not compared.
+	// AnyBody: bodies are not compared.
 	AnyBody bool `json:"anyBody,omitempty"`
 }
 
-// requests are those of mixes, and those of other loads that are more than a GET of a path in HTTP/1 whose answers are compared.
+// requests leaves out plain GETs in HTTP/1.
 func requests(cells []record.Cell, frozen []record.FrozenBody) []Request {
 	var out []Request
 	for _, c := range cells {

@@ -35,7 +35,7 @@ func TestAMixIsListedWithTheShareOfEachRequest(t *testing.T) {
 	}
 }
 
-// What a script asks for nobody knows, whichever version of HTTP it is in.
+// What a script asks for is unknown, whatever the HTTP version.
 func TestARequestInHTTP2IsListedUnlessAScriptMakesIt(t *testing.T) {
 	two := cell(1).Speaking(record.HTTP2)
 	scripted := two

@@ -11,58 +11,53 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Outcome is what a sweep over connections shows of an implementation's limit.
+// Outcome is how a sweep ends for an implementation.
 type Outcome string
 
 const (
-	// NotReached means that the throughput still rises at the last level by more than its noise.
+	// NotReached means that the throughput still rises at the last level.
 	NotReached Outcome = "NotReached"
 	// SaturatedAtOrBelowFirst means that no level rises over the first one.
 	SaturatedAtOrBelowFirst Outcome = "SaturatedAtOrBelowFirst"
-	// Knee means that the Universal Scalability Law gives the number of connections of the largest throughput.
+	// Knee means that the Universal Scalability Law gives the peak.
 	Knee Outcome = "Knee"
-	// SaturatesBetween means that the throughput rises up to one level and no more from the next one on.
+	// SaturatesBetween means a rise up to one level and not beyond the next.
 	SaturatesBetween Outcome = "SaturatesBetween"
-	// GeneratorLimited means that the generator was the bottleneck before the server was.
+	// GeneratorLimited means that the generator's limit came first.
 	GeneratorLimited Outcome = "GeneratorLimited"
-	// Unclear means that too few blocks or too much noise hide where the throughput stops rising.
+	// Unclear means too few blocks or too much noise.
 	Unclear Outcome = "Unclear"
 )
 
-// Result is how the throughput of one implementation follows the connections of one load of the closed model.
+// Result is how throughput follows a closed load's connections.
 type Result struct {
-	Implementation string  `json:"implementation"`
-	Load           string  `json:"load"`
-	Outcome        Outcome `json:"outcome"`
-	// Reason is why the outcome is Unclear: TooFewBlocks or NoiseTooHigh.
-	Reason verdict.Reason `json:"reason,omitempty"`
-	// Points are the levels in ascending order of their connections.
-	Points []Point `json:"points"`
-	// From and To are the levels, in connections, between which the throughput stops rising; 0 if unknown. Of NotReached, From is
-	// the last level.
+	Implementation string         `json:"implementation"`
+	Load           string         `json:"load"`
+	Outcome        Outcome        `json:"outcome"`
+	Reason         verdict.Reason `json:"reason,omitempty"`
+	Points         []Point        `json:"points"`
+	// From and To enclose the limit, in connections; 0 if unknown. For NotReached, From is the last level.
 	From int32 `json:"fromConnections,omitempty"`
 	To   int32 `json:"toConnections,omitempty"`
-	// GeneratorLimitFrom is the first level at which the generator was the bottleneck; 0 if there is none. No level from it on can show
-	// a knee.
+	// GeneratorLimitFrom is the first level limited by the generator; no level from there on shows a knee.
 	GeneratorLimitFrom int32 `json:"generatorLimitFromConnections,omitempty"`
-	// Asymptotic is the estimate N* = Xmax · R(1): as many connections as it takes to keep the server busy all the time, if none
-	// waited for another. R(1) is 1 / X(1) where one connection has always one request in flight: it needs level 1, and is not given for several streams.
+	// Asymptotic is the estimate N* = Xmax · R(1): the connections that keep the server always busy if none waited
+	// for another. R(1) is 1 / X(1), so it needs level 1; it is not given for several streams.
 	Asymptotic *Estimate `json:"asymptoticConnections,omitempty"`
-	// Knee is the peak of the fitted curve, of outcome Knee only.
-	Knee *Estimate `json:"kneeConnections,omitempty"`
-	// Fit is the fitted curve, of outcome Knee only. It is not given for several streams: its parameters are of one request at a time.
+	Knee       *Estimate `json:"kneeConnections,omitempty"`
+	// Fit is for outcome Knee. It is not given for several streams, since its parameters assume one request at a
+	// time.
 	Fit *inference.USL `json:"usl,omitempty"`
 }
 
 // Point is one level of a sweep.
 type Point struct {
-	Connections int32 `json:"connections"`
-	// Throughput is nil where no cell counts.
-	Throughput *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
-	IsBound    bool               `json:"throughputIsLowerBound"`
-	// PerConnection is the throughput per connection as a share of that at level 1; nil without level 1.
+	Connections int32              `json:"connections"`
+	Throughput  *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
+	IsBound     bool               `json:"throughputIsLowerBound"`
+	// PerConnection is relative to level 1; nil without it.
 	PerConnection *float64 `json:"perConnectionShare,omitempty"`
-	// Residual is the measured throughput over the fitted curve's, less 1; nil without a fit.
+	// Residual is measured / fitted throughput - 1.
 	Residual *float64 `json:"residual,omitempty"`
 }
 
@@ -75,22 +70,21 @@ type Estimate struct {
 }
 
 const (
-	// leastElasticity is what a rise must come to: an added share of connections that brings less than a twentieth of that share is
-	// no rise that matters, however little noise there is.
+	// leastElasticity is the least rise that matters: a twentieth of the added share of connections, however little
+	// noise there is.
 	leastElasticity = 0.05
-	// flatElasticity is what the end of a rise may hide: where noise cannot rule out half of what the added connections could
-	// bring, it is unclear whether the throughput still rises.
+	// flatElasticity: if noise cannot rule out half of a proportional rise, it is unclear whether the throughput
+	// still rises.
 	flatElasticity = 0.5
-	// uslLevels and uslBeside are what the law needs: six levels, and two on each side of its peak. From four levels, resampled
-	// peaks ranged over six powers of ten.
+	// uslLevels and uslBeside are the law's needs: six levels, two on each side of the peak. From four levels,
+	// resampled peaks ranged over six powers of ten.
 	uslLevels, uslBeside = 6, 2
-	// uslMisfit is how far the fitted curve may miss any level, as a share. The law rounds off a sharp end, and would invent a peak
-	// beyond it: fitted to a server that rises to 10 connections and then stays, it puts a peak at 44, with a narrow interval.
+	// uslMisfit is how far the curve may miss any level. The law rounds off sharp ends: fitted to a server that rises
+	// to 10 connections and then stays, it invents a peak at 44, with a narrow interval.
 	uslMisfit = 0.1
 )
 
-// Of looks at every implementation under every load whose closed levels differ in connections alone. Steps of a search and
-// arrival rates are no such levels.
+// Of evaluates all loads whose closed levels differ in connections only.
 func Of(p planned.Run, groups []validity.Group, seed uint64) []Result {
 	out := []Result{}
 	for _, load := range sweeps(p.Levels) {
@@ -106,7 +100,6 @@ func Of(p planned.Run, groups []validity.Group, seed uint64) []Result {
 	return out
 }
 
-// sweeps are the loads with at least two levels of the closed model, each in ascending order of connections.
 func sweeps(levels []planned.Level) [][]planned.Level {
 	var out [][]planned.Level
 	for _, l := range levels {
@@ -127,16 +120,13 @@ func sweeps(levels []planned.Level) [][]planned.Level {
 	return out
 }
 
-// sweep gathers one implementation under one load.
 type sweep struct {
-	seed   uint64
-	levels []inference.BlockRates
-	// streams says that a connection has several requests in flight.
+	seed    uint64
+	levels  []inference.BlockRates
 	streams bool
 	out     Result
 }
 
-// add notes a level.
 func (s *sweep) add(g *validity.Group) {
 	rates := map[int32]float64{}
 	for _, c := range g.Cells {
@@ -151,8 +141,8 @@ func (s *sweep) add(g *validity.Group) {
 	}
 }
 
-// conclude decides where the throughput stops rising. A level has reached the limit if none after it rises over it; a lower bound
-// may rise over a level, and cannot reach the limit.
+// conclude decides where the throughput stops rising. A level is at the limit if none after it rises over it. A lower
+// bound may rise over a level, but cannot be at the limit.
 func (s *sweep) conclude() {
 	s.perConnection()
 	free := len(s.levels)
@@ -193,7 +183,6 @@ func (s *sweep) conclude() {
 	}
 }
 
-// perConnection relates each level's throughput to that of one connection.
 func (s *sweep) perConnection() {
 	first := s.out.Points[0]
 	if first.Connections != 1 || first.Throughput == nil || first.IsBound {
@@ -208,18 +197,16 @@ func (s *sweep) perConnection() {
 	}
 }
 
-// rise compares two levels block by block: what share of a proportional rise the throughput makes.
 type rise struct {
 	pairs           int
 	mean, low, high float64
 }
 
-// rises reports whether there is a rise beyond noise.
 func (r rise) rises() bool {
 	return r.pairs >= inference.MinPairs && r.low > 0 && r.mean >= leastElasticity
 }
 
-// step is the elasticity between two levels: the log of the ratio of throughputs over that of connections.
+// step is the elasticity: log ratio of throughputs over that of connections.
 func (s *sweep) step(from, to int) rise {
 	a, b := s.levels[from], s.levels[to]
 	proportional := math.Log(float64(b.Connections) / float64(a.Connections))
@@ -235,7 +222,6 @@ func (s *sweep) step(from, to int) rise {
 	return out
 }
 
-// ratios are the logs of one level's throughput over another's, in each block that has both.
 func (s *sweep) ratios(under, over int) []inference.Sample {
 	var out []inference.Sample
 	for _, b := range s.blocks() {
@@ -248,7 +234,6 @@ func (s *sweep) ratios(under, over int) []inference.Sample {
 	return out
 }
 
-// blocks are those with a cell that counts at any level, in order.
 func (s *sweep) blocks() []int32 {
 	var out []int32
 	for _, l := range s.levels {
@@ -260,8 +245,7 @@ func (s *sweep) blocks() []int32 {
 	return slices.Compact(out)
 }
 
-// asymptote estimates Xmax · R(1) from the levels that no generator limited. If the generator was the bottleneck elsewhere, Xmax is not
-// known.
+// asymptote: if the generator limited a level, Xmax is unknown.
 func (s *sweep) asymptote(free int) {
 	if s.levels[0].Connections != 1 || s.streams || free < len(s.levels) || free < 2 {
 		return
@@ -274,7 +258,6 @@ func (s *sweep) asymptote(free int) {
 	}
 }
 
-// best is the level with the largest mean throughput.
 func (s *sweep) best() int {
 	best := 0
 	for k, p := range s.out.Points {
@@ -285,8 +268,7 @@ func (s *sweep) best() int {
 	return best
 }
 
-// fit looks for the peak of the Universal Scalability Law, where levels and blocks suffice, the throughput falls again beyond its
-// largest by more than noise, and the curve misses no level.
+// fit needs enough levels and blocks, a fall beyond the peak by more than noise, and a curve that misses no level.
 func (s *sweep) fit(levels []inference.BlockRates) {
 	blocks := s.blocks()
 	if len(levels) < uslLevels || levels[0].Connections != 1 || len(blocks) < verdict.MinBlocks || s.step(s.best(), len(levels)-1).high >= 0 {
@@ -321,7 +303,6 @@ func (s *sweep) fit(levels []inference.BlockRates) {
 	}
 }
 
-// surrounded reports whether enough levels lie on each side of a knee.
 func surrounded(levels []inference.BlockRates, knee float64) bool {
 	below, above := 0, 0
 	for _, l := range levels {

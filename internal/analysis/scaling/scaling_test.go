@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// swept is a plan of one implementation under one sweep, and its groups with a throughput that a function says.
 func swept(connections []int32, blocks int, rate func(n float64, level, block int) float64) (planned.Run, []validity.Group) {
 	p := planned.Run{Baseline: "go", Implementations: []planned.Implementation{{Name: "go", Role: record.RoleContender, Baseline: true, CPUs: 1}}}
 	for _, c := range connections {
@@ -34,7 +33,7 @@ func swept(connections []int32, blocks int, rate func(n float64, level, block in
 	return p, groups
 }
 
-// curve is a server of given parameters, with the noise of a block that its levels share and noise of each cell.
+// curve is a server with noise of each block, shared by its levels, and of each cell.
 func curve(u inference.USL, noise float64, seed uint64) func(float64, int, int) float64 {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	shared := map[int]float64{}
@@ -60,7 +59,6 @@ func scaleOf(connections []int32, blocks int, rate func(float64, int, int) float
 	return Of(p, groups, 7)[0]
 }
 
-// boundFrom makes the throughput a lower bound from a level on.
 func boundFrom(connections int32) func([]validity.Group) {
 	return func(groups []validity.Group) {
 		for g := range groups {

@@ -10,29 +10,26 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// Cell is one level of one load in one trial, and how far it can be believed.
+// Cell is one level of one load in one trial.
 type Cell struct {
-	Trial   string `json:"trial"`
-	Block   int32  `json:"block"`
-	Attempt int32  `json:"attempt"`
-	// Raw is the key of the first generator's raw output; empty if there is none.
+	Trial    string   `json:"trial"`
+	Block    int32    `json:"block"`
+	Attempt  int32    `json:"attempt"`
 	Raw      string   `json:"raw,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
-	// PauseMicros is up to where the tool's own pauses may put a percentile of the latencies from the intended starts; 0 of a tool that keeps no rate.
+	// PauseMicros is how far the tool's pauses can move a percentile of latencies from intended starts.
 	PauseMicros int64 `json:"-"`
 	measured.Values
 }
 
-// facts are what the checks look at: all that is known of a cell, and what its run asks of it.
+// facts is the input of the checks: a cell and its run's requirements.
 type facts struct {
 	*measured.Facts
-	rules rules
-	// references are the baseline's answers, by the key of the request.
+	rules      rules
 	references map[string]*measured.Reference
 }
 
-// gather reads a cell. Sizes are nil if its trial stands alone.
 func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]measured.Sizes) (*facts, error) {
 	f, err := measured.Read(&r.decoder, l, i, t, sizes)
 	if err != nil {
@@ -41,7 +38,6 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 	return &facts{Facts: f, rules: r.rules, references: r.references}, nil
 }
 
-// judge runs all checks, and gives the cell with what they said.
 func (f *facts) judge() Cell {
 	m := f.Trial.Manifest
 	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Values: f.Values}
@@ -60,7 +56,6 @@ func (f *facts) judge() Cell {
 	return c
 }
 
-// mark adds a reason to a cell and lowers its validity.
 func (c *Cell) mark(r Reason) {
 	c.Reasons = append(c.Reasons, r)
 	if r.Weight == Void || c.Validity == Valid {
@@ -68,30 +63,29 @@ func (c *Cell) mark(r Reason) {
 	}
 }
 
-// has reports whether a cell has a reason of a kind.
 func (c *Cell) has(code Code) bool {
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
 }
 
-// Step is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
-// that missed is void by causes outside the implementation only, and never suspect.
+// Step is one tried rate. It is meant to miss in the end, so a missed one is void only by outside causes, and never
+// suspect.
 type Step struct {
 	Step int32 `json:"step"`
-	// Rate is the arrival rate in requests/s; Met says whether the bound was met, and Why why not: untrusted.
+	// Why is untrusted text.
 	Rate     int32    `json:"requestsPerSecond"`
 	Met      bool     `json:"met"`
 	Why      string   `json:"why,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Pinned   bool     `json:"pinned"`
-	// GeneratorLimited is true if a generator was busy and the server was not: a miss is then the generator's.
+	// GeneratorLimited means that only a generator was busy, so a miss is the generator's.
 	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 
-// hindrances make a load harder to bear and never easier: a bound that was met in spite of them was met.
+// hindrances only make a load harder: a bound met in spite of them was met.
 var hindrances = []Code{NoisyNeighbours, Steal, Throttled}
 
-// step returns what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
+// step: for a miss, what the implementation did is the outcome, no reason for doubt.
 func (f *facts) step(c Cell, s search.Step) Step {
 	out := Step{
 		Step: f.Level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: c.Pinning.Pinned,
@@ -113,8 +107,7 @@ func (f *facts) step(c Cell, s search.Step) Step {
 	return out
 }
 
-// Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server met the bound by wrong
-// answers.
+// Step judges one step by itself. Wrong: the server met the bound with wrong answers.
 func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step Step, wrong bool, err error) {
 	f, err := r.gather(l, i, t, nil)
 	if err != nil {

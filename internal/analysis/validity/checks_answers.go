@@ -15,7 +15,7 @@ func checkStatus(f *facts) []Reason {
 	return []Reason{{Code: WrongStatus, Weight: Void, Scope: ScopeCell, Value: float64(f.Errors.Status)}}
 }
 
-// checkBody voids a cell with any wrong body, as a wrong status does: a shorter answer is less work.
+// checkBody voids a cell with any wrong body: a shorter answer is less work.
 func checkBody(f *facts) []Reason {
 	if f.Errors.Body == 0 {
 		return nil
@@ -23,11 +23,11 @@ func checkBody(f *facts) []Reason {
 	return []Reason{{Code: WrongBody, Weight: Void, Scope: ScopeCell, Value: float64(f.Errors.Body)}}
 }
 
-// auditVoid: an audit whose greater part failed has seen too little of the answers to vouch for them.
+// auditVoid: an audit that failed for the most part has seen too few answers.
 const auditVoid = 0.5
 
-// checkAudit looks at what the agents saw of the answers beside the tool. An answer that never came is marked: the audit is a
-// client of few requests under a load that may fill every queue.
+// checkAudit looks at what the agents saw of the warm-up's answers. A missing answer only marks the cell: the audit
+// sends few requests under a load that may fill every queue.
 func checkAudit(f *facts) []Reason {
 	all := f.WarmupAudit()
 	var out []Reason
@@ -40,7 +40,7 @@ func checkAudit(f *facts) []Reason {
 	return out
 }
 
-// checkErrors relates failed requests to all: those that were completed, and those that were not because their connection failed.
+// checkErrors relates failed requests to all requests, including those lost with their connection.
 func checkErrors(f *facts) []Reason {
 	e := f.Errors
 	failed := e.Sum() - e.Status - e.Body
@@ -55,8 +55,9 @@ func checkErrors(f *facts) []Reason {
 	return []Reason{r}
 }
 
-// StarvedVoid: a starved connection hides, since it adds one timeout where a served one adds thousands of requests. A server
-// that answered 100 of 1,000 connections showed a few dozen timeouts, so they are related to the requests in flight, at one in a hundred.
+// StarvedVoid: a starved connection hides, since it adds one timeout where a served one adds thousands of requests. A
+// server that answered 100 of 1,000 connections showed a few dozen timeouts. So timeouts are related to the requests
+// in flight, at one in a hundred.
 const StarvedVoid = 0.01
 
 func checkStarved(f *facts) []Reason {
@@ -67,11 +68,13 @@ func checkStarved(f *facts) []Reason {
 	return []Reason{{Code: Starved, Weight: Void, Scope: ScopeCell, Value: share, Limit: StarvedVoid}}
 }
 
-// mixTolerance is by how much of itself the share of a request may differ from that of its weight, and mixShare by how much of all requests.
+// mixTolerance is the allowed difference of a request's share from its weight, relative to that share; mixShare is
+// the same relative to all requests.
 const mixTolerance, mixShare = 0.1, 0.02
 
-// checkMix voids a cell whose requests were not made as their weights say. All cells begin at the same place of their order, so that one with few requests
-// may lack the rare ones, and of two servers the slower one gets others than the faster one: their costs are those of different work then.
+// checkMix voids a cell whose requests do not match the weights. All cells begin at the same place of the order, so a
+// cell with few requests may lack the rare ones. A slower server then gets a different mix than a faster one, and
+// their costs are those of different work.
 func checkMix(f *facts) []Reason {
 	mix := f.Level.Mix
 	if len(mix) == 0 || f.Requests == 0 {
@@ -96,8 +99,8 @@ func checkMix(f *facts) []Reason {
 	return nil
 }
 
-// checkProtocol voids a cell that was to be answered in HTTP/2 and was not, be it by a single answer: what it measured is in part another protocol. A tool
-// that does not tell has told of none.
+// checkProtocol voids a cell if a single answer was not in the HTTP/2 that it asked for. A tool that does not report
+// the protocol counts as none.
 func checkProtocol(f *facts) []Reason {
 	if f.Level.Protocol != record.HTTP2 || f.HTTP2 == f.Requests {
 		return nil

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// shorterSuspect is the smallest difference that the verdicts tell apart. A page whose size changes from answer to answer may miss
-	// it; shorterVoid it does not miss on the average of a cell, unless the checks of the trials differ as well.
+	// shorterSuspect is the smallest difference that verdicts distinguish. A page of changing size may miss it. It
+	// does not miss shorterVoid on the average of a cell, unless the checks of the trials differ as well.
 	shorterSuspect, shorterVoid = inference.EquivalenceMargin, 0.25
-	// longerSuspect and longerVoid are wider, since the frames of a chunked body are on the wire and in no check: 6 bytes for each
-	// chunk, half of a body that is sent in words.
+	// longerSuspect and longerVoid are wider, since no check contains the frames of a chunked body: 6 bytes per
+	// chunk, half of a body that is sent word by word.
 	longerSuspect, longerVoid = 0.25, 1.0
 )
 
-// checkBytes compares the bytes that the tools read with the answer that the check before the trial got: half of them are another
-// answer, and twice as many too. A tool that does not look at bodies, such as wrk, tells no difference. Cells with answers that are
-// wrong by status or body say so already.
+// checkBytes compares the bytes that the tools read with the answer of the check before the trial: half as many, or
+// twice as many, are another answer. Tools such as wrk do not look at bodies. It skips cells that already have
+// answers with a wrong status or body.
 func checkBytes(f *facts) []Reason {
 	b := f.Bytes
 	if b == nil || b.Least <= 0 || f.Errors.Status+f.Errors.Body > 0 {
@@ -40,16 +40,16 @@ func checkBytes(f *facts) []Reason {
 }
 
 const (
-	// sidesApart: beyond what their checks differ by, the answers of two servers to the same request may differ by as much as the
-	// verdicts do not tell apart.
+	// sidesApart: beyond the difference of their checks, two servers' answers may differ by what verdicts do not
+	// distinguish.
 	sidesApart = inference.EquivalenceMargin
-	// scriptedApart and scriptedSlack: what a script asks for was checked by nobody, and the heads of two servers differ: those of
-	// good servers have from 60 to 200 bytes.
+	// scriptedApart and scriptedSlack: requests of a script are unchecked, and heads differ: those of good servers
+	// have 60 to 200 bytes.
 	scriptedApart, scriptedSlack = 0.25, 128
 )
 
-// checkSides compares the bytes for each answer of a contender's cells with those of the baseline's cell of the same block, and marks
-// both: which of them changed is not known. What their checks differ by is no news, and neither is what AnswerSize has said.
+// checkSides compares the bytes per answer of a contender's cells with the baseline's cell of the same block. It
+// marks both, since either may have changed. Differences of their checks and of AnswerSize are already known.
 func checkSides(contender, baseline *Group) {
 	for k := range contender.Cells {
 		a := &contender.Cells[k]
@@ -66,7 +66,8 @@ func checkSides(contender, baseline *Group) {
 	}
 }
 
-// apart reports whether the answers of two servers differ by more than their checks, their heads and the end of the load explain.
+// apart reports whether two servers' answers differ by more than their checks, their heads and the end of the load
+// explain.
 func apart(a, b measured.AnswerBytes) bool {
 	share, slack := sidesApart, max(a.Slack, b.Slack)
 	if a.Least <= 0 || b.Least <= 0 {

@@ -5,7 +5,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// weight is what a lack of pinning weighs.
+// weight returns the weight of missing pinning.
 func weight(pinning record.Strictness) Validity {
 	if pinning == record.Required {
 		return Void
@@ -13,8 +13,7 @@ func weight(pinning record.Strictness) Validity {
 	return Suspect
 }
 
-// generatorScope is what generators that share CPUs put in doubt: everything where they were to own them; otherwise what they
-// measured, and not what was seen of the server.
+// generatorScope is the whole cell if generators must own their CPUs, otherwise what they measured.
 func (f *facts) generatorScope() Scope {
 	if f.rules.generatorPinning == record.Required {
 		return ScopeCell
@@ -22,7 +21,7 @@ func (f *facts) generatorScope() Scope {
 	return ScopeLoad
 }
 
-// checkPinning wants each process to be allowed on exactly as many CPUs as it was to own. A list that was not read proves nothing.
+// checkPinning requires exactly the CPUs that each process should own. An unread list proves nothing.
 func checkPinning(f *facts) []Reason {
 	var out []Reason
 	for _, p := range f.Allowed() {
@@ -41,7 +40,6 @@ func checkPinning(f *facts) []Reason {
 	return out
 }
 
-// checkShared marks a generator on the server's own CPUs, or on another generator's.
 func checkShared(f *facts) []Reason {
 	var out []Reason
 	for _, o := range f.Overlaps() {
@@ -54,7 +52,7 @@ func checkShared(f *facts) []Reason {
 	return out
 }
 
-// checkTogether wants the two servers of a duet to be allowed on the same CPUs: what disturbs one shall disturb the other.
+// checkTogether requires the two servers of a duet to share the same CPUs, so that a disturbance hits both.
 func checkTogether(f *facts) []Reason {
 	list, together := f.Together()
 	if together {
@@ -64,15 +62,14 @@ func checkTogether(f *facts) []Reason {
 }
 
 const (
-	// generatorLimited: of good cells none had both sides at 95 %; below it the rest is the tool's own start and end.
+	// generatorLimited: no good cell had both sides at 95 %; the rest is the tool's start and end.
 	generatorLimited = 0.95
-	// generatorBusy: "less than 20 % idle", the usual watchdog, trips on 46 % of good cells (all fast servers), so it concerns the
-	// latencies only, in which waiting for a busy generator is counted.
+	// generatorBusy: the usual watchdog, "less than 20 % idle", trips on 46 % of good cells (all fast servers). So it
+	// marks latencies only, which include waiting for a busy generator.
 	generatorBusy = 0.8
 )
 
-// checkGenerator looks for the bottleneck. With several generators, one that is exhausted limits its own share of the load, which
-// is enough to make the sum a lower bound.
+// checkGenerator: one exhausted generator of several makes the sum a lower bound.
 func checkGenerator(f *facts) []Reason {
 	busiest := f.Busiest()
 	if busiest < generatorBusy {
@@ -84,11 +81,11 @@ func checkGenerator(f *facts) []Reason {
 	return []Reason{{Code: GeneratorBusy, Weight: Suspect, Scope: ScopeLatency, Value: busiest, Limit: generatorBusy}}
 }
 
-// neighboursSuspect: a share above 1 % is met in 25 % of good cells.
+// neighboursSuspect: a share above 1 % occurs in 25 % of good cells.
 const neighboursSuspect = 0.05
 
-// checkNeighbours looks at who else ran on the server's CPUs. On CPUs that are not the server's own, everybody is expected to, and
-// NotPinned has said so.
+// checkNeighbours looks at other processes on the server's CPUs. On CPUs that the server does not own they are
+// expected, and NotPinned has marked that.
 func checkNeighbours(f *facts) []Reason {
 	share, ok := f.Observed(measured.NeighbourShare)
 	if !ok {
@@ -97,14 +94,14 @@ func checkNeighbours(f *facts) []Reason {
 	return graded(NoisyNeighbours, share, min(neighboursSuspect, f.rules.neighboursVoid), f.rules.neighboursVoid)
 }
 
-// stealSuspect: steal above 0.1 % is met in 61 % of good cells.
+// stealSuspect: steal above 0.1 % occurs in 61 % of good cells.
 const stealSuspect = 0.01
 
 func checkSteal(f *facts) []Reason {
 	return graded(Steal, f.Steal(), min(stealSuspect, f.rules.stealVoid), f.rules.stealVoid)
 }
 
-// throttledVoid: exclusive CPUs have no quota, so that any throttling is a surprise; as a loss of CPU time it weighs like steal.
+// throttledVoid: exclusive CPUs have no quota, so throttling is unexpected. As lost CPU time it weighs like steal.
 const throttledVoid = 0.05
 
 func checkThrottled(f *facts) []Reason {
@@ -112,14 +109,15 @@ func checkThrottled(f *facts) []Reason {
 }
 
 const (
-	// utilisationSuspect and utilisationSlack: /proc/stat counts ticks of 10 ms, of which the first and the last may be cut, and samples who
-	// runs at each tick: work in bursts shorter than a tick was seen to be counted at half of its time. So a tenth of the CPUs is let pass.
+	// utilisationSuspect and utilisationSlack: /proc/stat counts 10 ms ticks by sampling who runs, and may cut the
+	// first and the last. Work in bursts shorter than a tick was seen at half of its time. So a tenth of the CPUs is
+	// allowed.
 	utilisationSuspect = 1.02
 	utilisationSlack   = 0.1
 )
 
-// checkUtilisation compares two clocks: a server cannot have used more CPU time, by its cgroup, than its own CPUs were busy. CPU
-// time over throughput would prove nothing, since one is computed from the other.
+// checkUtilisation compares two clocks: a server cannot use more CPU time (by its cgroup) than its own CPUs were
+// busy. CPU time over throughput would prove nothing, since one is computed from the other.
 func checkUtilisation(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.BusyNanos <= 0 || !f.Pinning.ServerPinned {
 		return nil
@@ -131,11 +129,10 @@ func checkUtilisation(f *facts) []Reason {
 	return []Reason{{Code: UtilisationLaw, Weight: Suspect, Scope: ScopeCell, Value: share, Limit: utilisationSuspect}}
 }
 
-// agentBusy: an agent that waits for its tool uses well below a hundredth of a CPU. Five hundredths weigh as much as those of other processes.
+// agentBusy: an agent that waits for its tool uses well below 1 % of a CPU. 5 % weighs like 5 % of other processes.
 const agentBusy = 0.05
 
-// checkAgents looks at what Loadstone itself costs: the agents beside the tools, and the observer, which must stay off the server's
-// own CPUs.
+// checkAgents looks at Loadstone's own cost: agents, and an observer on the server's CPUs.
 func checkAgents(f *facts) []Reason {
 	var out []Reason
 	if share := f.Observations[measured.AgentShare]; share > agentBusy {

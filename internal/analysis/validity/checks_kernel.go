@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// queueVoid: as many connections as must not be unanswered must not be refused or kept waiting for a second either.
+	// queueVoid: as many connections may be refused or delayed by a second as may stay unanswered.
 	queueVoid = StarvedVoid
-	// synSuspect: a second more for fewer than one connection in a thousand is beyond every percentile up to the 99.9th.
+	// synSuspect: a second more for fewer than one connection in a thousand is beyond the 99.9th percentile.
 	synSuspect = 0.001
-	// synSeconds is what the first retransmission of a handshake costs its connection, by RFC 6298, and synVoid the share of the
-	// connections' time that may be lost so: a tenth less is another load.
+	// synSeconds is what the first retransmission of a handshake costs (RFC 6298). synVoid is the share of the
+	// connections' time that may be lost this way: a tenth less is another load.
 	synSeconds, synVoid = 1, 0.1
 )
 
-// checkQueue looks for connections that found the server's queue of new connections full. The kernel drops their handshake without a
-// word, and they try again a second later. Whatever else the kernel drops there is marked and accuses nobody.
+// checkQueue looks for connections that found the server's accept queue full. The kernel silently drops their
+// handshake, and they retry a second later. Other drops of the kernel are only marked.
 func checkQueue(f *facts) []Reason {
 	h := f.Handshakes()
 	if h == nil {
@@ -29,8 +29,9 @@ func checkQueue(f *facts) []Reason {
 	return out
 }
 
-// checkHandshakes looks for handshakes that took a second and more, which no tool counts as a latency or an error. Related to segments
-// they would vanish: each cost a connection a second, and the level's connections in the closed model that much of their load.
+// checkHandshakes looks for handshakes of a second and more, which no tool counts as latency or error. It relates
+// them to connections, since they would vanish among segments. In the closed model each costs a second of a
+// connection's load.
 func checkHandshakes(f *facts) []Reason {
 	n, known := f.SynRetransmits()
 	share := n / f.Opened()
@@ -46,11 +47,11 @@ func checkHandshakes(f *facts) []Reason {
 	return []Reason{r}
 }
 
-// hungVoid is unansweredVoid: an answer that never comes is one, whether others came before it or not.
+// hungVoid is unansweredVoid: an answer that never comes weighs the same whether others came before or not.
 const hungVoid = unansweredVoid
 
-// checkHung looks for connections that were answered and then no more: a tool has one connection less, and says nothing. Where a
-// connection makes but a few requests in all, half a cell may pass between two answers, and with a script's the pause may be the script's.
+// checkHung looks for connections that were answered at first and then no more: the tool silently has one connection
+// less. It skips cells with few requests per connection, where long gaps are normal, and scripts, which may pause.
 func checkHung(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.Sockets == nil || f.Seen.Sockets.Hung == nil || !f.KeepsOpen() || f.Level.Scripted {
 		return nil
@@ -62,11 +63,11 @@ func checkHung(f *facts) []Reason {
 	return graded(Hung, float64(*s.Hung)/float64(s.Established), 0, hungVoid)
 }
 
-// generatorThrottled is what steal may take before it is marked: less of a quota is less than that.
+// generatorThrottled equals steal's limit: a quota takes CPU time as steal does.
 const generatorThrottled = stealSuspect
 
-// checkGeneratorThrottled looks for generators that a CPU quota held back. One that was for longer than voids a server's cell says of the
-// server's throughput but that it is at least so much, as one does whose CPUs are exhausted.
+// checkGeneratorThrottled looks for generators that a CPU quota held back. Beyond the share that voids a server's
+// cell, the throughput is only a lower bound, as with exhausted CPUs.
 func checkGeneratorThrottled(f *facts) []Reason {
 	var out []Reason
 	for i, r := range f.Runs {
@@ -80,5 +81,5 @@ func checkGeneratorThrottled(f *facts) []Reason {
 	return out
 }
 
-// heldBack reports whether a quota held a generator back for longer than is let pass.
+// heldBack reports whether a quota held a generator back too long.
 func (f *facts) heldBack() bool { return len(checkGeneratorThrottled(f)) > 0 }

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// watched makes of a good cell one whose agents have looked at everything and found nothing.
+// watched marks a good cell as fully observed, without findings.
 func watched(r *record.CellRun, o *record.CellObservation) {
 	none := int64(0)
 	r.Network.Handshakes, o.Network.Handshakes = &record.Handshakes{}, &record.Handshakes{}
@@ -24,10 +24,9 @@ func watched(r *record.CellRun, o *record.CellObservation) {
 	}
 }
 
-// hang makes connections hang.
 func hang(o *record.CellObservation, n int64) { o.Sockets.Hung = &n }
 
-// clock gives the last part of a cell another frequency.
+// clock changes the frequency in the second half of a cell.
 func clock(o *record.CellObservation, kHz int64) {
 	for k := len(o.Series.KHz) / 2; k < len(o.Series.KHz); k++ {
 		o.Series.KHz[k] = kHz
@@ -176,7 +175,6 @@ func TestChecksOfTheKernelAndTheAgents(t *testing.T) {
 	}
 }
 
-// watchedRun is a run whose agents have looked at everything.
 func watchedRun(o recordtest.Options) record.RunData {
 	d := recordtest.Run(o)
 	for i := range d.Trials {

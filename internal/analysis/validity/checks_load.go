@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// MinDuration: a tool that stopped itself before nine tenths of its time did not run what was planned. wrk ends within 0.1 s.
+	// MinDuration: a tool that stopped before nine tenths of its time did not run the plan. wrk ends within 0.1 s.
 	MinDuration = 0.9
-	// minSeconds: within a second no garbage collection, no timer and no drift of the machine has had its turn twice; the run that
-	// is remembered for it is one of 22 ms that made a winner by 16 %.
+	// minSeconds: within a second, garbage collection, timers and drift have not occurred twice. A run of 22 ms once
+	// made a winner by 16 %.
 	minSeconds = 1
-	// minRequests is the least number for which a 90th percentile is known: a mean of fewer is a mean of a few queues.
+	// minRequests is the least number with a known 90th percentile: a mean of fewer is a mean of a few queues.
 	minRequests = 10 * inference.SamplesBeyond
 )
 
-// checkTool wants a record and a measurement of each generator: without one of them the rest is another load.
+// checkTool: without a generator's measurement, the rest is another load.
 func checkTool(f *facts) []Reason {
 	var out []Reason
 	for i, r := range f.Runs {
@@ -39,7 +39,6 @@ func checkTool(f *facts) []Reason {
 	return out
 }
 
-// checkLabel compares what each tool says that it ran with the generator's share of the level.
 func checkLabel(f *facts) []Reason {
 	level := f.Level.Cell()
 	var out []Reason
@@ -59,7 +58,7 @@ func checkLabel(f *facts) []Reason {
 	return out
 }
 
-// checkDuration looks at the generator that stopped first: after it the rest was another load.
+// checkDuration looks at the generator that stopped first: after it, the rest was another load.
 func checkDuration(f *facts) []Reason {
 	if !f.Complete() || f.Level.DurationSeconds <= 0 {
 		return nil
@@ -84,11 +83,12 @@ func checkRequests(f *facts) []Reason {
 	return []Reason{{Code: TooFewRequests, Weight: Suspect, Scope: ScopeCell, Value: float64(f.Requests), Limit: minRequests}}
 }
 
-// rateVoid: a tenth less is another load, like a tenth less time.
+// rateVoid: a tenth less is another load, as with time.
 const rateVoid = 0.1
 
-// checkRate compares an arrival rate with what was started, since completions lag behind. What the tool does not count as dropped was started if it
-// ended somehow, or was in flight at the end. The steps of a search are meant to miss it in the end.
+// checkRate compares an arrival rate with the requests started, since completions lag behind. A request that was not
+// counted as dropped was started if it ended somehow or was in flight at the end. Steps of a search are meant to
+// miss.
 func checkRate(f *facts) []Reason {
 	asked := float64(f.Asked)
 	if asked <= 0 || f.Level.Step > 0 || !f.Complete() {
@@ -110,8 +110,8 @@ func checkRate(f *facts) []Reason {
 	return []Reason{r}
 }
 
-// checkExceeded looks for more answers than were asked for, which cannot be: the tool did not sustain the rate, or says something else than
-// it did. A tenth more is another load. A script may make several requests for each arrival.
+// checkExceeded looks for more answers than requested, which is impossible: the tool did not sustain the rate or
+// misreports it. A tenth more is another load. A script may make several requests per arrival.
 func checkExceeded(f *facts) []Reason {
 	if f.Level.Scripted || !f.Complete() {
 		return nil
@@ -134,20 +134,18 @@ func checkExceeded(f *facts) []Reason {
 }
 
 const (
-	// LittleSuspect and littleVoid: no more requests can be in flight than connections have streams; two hundredths are the tool's own
-	// start and end. The check is one-sided, since a rule of 10 % to both sides trips on 75 % of good cells: the time that a
-	// connection spends in the generator is in no latency.
+	// LittleSuspect and littleVoid: no more requests can be in flight than connections have streams; 2 % are the
+	// tool's start and end. The check is one-sided: a rule of 10 % to both sides trips on 75 % of good cells, since
+	// no latency contains a connection's time in the generator.
 	LittleSuspect, littleVoid = 1.02, 1.1
-	// littleQueue: of the requests that a busy generator has in flight, a tenth that is nowhere waits in it.
+	// littleQueue: if a tenth of the requests of a busy generator is unaccounted for, they wait in the generator.
 	littleQueue = 0.9
 )
 
-// obeysLittle reports whether the number of requests in flight is known, and was asked for: it is in the closed model.
 func obeysLittle(f *facts) bool {
 	return f.InFlight > 0 && f.Level.RequestsPerSecond <= 0 && f.Level.Step <= 0 && f.Level.Connections > 0
 }
 
-// checkLittle compares throughput times mean latency with the number of requests in flight, in the closed model.
 func checkLittle(f *facts) []Reason {
 	if !obeysLittle(f) {
 		return nil
@@ -159,9 +157,10 @@ func checkLittle(f *facts) []Reason {
 	return graded(LittlesLaw, share, LittleSuspect, littleVoid)
 }
 
-// checkInFlight looks for streams that carry no requests. The server may allow fewer streams, leave requests unanswered, or close
-// connections, which h2load does not open again. The sockets show none of this while other streams of their connection are busy. A busy
-// generator explains the gap by itself. Requests that the end of the load cuts off count as if they had taken the mean.
+// checkInFlight looks for streams that carry no requests. The server may allow fewer streams, leave requests
+// unanswered, or close connections, which h2load does not reopen. The sockets do not show this while other streams of
+// the connection are busy. A busy generator explains the gap by itself. Requests cut off at the end count as if they
+// took the mean.
 func checkInFlight(f *facts) []Reason {
 	if !obeysLittle(f) || f.Level.StreamsPerConnection <= 1 || f.Busiest() >= generatorBusy {
 		return nil
@@ -174,11 +173,11 @@ func checkInFlight(f *facts) []Reason {
 }
 
 const (
-	// skewMillis and skewShare: generators that start within 10 ms, or a hundredth of the cell, overlap in all but that.
+	// skewMillis and skewShare: generators that start within 10 ms, or 1 % of the cell, overlap in all but that.
 	skewMillis, skewShare = 10, 0.01
 )
 
-// checkSkew marks a cell whose generators may have started apart: what the clocks cannot exclude counts.
+// checkSkew counts the clocks' error.
 func checkSkew(f *facts) []Reason {
 	skew, ok := f.Observed(measured.StartSkew)
 	if !ok {

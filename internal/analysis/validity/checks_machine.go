@@ -9,8 +9,8 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// checkMachine voids a cell whose server, or one of whose generators, was not on the machine of most trials, or had not their tools:
-// then a difference is the machine's as likely as the implementation's.
+// checkMachine voids a cell whose server or generators were not on the machine, or not with the tools, of most
+// trials: a difference may then be the machine's.
 func checkMachine(f *facts) []Reason {
 	var out []Reason
 	for _, d := range f.rules.usual.OtherMachine(f.Facts) {
@@ -26,7 +26,7 @@ func checkMachine(f *facts) []Reason {
 	return out
 }
 
-// checkImage voids a cell whose implementation ran from another image than in the other trials: it is another implementation then.
+// checkImage voids a cell whose implementation ran from another image than in the other trials.
 func checkImage(f *facts) []Reason {
 	own, want, other := f.rules.usual.OtherImage(f.Facts)
 	if !other {
@@ -35,7 +35,7 @@ func checkImage(f *facts) []Reason {
 	return []Reason{{Code: DifferentImage, Weight: Void, Scope: ScopeCell, Subject: measured.SubjectServer, Detail: fmt.Sprintf("%s instead of %s", own, want)}}
 }
 
-// checkScript voids a cell of which a generator ran another script than the one that the run froze at its start: it is another load.
+// checkScript voids a cell if a generator ran another script than the one that the run froze at its start.
 func checkScript(f *facts) []Reason {
 	want := f.rules.usual.Script(f.Level.Load)
 	if want == "" {
@@ -55,22 +55,22 @@ func checkScript(f *facts) []Reason {
 }
 
 const (
-	// workSlower: on a machine with seven runnable tasks on two CPUs the same work, 50 ms apart, differed by 1.4 % in the median, and by
-	// more than a fifth, to either side, in 22 of 798 pairs.
+	// workSlower: on a machine with seven runnable tasks on two CPUs, the same work, 50 ms apart, differed by 1.4 %
+	// in the median, and by more than a fifth (either way) in 22 of 798 pairs.
 	workSlower = 0.2
-	// frequencyFell: a tenth less is another machine, as a tenth less of the rate is another load. It is asked of a CPU that is at work
-	// for half of the time at least: an idle one sets its clock as it likes.
+	// frequencyFell: a tenth less is another machine. busyCPU: only a CPU that works at least half of the time is
+	// checked, since an idle one sets its clock freely.
 	frequencyFell, busyCPU = 0.1, 0.5
 )
 
-// checkSpeed looks whether the server's CPU is as fast at the end of a cell as at its beginning. A CPU that becomes faster has been idle:
-// only one that becomes slower has been throttled, or has a neighbour on its core.
+// checkSpeed checks whether the server's CPU slowed down during a cell. Only a slower CPU was throttled or has a
+// neighbour on its core; one that becomes faster was idle.
 func checkSpeed(f *facts) []Reason {
 	var out []Reason
 	if before, after, ok := f.Worked(); ok && after/before-1 > workSlower {
 		out = append(out, Reason{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: after/before - 1, Limit: workSlower})
 	}
-	// Of CPUs that the server does not own some are idle, and slow for that.
+	// Among CPUs that the server does not own, some are idle and therefore slow.
 	busy := f.Pinning.ServerPinned && f.Level.RampToRequestsPerSecond == 0 && f.ServerUtilisation() >= busyCPU
 	if first, last, ok := f.Frequencies(); ok && busy && 1-last/first > frequencyFell {
 		out = append(out, Reason{Code: FrequencyFell, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: 1 - last/first, Limit: frequencyFell})
@@ -78,8 +78,8 @@ func checkSpeed(f *facts) []Reason {
 	return out
 }
 
-// checkMeasuredAudit looks at what an agent saw of the answers while they were measured. One that never came is marked and no more: these
-// are few requests, on a connection beyond those of the level.
+// checkMeasuredAudit looks at the answers that an agent read during the measured load. A missing one only marks:
+// these are few requests, on an extra connection.
 func checkMeasuredAudit(f *facts) []Reason {
 	all := f.MeasuredAudit()
 	var out []Reason
@@ -93,19 +93,19 @@ func checkMeasuredAudit(f *facts) []Reason {
 }
 
 const (
-	// stoodStill is the smallest difference that the verdicts tell apart: a pause of half a second in ten.
+	// stoodStill is the smallest difference that verdicts distinguish: a pause of half a second in ten.
 	stoodStill = inference.EquivalenceMargin
-	// stoodOnce: a single pause is no habit, and a machine that was busy with something else made one of 0.2 s in two of sixteen short
-	// cells. One of a fifth of the load is worth a word whatever caused it.
+	// stoodOnce: a single pause is no habit; a busy machine made one of 0.2 s in two of sixteen short cells. One of a
+	// fifth of the load is marked whatever the cause.
 	stoodOnce = 0.2
-	// otherCauses: a standstill of which half may be somebody else's doing is not the server's.
+	// otherCauses: if others may have caused half of a standstill, it is not the server's.
 	otherCauses = 0.5
 )
 
-// checkStalls marks the latencies of a closed load whose server stood still again and again, for a collection or a compaction say: a
-// connection that waits sends nothing, so that each of them adds one long latency where a user would have met many. Throughput and CPU
-// time are what they are. Latencies from an intended start contain it, and then it is an observation only. Nobody is accused of what the
-// hypervisor, a quota, others on the CPUs or lost segments can have done.
+// checkStalls marks the latencies of a closed load whose server stood still repeatedly, for garbage collection for
+// example. A waiting connection sends nothing, so each stall adds one long latency where users would have met many.
+// Throughput and CPU time stay right. Latencies from an intended start include stalls. Stalls that the hypervisor, a
+// quota, neighbours or lost segments may have caused are not counted.
 func checkStalls(f *facts) []Reason {
 	share, ok := f.Observed(measured.StillShare)
 	if !ok || share < stoodStill || f.Stills < 2 && share < stoodOnce || f.Level.RequestsPerSecond > 0 || f.Level.Step > 0 || f.HeldUp() >= otherCauses*share {

@@ -7,15 +7,16 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// evidence is something that checks look at. It applies where the cell is of a kind that has it, and is missing where it could not be read.
+// evidence is something that checks look at: applies says whether the cell should have it, missing whether it could
+// not be read.
 type evidence struct {
 	name    string
 	applies func(*facts) bool
 	missing func(*facts) bool
 }
 
-// allEvidence is in the order in which it is listed. CPU lists are not among it, since a list that was not read is NotPinned, and neither are
-// latencies, whose absence each tool explains.
+// allEvidence is in the order of listing. CPU lists are not part of it, since an unread list is NotPinned. Neither
+// are latencies, since each tool explains their absence.
 var allEvidence = []evidence{
 	{
 		name:    "the answer before the load",
@@ -66,13 +67,12 @@ var allEvidence = []evidence{
 	},
 }
 
-// seriesSeconds is from which length on a cell has enough intervals to be looked at over time: 11 of a tenth of a second, and some to
-// spare for samples that were taken late.
+// seriesSeconds is the least length with enough intervals of 0.1 s: 11, and some to spare for late samples.
 const seriesSeconds = 2
 
-// checkSeen marks a cell at which some check could not look: what nobody has looked at is not known to be good. What a cell of its kind does
-// not have, such as the answers of a script, the course of a duet or the warm-up of a load without one, is not missing. A cell without a
-// measurement or an observation says so already.
+// checkSeen marks a cell that some check could not examine: what is unchecked is not known to be good. What such a
+// cell never has (answers of a script, the course of a duet, a warm-up that was not planned) is not missing. Cells
+// without a measurement or observation are marked already.
 func checkSeen(f *facts) []Reason {
 	if !f.Complete() || f.Requests <= 0 || f.Seen == nil || f.Seen.Error != "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// checkObserver voids a cell whose server was not observed: neither its CPU time nor its pinning is known.
+// checkObserver voids a cell whose server was not observed: its CPU time and pinning are unknown.
 func checkObserver(f *facts) []Reason {
 	switch {
 	case f.Seen == nil:
@@ -20,14 +20,14 @@ func checkObserver(f *facts) []Reason {
 }
 
 const (
-	// growthBytes: less than a MiB is the allocator's own stock, which it takes in such pieces.
+	// growthBytes: less than 1 MiB is the allocator's own stock, taken in such pieces.
 	growthBytes = 1 << 20
-	// growthPerRequest: no allocator gives less than 16 bytes, so that slower growth is not one lost object a request.
+	// growthPerRequest: no allocator gives less than 16 bytes, so slower growth is not one lost object per request.
 	growthPerRequest = 16
 )
 
-// checkMemory looks for memory that is lost with each request. A cache or a pool that fills grows in the first half and slows
-// down; a leak goes on at the same pace.
+// checkMemory looks for memory lost with each request. A cache or pool slows down in the second half; a leak does
+// not.
 func checkMemory(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.RSSStartBytes <= 0 || f.Seen.RSSMiddleBytes <= 0 || f.Requests <= 0 {
 		return nil
@@ -40,7 +40,7 @@ func checkMemory(f *facts) []Reason {
 	return []Reason{{Code: MemoryGrows, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: each, Limit: growthPerRequest}}
 }
 
-// slowedDown: a server whose last third has less than half the speed of its first is two servers, and its mean is of neither.
+// slowedDown: with less than half of its first third's speed in its last third, a cell's mean describes neither.
 const slowedDown = 0.5
 
 func checkSlowdown(f *facts) []Reason {
@@ -52,22 +52,22 @@ func checkSlowdown(f *facts) []Reason {
 }
 
 const (
-	// unansweredVoid is StarvedVoid, seen from the server: of fewer than a hundred connections a single one is enough.
+	// unansweredVoid is StarvedVoid as seen by the server: below a hundred connections, one is enough.
 	unansweredVoid = StarvedVoid
-	// unfair: Jain's index is 0.8 if a fifth of the connections get nothing, or if their shares vary by half of the mean.
+	// unfair: Jain's index is 0.8 if a fifth of the connections get nothing, or if shares vary by half of the mean.
 	unfair = 0.8
-	// fairRequests: with k requests a connection chance alone makes the index about k / (k + 1).
+	// fairRequests: with k requests per connection, chance alone makes the index about k / (k + 1).
 	fairRequests = 20
-	// missingConnections: one in a hundred that is not there is enough to be another level; missingVoid: a tenth less is another load, as
-	// with the rate and the time.
+	// missingConnections: one missing in a hundred is another level. missingVoid: a tenth less is another load, as
+	// with rate and time.
 	missingConnections, missingVoid = 0.99, 0.9
-	// reopenedSuspect and reopenedVoid: a connection a hundred requests is the habit of some servers, and costs the rest little; one
-	// for every second request is no keep-alive.
+	// reopenedSuspect: some servers close a connection every hundred requests, at little cost. reopenedVoid:
+	// reopening for every second request is no keep-alive.
 	reopenedSuspect, reopenedVoid = 0.01, 0.5
 )
 
-// checkSockets looks at the server's connections shortly before the end of the load. One that has just been opened anew is
-// unanswered without being starved: as many as are opened for each request are let pass, twice.
+// checkSockets looks at connections shortly before the end. Just reopened ones are unanswered but not starved, so
+// twice their share is allowed.
 func checkSockets(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.Sockets == nil || !f.KeepsOpen() {
 		return nil
@@ -78,16 +78,16 @@ func checkSockets(f *facts) []Reason {
 		share := float64(s.Unanswered)/float64(s.Established) - 2*f.Reopened()
 		out = append(out, graded(Unanswered, share, 0, unansweredVoid)...)
 	}
-	// Connections that make a mix get answers of different sizes, and their bytes differ by chance.
+	// With a mix, answers differ in size, so the bytes per connection differ by chance.
 	if s.Established > 0 && len(f.Level.Mix) == 0 && s.Jain < unfair && f.Requests >= fairRequests*s.Established {
 		out = append(out, Reason{Code: Unfair, Weight: Suspect, Scope: ScopeLatency, Subject: measured.SubjectServer, Value: s.Jain, Limit: unfair})
 	}
 	return out
 }
 
-// checkConnections wants the level's connections to be there: those that are open near the end of the load, and those that were refused
-// as well if the tool never tries again. Beside a generator that is busy, held back or without ports they are marked and accuse nobody.
-// A script may hold as many as it likes. Those that are on their way, since the server closes some, are let pass as in checkSockets.
+// checkConnections requires the connections to be open near the end. Refused ones count as missing if the tool never
+// retries. A busy, held-back or portless generator only marks the cell. Scripts may hold any number; reopened ones
+// are allowed for as in checkSockets.
 func checkConnections(f *facts) []Reason {
 	if !f.KeepsOpen() || f.Level.Connections <= 0 || f.Level.Scripted {
 		return nil
@@ -110,7 +110,7 @@ func checkConnections(f *facts) []Reason {
 	return []Reason{{Code: MissingConnections, Weight: Void, Scope: ScopeCell, Subject: measured.SubjectServer, Value: max(share, 0), Limit: missingVoid}}
 }
 
-// checkKeepAlive looks for a server that closes connections which were to stay open: the tool opens new ones and says nothing.
+// checkKeepAlive looks for a server that closes keep-alive connections: the tool silently opens new ones.
 func checkKeepAlive(f *facts) []Reason {
 	if f.Level.Connection != record.KeepAlive {
 		return nil
@@ -119,10 +119,10 @@ func checkKeepAlive(f *facts) []Reason {
 }
 
 const (
-	// retransmits: on one machine or one switch nothing is lost unless a queue overflows.
+	// retransmits: on one machine or switch nothing is lost unless a queue overflows.
 	retransmits = 0.01
-	// localPorts is the kernel's default range of local ports, about 28,200, for records that do not tell it, and portsSuspect how full it
-	// may be.
+	// localPorts is the kernel's default number of local ports (about 28,200), for records without it. portsSuspect
+	// is how full the range may be.
 	localPorts, portsSuspect = 28_000, 0.9
 )
 

@@ -9,9 +9,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// checkSiblings finds a generator on the other hardware thread of the server's core. Two busy threads of a core have about 60 % of its
-// speed each, and how much it is depends on what the other does: a server beside its own generator is measured on a CPU that is not its
-// own, which weighs like a lack of pinning.
+// checkSiblings finds a generator on the sibling hardware thread of the server's core. Two busy threads of a core
+// have about 60 % of its speed each, depending on the other's work. So this weighs like missing pinning.
 func checkSiblings(f *facts) []Reason {
 	var out []Reason
 	for _, g := range f.OnThreads() {
@@ -20,7 +19,8 @@ func checkSiblings(f *facts) []Reason {
 	return out
 }
 
-// UnseenSiblings says, as a sentence, that nobody has looked at who used the other threads of the server's cores; empty if there are none.
+// UnseenSiblings returns a sentence if the sibling threads of the server's cores were not observed; empty if there
+// are none.
 func UnseenSiblings(server record.ObserverResult, seen *record.CellObservation) string {
 	var list []string
 	for _, cpu := range measured.Siblings(server, seen) {

@@ -7,20 +7,20 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// grow makes the server's memory grow in both halves of a cell, by bytes.
+// grow adds memory, in bytes, in each half of a cell.
 func grow(o *record.CellObservation, first, second int64) {
 	o.RSSMiddleBytes = o.RSSStartBytes + first
 	o.RSSBytes = o.RSSMiddleBytes + second
 }
 
-// slow makes the second half of a cell slower, to a share of the first half's speed.
+// slow reduces the second half of a cell to a share of its speed.
 func slow(counts []int64, share float64) {
 	for k := len(counts) / 2; k < len(counts); k++ {
 		counts[k] = int64(float64(counts[k]) * share)
 	}
 }
 
-// still makes the server send nothing in the last intervals of every so many.
+// still stops the server in the last intervals of every so many.
 func still(s *record.Series, intervals, every int) {
 	for k := range s.SegmentsOut {
 		if k%every >= every-intervals {
@@ -29,12 +29,11 @@ func still(s *record.Series, intervals, every int) {
 	}
 }
 
-// meanLatency replaces the observed latencies by ones of a mean, in microseconds.
 func meanLatency(r *record.CellRun, mean int64) {
 	r.Measurement.Latency[0] = recordtest.Equal(record.Observed, mean, r.Measurement.Requests)
 }
 
-// inFlight makes Little's law say a number of requests in flight.
+// inFlight sets latencies so that Little's law gives n.
 func inFlight(r *record.CellRun, n float64) {
 	m := r.Measurement
 	meanLatency(r, int64(n*float64(m.DurationMicros)/float64(m.Requests)))

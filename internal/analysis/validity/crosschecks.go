@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// warmupTrend and warmupTrials: first and last third of good cells differ by 5 % in 19 % of them, so that it takes 10 %, to the
-	// same side, in four of five trials.
+	// warmupTrend and warmupTrials: the first and last third of good cells differ by 5 % in 19 % of them. So it takes
+	// 10 %, in the same direction, in four of five trials.
 	warmupTrend, warmupTrials = 0.1, 0.8
-	// warmupMin is the number of trials from which on "in most of them" means something.
+	// warmupMin is the least number of trials for "most of them".
 	warmupMin = 3
-	// asymmetry: other processes disturb both sides of a comparison alike unless their shares differ by more than three hundredths.
+	// asymmetry: other processes disturb both sides alike unless their shares differ by more than 3 %.
 	asymmetry = 0.03
 )
 
-// crossCheck runs the checks that need more than one cell, on what the cells themselves have said. They mark and never void, so that
-// merged distributions stay what they are.
+// crossCheck runs the checks that need several cells. They mark and never void, so merged distributions stay as they
+// are.
 func crossCheck(p planned.Run, groups []Group) {
 	for _, l := range p.Levels {
 		var peers []*Group
@@ -47,7 +47,7 @@ func crossCheck(p planned.Run, groups []Group) {
 	}
 }
 
-// checkWarmup marks the cells of a group most of which go on getting faster, or slower, while they are measured.
+// checkWarmup marks a group's cells if most of them keep getting faster, or slower, while measured.
 func checkWarmup(g *Group) {
 	var known int
 	hit := map[bool][]*Cell{}
@@ -71,8 +71,8 @@ func checkWarmup(g *Group) {
 	}
 }
 
-// checkAsymmetry compares the noisy neighbours of each block's cells, and marks both cells of each pair that differs. A void cell is
-// compared with nothing.
+// checkAsymmetry compares the noisy neighbours of each block's cells and marks both cells of a pair that differs. It
+// skips void cells.
 func checkAsymmetry(peers []*Group) {
 	for _, g := range peers {
 		for k := range g.Cells {

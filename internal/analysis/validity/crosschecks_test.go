@@ -20,7 +20,6 @@ func pair(blocks int32) record.RunData {
 	})
 }
 
-// reasonsOf are the reasons of each block's cell of an implementation at 100 connections.
 func reasonsOf(t *testing.T, d record.RunData, implementation string) (out [][]finding) {
 	t.Helper()
 	got, err := read(d)

@@ -1,10 +1,11 @@
-// Package validity says how far each cell of a run can be believed. A cell is one level of one load in one trial, and a trial is one fresh
-// process. What is known of it is read by internal/analysis/measured; here are the thresholds, and what they stand for.
+// Package validity decides how far each cell of a run can be trusted. A cell is one level of one load in one trial,
+// and a trial is one fresh process. Package measured reads the facts; this package holds the thresholds and their
+// reasons.
 //
-// Every cell is Valid, Suspect or Void, by the checks whose list is in validity.go. Those that need more than one cell, in
-// crosschecks.go, come after all others, and mark but never void. A Void cell enters no mean, no distribution and no
-// comparison, and is listed with its reasons; a Suspect cell enters all of them, and is marked.
+// Every cell is Valid, Suspect or Void, by the checks listed in validity.go. Checks that need several cells
+// (crosschecks.go) run last; they mark but never void. A Void cell enters no mean, distribution or comparison, and is
+// listed with its reasons. A Suspect cell enters all of them, and is marked.
 //
-// A server is accused only of what nobody else can have done: faults.go says which reasons are of an implementation's own making, which are
-// external disturbances, and which may follow from those.
+// faults.go separates an implementation's own failures from external disturbances and what may follow from those. A
+// server is blamed only for what nothing else can have caused.
 package validity

@@ -9,16 +9,17 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// otherWork is the part of an answer by which a body may be shorter or longer than the baseline's and still be the same work: the
-// smallest difference that the verdicts tell apart. It is related to the whole answer, since a server sends its head as well: ten bytes
-// or eleven beside a head of a hundred are the same work, and a page of half the size is not.
+// otherWork is how much an answer's body may differ from the baseline's and still be the same work: the smallest
+// difference that verdicts distinguish. It relates to the whole answer, head included: 10 or 11 bytes next to a head
+// of 100 are the same work, half a page is not.
 const otherWork = inference.EquivalenceMargin
 
-// checkEquivalence compares the answers of the trial with the baseline's, of a mix those to each of its requests: the worst of what it finds is said.
-// Another status voids: it is other work, and an error page often less. So does a body of clearly another size: who sends less has an advantage. Another
-// body of the same size is marked: it may be as much work, and a user who needs it to be the same sets expect.body, which is checked before each trial. A
-// baseline whose own bodies differ from trial to trial has a range of sizes, and no body that another could be. Where the user says that any body will
-// do, only the status is compared. Heads may differ in size; that is a fact of the environment.
+// checkEquivalence compares the trial's answers with the baseline's and returns the worst finding of all requests.
+//
+// Another status voids: it is other work, and an error page is often less. So does a body of clearly different size.
+// Another body of the same size only marks: it may be as much work, and a user who needs equality sets expect.body,
+// which is checked before each trial. If the baseline's own bodies vary, only their range of sizes counts. If the
+// spec accepts any body, only the status is compared. Heads may differ in size; the environment lists that.
 func checkEquivalence(f *facts) []Reason {
 	if f.Level.Scripted {
 		return nil
@@ -44,7 +45,7 @@ func checkEquivalence(f *facts) []Reason {
 	return worst
 }
 
-// nameOf names what was asked: by its path, or in a mix, where two requests may share one, by its key.
+// nameOf names a request by its path, or in a mix, where two may share a path, by its key.
 func nameOf(l planned.Level, r *record.Response) string {
 	if len(l.Mix) == 0 {
 		return r.Path
@@ -52,7 +53,7 @@ func nameOf(l planned.Level, r *record.Response) string {
 	return r.Key()
 }
 
-// otherAnswer is what an answer that is not the baseline's does to the cell; Valid if it is the same work.
+// otherAnswer returns the weight of an answer that is not the baseline's; Valid if it is the same work.
 func otherAnswer(asked planned.Asked, own *record.Response, reference *measured.Reference) Validity {
 	if own.Status != reference.Status {
 		return Void

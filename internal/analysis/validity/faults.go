@@ -6,14 +6,14 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/measured"
 )
 
-// implementationCodes are the reasons that are of the implementation's own making.
+// implementationCodes are the reasons that the implementation itself causes.
 var implementationCodes = []Code{
 	WrongStatus, WrongBody, WrongAnswers, AuditFailed, NotEquivalent, AnswerSize, Errors, Starved, NoRequests, Unanswered, MissingConnections, KeepAliveLost,
 	Hung, QueueOverflows,
 }
 
-// ImplementationFailure reports whether the cell is void because of an implementation failure. A rate that was missed is one unless a
-// generator was busy, and neither that nor a connection left waiting is one where the machine was at fault.
+// ImplementationFailure reports whether the implementation made the cell void. A missed rate counts unless a
+// generator was busy; reasons in mayFollow do not count next to an external disturbance.
 func (c Cell) ImplementationFailure() bool {
 	outside := c.HasExternalReason()
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool {
@@ -24,28 +24,25 @@ func (c Cell) ImplementationFailure() bool {
 	})
 }
 
-// externalCodes are the reasons that void a cell without a failure of what was measured.
 var externalCodes = []Code{NoisyNeighbours, Steal, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
 
-// HasExternalReason reports whether a cell is void because of an external disturbance, whatever else voids it.
+// HasExternalReason reports whether an external disturbance voids the cell.
 func (c Cell) HasExternalReason() bool { return slices.ContainsFunc(c.Reasons, Reason.External) }
 
-// External reports whether this voids a cell without being a failure of what was measured.
 func (r Reason) External() bool { return r.Weight == Void && slices.Contains(externalCodes, r.Code) }
 
-// mayFollow are the reasons that an external disturbance can bring about: next to one, they are no failure of the implementation. A server
-// that got a sixth of its CPU for a second has left 14 of 20 connections of ab without an answer for longer than half of it (Hung), and
-// answers rightly.
+// mayFollow are reasons that an external disturbance can cause. Next to one they are no failure of the
+// implementation. A server that got a sixth of its CPU for a second left 14 of 20 ab connections unanswered for more
+// than half of it (Hung), although it answers correctly.
 var mayFollow = []Code{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes, Hung, Unanswered, NoRequests, AuditFailed}
 
-// Disturbed reports whether a cell is void for nothing but external disturbances and what may follow from them.
+// Disturbed reports whether only external disturbances, and what may follow, void the cell.
 func (c Cell) Disturbed() bool {
 	return c.HasExternalReason() && !slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Weight == Void && !slices.Contains(externalCodes, r.Code) && !slices.Contains(mayFollow, r.Code)
 	})
 }
 
-// SuspectLatencies counts the suspect cells of which only the latencies are.
 func (g *Group) SuspectLatencies() int {
 	n := 0
 	for _, c := range g.Cells {
@@ -57,8 +54,8 @@ func (g *Group) SuspectLatencies() int {
 	return n
 }
 
-// ImplementationFailures counts the cells that are void because of an implementation failure. A rate that it did not sustain is judged
-// level by level and counted there, if the level has one.
+// ImplementationFailures counts the cells that the implementation made void. With imposed set, it skips missed rates,
+// which are judged per level.
 func (g *Group) ImplementationFailures(imposed bool) int {
 	n := 0
 	for _, c := range g.Cells {
@@ -72,8 +69,7 @@ func (g *Group) ImplementationFailures(imposed bool) int {
 	return n
 }
 
-// MissedRate reports whether the server did not sustain an imposed rate by far: a few arrivals in a hundred may be lost to the tool's own
-// pauses, and accuse nobody.
+// MissedRate reports whether the server missed an imposed rate by far, not just by the tool's pauses.
 func (c Cell) MissedRate() bool {
 	other := slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(implementationCodes, r.Code)
@@ -83,13 +79,12 @@ func (c Cell) MissedRate() bool {
 	})
 }
 
-// SustainedRate reports whether the server sustained an imposed rate, in a cell that counts.
 func (c Cell) SustainedRate() bool { return c.Validity != Void && !c.has(RateMissed) }
 
-// NearlySustainedRate reports whether less than a tenth of an imposed rate was missed, in a cell that counts, whatever the cause.
+// NearlySustainedRate reports whether less than a tenth was missed, whatever the cause.
 func (c Cell) NearlySustainedRate() bool { return c.Validity != Void && c.has(RateMissed) }
 
-// Waited reports whether requests of the cell may have waited in the generator. A void cell says nothing of that.
+// Waited reports whether requests may have waited in the generator; false for a void cell.
 func (c Cell) Waited() bool {
 	return c.Validity != Void && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == GeneratorLimited || r.Code == GeneratorBusy })
 }

@@ -18,14 +18,12 @@ type Group struct {
 	record.Point
 	Implementation string      `json:"implementation"`
 	Role           record.Role `json:"role"`
-	// Valid, Suspect and Void count the measured cells; the summaries are over those that are not Void.
+	// Summaries cover cells that are not Void.
 	Valid   int `json:"valid"`
 	Suspect int `json:"suspect"`
 	Void    int `json:"void"`
-	// Missing counts the planned cells without a record.
 	Missing int `json:"missing"`
-	// Pinned counts the cells whose server and generators owned their CPUs.
-	Pinned int `json:"pinned"`
+	Pinned  int `json:"pinned"`
 
 	Throughput       *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
 	MeanLatency      *inference.Summary `json:"meanLatencyMicros,omitempty"`
@@ -35,46 +33,38 @@ type Group struct {
 	ServerRSS        *inference.Summary `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory *inference.Summary `json:"serverPeakMemoryBytes,omitempty"`
 	LatencyKind      string             `json:"meanLatencyKind,omitempty"`
-	// MeanLatencyLow is the lower end of MeanLatency, which is then the upper one; nil where latencies are known exactly.
+	// MeanLatencyLow is nil if latencies are exact.
 	MeanLatencyLow    *inference.Summary `json:"meanLatencyLowMicros,omitempty"`
 	ThroughputIsBound bool               `json:"throughputIsLowerBound"`
 
 	Requests int64 `json:"requests"`
-	// Errors are summed over all cells, the void ones included.
-	Errors record.Errors `json:"errors"`
-	// Latency holds the merged distribution of each kind.
-	Latency []measured.Distribution `json:"latency"`
-	// Observations are what else was seen, in a fixed order; those that no cell has are left out.
-	Observations []measured.Observation `json:"observations"`
-	// OverTime is the group's throughput over time; nil if nothing was sampled.
-	OverTime *measured.OverTime `json:"overTime,omitempty"`
-	// Findings say what is wrong with cells of the group, gathered by kind.
-	Findings []Finding `json:"findings"`
-	// Cells are the group's measured cells in the order of their blocks.
-	Cells []Cell `json:"cells"`
+	// Errors include void cells.
+	Errors       record.Errors           `json:"errors"`
+	Latency      []measured.Distribution `json:"latency"`
+	Observations []measured.Observation  `json:"observations"`
+	OverTime     *measured.OverTime      `json:"overTime,omitempty"`
+	Findings     []Finding               `json:"findings"`
+	Cells        []Cell                  `json:"cells"`
 }
 
-// GroupAt is an implementation at a point; nil if there is none.
+// GroupAt returns an implementation at a point; nil if there is none.
 func GroupAt(groups []Group, at record.Point, implementation string) *Group {
 	return util.First(groups, func(g *Group) bool {
 		return g.Point == at && g.Implementation == implementation
 	})
 }
 
-// Reader reads the cells of a run and judges them.
+// Reader reads and judges the cells of a run.
 type Reader struct {
-	rules rules
-	plan  planned.Run
-	// trials are those of each implementation, by its name and in the order of their blocks.
-	trials map[string][]*record.TrialData
-	// references are the baseline's answers, by the key of the request.
+	rules      rules
+	plan       planned.Run
+	trials     map[string][]*record.TrialData
 	references map[string]*measured.Reference
-	// sizes are those of each implementation's answers, by path.
-	sizes   map[string]map[string]measured.Sizes
-	decoder histogram.Decoder
+	sizes      map[string]map[string]measured.Sizes
+	decoder    histogram.Decoder
 }
 
-// NewReader reads the records of a run, in which each trial is of one server. It refuses those of another run or plan.
+// NewReader refuses records of another run or plan. Each trial has one server.
 func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
 	trials, err := index(data, p)
 	if err != nil {
@@ -87,13 +77,13 @@ func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
 	return &r, nil
 }
 
-// Pinning is what the run asks of its servers' CPUs.
+// Pinning returns what the run requires of its servers' CPUs.
 func (r *Reader) Pinning() record.Strictness { return r.rules.pinning }
 
-// Trials are the trials of an implementation, in the order of their blocks.
+// Trials are in block order.
 func (r *Reader) Trials(implementation string) []*record.TrialData { return r.trials[implementation] }
 
-// Groups gathers every implementation at every level, checks the groups against each other and describes them.
+// Groups includes cross-checks and summaries.
 func (r *Reader) Groups() ([]Group, error) {
 	var out []Group
 	for _, l := range r.plan.Levels {
@@ -113,7 +103,6 @@ func (r *Reader) Groups() ([]Group, error) {
 	return out, nil
 }
 
-// group gathers one implementation at one level, and merges the latencies of the cells that are not void.
 func (r *Reader) group(l planned.Level, i planned.Implementation, trials []*record.TrialData) (Group, error) {
 	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Cells: []Cell{}}
 	merged := measured.Distributions{}
@@ -136,7 +125,6 @@ func (r *Reader) group(l planned.Level, i planned.Implementation, trials []*reco
 	return g, nil
 }
 
-// count adds a cell to the group's totals.
 func (g *Group) count(c Cell) {
 	switch c.Validity {
 	case Valid:
@@ -156,7 +144,6 @@ func (g *Group) count(c Cell) {
 	g.Errors = measured.AddErrors(g.Errors, c.Errors)
 }
 
-// summarise counts the cells and describes those that are not void.
 func (g *Group) summarise() {
 	var counted []measured.Values
 	for _, c := range g.Cells {
@@ -189,7 +176,7 @@ func (g *Group) summarise() {
 	g.ServerPeakMemory = over(func(c measured.Values) *float64 { return c.ServerPeakMemory })
 }
 
-// ofKind is a cell's value if it is of the group's kind of latency: two kinds are never averaged.
+// ofKind returns nil if the cell's kind of latency is not the group's: two kinds are never averaged.
 func (g *Group) ofKind(c measured.Values, value *float64) *float64 {
 	if string(c.MeanLatencyKind) != g.LatencyKind {
 		return nil
@@ -197,7 +184,7 @@ func (g *Group) ofKind(c measured.Values, value *float64) *float64 {
 	return value
 }
 
-// index sorts the trials of each implementation by block, and refuses records of another run or plan.
+// index refuses records of another run or plan.
 func index(data record.RunData, p planned.Run) (map[string][]*record.TrialData, error) {
 	out := map[string][]*record.TrialData{}
 	for i := range data.Trials {
@@ -222,26 +209,25 @@ func index(data record.RunData, p planned.Run) (map[string][]*record.TrialData, 
 	return out, nil
 }
 
-// Finding gathers the reasons of one kind over the cells of a group.
+// Finding gathers the reasons of one kind over a group's cells.
 type Finding struct {
 	Code    Code     `json:"code"`
 	Weight  Validity `json:"weight"`
 	Scope   Scope    `json:"scope"`
 	Subject string   `json:"subject,omitempty"`
-	// Blocks are those whose cells it hit.
-	Blocks []int32 `json:"blocks"`
+	Blocks  []int32  `json:"blocks"`
 	// Least and Most are the range of Reason.Value, Limit is Reason.Limit.
 	Least float64 `json:"least,omitempty"`
 	Most  float64 `json:"most,omitempty"`
 	Limit float64 `json:"limit,omitempty"`
-	// Details are the distinct texts, at most maxDetails of them: untrusted.
+	// Details are at most maxDetails distinct texts (untrusted).
 	Details []string `json:"details,omitempty"`
 }
 
-// maxDetails bounds the distinct texts of a finding: a tool may fail with another text each time.
+// maxDetails bounds a finding's texts: a tool may fail with another text each time.
 const maxDetails = 3
 
-// Findings gathers what hit a group's cells, void reasons first.
+// Findings lists void reasons first.
 func Findings(cells []Cell) []Finding {
 	out := []Finding{}
 	for _, c := range cells {
@@ -264,7 +250,6 @@ func Findings(cells []Cell) []Finding {
 	return out
 }
 
-// gravest orders weights for people: what voids a cell comes first.
 func gravest(w Validity) int {
 	if w == Void {
 		return 0

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// mixedPair is a run of two equal servers at one level of a mix of two requests, which are answered alike.
 func mixedPair() record.RunData {
 	d := pair(1)
 	for i := range d.Manifest.Plan.Cells {

@@ -9,28 +9,25 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Program is one process of a program that measures itself, and how far what it printed can be believed.
+// Program is one process that measures itself, and how far its output can be trusted.
 type Program struct {
 	Implementation string `json:"implementation"`
-	// Output is the key of what it printed; empty if there is none.
+	// Output is the key of its output; empty if there is none.
 	Output string `json:"output,omitempty"`
 	// Seconds is how long it ran.
 	Seconds float64 `json:"seconds"`
 	Cell
 }
 
-// programChecks are those of all checks that need no load.
 var programChecks = []func(*facts) []Reason{checkObserver, checkCPUTimes, checkPinning, checkNeighbours, checkSteal, checkThrottled, checkMachine, checkImage}
 
-// unobservedChecks are those of a process of which its kind of work leaves no observation: its pod and its image are known all the same.
+// unobservedChecks are for kinds of work without observations.
 var unobservedChecks = []func(*facts) []Reason{checkUnobserved, checkMachine, checkImage}
 
-// checkUnobserved marks a process of which nobody knows more than what it measured.
 func checkUnobserved(*facts) []Reason {
 	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "on which CPUs the program ran, and who else used them"}}
 }
 
-// checkCPUTimes marks a process of whose CPUs nobody knows who else used them.
 func checkCPUTimes(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.CoreNanos > 0 && f.Seen.BusyNanos > 0 {
 		return nil
@@ -38,7 +35,7 @@ func checkCPUTimes(f *facts) []Reason {
 	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "who else used the program's CPUs"}}
 }
 
-// Programs judges every process of a run of programs that measure themselves, in the order of its implementations and blocks.
+// Programs judges every process of a run.
 func Programs(data record.RunData, p planned.Run) ([]Program, error) {
 	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return t.Manifest.HasCells() })
 	trials, err := index(data, p)
@@ -78,7 +75,7 @@ func outputKey(m record.TrialManifest, p *record.ProgramRun) string {
 	return m.Artifacts[i].Key
 }
 
-// VoidCode is the first reason for which nothing that the process printed counts; empty if there is none.
+// VoidCode returns the first void reason.
 func (p Program) VoidCode() Code {
 	i := slices.IndexFunc(p.Reasons, func(r Reason) bool { return r.Weight == Void })
 	if i < 0 {
@@ -87,7 +84,6 @@ func (p Program) VoidCode() Code {
 	return p.Reasons[i].Code
 }
 
-// ProgramFindings gathers what is wrong with the processes of one implementation.
 func ProgramFindings(programs []Program, implementation string) []Finding {
 	var cells []Cell
 	for _, p := range programs {

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// processes is a run of two programs in three blocks, whose processes are all good.
 func processes() record.RunData {
 	o := recordtest.Duel(3)
 	o.Servers, o.Levels = o.Servers[:2], o.Levels[:1]
@@ -28,7 +27,6 @@ func processes() record.RunData {
 	return d
 }
 
-// judgedPrograms are all processes of a run.
 func judgedPrograms(t *testing.T, d record.RunData) []Program {
 	t.Helper()
 	p, err := planned.Of(d.Manifest)
@@ -139,7 +137,7 @@ func TestWhatDisturbsAProcessIsFound(t *testing.T) {
 	}
 }
 
-// others are other processes that took a share of a program's CPUs.
+// others took a share of a program's CPUs.
 func others(share float64) func(*record.TrialData, *record.CellObservation) {
 	return func(_ *record.TrialData, o *record.CellObservation) {
 		o.BusyNanos = o.CPUNanos + int64((share+2*0.01*1e9/float64(o.CoreNanos))*float64(o.CoreNanos))

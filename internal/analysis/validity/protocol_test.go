@@ -12,7 +12,7 @@ import (
 func TestACellOfHTTP2IsVoidIfAnyAnswerWasNot(t *testing.T) {
 	for name, tc := range map[string]struct {
 		asked record.Protocol
-		// other is how many answers were in another version.
+		// other counts answers in another version.
 		other int64
 		want  []finding
 	}{

@@ -5,7 +5,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Validity is how far a cell can be believed.
+// Validity is how far a cell can be trusted.
 type Validity string
 
 const (
@@ -13,23 +13,24 @@ const (
 	Valid Validity = "Valid"
 	// Suspect cells are used and marked.
 	Suspect Validity = "Suspect"
-	// Void cells enter nothing and are listed.
+	// Void cells are listed but not used.
 	Void Validity = "Void"
 )
 
-// Scope is what of a cell a reason concerns.
+// Scope is the part of a cell that a reason concerns.
 type Scope string
 
 const (
 	// ScopeCell concerns the whole cell.
 	ScopeCell Scope = "Cell"
-	// ScopeLatency concerns the latencies alone.
+	// ScopeLatency concerns latencies only.
 	ScopeLatency Scope = "Latency"
-	// ScopeLoad concerns throughput and latencies, and not what was seen of the server.
+	// ScopeLoad concerns throughput and latencies, but not the server's observations.
 	ScopeLoad Scope = "ThroughputAndLatency"
 )
 
-// Reason is one finding of one check. Value and Limit are what was seen and what is let pass; both are 0 where Detail says it all.
+// Reason is one finding of one check. Value is what was seen, Limit what is allowed; both are 0 if Detail says it
+// all.
 type Reason struct {
 	Code    Code     `json:"code"`
 	Weight  Validity `json:"weight"`
@@ -37,13 +38,12 @@ type Reason struct {
 	Subject string   `json:"subject,omitempty"`
 	Value   float64  `json:"value,omitempty"`
 	Limit   float64  `json:"limit,omitempty"`
-	// Detail is text from a tool, a kernel or an agent: untrusted.
+	// Detail is text from a tool, a kernel or an agent (untrusted).
 	Detail string `json:"detail,omitempty"`
 }
 
-// checks are run in this order; each is safe alone and knows nothing of the others. Their thresholds stand beside them. Where a
-// source is named, the naive rule of that kind trips on a large part of good cells: the figures are of 211 good wrk cells on a
-// shared two-CPU virtual machine.
+// checks run in this order and are independent of each other. Figures next to their thresholds come from 211 good wrk
+// cells on a shared two-CPU virtual machine, where the usual naive rules trip on many good cells.
 var checks = []func(*facts) []Reason{
 	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
 	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkMix, checkProtocol, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
@@ -53,7 +53,7 @@ var checks = []func(*facts) []Reason{
 	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
 }
 
-// graded is nothing up to the first threshold, Suspect up to the second, Void beyond.
+// graded returns nothing up to the first threshold, Suspect up to the second, and Void beyond.
 func graded(code Code, share, suspect, void float64) []Reason {
 	switch {
 	case share <= suspect:
@@ -64,16 +64,14 @@ func graded(code Code, share, suspect, void float64) []Reason {
 	return []Reason{{Code: code, Weight: Void, Scope: ScopeCell, Value: share, Limit: void}}
 }
 
-// rules are what the run itself asks of a valid cell.
+// rules are the run's own requirements for a valid cell.
 type rules struct {
-	pinning, generatorPinning record.Strictness
-	// errorsVoid, neighboursVoid and stealVoid are shares beyond which a cell is void.
+	pinning, generatorPinning             record.Strictness
 	errorsVoid, neighboursVoid, stealVoid float64
-	// usual is what a trial must share with the others of the run.
+	// usual holds the facts that all trials must share.
 	usual *measured.Usual
 }
 
-// newRules reads the limits of a run's plan, and what its trials have in common.
 func newRules(data record.RunData) rules {
 	p := data.Manifest.Plan
 	return rules{

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// oneCell is a run of one good cell, whose server is far slower than the generator.
+// oneCell has one good cell, with a server far slower than the generator.
 func oneCell() record.RunData {
 	return recordtest.Run(recordtest.Options{
 		Name: "one", Seed: 1, Blocks: 1, Levels: []int32{100}, Seconds: 5,
@@ -23,7 +23,6 @@ type finding struct {
 	Weight Validity
 }
 
-// found are a cell's reasons.
 func found(c Cell) []finding {
 	var out []finding
 	for _, r := range c.Reasons {
@@ -32,7 +31,6 @@ func found(c Cell) []finding {
 	return out
 }
 
-// cellCase is a good cell, a change to its records, and what the checks then say.
 type cellCase struct {
 	change   func(*record.CellRun, *record.CellObservation)
 	streams  int32
@@ -69,7 +67,7 @@ func (tc cellCase) run(t *testing.T) {
 	}
 }
 
-// halve makes a tool stop half-way.
+// halve stops a tool half-way.
 func halve(r *record.CellRun) {
 	r.Measurement.DurationMicros /= 2
 	recordtest.SetRequests(r.Measurement, r.Measurement.Requests/2)
@@ -256,15 +254,12 @@ func TestFindingsGatherReasonsOfOneKind(t *testing.T) {
 	}
 }
 
-// outcome is what was read of a run.
 type outcome struct{ Groups []Group }
 
-// Group is an implementation at a point.
 func (o outcome) Group(at record.Point, implementation string) *Group {
 	return GroupAt(o.Groups, at, implementation)
 }
 
-// read reads the cells of a run and judges them.
 func read(d record.RunData) (outcome, error) {
 	p, err := planned.Of(d.Manifest)
 	if err != nil {

@@ -11,16 +11,15 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
-// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides. Failures are the
-// trials that each implementation itself failed.
+// Compare compares every contender with the baseline, by load and, with weights, over all loads. Searches belong to
+// the loads' family. Failures counts the trials that each implementation failed.
 func Compare(p planned.Run, groups []validity.Group, failures map[string]int, searches Searches) []Comparison {
 	out := comparisons(p, groups, failures)
 	judgeAll(out, searches, AnalysisAlpha(p.Analyses), true)
 	return out
 }
 
-// comparisons computes all ratios, and no verdict yet.
+// comparisons computes all ratios, without verdicts.
 func comparisons(p planned.Run, groups []validity.Group, failures map[string]int) []Comparison {
 	out := []Comparison{}
 	for _, i := range p.Contenders() {
@@ -36,7 +35,6 @@ func comparisons(p planned.Run, groups []validity.Group, failures map[string]int
 	return out
 }
 
-// contender makes the comparisons of one contender: one a load in the order of the loads, and one over all of them if they have weights.
 func contender(levels []LevelComparison, weights map[string]float64) []Comparison {
 	var out []Comparison
 	for len(levels) > 0 {
@@ -53,7 +51,7 @@ func contender(levels []LevelComparison, weights map[string]float64) []Compariso
 	return out
 }
 
-// ofLoad compares over the levels of one load. A level whose rate neither side sustained has no value and is left out.
+// ofLoad leaves out levels whose rate neither side sustained.
 func ofLoad(levels []LevelComparison) Comparison {
 	c := Comparison{Load: levels[0].Load, Levels: slices.Clone(levels)}
 	var strata []leveled
@@ -75,7 +73,7 @@ func ofLoad(levels []LevelComparison) Comparison {
 	return c
 }
 
-// overLoads compares over all levels of all loads, where each load has its weight and its levels share it equally.
+// overLoads: a load's levels share its weight equally.
 func overLoads(loads []Comparison, weights map[string]float64) Comparison {
 	var c Comparison
 	var strata []leveled
@@ -103,13 +101,12 @@ func overLoads(loads []Comparison, weights map[string]float64) Comparison {
 	return c
 }
 
-// leveled is a level with its weight in a mean.
 type leveled struct {
 	level  *LevelComparison
 	weight float64
 }
 
-// overLevels makes a result of each metric that all levels have.
+// overLevels covers metrics that all levels have.
 func overLevels(levels []leveled) []Result {
 	var out []Result
 	if len(levels) == 0 {
@@ -138,7 +135,6 @@ func overLevels(levels []leveled) []Result {
 	return out
 }
 
-// inherit takes over what limits the worth of a level's values.
 func (r *Result) inherit(level Result) {
 	r.ContenderIsBound = r.ContenderIsBound || level.ContenderIsBound
 	r.BaselineIsBound = r.BaselineIsBound || level.BaselineIsBound
@@ -146,8 +142,7 @@ func (r *Result) inherit(level Result) {
 	r.contenderCensored, r.baselineCensored = r.contenderCensored+level.contenderCensored, r.baselineCensored+level.baselineCensored
 }
 
-// atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
-// a duet, whose generators are frozen in turns, there are no latencies.
+// atLevel: an imposed rate's throughput is no answer, and a duet has no latencies.
 func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Group, failures map[string]int) LevelComparison {
 	own, base := validity.GroupAt(groups, l.Point, name), validity.GroupAt(groups, l.Point, p.Baseline)
 	out := LevelComparison{
@@ -161,7 +156,7 @@ func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Grou
 	return out
 }
 
-// metricsAt are the metrics that are an answer at a level: the CPU time first, which decides wherever the throughput does not.
+// metricsAt: CPU time decides if the throughput does not.
 func metricsAt(p planned.Run, l planned.Level) []Metric {
 	out := []Metric{CPUPerRequest}
 	if !l.Imposed() {
@@ -176,8 +171,8 @@ func metricsAt(p planned.Run, l planned.Level) []Metric {
 	return out
 }
 
-// choose marks the result that decides: the throughput where it is a measurement of the server on both sides, otherwise the CPU
-// time. Who was the bottleneck makes the choice, and never who won.
+// choose marks the deciding result: the throughput if it measures both servers, otherwise the CPU time. The
+// bottleneck makes the choice, never the winner.
 func choose(results []Result, byCPU bool) {
 	cpu, throughput := InMetric(results, CPUPerRequest), InMetric(results, Throughput)
 	if throughput != nil && !byCPU && (cpu.Blocks == 0 || throughput.decidesThroughput()) {
@@ -187,12 +182,10 @@ func choose(results []Result, byCPU bool) {
 	cpu.Decides = true
 }
 
-// decidesThroughput reports whether a result is a throughput that measures the servers on both sides.
 func (r *Result) decidesThroughput() bool {
 	return r.Metric == Throughput && r.Blocks > 0 && !r.ContenderIsBound && !r.BaselineIsBound && !r.Diluted
 }
 
-// ByBlock pairs the cells of two groups by block.
 func ByBlock(m Metric, own, base *validity.Group) Result {
 	var limits Result
 	var samples []inference.Sample
@@ -218,14 +211,13 @@ func ByBlock(m Metric, own, base *validity.Group) Result {
 	return r
 }
 
-// NewResult is what the samples of a metric, the logs of its ratios block by block, say by themselves: it has no verdict yet.
+// NewResult has no verdict; samples are a metric's log ratios by block.
 func NewResult(m Metric, samples []inference.Sample) Result {
 	r := Result{Metric: m, Pairs: []Pair{}}
 	r.estimateOf([]inference.Stratum{{Weight: 1, Samples: samples}})
 	return r
 }
 
-// estimateOf computes what the samples say by themselves.
 func (r *Result) estimateOf(levels []inference.Stratum) {
 	e := inference.NewEstimate(levels)
 	r.estimate, r.Levels, r.Blocks, r.FewestPairs = e, len(levels), e.Blocks, e.Fewest
@@ -247,7 +239,6 @@ func (r *Result) estimateOf(levels []inference.Stratum) {
 	r.Low, r.High, r.LogStdDev, r.P = exp(low), exp(high), &e.SD, &p
 }
 
-// foresee computes what the result could show, with the alpha that it has in its family.
 func (r *Result) foresee(alpha float64) {
 	e := r.estimate
 	if !e.Known {
@@ -270,8 +261,7 @@ func exp(v float64) *float64 {
 	return &e
 }
 
-// rateCounts counts who sustained an imposed rate; nil where there is none. An externally disturbed cell, or one whose generator was the one
-// that did not keep up, is nobody's.
+// rateCounts ignores disturbed cells and those whose generator did not keep up.
 func rateCounts(own, base *validity.Group) *RateCounts {
 	if cmp.Or(own.RequestsPerSecond, base.RequestsPerSecond) == 0 {
 		return nil

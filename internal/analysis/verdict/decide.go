@@ -10,30 +10,29 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Ratios are what is known of one contender at one level: by metric the logs of its ratios to the baseline, contender / baseline, one a
-// block, and NaN where the block has no pair.
+// Ratios holds one contender at one level: by metric, the logs of contender / baseline per block, NaN for a block
+// without a pair.
 type Ratios struct {
 	record.Point
 	Logs map[Metric][]float64
 	// ThroughputIsBound means that the generator limited both sides.
 	ThroughputIsBound bool
-	// Rate counts who sustained the level's imposed rate.
-	Rate *RateCounts
+	Rate              *RateCounts
 }
 
-// Rulebook is everything that Decide needs to know beside the ratios.
+// Rulebook completes the input of Decide.
 type Rulebook struct {
-	// Duet and Weights are as of a plan; Analyses is how often the run may be analysed, 0 for once.
+	// Duet and Weights are as in a plan. Analyses is the number of possible analyses; 0 means 1.
 	Duet     bool
 	Weights  map[string]float64
 	Analyses int
-	// Foresight asks for Detectable and BlocksNeeded, too, which takes most of the time.
+	// Foresight adds Detectable and BlocksNeeded, which takes most of the time.
 	Foresight bool
 }
 
-// Decide gives the verdicts of a run of which nothing but the ratios is known, as analysis.Analyse would: the contenders, each with its
-// levels, are one family. It exists so that the rules themselves can be tried on very many runs that were drawn from recorded ones.
-// Comparisons are named after the contenders' indices.
+// Decide gives the verdicts of a run from its ratios alone, as analysis.Analyse would; all contenders and levels are
+// one family. It exists to test the rules on many runs drawn from recorded ones. Comparisons are named after the
+// contenders' indices.
 func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 	var out []Comparison
 	for k, levels := range contenders {
@@ -50,7 +49,6 @@ func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 	return out
 }
 
-// comparison computes what the ratios say, and no verdict yet.
 func (r Ratios) comparison(duet bool) LevelComparison {
 	c := LevelComparison{Point: r.Point, Rate: r.Rate}
 	for _, m := range r.metrics(duet) {
@@ -70,7 +68,6 @@ func (r Ratios) comparison(duet bool) LevelComparison {
 	return c
 }
 
-// metrics are those that are an answer at the level, in the order of a run's.
 func (r Ratios) metrics(duet bool) []Metric {
 	var out []Metric
 	p := planned.Run{Duet: duet, Latencies: record.Percentiles}

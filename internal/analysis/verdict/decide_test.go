@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// ratiosOf are the ratios that compare would find in the groups of the tests.
+// ratiosOf returns the ratios that compare would find.
 func ratiosOf(levels, blocks int, name string, cell func(string, int, int) (float64, float64)) []Ratios {
 	var out []Ratios
 	for l := range levels {

@@ -16,20 +16,20 @@ import (
 type Metric string
 
 const (
-	// CPUPerRequest is the server's CPU time per request: less is better.
+	// CPUPerRequest is the server's CPU time per request; less is better.
 	CPUPerRequest Metric = "ServerCPUPerRequest"
-	// Throughput is requests per second: more is better. At an imposed rate it is no answer, and is not compared.
+	// Throughput is requests per second; more is better. It is not compared at an imposed rate.
 	Throughput Metric = "Throughput"
-	// Capacity is the highest rate that a search found to keep its bound: more is better. It is compared of searches only.
+	// Capacity is the highest rate at which a search kept its bound; more is better. Only searches have it.
 	Capacity Metric = "Capacity"
 
 	latencyPrefix = "LatencyP"
 )
 
-// LatencyAt is the metric of a latency percentile, such as "99": less is better.
+// LatencyAt returns the metric of a latency percentile, such as "99"; less is better.
 func LatencyAt(percentile string) Metric { return Metric(latencyPrefix + percentile) }
 
-// Percentile is that of a latency metric, such as "99"; empty for any other metric.
+// Percentile returns the percentile of a latency metric, such as "99"; empty for other metrics.
 func (m Metric) Percentile() string {
 	percentile, ok := strings.CutPrefix(string(m), latencyPrefix)
 	if !ok {
@@ -38,7 +38,7 @@ func (m Metric) Percentile() string {
 	return percentile
 }
 
-// MetricOf is the metric that an objective's ratio is of.
+// MetricOf returns the metric of an objective's ratio.
 func MetricOf(of v1alpha1.ComparedMetric, percentile string) Metric {
 	if of == v1alpha1.ComparedLatencyPercentile {
 		return LatencyAt(percentile)
@@ -46,10 +46,10 @@ func MetricOf(of v1alpha1.ComparedMetric, percentile string) Metric {
 	return Metric(of)
 }
 
-// MoreIsBetter says in which direction a metric is good.
+// MoreIsBetter reports whether higher values are better.
 func (m Metric) MoreIsBetter() bool { return m == Throughput || m == Capacity }
 
-// pairOf is the log of the ratio of two cells of one block in a metric; false if either lacks it.
+// pairOf returns the log ratio of two cells of one block; false if either lacks the metric.
 func (m Metric) pairOf(own, base validity.Cell) (inference.Span, bool) {
 	if own.Validity == validity.Void || base.Validity == validity.Void {
 		return inference.Span{}, false
@@ -67,8 +67,8 @@ func (m Metric) pairOf(own, base validity.Cell) (inference.Span, bool) {
 	return inference.LogRatio(inference.Exactly(*a), inference.Exactly(*b)), true
 }
 
-// latencyPair compares a percentile of the first kind of latency that both cells have: kinds are never mixed. Each value lies
-// somewhere in its histogram's bin, or between the quantiles that the tool gave.
+// latencyPair compares a percentile of the first kind of latency that both cells have; kinds are never mixed. Each
+// value is a range: its histogram bin, or between the tool's quantiles.
 func latencyPair(percentile string, own, base validity.Cell) (inference.Span, bool) {
 	for _, kind := range measured.Preferred {
 		a, b := own.Quantile(kind, percentile), base.Quantile(kind, percentile)
@@ -83,8 +83,8 @@ func latencyPair(percentile string, own, base validity.Cell) (inference.Span, bo
 	return inference.Span{}, false
 }
 
-// censoredIn reports whether a cell's percentile lies among requests that timed out or were never sent: it is worse than any that is known, so
-// that a side wins by none of the blocks in which it has one.
+// censoredIn reports whether a cell's percentile lies among requests that timed out or were never sent. It is worse
+// than any known value, so a side wins by none of the blocks in which it has one.
 func (m Metric) censoredIn(c validity.Cell) bool {
 	if c.Validity == validity.Void {
 		return false
@@ -97,18 +97,17 @@ func (m Metric) censoredIn(c validity.Cell) bool {
 	return false
 }
 
-// leastMicros stands for a latency in the bin from 0 on, whose log would be infinite.
+// leastMicros stands for a latency in the bin that begins at 0, whose log would be infinite.
 const leastMicros = 0.5
 
-// spanOf is where a known quantile lies, in microseconds.
 func spanOf(q measured.Quantile) inference.Span {
 	low, high := q.Edges()
 	low = max(low, leastMicros)
 	return inference.Span{Low: low, Mid: math.Sqrt(low * high), High: high}
 }
 
-// boundIn reports whether a cell's value is only a bound in a metric, because the generator was the bottleneck or too busy: a throughput is then
-// at least, and a latency at most, what was measured. Without a limit but with a busy generator a throughput is diluted.
+// boundIn reports whether the generator made a cell's value a bound: a throughput is then at least, a latency at
+// most, what was measured. A busy generator without a limit dilutes a throughput.
 func (m Metric) boundIn(c validity.Cell) bool {
 	switch {
 	case m == Throughput:
@@ -119,15 +118,15 @@ func (m Metric) boundIn(c validity.Cell) bool {
 	return false
 }
 
-// dilutedIn reports whether two cells differ less in a metric than their servers do: the throughput of a pair that shares a busy generator
-// is drawn to 1, and so is that of two servers that take turns, since what is under way when a turn ends is served in the other's.
+// dilutedIn reports whether two cells differ less than their servers. A shared busy generator draws the throughput
+// ratio toward 1. So does taking turns, since requests in flight at the end of a turn are served in the other's.
 func (m Metric) dilutedIn(c validity.Cell) bool { return m == Throughput && c.ThroughputIsDiluted }
 
 // tail are the percentiles that a tool's own pauses reach.
 var tail = []string{"95", "99", "99.9"}
 
-// hiddenIn reports whether the tool's own pauses may hide a difference between servers in a metric: two tails of latencies from the intended start that
-// such pauses can reach do not show that servers are alike.
+// hiddenIn reports whether the tool's pauses may hide a difference in latencies from the intended start: two tails
+// within reach of the pauses do not show equal servers.
 func (m Metric) hiddenIn(c validity.Cell) bool {
 	q := c.Quantile(record.FromIntended, m.Percentile())
 	return q != nil && q.Micros != nil && slices.Contains(tail, m.Percentile()) && *q.Micros < c.PauseMicros

@@ -14,39 +14,39 @@ import (
 )
 
 const (
-	// spreadBlocks are drawn to know the spread of a world.
+	// spreadBlocks are drawn to find the spread of a world.
 	spreadBlocks = 50_000
-	// designCell and designProcess are the noise of a server on a machine of the kind for which sequential blocks were designed, and designLevels
-	// the levels of its runs.
+	// These are the noise of the machine for which sequential blocks were designed, and its runs' levels.
 	designCell, designProcess, designLevels = 0.04, 0.03, 6
-	// sweepCell and sweepLevels are those of the recorded residuals of that machine: a pair at a level has an sd of 6.4 %, and levels differ by themselves.
+	// These are the recorded residuals of that machine: a pair at a level has an sd of 6.4 %, and levels differ by
+	// themselves.
 	sweepCell, sweepLevels = 0.064 / math.Sqrt2, 4
-	// tolerance is by how many hundredths of all runs a stated power may be off.
+	// tolerance is the allowed error of a stated power, in percent of all runs.
 	tolerance = 5.0
-	// fewVoid is the share of void cells in the figures of what is found.
+	// fewVoid is the share of void cells.
 	fewVoid = 0.05
 )
 
-// setting is a world of equals whose power is looked at.
 type setting struct {
 	name string
 	world
 }
 
-// settings are normal noise with the recorded spread, which tests the arithmetic, the recorded noise itself, and the noise of the design.
+// settings are normal noise with the recorded spread (it tests the arithmetic), the recorded noise, and the design's
+// noise.
 func (n noises) settings() []setting {
 	normal := n.asRecorded(n.ordinary())
 	normal.noise = normalServer(components(n.sequential))
 	return []setting{{"normal", normal}, {"recorded", n.asRecorded(n.ordinary())}, {"recorded-duet", n.asRecorded(n.turns())}, {"design", design(contenders, runBlocks)}}
 }
 
-// asRecorded has as many levels as were recorded: the noise of a process is in all of them, and more levels would need a second process.
+// asRecorded uses as many levels as were recorded: the noise of a process is in all of them, and more would need a
+// second process.
 func (n noises) asRecorded(w world) world {
 	w.levels = len(n.sequential[0].cpu)
 	return w
 }
 
-// designed is a run of one contender or more on the machine for which the default experiment was designed.
 func designed(contenders int) world {
 	return world{noise: normalServer(sweepCell, 0), contenders: contenders, levels: sweepLevels, blocks: runBlocks}
 }
@@ -55,7 +55,7 @@ func design(contenders, blocks int) world {
 	return world{noise: normalServer(designCell, designProcess), contenders: contenders, levels: designLevels, blocks: blocks}
 }
 
-// components are the standard deviations of one server's cells, and of its process over all levels, that the recorded pairs have.
+// components are the recorded standard deviations of a server's cells, and of its process over all levels.
 func components(recorded []logs) (cell, process float64) {
 	var means float64
 	for _, b := range recorded {
@@ -70,7 +70,8 @@ func components(recorded []logs) (cell, process float64) {
 	return math.Sqrt(within / 2), math.Sqrt(max(0, all-within) / 2)
 }
 
-// spreads are the true standard deviations of the deciding metric's logs in a block: of the mean over the levels, and at one level.
+// spreads are the true standard deviations of the deciding metric's logs in a block: of the mean over levels, and at
+// one level.
 func (w world) spreads() (mean, level float64) {
 	w.blocks, w.contenders, w.effects, w.void = spreadBlocks, 1, nil, nil
 	run := w.draw(rand.New(rand.NewPCG(resamplingSeed, spreadBlocks)))
@@ -86,7 +87,6 @@ func (w world) spreads() (mean, level float64) {
 	return math.Sqrt(mean), math.Sqrt(level)
 }
 
-// decides is the metric that decides in a world.
 func (w world) decides() verdict.Metric {
 	if w.duet || w.bound || w.rate {
 		return verdict.CPUPerRequest
@@ -94,8 +94,8 @@ func (w world) decides() verdict.Metric {
 	return verdict.Throughput
 }
 
-// exact is a run of the world in which all that is measured is exactly so: in each metric and at each level the first contender's cost is off by an
-// effect, and the block's logs have a standard deviation. The other contenders are equals.
+// exact is a run with exact measurements: in each metric and level, the first contender's cost is off by effect, and
+// the blocks' logs have this standard deviation. Other contenders are equal.
 func (w world) exact(effect, sd float64) drawn {
 	quiet := w
 	quiet.noise = func(_ *rand.Rand, levels int) []deviation { return make([]deviation, levels) }
@@ -113,7 +113,7 @@ func (w world) exact(effect, sd float64) drawn {
 	return run
 }
 
-// with is the world in which the first contender truly costs more at its first levels.
+// with makes the first contender cost more at its first levels.
 func (w world) with(effect float64, levels int) world {
 	w.effects = everyContender(1, make([]float64, w.levels)...)
 	for l := range levels {
@@ -122,7 +122,6 @@ func (w world) with(effect float64, levels int) world {
 	return w
 }
 
-// found draws runs and counts those in which a function finds what it looks for.
 func (w world) found(runs int, seen func([]verdict.Comparison) bool) (hits int) {
 	draw(runs, func(random *rand.Rand) { hits += asInt(seen(w.decide(random, w.draw(random), false))) })
 	return hits
@@ -138,13 +137,12 @@ func overallDecided(run []verdict.Comparison) bool {
 	return run[0].Deciding().Verdict != verdict.Inconclusive
 }
 
-// powerRuns are drawn for each share of runs that find something.
 func powerRuns(t *testing.T) int {
 	t.Helper()
 	return runsToDraw(t) / 5
 }
 
-// held fails a test of which so many runs show already that a share is not near the stated power, and returns the aim.
+// held fails if the runs already show that the share is not near the stated power. It returns the aim.
 func held(t *testing.T, what string, hits, runs int) figures.Aim {
 	t.Helper()
 	if lowerBound(hits, runs) > inference.Power+tolerance/100 || lowerBound(runs-hits, runs) > 1-inference.Power+tolerance/100 {
@@ -153,8 +151,8 @@ func held(t *testing.T, what string, hits, runs int) figures.Aim {
 	return figures.Within(100*inference.Power-tolerance, 100*inference.Power+tolerance)
 }
 
-// TestAStatedPowerIsKept plants what a run calls detectable. Of a duet's single level more is found: its mean is decided first, which frees
-// its share of the budget.
+// TestAStatedPowerIsKept plants what a run calls detectable. At a duet's single level more is found: its mean is
+// decided first, which frees its share of the budget.
 func TestAStatedPowerIsKept(t *testing.T) {
 	for _, s := range recordedNoises(t).settings() {
 		t.Run(s.name, func(t *testing.T) {
@@ -188,7 +186,7 @@ func TestAStatedPowerIsKept(t *testing.T) {
 	}
 }
 
-// TestAsManyBlocksAsARunAsksForDecide draws runs of as many blocks as a run of ten says that it needs.
+// TestAsManyBlocksAsARunAsksForDecide draws runs with the number of blocks that a run of ten asks for.
 func TestAsManyBlocksAsARunAsksForDecide(t *testing.T) {
 	for _, s := range recordedNoises(t).settings() {
 		t.Run(s.name, func(t *testing.T) {
@@ -223,12 +221,12 @@ func (s setting) blocksNeeded(t *testing.T, percent, sd float64) {
 	t.Log(figures.Of(name, share(hits, runs), "%", aim, note).Line())
 }
 
-// nearPower is the aim of a stated power.
 func nearPower() figures.Aim {
 	return figures.Within(100*inference.Power-tolerance, 100*inference.Power+tolerance)
 }
 
-// TestWhatIsFoundOfFivePercent prints how often 5 % is found in the mean over the levels. On a noisy machine that is seldom, whatever the method.
+// TestWhatIsFoundOfFivePercent prints how often 5 % is found in the mean over levels: seldom on a noisy machine,
+// whatever the method.
 func TestWhatIsFoundOfFivePercent(t *testing.T) {
 	n := recordedNoises(t)
 	few := func(random *rand.Rand, _ deviation) bool { return random.Float64() < fewVoid }
@@ -280,8 +278,7 @@ func TestAPlantedDifferenceIsFoundByEnoughBlocksOnly(t *testing.T) {
 	}
 }
 
-// TestWhatTakingTurnsIsWorth compares sliced pairs with those measured one after the other, and what was found of a planted difference with what was
-// planted.
+// TestWhatTakingTurnsIsWorth compares sliced with sequential pairs, and found with planted differences.
 func TestWhatTakingTurnsIsWorth(t *testing.T) {
 	r := recorded(t)
 	n := recordedNoises(t)
@@ -299,7 +296,7 @@ func TestWhatTakingTurnsIsWorth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The CPU time decides, since it is what was planted.
+	// The CPU time decides, since it was planted.
 	pairs := verdict.Ratios{
 		Point: record.Point{Load: "planted", Connections: 1}, Logs: map[verdict.Metric][]float64{verdict.CPUPerRequest: cpu, verdict.Throughput: throughput},
 	}
@@ -315,11 +312,11 @@ func TestWhatTakingTurnsIsWorth(t *testing.T) {
 }
 
 const (
-	// runDeviation is by how much the log of a run's true ratio to the anchor differs from run to run, blockDeviation from block to block.
+	// runDeviation is the standard deviation of a run's true log ratio to the anchor between runs, blockDeviation
+	// that between blocks.
 	runDeviation, blockDeviation = 0.02, 0.02
 )
 
-// ratiosToAnchor draws the logs of a run's ratios to its anchor.
 func ratiosToAnchor(random *rand.Rand, blocks int) []float64 {
 	out, whole := make([]float64, blocks), runDeviation*random.NormFloat64()
 	for b := range out {
@@ -328,7 +325,7 @@ func ratiosToAnchor(random *rand.Rand, blocks int) []float64 {
 	return out
 }
 
-// TestRegressionSeldomSeesAChangeOfNothing draws runs of an unchanged server on different days, from normal noise alone.
+// TestRegressionSeldomSeesAChangeOfNothing draws runs of an unchanged server on different days, with normal noise.
 func TestRegressionSeldomSeesAChangeOfNothing(t *testing.T) {
 	runs := 2 * runsToDraw(t)
 	for earlier, aim := range map[int]figures.Aim{5: figures.AtMost(1.5), objectives.LeastRegressionRuns: figures.AtMost(1.5), 1: {}} {

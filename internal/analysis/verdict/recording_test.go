@@ -18,20 +18,20 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// blocksFile holds blocks of equal servers: what a machine makes of a difference of nothing. "make bench-record" makes it from runs of config/aa.
+// blocksFile holds blocks of equal servers. "make bench-record" makes it from runs of config/aa.
 const blocksFile = "testdata/aa-blocks.json"
 
 // recordFrom is the folder of those runs.
 var recordFrom = flag.String("record", "", "make "+blocksFile+" from the runs of config/aa in this folder")
 
-// recording is everything that was recorded on one machine in one go.
+// recording comes from one machine, in one session.
 type recording struct {
 	Recorded time.Time `json:"recorded"`
-	// Machine names kernel and CPU, Server the argument vector of both servers without their port.
+	// Machine names kernel and CPU, Server the arguments of both servers without their port.
 	Machine string   `json:"machine"`
 	Server  []string `json:"server"`
 	Seed    uint64   `json:"seed"`
-	// A sliced pair gives each side as much time under load as a cell has, and a planted one PlantedMillis.
+	// A sliced pair has as much time under load per side as a cell, a planted one PlantedMillis.
 	WarmupMillis  int64   `json:"warmupMillis"`
 	CellMillis    int64   `json:"cellMillis"`
 	PlantedMillis int64   `json:"plantedMillis"`
@@ -40,12 +40,11 @@ type recording struct {
 	Planted       planted `json:"planted"`
 }
 
-// block holds the same levels twice: with the servers one after the other, as in a run, and sliced.
+// block holds the same levels sequentially, as in a run, and sliced.
 type block struct {
 	Levels []level `json:"levels"`
 }
 
-// level is a pair of each kind at one number of connections.
 type level struct {
 	Connections int32 `json:"connections"`
 	Sequential  pair  `json:"sequential"`
@@ -54,8 +53,8 @@ type level struct {
 
 // planted are sliced pairs whose second server runs a loop of so many iterations per request.
 type planted struct {
-	// LoopNanos are measurements of the server's CPU time for an iteration: before each pair, and after the last. Recordings that were made
-	// from runs of config/aa have Calibration instead: pairs whose loop was long enough to see it in the ratio.
+	// LoopNanos measure the CPU time of an iteration: before each pair, and after the last. Recordings from config/aa
+	// have Calibration instead: pairs whose loop is long enough to see in the ratio.
 	LoopNanos             [][]float64 `json:"loopNanos,omitempty"`
 	CalibrationIterations uint64      `json:"calibrationIterations,omitempty"`
 	Calibration           []pair      `json:"calibration,omitempty"`
@@ -63,10 +62,10 @@ type planted struct {
 	Pairs                 []pair      `json:"pairs"`
 }
 
-// pair is what was measured of two servers at one level, in the order of their names and not of time.
+// pair is ordered by the servers' names, not by time.
 type pair [2]cell
 
-// cell is what was measured of one server. The shares are of the server's CPU: what others used, and what the hypervisor took.
+// cell is one server's measurement. Shares are of its CPU: what others used, and what the hypervisor took.
 type cell struct {
 	Requests       int64   `json:"requests"`
 	LoadNanos      int64   `json:"loadNanos"`
@@ -77,21 +76,21 @@ type cell struct {
 
 func (c cell) cpuPerRequest() float64 { return float64(c.CPUNanos) / float64(c.Requests) }
 
-// undisturbed reports whether both sides were measured and Loadstone would void neither for what others did.
+// undisturbed reports whether both sides were measured and others voided neither.
 func (p pair) undisturbed() bool {
 	return !slices.ContainsFunc(p[:], func(c cell) bool {
 		return c.Requests <= 0 || c.LoadNanos <= 0 || c.CPUNanos <= 0 || c.StealShare > plan.MaxSteal || c.StrangersShare > plan.MaxNeighbourCPU
 	})
 }
 
-// logs are the logs of the second server's CPU time per request and throughput by the first's.
+// logs are of the second server's values over the first's.
 func (p pair) logs() (cpu, throughput float64) {
 	rate := func(c cell) float64 { return float64(c.Requests) / float64(c.LoadNanos) }
 	return math.Log(p[1].cpuPerRequest() / p[0].cpuPerRequest()), math.Log(rate(p[1]) / rate(p[0]))
 }
 
-// size is what the loop costs per request as a share of the first server's CPU time, and uncertainty its standard error as a share of it. By
-// LoopNanos that is of the middle between the measurements before and after each pair, which holds what the machine drifts meanwhile.
+// size is the loop's cost per request as a share of the first server's CPU time, with its relative standard error.
+// With LoopNanos, the cost is the middle of the measurements before and after each pair, which includes drift.
 func (p planted) size() (size, uncertainty float64) {
 	var sum, squares float64
 	if len(p.LoopNanos) == 0 {
@@ -123,7 +122,6 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// recorded reads the recorded blocks.
 func recorded(t *testing.T) recording {
 	t.Helper()
 	text, err := os.ReadFile(blocksFile)
@@ -140,11 +138,11 @@ func recorded(t *testing.T) recording {
 	return r
 }
 
-// aaRuns are those from which a recording is made: two equal servers one after the other and in turns, and in turns a server against one with a
-// planted loop, a short one to be found and a long one by which the loop is calibrated.
+// aaRuns are the source of a recording: equal servers sequentially and in turns, and in turns a server against one
+// with a planted loop: a short one to find, and a long one to calibrate the loop.
 type aaRuns struct{ sequential, sliced, planted, calibration record.RunData }
 
-// TestRecordBlocks makes the recording anew where it is told the folder of the runs.
+// TestRecordBlocks makes a new recording if -record is set.
 func TestRecordBlocks(t *testing.T) {
 	if *recordFrom == "" {
 		t.Skip("-record names no folder with runs of config/aa")
@@ -168,7 +166,7 @@ func TestRecordBlocks(t *testing.T) {
 	}
 }
 
-// recording leaves out the blocks in which Loadstone would void a cell for what others did.
+// recording leaves out blocks with a cell that others voided.
 func (a aaRuns) recording(t *testing.T) recording {
 	t.Helper()
 	cells := a.sequential.Manifest.Plan.Cells
@@ -197,7 +195,6 @@ func (a aaRuns) recording(t *testing.T) recording {
 	return r
 }
 
-// burn is the number of iterations of the loop of a run's second server.
 func burn(t *testing.T, data record.RunData) uint64 {
 	t.Helper()
 	for _, arg := range data.Manifest.Plan.Implementations[1].Command {
@@ -213,7 +210,6 @@ func burn(t *testing.T, data record.RunData) uint64 {
 	return 0
 }
 
-// pairs are the undisturbed ones of a point, in the order of the blocks.
 func pairs(data record.RunData, at record.Point) (out []pair) {
 	byBlock := make([]pair, data.Manifest.Blocks+data.Manifest.RepeatBlocks+1)
 	for _, t := range data.Trials {
@@ -230,7 +226,7 @@ func pairs(data record.RunData, at record.Point) (out []pair) {
 	return out
 }
 
-// cellOf is what was measured of a server of a trial; the zero cell if nothing was.
+// cellOf returns the zero cell if nothing was measured.
 func cellOf(t record.TrialData, side int, at record.Point) (c cell) {
 	for _, run := range t.Generators[0].Cells {
 		if run.Point == at && run.Server == side && run.Measurement != nil && run.Measurement.Errors.Sum() == 0 {
@@ -243,7 +239,7 @@ func cellOf(t record.TrialData, side int, at record.Point) (c cell) {
 			if seen.Point != at {
 				continue
 			}
-			busy -= seen.CPUNanos // The peer of a duet is no stranger.
+			busy -= seen.CPUNanos // A duet's peer does not count as another process.
 			if i == side {
 				c.CPUNanos, core, steal = seen.CPUNanos, seen.CoreNanos, seen.StealNanos
 				busy += seen.BusyNanos

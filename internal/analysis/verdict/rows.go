@@ -17,23 +17,21 @@ type BlockRow struct {
 	Block          int32
 }
 
-// RowComparison is a contender's value of a metric in a case, compared with the baseline's block by block.
+// RowComparison compares a metric in a case by block.
 type RowComparison struct {
-	Implementation string `json:"implementation"`
-	Baseline       string `json:"baseline"`
-	Case           string `json:"case"`
-	// Unit is that of the values, whose ratio Result is, and Better says which way is better.
-	Unit   string           `json:"unit"`
-	Better record.Direction `json:"better"`
-	// VoidBlocks is the number of blocks in which a side has a value that does not count.
-	VoidBlocks int `json:"voidBlocks,omitempty"`
+	Implementation string           `json:"implementation"`
+	Baseline       string           `json:"baseline"`
+	Case           string           `json:"case"`
+	Unit           string           `json:"unit"`
+	Better         record.Direction `json:"better"`
+	VoidBlocks     int              `json:"voidBlocks,omitempty"`
 	*Result
 }
 
-// Failures are what implementations lost by failures of their own: whole trials, and single cases of processes that went on.
+// Failures are the implementations' own: whole trials, and single cases.
 type Failures struct {
 	Trials map[string]int
-	// Cases are by implementation and case; their metric is empty.
+	// Cases are by implementation and case, with an empty metric.
 	Cases map[Place]int
 }
 
@@ -41,9 +39,9 @@ func (f Failures) of(implementation, name string) int {
 	return f.Trials[implementation] + f.Cases[Place{Implementation: implementation, Case: name}]
 }
 
-// CompareRows compares the contenders' values with the baseline's, metric by metric and case by case: the ratios, which have no verdict yet,
-// and the family with them. The first metric of a case that both sides have decides; a case that a side never has is left out. Failures counts
-// what each implementation lost by failures of its own.
+// CompareRows compares the contenders' values with the baseline's by metric and case. It returns ratios without
+// verdicts, and the family with them. The first metric of a case that both sides have decides; a case that one side
+// never has is left out.
 func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searches) ([]RowComparison, Searches) {
 	var out []RowComparison
 	all, values := cases(rows), placesOf(rows)
@@ -68,13 +66,12 @@ func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searc
 	return out, others
 }
 
-// RowsByBlock compares two implementations in a metric of a case, block by block.
 func RowsByBlock(rows []BlockRow, name, metric, own, base string) Result {
 	common, _ := placesOf(rows).pairs(record.Row{Case: name, Metric: metric}, own, base)
 	return NewResult(Metric(metric), logs(common))
 }
 
-// zeros decides a comparison of values that are 0, which have no ratio; false if there are none.
+// zeros decides comparisons with 0, which has no ratio.
 func (r *RowComparison) zeros(pairs []pair, failures int) bool {
 	own, base := 0, 0
 	for _, p := range pairs {
@@ -94,7 +91,6 @@ func (r *RowComparison) zeros(pairs []pair, failures int) bool {
 	return true
 }
 
-// cases are the distinct metrics and cases, in the order in which they were first printed.
 func cases(rows []BlockRow) []record.Row {
 	var names []string
 	metrics := map[string][]record.Row{}
@@ -114,10 +110,8 @@ func cases(rows []BlockRow) []record.Row {
 	return out
 }
 
-// Place is where a value stands: a metric of a case of an implementation.
 type Place struct{ Implementation, Case, Metric string }
 
-// places are all values, by where they stand.
 type places map[Place][]BlockRow
 
 func placesOf(rows []BlockRow) places {
@@ -129,15 +123,12 @@ func placesOf(rows []BlockRow) places {
 	return out
 }
 
-// both reports whether both sides have a value of a case, whether it counts or not.
 func (v places) both(of record.Row, own, base string) bool {
 	return len(v[Place{own, of.Case, of.Metric}]) > 0 && len(v[Place{base, of.Case, of.Metric}]) > 0
 }
 
-// pair are the values of both sides in one block.
 type pair struct{ own, base BlockRow }
 
-// pairs are the blocks in which both sides have a value that counts, and void is the number of those in which a side has one that does not.
 func (v places) pairs(of record.Row, own, base string) (pairs []pair, void int) {
 	var disturbed []int32
 	at := map[int32]BlockRow{}
@@ -161,7 +152,6 @@ func (v places) pairs(of record.Row, own, base string) (pairs []pair, void int) 
 	return pairs, len(util.Distinct(disturbed))
 }
 
-// logs are the logs of the ratios of pairs that have one.
 func logs(pairs []pair) []inference.Sample {
 	var out []inference.Sample
 	for _, p := range pairs {

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// printed are the times of a case in so many blocks. Those of a contender have a noise that alternates between blocks.
+// printed are times of a case by block; a contender's noise alternates.
 func printed(implementation, name string, blocks int, nanos float64) []BlockRow {
 	var out []BlockRow
 	for b := range blocks {
@@ -24,19 +24,16 @@ func printed(implementation, name string, blocks int, nanos float64) []BlockRow 
 	return out
 }
 
-// judged are comparisons with their verdicts.
 func judged(p planned.Run, rows []BlockRow, failures Failures) []RowComparison {
 	out, searches := CompareRows(p, rows, failures, Searches{})
 	Compare(p, nil, nil, searches)
 	return out
 }
 
-// judgedOf are the comparisons of the contender c0 with the baseline.
 func judgedOf(rows ...[]BlockRow) []RowComparison {
 	return judged(duel(1, 0), slices.Concat(rows...), Failures{})
 }
 
-// only is the one comparison that there is.
 func only(t *testing.T, all []RowComparison) RowComparison {
 	t.Helper()
 	if len(all) != 1 {
@@ -45,7 +42,6 @@ func only(t *testing.T, all []RowComparison) RowComparison {
 	return all[0]
 }
 
-// base and own are the values of the two sides.
 func base(nanos float64) []BlockRow { return printed("base", "copy", 10, nanos) }
 func own(nanos float64) []BlockRow  { return printed("c0", "copy", 10, nanos) }
 
@@ -78,7 +74,7 @@ func TestWhichWayIsBetterIsWhatTheValueSays(t *testing.T) {
 
 func TestARatioIsOfTheContenderToTheBaselineBlockByBlock(t *testing.T) {
 	rows := append(base(10), own(20)...)
-	slices.Reverse(rows) // Values come in no order.
+	slices.Reverse(rows) // Values are unordered.
 	got := only(t, judgedOf(rows))
 	if got.Implementation != "c0" || got.Baseline != "base" || got.Case != "copy" || got.Unit != "ns" || got.Better != record.LessIsBetter {
 		t.Errorf("it is named %+v", got)
@@ -98,7 +94,7 @@ func TestARatioIsOfTheContenderToTheBaselineBlockByBlock(t *testing.T) {
 func TestAValueThatDoesNotCountTakesItsBlockAway(t *testing.T) {
 	a, b := base(10), own(20)
 	a[0].Void, b[0].Void, b[4].Void = "Steal", "Steal", "NotPinned"
-	got := only(t, judgedOf(a, b[:9])) // Block 10 has one side only, and nobody voided it.
+	got := only(t, judgedOf(a, b[:9])) // Block 10 has one side only, and was not voided.
 	if got.Blocks != 7 || got.VoidBlocks != 2 || got.Verdict != Worse {
 		t.Errorf("%d blocks, %d void, %s", got.Blocks, got.VoidBlocks, got.Verdict)
 	}

@@ -15,17 +15,17 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// The tests of these files try the statistics on runs whose truth is known: how often a run says anything false about a winner, how often it finds
-// what it calls detectable (power_test.go), and what taking turns is worth. Runs are drawn from recorded blocks of equal servers
-// (recording_test.go) in worlds of which it is known which contender truly differs from the shared baseline, at which level and by how much
-// (world_test.go). The real rules decide them, and a tally holds every sentence about a winner, and every interval, against the truth.
+// These tests try the statistics on runs with a known truth: how often a run says anything false about a winner, how
+// often it finds what it calls detectable (power_test.go), and the worth of taking turns. Runs are drawn from
+// recorded blocks of equal servers (recording_test.go) in worlds (world_test.go) that define which contender differs
+// from the shared baseline, at which level and by how much. The real rules decide them; a tally compares every
+// statement and interval with the truth.
 //
-// Latencies are not recorded: that of the median mirrors the throughput, and that of p99 is normal.
+// Latencies are not recorded: the median mirrors the throughput, and p99 is normal.
 //
-// "make bench-stats" draws as many runs as docs/measurements-statistics.md tells of and prints the figures; other tests draw fewer, and fail
-// where so few show already that an aim is missed.
+// "make bench-stats" draws the number of runs that docs/measurements-statistics.md states, and prints the figures.
+// Other tests draw fewer, and fail if even these show a missed aim.
 
-// runsToDraw is how many runs a world has, by default few.
 func runsToDraw(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("LOADSTONE_TEST_DRAWN_RUNS")
@@ -40,26 +40,24 @@ func runsToDraw(t *testing.T) int {
 }
 
 const (
-	// contenders and drawnLevels are the size of a drawn run of sequential blocks, runBlocks its number of blocks where that is not varied, and
-	// voidBlocks where cells are void: it holds the spare blocks, too.
+	// contenders and drawnLevels are the size of a drawn run, runBlocks its default blocks, and voidBlocks those with
+	// void cells, including spares.
 	contenders, drawnLevels, runBlocks, voidBlocks = 3, 4, 10, 14
-	// stoppingBlocks are those of a run that may stop.
+	// stoppingBlocks are those of a run that may stop early.
 	stoppingBlocks = 40
-	// mostFalse is the share of runs that may say anything false about a winner.
+	// mostFalse is the allowed share of runs with a false statement on a winner.
 	mostFalse = 0.012
-	// voidShare is that of the cells that are void in a world of void cells.
+	// voidShare is the share of void cells.
 	voidShare = 0.1
 )
 
-// trial is a world with a name, and what is to be known of it.
 type trial struct {
 	name string
 	world
-	// note is what is special about it.
 	note string
 }
 
-// noises are those of a recording, by the way in which a pair was measured.
+// noises are a recording's, by the way of measuring a pair.
 type noises struct{ sequential, sliced []logs }
 
 func recordedNoises(t *testing.T) noises {
@@ -76,12 +74,10 @@ func (n noises) ordinary() world {
 	return world{noise: recordedServer(n.sequential), contenders: contenders, levels: drawnLevels, blocks: runBlocks}
 }
 
-// turns is a run of two servers that take turns.
 func (n noises) turns() world {
 	return world{noise: recordedPair(n.sliced), ownBaseline: true, duet: true, contenders: 1, levels: drawnLevels, blocks: runBlocks}
 }
 
-// everyContender has the same effects by level.
 func everyContender(n int, byLevel ...float64) [][]float64 {
 	out := make([][]float64, n)
 	for k := range out {
@@ -90,15 +86,15 @@ func everyContender(n int, byLevel ...float64) [][]float64 {
 	return out
 }
 
-// voidAtRandom hits each cell alike; voidByNeighbours hits those that are slower than usual, since who takes CPU time away makes cells slow
-// as well as void.
+// voidAtRandom hits all cells alike. voidByNeighbours hits slow cells, since lost CPU time makes cells slow as well
+// as void.
 func voidAtRandom(random *rand.Rand, _ deviation) bool { return random.Float64() < voidShare }
 
 func voidByNeighbours(random *rand.Rand, d deviation) bool {
 	return d.cpu > 0 && random.Float64() < 2*voidShare
 }
 
-// trials are the worlds in which no false sentence may be said.
+// trials are the worlds without any allowed false statement.
 func (n noises) trials() []trial {
 	large, middling := 2.5, 1.2
 	all, turns := spread(n.sequential), spread(n.sliced)
@@ -152,7 +148,6 @@ func TestFalseSentencesAreSeldom(t *testing.T) {
 	}
 }
 
-// falseSentences is the share of runs that say anything false about a winner.
 func (t trial) falseSentences(c tally) figures.Figure {
 	note := fmt.Sprintf(
 		"one-sided 95 %% upper bound; %d of %d runs (a winner where there is none %d, equality where there is none %d, \"depends on the load\" where it does not %d; any winner in %d); %s",
@@ -161,13 +156,12 @@ func (t trial) falseSentences(c tally) figures.Figure {
 	return figures.Of("false-sentences-"+t.name, 100*upperBound(c.falseRuns, c.runs), "%", figures.AtMost(100*mostFalse), note)
 }
 
-// coverage is the share of intervals that hold the truth: those of the mean over the levels are held against the aim.
+// coverage is the share of intervals that hold the truth; the aim is for means over levels.
 func (t trial) coverage(c tally) figures.Figure {
 	note := fmt.Sprintf("%d of %d intervals of the deciding metric's mean over the levels; at single levels %.2f %% of %d", c.means.hold, c.means.of, c.levels.share(), c.levels.of)
 	return figures.Of("coverage-"+t.name, c.means.share(), "%", figures.Within(98.5, 99.5), note)
 }
 
-// describe returns what is drawn.
 func (t trial) describe() string {
 	text := fmt.Sprintf("%d blocks, %d contenders, %d levels", t.blocks, t.contenders, t.levels)
 	if t.duet {
@@ -179,17 +173,17 @@ func (t trial) describe() string {
 	return text
 }
 
-// tally counts what runs of a world say against what is true of it.
+// tally compares what a world's runs say with its truth.
 type tally struct {
 	world world
 	runs  int
-	// falseRuns are those with any false sentence about a winner. Of them are those in which a result, a level or a load names one
-	// (winners), calls two equal that differ by more than the margin (equals), or lets a load decide where no two levels differ in
+	// falseRuns have any false statement: a result, level or load names a wrong winner (winners), calls two equal
+	// that differ by more than the margin (equals), or says that a load decides where no two levels differ in
 	// direction (depends).
 	falseRuns, winners, equals, depends int
-	// means and levels are the intervals of the deciding metric, and how many of them hold the truth.
+	// means and levels count the deciding metric's intervals, and those that hold the truth.
 	means, levels covered
-	// decidedRuns are those with any winner at all.
+	// decidedRuns have any winner.
 	decidedRuns int
 }
 
@@ -197,10 +191,9 @@ type covered struct{ hold, of int }
 
 func (c covered) share() float64 { return share(c.hold, c.of) }
 
-// share is in per cent.
 func share(k, n int) float64 { return 100 * float64(k) / float64(n) }
 
-// upperBound is the one-sided upper bound of a share of which k of n were seen, at 95 %, by Clopper and Pearson.
+// upperBound is the one-sided 95 % upper bound of a share, by Clopper and Pearson.
 func upperBound(k, n int) float64 {
 	if k >= n {
 		return 1
@@ -208,7 +201,7 @@ func upperBound(k, n int) float64 {
 	return distuv.Beta{Alpha: float64(k + 1), Beta: float64(n - k)}.Quantile(0.95)
 }
 
-// lowerBound is the lower bound at 99.9 %: a share that is above a limit by it is there not by chance.
+// lowerBound is the lower bound at 99.9 %: a share above a limit by it is not chance.
 func lowerBound(k, n int) float64 {
 	if k == 0 {
 		return 0
@@ -216,10 +209,8 @@ func lowerBound(k, n int) float64 {
 	return distuv.Beta{Alpha: float64(k), Beta: float64(n - k + 1)}.Quantile(0.001)
 }
 
-// said is what one run says wrongly.
 type said struct{ winner, equal, depends, decided bool }
 
-// see judges one run.
 func (t *tally) see(run []verdict.Comparison) {
 	var wrong said
 	for k, c := range run {
@@ -248,8 +239,8 @@ func (t *tally) see(run []verdict.Comparison) {
 	t.decidedRuns += asInt(wrong.decided)
 }
 
-// falselyDepends reports whether a verdict that depends on the load is false: where levels have different winners, there must be levels of
-// either sign, and where all winners are one, the mean must be within the margin.
+// falselyDepends reports whether DependsOnLoad is false. If levels have different winners, there must be levels of
+// either sign; if all winners agree, the mean must be within the margin.
 func falselyDepends(c verdict.Comparison, mean float64, crossing bool) bool {
 	if c.Verdict != verdict.DependsOnLoad {
 		return false
@@ -271,7 +262,7 @@ func asInt(b bool) int {
 	return 0
 }
 
-// verdict holds a verdict against the true effect: more cost is worse in every metric.
+// verdict compares a verdict with the true effect: more cost is worse in every metric.
 func (s *said) verdict(v verdict.Verdict, effect float64) {
 	s.winner = s.winner || v == verdict.Better && effect >= 0 || v == verdict.Worse && effect <= 0
 	s.equal = s.equal || v == verdict.NoDifference && math.Abs(effect) > math.Log1p(inference.EquivalenceMargin)
@@ -284,7 +275,6 @@ func (s *said) results(list []verdict.Result, effect float64) {
 	}
 }
 
-// see looks whether a result's interval holds the truth. One that has no interval says nothing.
 func (c *covered) see(r verdict.Result, effect float64) {
 	if r.Low == nil || r.High == nil {
 		return

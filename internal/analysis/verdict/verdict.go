@@ -9,8 +9,8 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one analysis. Foresight, which takes
-// most of the time, is what could be found and how many blocks would do.
+// judgeAll gives every result its verdict, within the budget of family.go; alpha is that of one analysis. Foresight
+// (what could be found, and with how many blocks) takes most of the time.
 func judgeAll(comparisons []Comparison, searches Searches, alpha float64, foresight bool) {
 	loads, levels := slices.Clone(searches.results), []*Result{}
 	for k := range comparisons {
@@ -40,7 +40,6 @@ func judgeAll(comparisons []Comparison, searches Searches, alpha float64, foresi
 	}
 }
 
-// pointers are the addresses of results.
 func pointers(results []Result) []*Result {
 	var out []*Result
 	for k := range results {
@@ -49,7 +48,6 @@ func pointers(results []Result) []*Result {
 	return out
 }
 
-// rateAlpha is what each level with an imposed rate may err by, of each contender and each analysis.
 func rateAlpha(comparisons []Comparison, alpha float64) float64 {
 	levels := 0
 	for _, c := range comparisons {
@@ -60,7 +58,7 @@ func rateAlpha(comparisons []Comparison, alpha float64) float64 {
 	return ratesAlpha * alpha / Alpha / float64(max(levels, 1))
 }
 
-// judge decides the results of a comparison and its levels. The level of a load that has one is the load.
+// judge decides a comparison and its levels. A load's only level is the load.
 func (c *Comparison) judge(alpha, rates float64) {
 	for k := range c.Overall {
 		c.Overall[k].judge(c.ContenderFailures+c.contenderMissed, c.BaselineFailures+c.baselineMissed, alpha)
@@ -79,7 +77,7 @@ func (c *Comparison) judge(alpha, rates float64) {
 	c.concludeLevels()
 }
 
-// judge decides the results of a level. Who does not sustain an imposed rate that the other sustains has lost, whatever the ratios are.
+// judge decides a level. A side that misses an imposed rate which the other sustains has lost, whatever the ratios.
 func (l *LevelComparison) judge(alpha, rates float64) {
 	for k := range l.Results {
 		l.Results[k].judge(l.ContenderFailures+l.contenderMissed(), l.BaselineFailures+l.baselineMissed(), alpha)
@@ -97,9 +95,8 @@ func (l *LevelComparison) judge(alpha, rates float64) {
 	}
 }
 
-// contenderSustains and baselineSustains report whether a side sustains a rate: in most of its blocks, and in the others nearly. A tool's
-// pause, which takes a few arrivals in a hundred from whom it serves, leaves that verdict as it is; a server at its limit does not sustain
-// its rate.
+// contenderSustains reports whether the contender sustains a rate: in most blocks fully, in the others nearly. A
+// tool's pause costs a few percent of the arrivals and must not change that; a server at its limit fails it.
 func (k RateCounts) contenderSustains() bool {
 	return k.ContenderMissed == 0 && k.ContenderSustained > k.ContenderNearly
 }
@@ -108,13 +105,12 @@ func (k RateCounts) baselineSustains() bool {
 	return k.BaselineMissed == 0 && k.BaselineSustained > k.BaselineNearly
 }
 
-// lostRate reports whether a side that missed a rate alone in some blocks, and sustained it in others, does not sustain it: in most blocks,
-// in MinBlocks at least, and in more than chance would let it with a probability of alpha.
+// lostRate reports whether a side that missed a rate alone in some blocks does not sustain it: in most blocks, in at
+// least MinBlocks, and more often than chance does with probability alpha.
 func lostRate(missed, sustained int, alpha float64) bool {
 	return missed >= MinBlocks && missed > sustained && inference.OneSided(missed+sustained, missed) <= alpha
 }
 
-// rateVerdict withholds the verdict that a side sustained a rate if it failed otherwise.
 func rateVerdict(v Verdict, failures int) (Verdict, Reason) {
 	if failures > 0 {
 		return Inconclusive, ImplementationFailures
@@ -122,7 +118,7 @@ func rateVerdict(v Verdict, failures int) (Verdict, Reason) {
 	return v, RateNotSustained
 }
 
-// Failures counts what either side lost by its own failures, rates that were not sustained included.
+// Failures includes missed rates.
 func (l *LevelComparison) Failures() int {
 	return l.ContenderFailures + l.BaselineFailures + l.contenderMissed() + l.baselineMissed()
 }
@@ -141,13 +137,13 @@ func (l *LevelComparison) baselineMissed() int {
 	return l.Rate.BaselineMissed
 }
 
-// NeitherSustained reports whether neither side sustained the level's rate, so that there is nothing to compare there.
+// NeitherSustained means that there is nothing to compare.
 func (l *LevelComparison) NeitherSustained() bool {
 	return l.Rate != nil && l.Rate.ContenderMissed >= MinBlocks && l.Rate.BaselineMissed >= MinBlocks && l.Rate.ContenderSustained == 0 && l.Rate.BaselineSustained == 0
 }
 
-// concludeLevels lets the levels speak: those that have different winners are never averaged to one, nor to no difference, and a rate that was
-// not sustained loses the load where nothing speaks for the loser.
+// concludeLevels applies the levels: different winners are never averaged, and an unsustained rate loses the load if
+// nothing supports the loser.
 func (c *Comparison) concludeLevels() {
 	better := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.in(c.Metric) == Better })
 	worse := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.in(c.Metric) == Worse })
@@ -169,7 +165,8 @@ func (c *Comparison) concludeLevels() {
 	}
 }
 
-// in is the level's verdict in a metric, or that of a rate that was not sustained: verdicts of different metrics do not contradict each other.
+// in returns the level's verdict in a metric, or that of an unsustained rate. Verdicts of different metrics do not
+// contradict each other.
 func (l LevelComparison) in(m Metric) Verdict {
 	r := InMetric(l.Results, m)
 	if l.Reason == RateNotSustained || r == nil {
@@ -178,10 +175,10 @@ func (l LevelComparison) in(m Metric) Verdict {
 	return r.Verdict
 }
 
-// opposedAlpha: two levels that point in opposite directions with so small a p are not averaged to no difference.
+// opposedAlpha: two levels that oppose each other with so small a p are not averaged to no difference.
 const opposedAlpha = 0.1
 
-// levelsMayDiffer reports whether levels that are not known to be alike contradict a mean without a difference: one alone clearly, or two in
+// levelsMayDiffer reports whether levels contradict a mean without a difference: one level clearly, or two in
 // opposite directions.
 func (c *Comparison) levelsMayDiffer() bool {
 	more, less := false, false
@@ -199,8 +196,8 @@ func (c *Comparison) levelsMayDiffer() bool {
 	return more && less
 }
 
-// weigh lets the loads speak in the mean over all of them: loads with a winner are not averaged to no difference. The weights are the user's, so
-// that a mean with a winner stays one; the loads that say otherwise stand beside it.
+// weigh applies the loads to their mean: loads with a winner are not averaged to no difference. A mean with a winner
+// keeps it, since the weights are the user's; dissenting loads are listed.
 func (c *Comparison) weigh(all []Comparison) {
 	decided := false
 	for k := range c.Loads {
@@ -216,13 +213,12 @@ func (c *Comparison) weigh(all []Comparison) {
 // Decided reports whether a result names a winner.
 func (r *Result) Decided() bool { return r.Verdict == Better || r.Verdict == Worse }
 
-// tested reports whether a result takes part in its family: it must be able to get a verdict at all. What excludes it is how much
-// was measured and who was the bottleneck, never the outcome.
+// tested reports whether a result can get a verdict at all. How much was measured and the bottleneck exclude it,
+// never the outcome.
 func (r *Result) tested() bool {
 	return r.FewestPairs >= MinBlocks && (!r.ContenderIsBound || !r.BaselineIsBound)
 }
 
-// judge decides one result.
 func (r *Result) judge(contenderFailures, baselineFailures int, alpha float64) {
 	r.Verdict, r.Reason = r.verdict(contenderFailures, baselineFailures, alpha)
 }
@@ -243,7 +239,7 @@ func (r *Result) verdict(contenderFailures, baselineFailures int, alpha float64)
 	return r.winner(Worse, r.ContenderIsBound, baselineFailures, r.baselineCensored)
 }
 
-// moreIsBetter reports whether a ratio above 1 speaks for the contender.
+// moreIsBetter reports whether a ratio above 1 favors the contender.
 func (r *Result) moreIsBetter() bool {
 	if r.better != "" {
 		return r.better == record.MoreIsBetter
@@ -251,7 +247,6 @@ func (r *Result) moreIsBetter() bool {
 	return r.Metric.MoreIsBetter()
 }
 
-// undecided returns why nobody has won, or that there is no difference.
 func (r *Result) undecided(failures int) (Verdict, Reason) {
 	switch {
 	case r.ContenderIsBound || r.BaselineIsBound:
@@ -272,8 +267,8 @@ func (r *Result) undecided(failures int) (Verdict, Reason) {
 	return NoDifference, ""
 }
 
-// winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere or has values
-// beyond all that is known.
+// winner withholds a verdict if the loser is known only by a bound, or if the winner failed elsewhere or has censored
+// values.
 func (*Result) winner(v Verdict, loserIsBound bool, winnerFailures, winnerCensored int) (Verdict, Reason) {
 	switch {
 	case loserIsBound:
@@ -286,13 +281,13 @@ func (*Result) winner(v Verdict, loserIsBound bool, winnerFailures, winnerCensor
 	return v, ""
 }
 
-// equivalent reports whether the interval lies within the margin, which is symmetric in the ratio: from 1/1.05 to 1.05.
+// equivalent reports whether the interval lies within the margin, which is symmetric in the ratio: 1/1.05 to 1.05.
 func (r *Result) equivalent() bool {
 	margin := math.Log1p(inference.EquivalenceMargin)
 	return math.Log(*r.Low) >= -margin && math.Log(*r.High) <= margin
 }
 
-// AtLeast reports whether a verdict rests on a difference that is only a lower bound.
+// AtLeast reports whether a verdict's difference is only a lower bound.
 func (r Result) AtLeast(v Verdict) bool {
 	return r.Diluted || v == Better && r.ContenderIsBound || v == Worse && r.BaselineIsBound
 }

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// duel is a plan of a baseline and some contenders.
 func duel(contenders, levels int) planned.Run {
 	p := planned.Run{Baseline: "base", Implementations: []planned.Implementation{{Name: "base", Role: record.RoleContender, Baseline: true, CPUs: 1}}}
 	for i := range contenders {
@@ -24,7 +23,6 @@ func duel(contenders, levels int) planned.Run {
 	return p
 }
 
-// groupsOf makes groups whose cells have the CPU time and the throughput that a function says.
 func groupsOf(p planned.Run, blocks int, cell func(implementation string, level, block int) (cpu, throughput float64)) []validity.Group {
 	var out []validity.Group
 	for l, level := range p.Levels {
@@ -40,7 +38,7 @@ func groupsOf(p planned.Run, blocks int, cell func(implementation string, level,
 	return out
 }
 
-// steady is a contender c0 that is faster by a factor, with noise of one part in a hundred that alternates.
+// steady makes c0 faster by a factor, with alternating noise of 1 %.
 func steady(factor float64) func(string, int, int) (float64, float64) {
 	return func(name string, _, block int) (float64, float64) {
 		if name == "base" {
@@ -129,7 +127,6 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// noisy is a contender without advantage and much noise.
 func noisy(sd float64) func(string, int, int) (float64, float64) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	return func(string, int, int) (float64, float64) {
@@ -138,7 +135,6 @@ func noisy(sd float64) func(string, int, int) (float64, float64) {
 	}
 }
 
-// each changes the first cells of one implementation, or of all.
 func each(implementation string, change func(*validity.Cell), cells int) func([]validity.Group) {
 	return func(groups []validity.Group) {
 		for g := range groups {
@@ -226,8 +222,8 @@ func TestSwappingTheSidesInvertsTheRatio(t *testing.T) {
 	}
 }
 
-// TestFalseVerdictsAreRare simulates runs in which nothing differs. At the family alpha of 0.01 about 10 of 1,000 may name a winner
-// anywhere among 3 contenders and 4 levels; with an alpha of 0.05 it is about 50.
+// TestFalseVerdictsAreRare simulates runs without differences. At the family alpha of 0.01 about 10 of 1,000 may name
+// a winner among 3 contenders and 4 levels; at 0.05 it is about 50.
 func TestFalseVerdictsAreRare(t *testing.T) {
 	const runs = 1000
 	wrong := 0
@@ -245,7 +241,7 @@ func TestFalseVerdictsAreRare(t *testing.T) {
 	t.Logf("%d of %d runs without a difference name a winner", wrong, runs)
 }
 
-// TestRealDifferencesAreFound simulates runs in which the contenders are faster by a tenth.
+// TestRealDifferencesAreFound simulates contenders that are faster by a tenth.
 func TestRealDifferencesAreFound(t *testing.T) {
 	const runs = 100
 	found, contrary := 0, 0
@@ -264,7 +260,7 @@ func TestRealDifferencesAreFound(t *testing.T) {
 	}
 }
 
-// verdictsOf compares without looking ahead, which takes most of the time.
+// verdictsOf compares without foresight, which takes most of the time.
 func verdictsOf(p planned.Run, groups []validity.Group) []Comparison {
 	out := comparisons(p, groups, nil)
 	judgeAll(out, Searches{}, Alpha, false)
@@ -282,8 +278,8 @@ func anyLevel(c Comparison, verdicts ...Verdict) bool {
 	return false
 }
 
-// simulated are cells with noise of their process, of their block and of their own, as on a shared machine: pairs differ with a
-// standard deviation of 6 %.
+// simulated cells have noise of process, block and cell, as on a shared machine: pairs have a standard deviation of 6
+// %.
 func simulated(seed uint64, advantage float64) []validity.Group {
 	rng := rand.New(rand.NewPCG(seed, 42))
 	block := make([]float64, 10)

@@ -12,32 +12,31 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// resamplingSeed makes figures of the same recording the same.
+// resamplingSeed makes figures reproducible.
 const resamplingSeed = 20_26
 
-// world is a way to draw runs whose truth is known: one load of some levels, and contenders that all meet the same baseline.
+// world draws runs with a known truth: one load of some levels, and contenders that share a baseline.
 type world struct {
 	noise noise
-	// effects are, by contender and level, the logs of how much more a request truly costs than with the baseline: CPU time and latency
-	// grow by it, and the throughput falls. Contenders without any are its equals.
+	// effects are, by contender and level, the logs of a request's true extra cost: CPU time and latency grow by it,
+	// throughput falls. Contenders without effects equal the baseline.
 	effects                    [][]float64
 	contenders, levels, blocks int
-	// duet means that the run takes turns, bound that the generators were the limit, and rate that the arrival rate is imposed.
+	// duet: servers take turns. bound: the generators were the limit. rate: the arrival rate is imposed.
 	duet, bound, rate bool
-	// ownBaseline means that the noise is that of a pair, so that each contender has a baseline of its own.
+	// ownBaseline: the noise is that of a pair, so each contender has its own baseline.
 	ownBaseline bool
-	// void says of a server's cell whether it is void; nil for never.
+	// void reports whether a server's cell is void; nil for never.
 	void func(*rand.Rand, deviation) bool
-	// missed is the probability with which a server misses the rate of a level; levels without one keep it.
+	// missed is the probability of missing each level's rate; levels without one keep it.
 	missed []float64
-	// widths makes the run look after some blocks, and stop where all intervals are as narrow as one of these.
+	// widths makes the run stop when all intervals are as narrow as one of these, checked after some blocks.
 	widths []float64
 }
 
-// drawn is one run's log ratios and counts, before anybody has looked at it.
+// drawn is one run's log ratios and counts, by contender.
 type drawn [][]verdict.Ratios
 
-// servers are the drawn cells of a block: the baseline's first.
 type server struct {
 	cells        []deviation
 	void, missed []bool
@@ -52,7 +51,6 @@ func (w world) server(random *rand.Rand) server {
 	return s
 }
 
-// effect is that of a contender at a level.
 func (w world) effect(contender, level int) float64 {
 	if contender >= len(w.effects) {
 		return 0
@@ -60,7 +58,6 @@ func (w world) effect(contender, level int) float64 {
 	return w.effects[contender][level]
 }
 
-// draw makes a run.
 func (w world) draw(random *rand.Rand) drawn {
 	run := make(drawn, w.contenders)
 	for k := range run {
@@ -83,7 +80,6 @@ func (w world) draw(random *rand.Rand) drawn {
 	return run
 }
 
-// ratios are those of a level before anything is drawn.
 func (w world) ratios(level int) verdict.Ratios {
 	r := verdict.Ratios{
 		Point: record.Point{Load: "sweep", Connections: int32(level + 1)}, ThroughputIsBound: w.bound,
@@ -102,7 +98,6 @@ func (w world) ratios(level int) verdict.Ratios {
 	return r
 }
 
-// pair enters one block of a level.
 func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, base server) {
 	a, b := own.cells[level], base.cells[level]
 	logs := map[verdict.Metric]float64{
@@ -123,7 +118,7 @@ func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, ba
 	}
 }
 
-// countKept enters who sustained the rate in a block. A void cell says nothing of it.
+// countKept counts who sustained the rate in a block. A void cell does not count.
 func countKept(k *verdict.RateCounts, own, base server, level int) {
 	ownMissed, baseMissed := own.missed[level] && !own.void[level], base.missed[level] && !base.void[level]
 	ownKept, baseKept := !own.missed[level] && !own.void[level], !base.missed[level] && !base.void[level]
@@ -135,7 +130,7 @@ func countKept(k *verdict.RateCounts, own, base server, level int) {
 	}
 }
 
-// decide gives a drawn run its verdicts. One that may stop is looked at as the operator does, after the same blocks.
+// decide gives a drawn run its verdicts. A run that may stop is checked after the same blocks as in the operator.
 func (w world) decide(random *rand.Rand, run drawn, foresight bool) []verdict.Comparison {
 	rules := verdict.Rulebook{Duet: w.duet, Foresight: foresight}
 	if len(w.widths) > 0 {
@@ -152,7 +147,6 @@ func (w world) decide(random *rand.Rand, run drawn, foresight bool) []verdict.Co
 	return verdict.Decide(run, rules)
 }
 
-// until are the first blocks of a run.
 func (d drawn) until(blocks int) drawn {
 	out := make(drawn, len(d))
 	for k, levels := range d {
@@ -168,25 +162,24 @@ func (d drawn) until(blocks int) drawn {
 	return out
 }
 
-// draw calls a function once for each of some runs. Each run has a random source of its own.
+// draw calls one for each run, with its own random source.
 func draw(runs int, one func(*rand.Rand)) {
 	for i := range runs {
 		one(rand.New(rand.NewPCG(resamplingSeed, uint64(i))))
 	}
 }
 
-// tailDeviation is the standard deviation of the log of the ratio of two equal servers' p99 in a block. The recordings have no latencies; this is
-// what pairs of ordinary cells had on the machine for which the default experiment was designed.
+// tailDeviation is the standard deviation of the log ratio of two equal servers' p99 in a block. Recordings lack
+// latencies; this comes from ordinary cells on the machine of the default experiment.
 const tailDeviation = 0.5
 
-// deviation is by how much the logs of one server's figures in a cell are off. The deviation of the median latency is that of the throughput,
-// mirrored, as it is where all connections always wait for an answer.
+// deviation is the error of the logs of one server's figures in a cell. The median latency mirrors the throughput, as
+// if all connections always wait for an answer.
 type deviation struct{ cpu, throughput, tail float64 }
 
-// noise draws what one server's process is off at each level of a block.
+// noise draws one server process's deviations at each level of a block.
 type noise func(random *rand.Rand, levels int) []deviation
 
-// logs are the log ratios of a recorded block, one a level.
 type logs struct{ cpu, throughput []float64 }
 
 func logsOf(r recording, of func(level) pair) []logs {
@@ -200,12 +193,12 @@ func logsOf(r recording, of func(level) pair) []logs {
 	return list
 }
 
-// recordedPair is the noise of a pair as it was recorded: a block with all its levels, and in half of the cases with its two servers swapped. A run of
-// more levels than were recorded gets the rest from another block.
+// recordedPair is a recorded block with all levels, its servers swapped half of the time. A run with more levels gets
+// the rest from another block.
 func recordedPair(recorded []logs) noise { return recordedNoise(recorded, 1) }
 
-// recordedServer is the noise of one server: what either of a recorded pair is off from the middle of the two, by a factor that gives the pair of
-// two servers that are drawn by themselves the recorded spread. So contenders can share a baseline, though only two servers were recorded at a time.
+// recordedServer is the noise of one server: a recorded pair's deviation from its middle, scaled so that two
+// independent servers have the recorded spread. So contenders can share a baseline, though only pairs were recorded.
 func recordedServer(recorded []logs) noise { return recordedNoise(recorded, 1/math.Sqrt2) }
 
 func recordedNoise(recorded []logs, scale float64) noise {
@@ -222,7 +215,7 @@ func recordedNoise(recorded []logs, scale float64) noise {
 	}
 }
 
-// normalServer is the noise of one server by a normal distribution with these standard deviations: of its cells, and of its process over all of them.
+// normalServer is normal noise of cells, and of the process over all of them.
 func normalServer(cell, process float64) noise {
 	return func(random *rand.Rand, levels int) []deviation {
 		out, whole := make([]deviation, levels), process*random.NormFloat64()
@@ -234,8 +227,8 @@ func normalServer(cell, process float64) noise {
 	}
 }
 
-// spread is the standard deviation of the log ratios of equal servers' CPU time per request, over blocks and levels. The mean is not estimated: it
-// is 0.
+// spread is the standard deviation of equal servers' log CPU ratios, over blocks and levels, with the mean known to
+// be 0.
 func spread(recorded []logs) float64 {
 	var squares float64
 	n := 0
@@ -248,7 +241,6 @@ func spread(recorded []logs) float64 {
 	return math.Sqrt(squares / float64(n))
 }
 
-// still is a noise of nothing, steps one that is different in each cell.
 func still(_ *rand.Rand, levels int) []deviation { return make([]deviation, levels) }
 
 func steps() noise {

@@ -10,10 +10,10 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// slicesPerSecond is how often the simulated machine changes its speed, and how often a simulated duet changes its server.
+// slicesPerSecond is how often the simulated machine changes speed and a duet changes its server.
 const slicesPerSecond = 10
 
-// machine is a machine whose speed wanders: the log of its slowness returns to 0 within half a minute or so.
+// machine has a wandering speed: the log of its slowness returns to 0 within about half a minute.
 type machine struct {
 	rng   *rand.Rand
 	sd    float64
@@ -24,14 +24,14 @@ func newMachine(o Options) *machine {
 	return &machine{rng: rand.New(rand.NewPCG(o.Seed, 2)), sd: o.Drift}
 }
 
-// slice is how many times as long as usual things take in the next slice.
+// slice returns the slowness of the next slice.
 func (m *machine) slice() float64 {
 	const stay = 0.997
 	m.level = m.level*stay + m.sd*math.Sqrt(1-stay*stay)*m.rng.NormFloat64()
 	return math.Exp(m.level)
 }
 
-// over is the mean over the next seconds of somebody who has the machine for himself, and then nobody for twice as long.
+// over returns the mean slowness for one user, followed by twice as long without a user.
 func (m *machine) over(seconds int32) float64 {
 	var work float64
 	n := int(seconds) * slicesPerSecond
@@ -44,7 +44,7 @@ func (m *machine) over(seconds int32) float64 {
 	return float64(n) / work
 }
 
-// turns is the mean for each of two who take turns for some seconds each.
+// turns returns the mean slowness for each of two that take turns.
 func (m *machine) turns(seconds int32) [2]float64 {
 	var work [2]float64
 	n := int(seconds) * slicesPerSecond
@@ -56,7 +56,6 @@ func (m *machine) turns(seconds int32) [2]float64 {
 	return [2]float64{float64(n) / work[0], float64(n) / work[1]}
 }
 
-// block is who is in each trial of a block.
 func (o Options) block(rng *rand.Rand) [][]Server {
 	var trials [][]Server
 	for _, k := range rng.Perm(len(o.Servers)) {
@@ -68,7 +67,7 @@ func (o Options) block(rng *rand.Rand) [][]Server {
 	return trials
 }
 
-// addDuet adds a level of a duet to the records of a trial, whose one generator holds the load for both servers.
+// addDuet adds a duet's level to a trial; one generator loads both servers.
 func (o Options) addDuet(rng *rand.Rand, m *machine, t *record.TrialData, servers []Server, connections int32, start time.Time) {
 	slow := m.turns(o.Seconds)
 	var runs [2]record.CellRun
@@ -99,7 +98,6 @@ func (o Options) addDuet(rng *rand.Rand, m *machine, t *record.TrialData, server
 	t.Servers[0].Cells, t.Servers[1].Cells = append(t.Servers[0].Cells, seen[0]), append(t.Servers[1].Cells, seen[1])
 }
 
-// nameDuet fills in who the second server was.
 func (o Options) nameDuet(t *record.TrialData, s Server) {
 	t.Manifest.Servers, t.Servers[1].Environment = append(t.Manifest.Servers, s.Name), t.Servers[0].Environment
 	g := &t.Generators[0]

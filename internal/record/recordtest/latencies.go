@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// latencies draws a distribution with a body and a tail. The corrected one has some samples more in its tail.
+// latencies draws a body and a tail; the corrected distribution has more samples in its tail.
 func latencies(rng *rand.Rand, mean float64, requests int64) (observed, corrected *histogram.Histogram) {
 	const draws = 2000
 	observed, corrected = &histogram.Histogram{}, &histogram.Histogram{}

@@ -31,7 +31,6 @@ func TestADistributionOfOneValue(t *testing.T) {
 	}
 }
 
-// body is a distribution of some samples with a tail.
 func body(samples int64) record.Latency {
 	observed, _ := latencies(rand.New(rand.NewPCG(1, 1)), 300, samples)
 	return Encode(record.Observed, observed)

@@ -1,5 +1,5 @@
-// Package recordtest makes the records of runs that never happened: a small model of servers and generators
-// with a seeded random source stands in for a cluster. It is imported by tests only.
+// Package recordtest simulates records of runs with a small seeded model of servers and generators. Only tests import
+// it.
 package recordtest
 
 import (
@@ -22,9 +22,8 @@ import (
 
 // Server is a simulated implementation.
 type Server struct {
-	Name string
-	Role record.Role
-	// CPUMicros is its CPU time per request.
+	Name      string
+	Role      record.Role
 	CPUMicros float64
 	// RSSBytes is its resident memory with one connection; each connection adds 16 KiB.
 	RSSBytes int64
@@ -39,11 +38,10 @@ type Options struct {
 	Servers []Server
 	// Noise is the standard deviation of the log of a cell's speed, and of its CPU time per request.
 	Noise float64
-	// Drift is the standard deviation of the log of the machine's own speed, which wanders while the run goes on.
+	// Drift is the standard deviation of the log of the machine's wandering speed.
 	Drift float64
-	// Duet puts both of two servers into each trial, where they take turns.
-	Duet bool
-	// Seconds is the duration of a cell.
+	// Duet puts two servers into each trial, in turns.
+	Duet    bool
 	Seconds int32
 	// Generators is the number of generator pods that share each level; 0 means 1.
 	Generators int32
@@ -51,10 +49,11 @@ type Options struct {
 
 func (o Options) generators() int { return int(max(o.Generators, 1)) }
 
-// generatorMicros is the generator's CPU time per request: one CPU of it makes 200,000 requests/s.
+// generatorMicros is the generator's CPU time per request: one CPU makes 200,000 requests/s.
 const generatorMicros = 5
 
-// Duel is a run of two contenders, the second with 1.2 times the first's CPU time per request, and a reference.
+// Duel is a run of two contenders and a reference; the second contender has 1.2 times the first's CPU time per
+// request.
 func Duel(blocks int32) Options {
 	return Options{
 		Name: "duel", Seed: 7, Blocks: blocks, Levels: []int32{10, 100, 500, 1000}, Noise: 0.03, Seconds: 5,
@@ -66,7 +65,7 @@ func Duel(blocks int32) Options {
 	}
 }
 
-// Round is the run of a round of a suite: two contenders at one level, the second of which costs more than in a Duel by a factor.
+// Round is a suite's round: two contenders at one level; the second costs cost times more than in a Duel.
 func Round(round int, cost float64) record.RunData {
 	o := Duel(6)
 	o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.01, uint64(round)
@@ -100,10 +99,8 @@ func Run(o Options) record.RunData {
 	return d
 }
 
-// warmupSeconds is how long each simulated level is loaded before it is measured.
 const warmupSeconds = 2
 
-// plan is the plan of a simulated run.
 func plan(o Options) record.Plan {
 	p := record.Plan{
 		Seed: o.Seed, Order: record.OrderBlocks, Blocks: o.Blocks, Baseline: o.Servers[0].Name, Loads: []record.Load{{Name: "sweep"}},
@@ -129,7 +126,6 @@ func plan(o Options) record.Plan {
 	return p
 }
 
-// planned is the cell at a number of connections.
 func (o Options) planned(connections int32) record.Cell {
 	c := record.Cell{
 		Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: o.Seconds, WarmupSeconds: warmupSeconds,
@@ -141,7 +137,7 @@ func (o Options) planned(connections int32) record.Cell {
 	return c
 }
 
-// Drop removes the trial of an implementation in a block, as if it had failed.
+// Drop removes a trial, as if it had failed.
 func Drop(d *record.RunData, block int32, implementation, reason, message string) {
 	for i := range d.Trials {
 		if m := d.Trials[i].Manifest; m.Block == block && m.Servers[0] == implementation {
@@ -156,7 +152,7 @@ func Drop(d *record.RunData, block int32, implementation, reason, message string
 	}
 }
 
-// Cell finds the records of a cell, of its first generator, to be changed by a test.
+// Cell returns a cell's observation and its first generator's record, for a test to change.
 func Cell(d *record.RunData, block int32, implementation string, connections int32) (*record.CellRun, *record.CellObservation) {
 	for i := range d.Trials {
 		t := &d.Trials[i]
@@ -172,14 +168,14 @@ func Cell(d *record.RunData, block int32, implementation string, connections int
 	panic(fmt.Sprintf("no cell of %s in block %d at %d connections", implementation, block, connections))
 }
 
-// answerBytes is the size of every simulated answer: 117 bytes of head and 11 of body.
+// answerBytes is the size of every simulated answer: 117 bytes of head, 11 of body.
 const answerBytes = 128
 
-// SetRequests makes a cell's tool have got a number of answers, and the bytes of as many.
+// SetRequests sets a cell's answers and bytes.
 func SetRequests(m *record.Measurement, n int64) { m.Requests, m.Bytes = n, n*answerBytes }
 
-// encodings holds the distributions that were encoded before, by their bins. Tests make the same runs again and again, and to compress
-// distributions is most of the work.
+// encodings caches encoded distributions by their bins: tests repeat the same runs, and compression is most of the
+// work.
 var encodings = struct {
 	mu   sync.Mutex
 	text map[string]string
@@ -204,21 +200,21 @@ func Encode(kind record.LatencyKind, h *histogram.Histogram) record.Latency {
 	return record.Latency{Kind: kind, Samples: h.Samples(), HDR: text}
 }
 
-// Equal makes a stored distribution of samples that are all the same.
+// Equal makes a stored distribution of equal samples.
 func Equal(kind record.LatencyKind, micros, samples int64) record.Latency {
 	h := &histogram.Histogram{}
 	record64(h, float64(micros), samples)
 	return Encode(kind, h)
 }
 
-// EncodeBrackets makes a stored distribution of the histograms between which it lies.
+// EncodeBrackets makes a stored distribution between two histograms.
 func EncodeBrackets(kind record.LatencyKind, low, high *histogram.Histogram) record.Latency {
 	l := Encode(kind, low)
 	l.HDRHigh = Encode(kind, high).HDR
 	return l
 }
 
-// Widen makes a bracketed distribution of an exact one: each sample is known between powers of 1.1.
+// Widen makes an exact distribution bracketed: each sample is known between powers of 1.1.
 func Widen(kind record.LatencyKind, l record.Latency) record.Latency {
 	h, err := histogram.Decode(l.HDR)
 	if err != nil {
@@ -233,7 +229,7 @@ func Widen(kind record.LatencyKind, l record.Latency) record.Latency {
 	return EncodeBrackets(kind, low, high)
 }
 
-// Thin makes a stored distribution one of fewer samples and the same shape.
+// Thin reduces a distribution to fewer samples of the same shape.
 func Thin(l record.Latency, samples int64) record.Latency {
 	h, err := histogram.Decode(l.HDR)
 	if err != nil {
@@ -264,7 +260,7 @@ func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block
 		Clocks:    []record.AgentClock{{Member: record.MemberServer(0), OffsetNanos: 40_000, RoundTripNanos: 300_000}},
 		Artifacts: []record.Artifact{object(o.Name, name, record.MemberServer(0), "result.json")},
 	}}
-	// The observer lives on the node's shared CPUs.
+	// The observer runs on the node's shared CPUs.
 	t.Servers = []record.ObserverResult{{Environment: environment("server", "0", "")}}
 	for k := range o.generators() {
 		o.generator(&t, k)
@@ -288,7 +284,7 @@ func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block
 	return t
 }
 
-// generator adds a generator to a trial. Each lives on a node of its own, and the first one has looked at the answer.
+// generator adds a generator on its own node; the first one has checked the answer.
 func (o Options) generator(t *record.TrialData, k int) {
 	node := "loadgen"
 	if k > 0 {
@@ -307,10 +303,10 @@ func (o Options) generator(t *record.TrialData, k int) {
 	t.Generators = append(t.Generators, g)
 }
 
-// clockOffset is by how much each generator's clock is ahead of the one before it, in nanoseconds.
+// clockOffset is each generator's clock offset to the one before it, in nanoseconds.
 const clockOffset = 70_000_000
 
-// cell is a cell on a machine that takes slow times as long as usual.
+// cell simulates a cell on a machine that is slower by a factor.
 func (o Options) cell(rng *rand.Rand, slow float64, s Server, connections int32, start time.Time) ([]record.CellRun, record.CellObservation) {
 	seconds := float64(o.Seconds) + 0.04
 	n := float64(o.generators())
@@ -324,7 +320,7 @@ func (o Options) cell(rng *rand.Rand, slow float64, s Server, connections int32,
 		share := timetable.Share(record.Cell{Connections: connections, Generators: int32(o.generators())}, int32(k)).Connections
 		part := int64(rate * seconds * float64(share) / float64(connections))
 		requests += part
-		// Server and observer have CPUs 1 and 0, of another node; each generator has one of its own.
+		// Server and observer have CPUs 1 and 0 of another node; each generator has its own.
 		own := strconv.Itoa(2 * k)
 		first := start.Add(time.Duration(k+1) * clockOffset).Add(time.Duration(1+rng.IntN(3)) * time.Millisecond)
 		observed, corrected := latencies(rng, mean, part)
@@ -343,7 +339,6 @@ func (o Options) cell(rng *rand.Rand, slow float64, s Server, connections int32,
 	return runs, o.observation(rng, s, record.Point{Load: "sweep", Connections: connections}, start, requests, cpu)
 }
 
-// observation is what the observer saw of a server that needed some CPU time for each request.
 func (o Options) observation(rng *rand.Rand, s Server, at record.Point, start time.Time, requests int64, cpu float64) record.CellObservation {
 	used := int64(float64(requests) * cpu * 1e3)
 	window := int64((float64(o.Seconds) + 0.14) * 1e9)
@@ -361,7 +356,7 @@ func (o Options) observation(rng *rand.Rand, s Server, at record.Point, start ti
 	}
 }
 
-// series spreads requests and CPU time over intervals of 100 ms with a little noise, and one dip.
+// series spreads requests and CPU time over intervals of 100 ms, with a little noise and one dip.
 func (o Options) series(rng *rand.Rand, requests, used int64) *record.Series {
 	n := int(o.Seconds) * 10
 	s := record.Series{EveryMillis: 100}

@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// pair is a run of two servers at two levels, the second with twice the first's CPU time per request.
+// pair is a run of two servers at two levels; the second costs twice as much.
 func pair(change func(*Options)) Options {
 	o := Options{
 		Name: "pair", Seed: 3, Blocks: 3, Levels: []int32{10, 100}, Seconds: 1,

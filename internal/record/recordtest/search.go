@@ -11,14 +11,13 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// SearchLoad and SearchConnections are the load and the virtual users of a simulated search.
 const (
 	SearchLoad              = "capacity"
 	SearchConnections int32 = 50
 )
 
-// Search simulates a run whose only load searches for the highest rate of each server, which is what its CPU time per request allows:
-// 0.97e6 / CPUMicros requests/s. That differs between trials by the noise of the options, whose levels do not count.
+// Search simulates a run that searches for each server's highest rate: 0.97e6 / CPUMicros requests/s, varied between
+// trials by the noise of the options. The options' levels are ignored.
 func Search(o Options, s record.Search) record.RunData {
 	o.Levels = nil
 	d := Run(o)
@@ -35,7 +34,6 @@ func Search(o Options, s record.Search) record.RunData {
 	return d
 }
 
-// plannedStep is the cell of a step.
 func (o Options) plannedStep(number int32, s record.Search) record.Cell {
 	return record.Cell{
 		Load: SearchLoad, Tool: record.ToolK6, Connections: SearchConnections, Step: number, Search: &s, Threads: 1, Generators: 1,
@@ -43,7 +41,7 @@ func (o Options) plannedStep(number int32, s record.Search) record.Cell {
 	}
 }
 
-// searchIn adds the steps of a search to a trial. The server is observed in the slots that the search leaves idle too.
+// searchIn adds the steps of a search. The server is also observed in the slots that the search leaves idle.
 func (o Options) searchIn(rng *rand.Rand, t *record.TrialData, server Server, s record.Search) {
 	cpu := server.CPUMicros * math.Exp(rng.NormFloat64()*o.Noise)
 	start := t.Manifest.Start
@@ -62,7 +60,8 @@ func (o Options) searchIn(rng *rand.Rand, t *record.TrialData, server Server, s 
 	}
 }
 
-// step is one rate: at most 97 % of the server's CPU time answers in 1 ms, and what exceeds it is late or dropped.
+// step is one rate: up to 97 % of the server's CPU time it answers in 1 ms; beyond that, requests are late or
+// dropped.
 func (o Options) step(at record.Point, rate int32, cpu float64, start time.Time) record.CellRun {
 	asked := int64(rate) * int64(o.Seconds)
 	answered := min(asked, int64(0.97e6/cpu*float64(o.Seconds)))

@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// Mark is one thing in a picture. Horizontal places are percentages of the picture's width, so that it grows and shrinks with the
-// window while its text keeps its size; vertical places are pixels.
+// Mark is one element of a picture. Horizontal places are percentages, so the picture scales with the window while
+// text keeps its size; vertical places are pixels.
 type Mark struct {
 	// Kind is line, band, text, curve, area, or a shape: circle, square, triangle, diamond, cross, up, down, dot.
 	Kind string
-	// X, Y, X2, Y2 are places; W and H are a band's size.
+	// X, Y, X2 and Y2 are places; W and H are a band's size.
 	X, Y, X2, Y2, W, H string
-	// Class, Anchor and Points are ours; Text and Title may hold words from outside, and are escaped by the template.
+	// Class, Anchor and Points are ours. Text and Title may come from outside; the template escapes them.
 	Class, Anchor, Points string
 	Text, Title           string
 }
@@ -22,22 +22,22 @@ type Mark struct {
 // Chart is a picture with an axis on its left.
 type Chart struct {
 	Title, Unit string
-	// Name is what the picture is called for who cannot see it.
+	// Name describes the picture for screen readers.
 	Name   string
 	Height int
-	// MinWidth keeps many levels apart; the picture scrolls if the window is narrower.
+	// MinWidth keeps levels apart; in a narrower window the picture scrolls.
 	MinWidth int
 	Axis     []Mark
 	Plot     []Mark
 }
 
-// halfWidth is about what the plot of a chart has in pixels where two charts stand side by side.
+// halfWidth is the approximate plot width, in pixels, with two charts side by side.
 const halfWidth = 500
 
-// Wide reports whether the chart needs the whole width of the page.
+// Wide reports whether the chart needs the full page width.
 func (c Chart) Wide() bool { return c.MinWidth > halfWidth }
 
-// Grid draws a line across the plot at each tick of an axis, and labels it on the left.
+// Grid draws a line at each tick and labels it on the left.
 func (c *Chart) Grid(y Span, ticks []float64, label func(float64) string) {
 	for _, t := range ticks {
 		at := Pixels(y.At(t))
@@ -47,13 +47,13 @@ func (c *Chart) Grid(y Span, ticks []float64, label func(float64) string) {
 }
 
 const (
-	// Height is that of a chart of categories, of which values have Top to Bottom.
+	// Height is that of a chart of categories; values range from Top to Bottom.
 	Height = 250
 	Top    = 24
 	Bottom = 212
-	// Pad is the share of a category that stays empty on each side.
+	// Pad is the empty share of a category on each side.
 	Pad = 0.09
-	// SlotWidth is the least width of one implementation in a category, in pixels.
+	// SlotWidth is an implementation's least width in a category, in pixels.
 	SlotWidth = 26
 )
 
@@ -89,10 +89,10 @@ func AnchorAt(x float64) string {
 	return "middle"
 }
 
-// Thousandth places a share in a square of 1,000 by 1,000 that is stretched over a picture.
+// Thousandth places a share in a 1,000 by 1,000 square that is stretched over a picture.
 func Thousandth(share float64) string { return strconv.FormatFloat(math.Round(share*1e3), 'f', 0, 64) }
 
-// shapes tell implementations apart where colours cannot.
+// shapes distinguish implementations without color.
 var shapes = []string{"circle", "square", "triangle", "diamond"}
 
 // colours is the number of colours in the style sheet.
@@ -101,10 +101,10 @@ const colours = 8
 // Look is how an implementation is drawn.
 type Look struct{ Class, Shape string }
 
-// ReferenceClass is the class of what a reference is drawn in.
+// ReferenceClass is the class of references.
 const ReferenceClass = "creference"
 
-// LookOf is the look of the implementation of an index, and that of a reference.
+// LookOf returns the look of an implementation by index, or of a reference.
 func LookOf(index int, reference bool) Look {
 	if reference {
 		return Look{Class: ReferenceClass, Shape: "diamond"}
@@ -119,14 +119,14 @@ type Legend struct {
 	Look Look
 }
 
-// Span maps values to a stretch of the picture.
+// Span maps values to a part of the picture.
 type Span struct {
 	Low, High float64
 	From, To  float64
 	Log       bool
 }
 
-// At is the place of a value.
+// At returns the place of a value.
 func (s Span) At(v float64) float64 {
 	low, high := s.Low, s.High
 	if s.Log {
@@ -135,13 +135,13 @@ func (s Span) At(v float64) float64 {
 	return s.From + (v-low)/(high-low)*(s.To-s.From)
 }
 
-// Clip keeps a value inside the span.
+// Clip limits a value to the span.
 func (s Span) Clip(v float64) float64 { return min(max(v, s.Low), s.High) }
 
 // Holds reports whether a value lies inside the span.
 func (s Span) Holds(v float64) bool { return v >= s.Low && v <= s.High }
 
-// Moved is the same span further down, or further right.
+// Moved returns the span shifted down, or right.
 func (s Span) Moved(by float64) Span {
 	s.From, s.To = s.From+by, s.To+by
 	return s

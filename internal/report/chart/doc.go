@@ -1,3 +1,3 @@
-// Package chart draws: places on axes, round ticks, marks, and the templates that print them as SVG. It knows no run: what is drawn
-// comes in as numbers and words.
+// Package chart draws axes, ticks and marks, and has the templates that print them as SVG. It knows no run; it gets
+// numbers and words.
 package chart

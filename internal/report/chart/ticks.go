@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// NiceTicks are round numbers from 0 to at least the largest value, about four of them.
+// NiceTicks returns about four round numbers from 0 to at least the largest value.
 func NiceTicks(largest float64) []float64 {
 	if largest <= 0 {
 		return []float64{0, 1}
@@ -26,14 +26,14 @@ func NiceTicks(largest float64) []float64 {
 }
 
 const (
-	// leastGap is the room between two labels of a ratio's axis, as a share of its length: 45 of the 350 pixels of a phone.
+	// leastGap is the least distance of two labels on a ratio axis, as a share: 45 of a phone's 350 pixels.
 	leastGap = 0.13
-	// nearly forgives what sums of decimal fractions lose.
+	// nearly allows for rounding errors of decimal fractions.
 	nearly = 1e-9
 )
 
-// RatioTicks are round ratios from at most low to at least high, which hold 1: the axis begins and ends with one of them, so that no
-// value lies where none is. Steps are percentages near 1, and 1, 2 and 5 times powers of ten far from it.
+// RatioTicks returns round ratios that enclose low, high and 1. The axis begins and ends at a tick, so no value lies
+// outside. Steps are percentages near 1, and 1, 2 and 5 times powers of ten far from it.
 func RatioTicks(low, high float64) []float64 {
 	low, high = min(low, 1), max(high, 1)
 	for _, step := range []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5} {
@@ -50,7 +50,7 @@ func RatioTicks(low, high float64) []float64 {
 	return []float64{ticks[0], 1, ticks[len(ticks)-1]}
 }
 
-// lattice are multiples of a step around 1, from at most low to at least high.
+// lattice returns multiples of a step around 1 that enclose low and high.
 func lattice(low, high, step float64) []float64 {
 	var out []float64
 	for k := math.Floor((low-1)/step + nearly); k <= math.Ceil((high-1)/step-nearly); k++ {
@@ -59,7 +59,7 @@ func lattice(low, high, step float64) []float64 {
 	return out
 }
 
-// powers are multiples of powers of ten, from at most low to at least high.
+// powers returns multiples of powers of ten that enclose low and high.
 func powers(low, high float64, mantissas []float64) []float64 {
 	var all []float64
 	for e := math.Floor(math.Log10(low)) - 1; e <= math.Ceil(math.Log10(high)); e++ {
@@ -79,7 +79,7 @@ func powers(low, high float64, mantissas []float64) []float64 {
 	return all[first : last+1]
 }
 
-// roomy reports whether the labels of a logarithmic axis have room between them.
+// roomy reports whether the labels of a logarithmic axis have room.
 func roomy(ticks []float64) bool {
 	whole := math.Log(ticks[len(ticks)-1] / ticks[0])
 	for k := 1; k < len(ticks); k++ {
@@ -90,7 +90,7 @@ func roomy(ticks []float64) bool {
 	return len(ticks) > 1
 }
 
-// ValueTicks are round values of a logarithmic axis of so many pixels, from at most low to at least high.
+// ValueTicks returns round values of a logarithmic axis with this length in pixels, which enclose low and high.
 func ValueTicks(low, high, length float64) []float64 {
 	const room = 17
 	var ticks []float64
@@ -108,7 +108,7 @@ func ValueTicks(low, high, length float64) []float64 {
 	return ticks
 }
 
-// ShareTicks are round shares on both sides of 1 that enclose low and high, four or fewer steps of them.
+// ShareTicks returns at most four round shares around 1 that enclose low and high.
 func ShareTicks(low, high float64) []float64 {
 	low, high = min(low, 1), max(high, 1)
 	for _, step := range []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 50} {

@@ -16,10 +16,9 @@ var caseText string
 
 var caseTemplates = page.Templates(caseText)
 
-// cases shows what programs have printed.
 type cases struct{ *view.View }
 
-// Compared is the section on values that are compared as they are, whatever kind of work they come from; it has no data if there is none.
+// Compared is the section on values that are compared as they are, from any kind of work.
 func Compared(w *view.View) page.Section {
 	v := cases{w}
 	s := page.Section{ID: "cases", Title: v.Say("cases.title"), Templates: caseTemplates}
@@ -32,7 +31,7 @@ func Compared(w *view.View) page.Section {
 	return s
 }
 
-// Values is the section of what every program has printed, with what its processes suffered; it has no data if no program measures itself.
+// Values is the section on the programs' output and processes.
 func Values(w *view.View) page.Section {
 	v := cases{w}
 	s := page.Section{ID: "values", Title: v.Say("values.title"), Templates: caseTemplates}
@@ -55,7 +54,6 @@ func Values(w *view.View) page.Section {
 	return s
 }
 
-// compared sets every contender's values beside the baseline's, case by case.
 func (v cases) compared() table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("impl"), v.Th("metric"), v.ThNum("change"), v.ThInterval(), v.ThNum("blocks"), v.ThNum("padj"), v.Th("verdict"),

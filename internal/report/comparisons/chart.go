@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// placeWidth is the least width of one value of an axis, in pixels.
+	// placeWidth is the least width of one axis value, in pixels.
 	placeWidth = 56
-	// fewestPlaces is the number of values from which on an axis is drawn.
+	// fewestPlaces is the least number of values for an axis.
 	fewestPlaces = 2
 )
 
-// curve is a family of cases that differ in one number: the values of an axis, and the cases at each.
+// curve is a family of cases that differ in one number.
 type curve struct {
-	// name is what the cases have in common, axis the name of the number in which they differ, and metric what is drawn.
+	// name is their common part, axis the name of the number, metric what is drawn.
 	name, axis, metric, unit string
 	places                   []string
 	cases                    []analysis.Case
 }
 
-// charts draw every family of cases that differ in one number, in the first metric of each.
+// charts draws each family in its first metric.
 func (v cases) charts() []chart.Chart {
 	var out []chart.Chart
 	for _, c := range v.curves() {
@@ -37,7 +37,7 @@ func (v cases) charts() []chart.Chart {
 	return out
 }
 
-// curves finds the families: for each axis of a case, those whose other axes agree.
+// curves finds the families: for each axis, the cases whose other axes agree.
 func (v cases) curves() []curve {
 	var all []curve
 	first := map[string]string{}
@@ -66,7 +66,6 @@ func (v cases) curves() []curve {
 	return all
 }
 
-// join adds a case to the family to which it belongs.
 func join(all []curve, c analysis.Case, axis record.Axis) []curve {
 	parts := strings.Split(c.Case, "/")
 	for k, part := range parts {
@@ -86,7 +85,7 @@ func join(all []curve, c analysis.Case, axis record.Axis) []curve {
 	return all
 }
 
-// at is the case of an implementation at a place; nil if it has none that counts.
+// at returns an implementation's case at a place; nil if it has none that counts.
 func (c curve) at(implementation, place string) *analysis.Case {
 	i := slices.IndexFunc(c.cases, func(own analysis.Case) bool {
 		return own.Implementation == implementation && own.Summary != nil && slices.Contains(own.Axes, record.Axis{Name: c.axis, Value: place})
@@ -124,10 +123,9 @@ func (v cases) chart(c curve) chart.Chart {
 	return out
 }
 
-// middle is where a place of an axis lies.
 func middle(k, of int) string { return chart.Percentage((float64(k) + 0.5) * 100 / float64(of)) }
 
-// line draws one implementation: the mean at each place with its interval, and a faint line from mean to mean.
+// line draws one implementation: means with intervals, and a faint line between means.
 func (v cases) line(c curve, y chart.Span, implementation string) []chart.Mark {
 	var out []chart.Mark
 	look := v.Looks[implementation]

@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// shown is a run of two programs that have printed some cases.
 func shown(all ...analysis.Case) cases {
 	return cases{view.New(analysis.Table{
 		Rules:           analysis.Rules{Confidence: 0.99, MinBlocks: 7},
@@ -25,7 +24,6 @@ func shown(all ...analysis.Case) cases {
 	}, phrase.English)}
 }
 
-// timed is a case of a mean time in seven processes, whose axes stand in its name.
 func timed(implementation, name string, mean float64) analysis.Case {
 	c := analysis.Case{
 		Implementation: implementation, Case: name, Metric: "Time", Unit: "ns", Better: record.LessIsBetter, Processes: 7, Repetitions: 3,
@@ -39,7 +37,6 @@ func timed(implementation, name string, mean float64) analysis.Case {
 	return c
 }
 
-// in is a case in another metric.
 func in(metric string, c analysis.Case) analysis.Case {
 	c.Metric = metric
 	return c
@@ -95,12 +92,11 @@ func TestCasesThatDifferInOneNumberAreAFamily(t *testing.T) {
 	}
 }
 
-// marks are those of a class, which begins with a word.
+// marks returns those whose class begins with a word.
 func marks(of chart.Chart, word string) []chart.Mark {
 	return slices.DeleteFunc(slices.Clone(of.Plot), func(m chart.Mark) bool { return m.Class != word && !strings.HasPrefix(m.Class, word+" ") })
 }
 
-// drawn is the only chart of some cases.
 func drawn(t *testing.T, all ...analysis.Case) chart.Chart {
 	t.Helper()
 	charts := shown(all...).charts()
@@ -153,7 +149,6 @@ func TestTheAxisOfAFamilyIsNamed(t *testing.T) {
 	}
 }
 
-// height is where a mark lies, in pixels from the top.
 func height(t *testing.T, m chart.Mark) float64 {
 	t.Helper()
 	y, err := strconv.ParseFloat(m.Y, 64)

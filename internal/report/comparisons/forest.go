@@ -8,35 +8,33 @@ import (
 	"loadstone.dev/loadstone/internal/report/view"
 )
 
-// forest is the picture of all effects: what each contender changes against the baseline.
+// forest is the picture of all effects against the baseline.
 type forest struct {
 	Lead   string
 	Margin string
 	Groups []forestGroup
 }
 
-// forestGroup is one contender.
 type forestGroup struct {
 	Name   string
 	Look   chart.Look
 	Panels []forestPanel
 }
 
-// forestPanel is one metric of a contender, with an axis of its own: more is better of some metrics, and less of others.
+// forestPanel is one metric of a contender, with its own axis: for some metrics more is better, for others less.
 type forestPanel struct {
 	Metric, Better string
 	Axis           []chart.Mark
 	Rows           []forestRow
 }
 
-// forestRow is one effect: over the levels of a load, or at one of them.
+// forestRow is one effect, over a load's levels or at one level.
 type forestRow struct {
 	Label   string
 	Overall bool
 	Strip   []chart.Mark
 	Height  int
-	// Name is the row in words.
-	Name string
+	Name    string
 	// Tone is faster, slower, same or unknown; it colours the verdict.
 	Tone                           string
 	Effect, Interval, Verdict, Why string
@@ -46,13 +44,12 @@ const (
 	rowHeight = 38
 	rowMiddle = rowHeight / 2
 	axisLine  = 30
-	// leastSpan keeps an axis from magnifying differences that are none.
+	// leastSpan keeps an axis from magnifying noise.
 	leastSpan = 1.06
-	// widestRatio bounds an axis: what lies beyond is drawn at its end.
+	// widestRatio bounds an axis; larger values are drawn at its end.
 	widestRatio = 1000.0
 )
 
-// forest draws every comparison; nil if there is none.
 func (v comparisons) forest() *forest {
 	if len(v.Table.Comparisons) == 0 {
 		return nil
@@ -77,7 +74,7 @@ func (v comparisons) forest() *forest {
 	return f
 }
 
-// forestPanel draws one metric of a contender; nil if nowhere both sides have it.
+// forestPanel returns nil if both sides have the metric nowhere.
 func (v comparisons) forestPanel(m verdict.Metric, base string, effects []view.Effect) *forestPanel {
 	x, ticks := v.forestAxis(m, effects)
 	side, left, right := "forest.more", "forest.worse.left", "forest.better.right"
@@ -109,7 +106,7 @@ func (v comparisons) forestPanel(m verdict.Metric, base string, effects []view.E
 	return p
 }
 
-// forestAxis is the axis of a metric of a contender: it holds all means, all points and the intervals that have a verdict to support.
+// forestAxis holds all means, points, and the intervals behind verdicts.
 func (v comparisons) forestAxis(m verdict.Metric, effects []view.Effect) (chart.Span, []float64) {
 	low, high := 1/leastSpan, leastSpan
 	for _, e := range effects {
@@ -124,7 +121,7 @@ func (v comparisons) forestAxis(m verdict.Metric, effects []view.Effect) (chart.
 	return chart.Span{Low: ticks[0], High: ticks[len(ticks)-1], From: 5, To: 95, Log: true}, ticks
 }
 
-// reach is how far a result's marks reach; 1 to 1 if it has none.
+// reach returns how far a result's marks reach; 1 to 1 if it has none.
 func (v comparisons) reach(r verdict.Result) (low, high float64) {
 	low, high = 1, 1
 	hold := func(ratio float64) { low, high = min(low, ratio), max(high, ratio) }
@@ -141,7 +138,6 @@ func (v comparisons) reach(r verdict.Result) (low, high float64) {
 	return low, high
 }
 
-// forestRow draws one result.
 func (v comparisons) forestRow(x chart.Span, ticks []float64, e view.Effect, r verdict.Result) forestRow {
 	outcome, reason := e.Said(r)
 	verdict, why := v.RowVerdict(r, outcome, reason)
@@ -164,7 +160,7 @@ func (v comparisons) forestRow(x chart.Span, ticks []float64, e view.Effect, r v
 	return row
 }
 
-// forestMarks draw the blocks, the interval and the mean of a result. Its colour is its verdict.
+// forestMarks draws blocks, interval and mean in the verdict's colour.
 func (v comparisons) forestMarks(x chart.Span, r verdict.Result, tone string) []chart.Mark {
 	var out []chart.Mark
 	at, kind := chart.Pixels(rowMiddle), "beside "

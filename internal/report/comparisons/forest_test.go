@@ -36,7 +36,6 @@ func TestEachMetricSaysWhichSideIsBetter(t *testing.T) {
 	}
 }
 
-// compared is a run in which one contender is compared at one level.
 func compared(results ...verdict.Result) comparisons {
 	return comparisons{view.New(analysis.Table{
 		Run: analysis.Run{Baseline: "go"}, Rules: analysis.Rules{Confidence: 0.99, MinBlocks: 7, EquivalenceMargin: 0.05, Alpha: 0.01},
@@ -49,7 +48,6 @@ func compared(results ...verdict.Result) comparisons {
 
 func ptr[T any](v T) *T { return &v }
 
-// known is a result of many blocks.
 func known(m verdict.Metric, ratio float64, pairs int) verdict.Result {
 	r := verdict.Result{
 		Metric: m, Blocks: pairs, FewestPairs: pairs, Ratio: ptr(ratio), Low: ptr(ratio * 0.9), High: ptr(ratio * 1.1), P: ptr(0.001), AdjustedP: ptr(0.002),

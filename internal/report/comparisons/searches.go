@@ -18,10 +18,9 @@ var searchText string
 
 var searchTemplates = page.Templates(searchText)
 
-// searches shows what the searches of a run have found.
 type searches struct{ *view.View }
 
-// capacities are the highest rates that searches found to meet their bounds: a table, and a picture of the steps for each load.
+// capacities holds a table, and a picture of the steps for each load.
 type capacities struct {
 	Leads  []string
 	Table  table.Table
@@ -29,7 +28,7 @@ type capacities struct {
 	Charts []chart.Chart
 }
 
-// Capacity is the section on what searches have found; it has no data if no load is a search.
+// Capacity is the section on the results of searches.
 func Capacity(w *view.View) page.Section {
 	v := searches{w}
 	s := page.Section{ID: "capacity", Title: v.Say("capacity.title"), Templates: searchTemplates}
@@ -39,7 +38,6 @@ func Capacity(w *view.View) page.Section {
 	return s
 }
 
-// capacities shows each load that is a search.
 func (v searches) capacities(title string) capacities {
 	c := capacities{Legend: v.Legend(v.Table.Implementations), Leads: []string{v.Say("capacity.lead", v.Confidence()), v.Say("capacity.family")}}
 	c.Leads = append(append(c.Leads, v.Mixes()...), v.Protocols()...)
@@ -63,7 +61,6 @@ func (v searches) capacities(title string) capacities {
 	return c
 }
 
-// byLoad are the capacities by load.
 func (v searches) byLoad() [][]capacity.Capacity {
 	var out [][]capacity.Capacity
 	for _, c := range v.Table.Capacities {
@@ -100,7 +97,6 @@ func (v searches) capacityRow(c capacity.Capacity) table.Row {
 	return table.Row{Cells: cells, Notes: v.NotesOf(c.Findings, len(c.Trials))}
 }
 
-// searchOutcomes returns how the searches ended, and why some give a lower bound only.
 func (v searches) searchOutcomes(c capacity.Capacity) string {
 	var words []string
 	add := func(key string, n int) {
@@ -123,7 +119,7 @@ func (v searches) searchOutcomes(c capacity.Capacity) string {
 	return format.Join("; ", words...)
 }
 
-// stepChart shows the steps of one load's searches: a filled point met the bound, a hollow one missed it.
+// stepChart shows a load's searches: filled points met the bound, hollow ones missed it.
 func (v searches) stepChart(load []capacity.Capacity) chart.Chart {
 	c := chart.Chart{
 		Title: v.Say("capacity.chart", load[0].Load), Name: v.Say("capacity.chart", load[0].Load),
@@ -160,7 +156,7 @@ func (v searches) stepChart(load []capacity.Capacity) chart.Chart {
 	return c
 }
 
-// placeOf is where a block stands within the place of its implementation, from 0 to 1.
+// placeOf returns a block's place within its implementation, from 0 to 1.
 func (v searches) placeOf(block int32) float64 {
 	if v.Table.Run.Blocks <= 1 {
 		return 0.5
@@ -168,7 +164,6 @@ func (v searches) placeOf(block int32) float64 {
 	return 0.14 + 0.72*float64(block-1)/float64(v.Table.Run.Blocks-1)
 }
 
-// stepMarks draws one search: a faint line from step to step, and a point at each.
 func (v searches) stepMarks(c capacity.Capacity, t capacity.Trial, y chart.Span, left, width float64) []chart.Mark {
 	var path, out []chart.Mark
 	look := v.Looks[c.Implementation]

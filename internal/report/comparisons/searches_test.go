@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// searched is a run of two implementations with searches.
 func searched(of ...capacity.Capacity) searches {
 	return searches{view.New(analysis.Table{
 		Run: analysis.Run{Baseline: "go", Blocks: 3}, Rules: analysis.Rules{Confidence: 0.99, MinBlocks: 7}, Capacities: of,

@@ -13,7 +13,6 @@ var text string
 
 var templates = page.Templates(text)
 
-// comparisons shows what contenders change against their baseline.
 type comparisons struct{ *view.View }
 
 // Effects is the section with the picture of all effects.
@@ -26,7 +25,7 @@ func Effects(w *view.View) page.Section {
 	return s
 }
 
-// Tests is the section that says how sure each comparison is, and by which test.
+// Tests is the section on the tests and confidence of each comparison.
 func Tests(w *view.View) page.Section {
 	v := comparisons{w}
 	s := page.Section{ID: "tests", Title: v.Say("tests.title"), Templates: templates}

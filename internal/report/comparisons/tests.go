@@ -7,7 +7,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/view"
 )
 
-// testsTable holds every comparison with its tests.
 func (v comparisons) testsTable() table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("at"), v.Th("metric"), v.ThNum("blocks"), v.ThNum("change"), v.ThInterval(), v.ThNum("pt"), v.ThNum("padj"), v.ThNum("pflip"),

@@ -7,7 +7,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// values lists what every implementation has printed, case by case.
 func (v cases) values() table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("impl"), v.Th("metric"), v.ThNum("mean"), v.ThInterval(), v.ThNum("sd"), v.ThNum("processes"), v.ThNum("repetitions"),
@@ -24,7 +23,6 @@ func (v cases) values() table.Table {
 	return t
 }
 
-// names are the cases in the order in which they were first printed.
 func (v cases) names() []string {
 	var names []string
 	seen := map[string]bool{}
@@ -53,7 +51,7 @@ func (v cases) value(c analysis.Case) table.Row {
 	return row
 }
 
-// gaps says which cases some implementation lacks, which have failed in it, which are taken for one case, and what of its output could not be read.
+// gaps describes missing, failed and renamed cases, and unreadable output.
 func (v cases) gaps() []string {
 	var out []string
 	for _, g := range v.Table.CaseGaps {
@@ -68,7 +66,6 @@ func (v cases) gaps() []string {
 	return out
 }
 
-// processes lists how long the processes of every implementation took, and what is wrong with them.
 func (v cases) processes() table.Table {
 	t := table.Table{Head: []table.Cell{v.Th("impl"), v.ThNum("processes"), v.ThNum("seconds"), v.ThNum("pinned"), v.ThNum("void")}}
 	var body table.Body

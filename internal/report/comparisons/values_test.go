@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// texts are the cells of all rows, body by body.
 func texts(t table.Table) map[string][][]string {
 	out := map[string][][]string{}
 	for _, b := range t.Bodies {

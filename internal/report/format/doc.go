@@ -1,3 +1,3 @@
-// Package format prints single values for people: counts, shares, durations, sizes, effects, instants and the ticks of axes. It knows no
-// word of any language: where a value needs one, package phrase puts it there.
+// Package format prints single values: counts, shares, durations, sizes, effects, instants and ticks. It has no
+// words; package phrase adds them.
 package format

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// Missing stands for a value that is not known.
+// Missing stands for an unknown value.
 const Missing = "–"
 
-// Thousands puts separators between groups of three digits of a decimal number.
+// Thousands separates groups of three digits.
 func Thousands(s string) string {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
@@ -36,7 +36,7 @@ func Thousands(s string) string {
 // Integer prints a count.
 func Integer[N int | int32 | int64](n N) string { return Thousands(strconv.FormatInt(int64(n), 10)) }
 
-// Digits prints a number to about three significant digits, and never less than its whole part.
+// Digits prints about three significant digits, but all of the whole part.
 func Digits(v float64) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
@@ -45,7 +45,6 @@ func Digits(v float64) string {
 	return Thousands(strconv.FormatFloat(v, 'f', min(max(decimals, 0), 6), 64))
 }
 
-// scaled is a number in the unit that suits it.
 type scaled struct {
 	factor float64
 	unit   string
@@ -88,7 +87,7 @@ func Rate(v float64) string { return Digits(v) }
 // Percent prints a share. Small shares keep their digits, since 0.0985 % and 0.1 % differ.
 func Percent(share float64) string { return Digits(share*100) + " %" }
 
-// ratio prints a ratio to two decimals, and to more significance where two would hide it.
+// ratio prints two decimals, or more if two would hide the value.
 func ratio(v float64) string {
 	switch {
 	case v >= 100:
@@ -102,14 +101,14 @@ func ratio(v float64) string {
 // Times prints a ratio with its sign.
 func Times(v float64) string { return ratio(v) + "×" }
 
-// Manyfold is the ratio from which on an effect is said as a multiple: "2.40×" is read more easily than "+140.0 %".
+// Manyfold is the ratio from which effects are multiples: "2.40×" reads more easily than "+140.0 %".
 const Manyfold = 2
 
-// Change prints the effect that a ratio to a base stands for: a signed percentage below twice the base, "2.40×" from there on. It is
-// the one form of an effect in sentences, tables and pictures.
+// Change prints a ratio's effect: a signed percentage below Manyfold, else such as "2.40×". All sentences, tables and
+// pictures use this form.
 func Change(ratio float64) string { return ChangeAs(ratio, ratio) }
 
-// ChangeAs prints a ratio in the form that suits another: the ends of an interval have the form of their mean.
+// ChangeAs prints a ratio in the form of another: interval ends use their mean's form.
 func ChangeAs(of, ratio float64) string {
 	if of >= Manyfold {
 		return Times(ratio)
@@ -117,7 +116,7 @@ func ChangeAs(of, ratio float64) string {
 	return signedPercent(ratio)
 }
 
-// signedPercent prints the distance of a ratio from 1 to one decimal, and to more where one would print nothing or everything.
+// signedPercent prints a ratio's distance from 1 with one decimal, or more if one says nothing.
 func signedPercent(ratio float64) string {
 	share, decimals := (ratio-1)*100, 1
 	switch {
@@ -148,7 +147,7 @@ func Probability(p *float64) string {
 	return strconv.FormatFloat(*p, 'f', 4, 64)
 }
 
-// Instant prints a time of day in UTC; the zero time is unknown.
+// Instant prints a UTC time; the zero time is unknown.
 func Instant(t time.Time) string {
 	if t.IsZero() {
 		return Missing
@@ -156,7 +155,7 @@ func Instant(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// Day prints the day of a time in UTC.
+// Day prints the UTC day of a time.
 func Day(t time.Time) string { return t.UTC().Format("2006-01-02") }
 
 // OrMissing prints a value that may be unknown.
@@ -167,19 +166,19 @@ func OrMissing(v *float64, print func(float64) string) string {
 	return print(*v)
 }
 
-// Between prints both ends of an interval of microseconds in one unit, that of its upper end.
+// Between prints both ends of an interval of microseconds in the unit of its upper end.
 func Between(low, high float64) (from, to, unit string) {
 	s := scale(high, microsScales)
 	return Digits(low / s.factor), Digits(high / s.factor), s.unit
 }
 
-// Plain prints a constant of the rules as it is, without separators.
+// Plain prints a constant of the rules without separators.
 func Plain(n float64) string { return strconv.FormatFloat(n, 'g', 4, 64) }
 
-// PlainPercent prints a share that is a constant of the rules.
+// PlainPercent prints a constant share of the rules.
 func PlainPercent(share float64) string { return Plain(share*100) + " %" }
 
-// Apart spells a code of several words: NotPinned becomes "not pinned".
+// Apart splits a code into words: NotPinned becomes "not pinned".
 func Apart(code string) string {
 	var out strings.Builder
 	for i, r := range code {
@@ -191,7 +190,7 @@ func Apart(code string) string {
 	return out.String()
 }
 
-// Capital begins a caption; a name such as p99 stays as it is.
+// Capital capitalizes a caption; a name such as p99 stays.
 func Capital(s string) string {
 	if s == "" {
 		return ""
@@ -203,7 +202,7 @@ func Capital(s string) string {
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// ASCII spells what formats print for a place that takes ASCII alone. Of other people's text, what has no spelling becomes a question mark.
+// ASCII spells printed symbols in ASCII. Other characters become question marks.
 func ASCII(s string) string {
 	spelt := strings.NewReplacer("µ", "u", "×", "x", "−", "-", "–", "-", "≥", ">=", "≤", "<=", "±", "+/-", "…", "...", "→", "->").Replace(s)
 	return strings.Map(func(r rune) rune {
@@ -214,12 +213,12 @@ func ASCII(s string) string {
 	}, spelt)
 }
 
-// Join puts words in a row, leaving out empty ones.
+// Join joins words without empty ones.
 func Join(separator string, words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), separator)
 }
 
-// nearly forgives what the arithmetic of a tick loses.
+// nearly allows for a tick's rounding errors.
 const nearly = 1e-9
 
 // TickMicros prints a round tick without decimals.
@@ -228,7 +227,7 @@ func TickMicros(v float64) string {
 	return Integer(int64(math.Round(v/s.factor))) + " " + s.unit
 }
 
-// TickNumber prints a tick shortly: 50k rather than 50,000.
+// TickNumber prints a short tick: 50k instead of 50,000.
 func TickNumber(t float64) string {
 	switch {
 	case t >= 1e6:
@@ -239,7 +238,7 @@ func TickNumber(t float64) string {
 	return fmt.Sprintf("%g", t)
 }
 
-// TickChange labels a round ratio in the form of an effect.
+// TickChange labels a round ratio as an effect.
 func TickChange(t float64) string {
 	number := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64) }
 	switch {

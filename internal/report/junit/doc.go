@@ -1,2 +1,2 @@
-// Package junit is the XML in which JUnit writes tests down, and of which Jenkins, GitLab and others make a list. It knows no run.
+// Package junit is JUnit's XML, which Jenkins, GitLab and others show. It knows no run.
 package junit

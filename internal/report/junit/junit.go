@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// File is a list of suites of tests.
+// File is a list of test suites.
 type File struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []Suite  `xml:"testsuite"`
 }
 
-// Suite is a list of tests, and how many of them ended in which way.
+// Suite is a list of tests with counts of their outcomes.
 type Suite struct {
 	Name       string      `xml:"name,attr"`
 	Tests      int         `xml:"tests,attr"`
@@ -27,12 +27,12 @@ type Suite struct {
 	Said       string      `xml:"system-out"`
 }
 
-// Properties are what else is to be known of a suite.
+// Properties are further facts of a suite.
 type Properties struct {
 	List []Property `xml:"property"`
 }
 
-// Property is a value by its name.
+// Property is a named value.
 type Property struct {
 	Name  string `xml:"name,attr"`
 	Value string `xml:"value,attr"`
@@ -48,19 +48,19 @@ type Case struct {
 	Said    string `xml:"system-out,omitempty"`
 }
 
-// Cause is why a test has not passed. It says the same twice, since some programs show the message and others the text.
+// Cause is why a test has not passed. Message and text are equal, since programs show one or the other.
 type Cause struct {
 	Type    string `xml:"type,attr,omitempty"`
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
 }
 
-// Because is a cause by its type, which may be empty, and its sentence.
+// Because returns a cause with a type, which may be empty.
 func Because(kind, sentence string) *Cause {
 	return &Cause{Type: kind, Message: sentence, Text: sentence}
 }
 
-// Last says when a suite began and how long it took: no time if one of the two is unknown, as where it was refused before it began, or has not ended.
+// Last sets a suite's begin and duration: no duration if either time is unknown.
 func (s *Suite) Last(from, to time.Time) {
 	took := time.Duration(0)
 	if !from.IsZero() && !to.IsZero() {
@@ -72,7 +72,7 @@ func (s *Suite) Last(from, to time.Time) {
 	}
 }
 
-// Note adds a property, unless it has no value.
+// Note adds a property, unless its value is empty.
 func (s *Suite) Note(name, value string) {
 	if value == "" {
 		return
@@ -83,14 +83,14 @@ func (s *Suite) Note(name, value string) {
 	s.Properties.List = append(s.Properties.List, Property{name, value})
 }
 
-// Close gives the tests of a suite their class and names of which no two are the same, and counts them.
+// Close sets class and unique names of a suite's tests, and counts them.
 func (s *Suite) Close(class string) {
 	s.Tests, s.Failures, s.Errors, s.Skipped = len(s.Cases), 0, 0, 0
 	names := map[string]int{}
 	for k := range s.Cases {
 		c := &s.Cases[k]
 		c.Class = class
-		// GitLab reads the first of two tests of one name alone.
+		// Of two tests with the same name, GitLab reads only the first.
 		if names[c.Name]++; names[c.Name] > 1 {
 			c.Name += " #" + strconv.Itoa(names[c.Name])
 		}
@@ -114,7 +114,7 @@ func Print(suites ...Suite) ([]byte, error) {
 	return []byte(xml.Header + string(out) + "\n"), nil
 }
 
-// Read reads what Print has printed.
+// Read parses what Print printed.
 func Read(body []byte) ([]Suite, error) {
 	var f File
 	if err := xml.Unmarshal(body, &f); err != nil {

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// spreadTable holds the statistics of every quantity of every group.
 func (v levels) spreadTable() table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("impl"), v.Th("quantity"), v.ThNum("n"), v.ThNum("mean"), v.ThNum("meansd"), v.ThNum("sd"), v.ThNum("min"), v.ThNum("most"),
@@ -61,7 +60,6 @@ func (v levels) spreadRows(g validity.Group, i planned.Implementation) []table.R
 	return out
 }
 
-// rawTable holds every cell.
 func (v levels) rawTable() table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("impl"), v.ThNum("block"), v.ThNum("throughput"), v.ThNum("requests"), v.ThNum("cpu"), v.ThNum("servercpu"), v.ThNum("generatorcpu"),

@@ -19,19 +19,18 @@ const (
 	latencyBottom = 248
 )
 
-// percentileTicks label the axis of percentiles, which gives each further nine the same room.
+// percentileTicks give each further nine the same room.
 var percentileTicks = []struct {
 	q     float64
 	label string
 }{{0.5, "50"}, {0.9, "90"}, {0.99, "99"}, {0.999, "99.9"}, {0.9999, "99.99"}, {0.99999, "99.999"}}
 
-// labelled are the percentiles whose values stand at the curves.
+// labelled percentiles have their values at the curves.
 var labelled = []float64{0.5, 0.9, 0.99, 0.999}
 
 // nines is 1 for the 90th percentile, 2 for the 99th and so on.
 func nines(q float64) float64 { return -math.Log10(max(1-q, 1e-9)) }
 
-// distribution is a curve to draw.
 type distribution struct {
 	name string
 	measured.Distribution
@@ -39,7 +38,7 @@ type distribution struct {
 	points []measured.Quantile
 }
 
-// latencyCharts show the distributions, one picture a level, each on a scale of its own.
+// latencyCharts has one picture per level, each with its own scale.
 func (v levels) latencyCharts() []chart.Chart {
 	var out []chart.Chart
 	for _, l := range v.Table.Levels {
@@ -50,7 +49,7 @@ func (v levels) latencyCharts() []chart.Chart {
 	return out
 }
 
-// latencyChart shows the distributions of a level. The contenders make the scale.
+// latencyChart takes its scale from the contenders.
 func (v levels) latencyChart(l planned.Level) (chart.Chart, bool) {
 	kind := v.chartKind(l)
 	drawn := v.distributions(l, kind, v.Drawn())
@@ -82,7 +81,6 @@ func (v levels) latencyChart(l planned.Level) (chart.Chart, bool) {
 	return c, true
 }
 
-// distributions are those of a kind at a level.
 func (v levels) distributions(l planned.Level, kind record.LatencyKind, of []planned.Implementation) []distribution {
 	var out []distribution
 	for _, i := range of {
@@ -93,7 +91,7 @@ func (v levels) distributions(l planned.Level, kind record.LatencyKind, of []pla
 	return out
 }
 
-// untilFlat cuts the flat end of a curve: there a few samples that fall into one bucket are drawn out over many percentiles.
+// untilFlat cuts the flat end, where a few samples in one bucket span many percentiles.
 func untilFlat(curve []measured.Quantile) []measured.Quantile {
 	end := len(curve)
 	for end > 1 && *curve[end-1].Micros == *curve[end-2].Micros {
@@ -102,7 +100,7 @@ func untilFlat(curve []measured.Quantile) []measured.Quantile {
 	return curve[:end]
 }
 
-// latencyAxis is the scale that holds all curves, its ticks, and how many nines the curves reach.
+// latencyAxis returns the scale of all curves, its ticks, and how many nines they reach.
 func latencyAxis(drawn []distribution) (y chart.Span, ticks []float64, reach float64) {
 	low, high := math.Inf(1), 0.0
 	for _, d := range drawn {
@@ -118,10 +116,10 @@ func latencyAxis(drawn []distribution) (y chart.Span, ticks []float64, reach flo
 	return chart.Span{Low: ticks[0], High: ticks[len(ticks)-1], From: latencyBottom, To: latencyTop, Log: true}, ticks, reach
 }
 
-// shownKinds are the kinds of latency in the order in which one is shown: that in which percentiles are compared.
+// shownKinds are in order of preference, as for compared percentiles.
 var shownKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 
-// chartKind is the kind of latency that the table and the picture of a level show: for all the same, and the first that any has.
+// chartKind returns the level's kind of latency: the first that any implementation has.
 func (v levels) chartKind(l planned.Level) record.LatencyKind {
 	for _, kind := range shownKinds {
 		for _, i := range v.Table.Implementations {
@@ -133,7 +131,6 @@ func (v levels) chartKind(l planned.Level) record.LatencyKind {
 	return ""
 }
 
-// ofKind is a group's distribution of a kind; nil if it has none.
 func ofKind(g validity.Group, kind record.LatencyKind) *measured.Distribution {
 	i := slices.IndexFunc(g.Latency, func(d measured.Distribution) bool { return d.Kind == kind })
 	if i < 0 {
@@ -142,7 +139,7 @@ func ofKind(g validity.Group, kind record.LatencyKind) *measured.Distribution {
 	return &g.Latency[i]
 }
 
-// lowEnd and highEnd are the ends of a quantile that is known, at least 1 µs.
+// lowEnd and highEnd are the ends of a known quantile, at least 1 µs.
 func lowEnd(q measured.Quantile) float64 {
 	if q.LowMicros != nil {
 		return max(float64(*q.LowMicros), 1)
@@ -152,7 +149,6 @@ func lowEnd(q measured.Quantile) float64 {
 
 func highEnd(q measured.Quantile) float64 { return max(float64(*q.Micros), 1) }
 
-// latencyLead says of each kind of latency in the run what it is.
 func (v levels) latencyLead() string {
 	var kinds []string
 	for _, g := range v.Table.Groups {
@@ -169,19 +165,18 @@ func (v levels) latencyLead() string {
 	return v.Say("latency.lead", strings.Join(kinds, "; "))
 }
 
-// polyline draws one end of the quantiles of a curve that lie within the scale.
 func polyline(points []measured.Quantile, end func(measured.Quantile) float64, x, y chart.Span, class string) chart.Mark {
 	var out []string
 	for _, p := range points {
 		if y.Holds(end(p)) {
-			// The curve lies in a square of 1,000 by 1,000 that is stretched over the picture.
+			// The curve lies in a 1,000 by 1,000 square that is stretched over the picture.
 			out = append(out, chart.Thousandth(x.At(nines(p.Q))/100)+","+chart.Thousandth(y.At(end(p))/latencyHeight))
 		}
 	}
 	return chart.Mark{Kind: "curve", Points: strings.Join(out, " "), Class: class}
 }
 
-// curve draws a distribution, with a mark at the percentiles of the table. One that is known by brackets has a second line, dashed,
+// curve draws a distribution, with marks at the table's percentiles. One known by brackets has a second, dashed line
 // at its lower ends.
 func (v levels) curve(d distribution, x, y chart.Span) []chart.Mark {
 	look := v.Looks[d.name]
@@ -201,7 +196,7 @@ func (v levels) curve(d distribution, x, y chart.Span) []chart.Mark {
 	return out
 }
 
-// referenceCurve draws a reference's distribution where it lies within the scale, and names it where it begins or says that it lies below.
+// referenceCurve draws a reference within the scale, or says that it lies below.
 func (v levels) referenceCurve(d distribution, x, y chart.Span) []chart.Mark {
 	k := slices.IndexFunc(d.points, func(p measured.Quantile) bool { return y.Holds(highEnd(p)) })
 	if k < 0 {
@@ -214,7 +209,7 @@ func (v levels) referenceCurve(d distribution, x, y chart.Span) []chart.Mark {
 	return []chart.Mark{polyline(d.points, highEnd, x, y, "curve "+chart.ReferenceClass)}
 }
 
-// curveLabel prints a value to the left of its place or to the right: above a rising curve there is room to the left, and below it to
+// curveLabel prints a value left or right of its place: a rising curve has room above it on the left, and below it on
 // the right. At the edges it stays inside.
 func (v levels) curveLabel(q measured.Quantile, x chart.Span, y, anchor string) chart.Mark {
 	at := x.At(nines(q.Q))
@@ -227,7 +222,7 @@ func (v levels) curveLabel(q measured.Quantile, x chart.Span, y, anchor string) 
 	return chart.Text(chart.Percentage(at), y, anchor, "value", v.quantile(q))
 }
 
-// curveLabels are the values of the highest and of the lowest curve at the percentiles that people ask for.
+// curveLabels are the values of the highest and lowest curve at labelled percentiles.
 func (v levels) curveLabels(drawn []distribution, x, y chart.Span) []chart.Mark {
 	var out []chart.Mark
 	for _, q := range labelled {
@@ -239,7 +234,7 @@ func (v levels) curveLabels(drawn []distribution, x, y chart.Span) []chart.Mark 
 			}
 			o := &d.Quantiles[k]
 			if o.LowMicros != nil && q == 0.9 {
-				// An interval is too long to stand between its neighbours here.
+				// An interval is too long for this place.
 				continue
 			}
 			if low == nil || *o.Micros < *low.Micros {

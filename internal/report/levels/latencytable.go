@@ -15,11 +15,9 @@ import (
 
 func percentile(q float64) string { return format.Plain(q * 100) }
 
-// latencyMetric is the name under which a percentile is compared.
 func latencyMetric(q float64) verdict.Metric { return verdict.LatencyAt(percentile(q)) }
 
-// latencyTable holds the percentiles that people ask for, of the kind of latency that each level's picture shows, with the change
-// against the baseline where it is compared.
+// latencyTable shows the kind of latency of each level's picture, with changes against the baseline.
 func (v levels) latencyTable() table.Table {
 	var quantiles []float64
 	for _, g := range v.Table.Groups {
@@ -68,7 +66,6 @@ func (v levels) percentileCells(p record.Point, d measured.Distribution, i plann
 	return append(out, table.Num(format.Micros(float64(d.MaxMicros))))
 }
 
-// latencyChange is the change of a percentile against the baseline; nothing where it is not compared.
 func (v levels) latencyChange(p record.Point, implementation string, q float64) string {
 	for _, c := range v.Table.Comparisons {
 		if c.Implementation != implementation {
@@ -89,7 +86,7 @@ func (v levels) latencyChange(p record.Point, implementation string, q float64) 
 	return ""
 }
 
-// kindsTable holds the merged distributions of all kinds, each in a row of its own.
+// kindsTable has a row for each kind's merged distribution.
 func (v levels) kindsTable() table.Table {
 	t := table.Table{Head: []table.Cell{v.Th("impl"), v.Th("kind"), v.ThNum("samples"), v.ThNum("mean")}}
 	columns := false
@@ -128,7 +125,6 @@ func (v levels) latencyCells(d measured.Distribution, i planned.Implementation) 
 	return append(out, table.Num(format.Micros(float64(d.MaxMicros))))
 }
 
-// quantileCell is a quantile, or why it is unknown.
 func (v levels) quantileCell(q measured.Quantile) table.Cell {
 	if q.Micros == nil {
 		return table.Cell{Text: v.Say("quantile." + string(q.Unknown)), Number: true, Tone: "unknown"}
@@ -136,7 +132,6 @@ func (v levels) quantileCell(q measured.Quantile) table.Cell {
 	return table.Num(v.quantile(q))
 }
 
-// quantile prints a quantile that is known, exactly or as an interval.
 func (v levels) quantile(q measured.Quantile) string {
 	if q.LowMicros != nil {
 		return v.Between(float64(*q.LowMicros), float64(*q.Micros))
@@ -144,7 +139,7 @@ func (v levels) quantile(q measured.Quantile) string {
 	return format.Micros(float64(*q.Micros))
 }
 
-// censored returns what ranks above all samples without being one.
+// censored describes what ranks above all samples without being one.
 func (v levels) censored(d measured.Distribution) string {
 	var out []string
 	if d.Timeouts > 0 {

@@ -13,13 +13,12 @@ import (
 // levelWidth is the least width of a level, in pixels.
 const levelWidth = 56
 
-// quantity is what a level chart shows.
 type quantity struct {
 	title, unit, point string
 	summary            func(validity.Group) *inference.Summary
 	value              func(validity.Cell) *float64
 	print              func(float64) string
-	// bounds is true if the generator can make values lower bounds.
+	// bounds means that the generator can make values lower bounds.
 	bounds bool
 }
 
@@ -36,21 +35,20 @@ var (
 	}
 )
 
-// facet is one load under one model: levels whose axis has one meaning, either connections or an arrival rate.
+// facet is one load under one model: its axis is either connections or an arrival rate.
 type facet struct {
 	load string
-	// open is true where an arrival rate is imposed.
+	// open means an imposed arrival rate.
 	open   bool
 	levels []planned.Level
 }
 
-// facetCharts are the pictures of a facet.
 type facetCharts struct {
 	Title  string
 	Charts []chart.Chart
 }
 
-// facets are the loads of the run, those with levels of both models twice.
+// facets lists loads with levels of both models twice.
 func (v levels) facets() []facet {
 	var out []facet
 	for _, l := range v.Table.Levels {
@@ -64,7 +62,7 @@ func (v levels) facets() []facet {
 	return out
 }
 
-// levelCharts show every quantity in every facet; none in a run of searches alone.
+// levelCharts is empty if the run has only searches.
 func (v levels) levelCharts() []facetCharts {
 	var out []facetCharts
 	facets := v.facets()
@@ -82,7 +80,6 @@ func (v levels) levelCharts() []facetCharts {
 	return out
 }
 
-// levelChart shows one quantity of all implementations at the levels of a facet.
 func (v levels) levelChart(f facet, q quantity) chart.Chart {
 	contenders := v.Drawn()
 	c := chart.Chart{
@@ -119,8 +116,7 @@ func (v levels) levelChart(f facet, q quantity) chart.Chart {
 	return c
 }
 
-// levelAxis labels the levels of a facet: with connections, or with arrival rates and, where these do not tell the levels apart, the
-// connections below.
+// levelAxis labels levels with connections or arrival rates, with the connections below if rates are not unique.
 func (v levels) levelAxis(f facet) []chart.Mark {
 	var out []chart.Mark
 	key, second := "axis.connections", false
@@ -138,7 +134,6 @@ func (v levels) levelAxis(f facet) []chart.Mark {
 	return append(out, chart.Text("50%", chart.Pixels(chart.Height-5), "middle", "tick faint", v.Say(key)))
 }
 
-// tick is a level's label on the axis of its facet.
 func (v levels) tick(l planned.Level) string {
 	switch {
 	case l.RampToRequestsPerSecond > 0:
@@ -149,7 +144,8 @@ func (v levels) tick(l planned.Level) string {
 	return format.Integer(l.Connections)
 }
 
-// referenceMarks draw a reference as a line across each level, or as an arrow at the edge of the scale, which follows the contenders.
+// referenceMarks draws a reference as a line across each level, or as an arrow if it lies outside the contenders'
+// scale.
 func (v levels) referenceMarks(f facet, q quantity, y chart.Span, i planned.Implementation) []chart.Mark {
 	var out []chart.Mark
 	width := 100 / float64(len(f.levels))
@@ -182,7 +178,7 @@ func (v levels) referenceMarks(f facet, q quantity, y chart.Span, i planned.Impl
 	return out
 }
 
-// series draws one implementation: at each level its blocks, their mean and its interval, and a faint line from mean to mean.
+// series draws one implementation's blocks, means and intervals, with a faint line between means.
 func (v levels) series(f facet, q quantity, y chart.Span, index, of int, implementation planned.Implementation) []chart.Mark {
 	var out []chart.Mark
 	look := v.Looks[implementation.Name]
@@ -212,7 +208,7 @@ func (v levels) series(f facet, q quantity, y chart.Span, index, of int, impleme
 	return out
 }
 
-// shade draws the interval of a mean; none of a lower bound, whose upper end is open.
+// shade draws a mean's interval; none for a lower bound, whose upper end is open.
 func shade(s inference.Summary, y chart.Span, left, width float64, look chart.Look) []chart.Mark {
 	if s.Low == nil || s.High == nil {
 		return nil
@@ -224,7 +220,6 @@ func shade(s inference.Summary, y chart.Span, left, width float64, look chart.Lo
 	}}
 }
 
-// points draw every block, in the order of the blocks.
 func (v levels) points(q quantity, y chart.Span, g validity.Group, left, width float64, look chart.Look) []chart.Mark {
 	var out []chart.Mark
 	blocks := max(v.Table.Run.Blocks, 1)

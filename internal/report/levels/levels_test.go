@@ -29,7 +29,6 @@ var (
 
 func ptr[T any](v T) *T { return &v }
 
-// gathered is a run of a contender and a limit at some levels, whose groups are still empty.
 func gathered(points ...record.Point) analysis.Table {
 	t := analysis.Table{
 		Run: analysis.Run{Blocks: 3}, Rules: analysis.Rules{Confidence: 0.99},

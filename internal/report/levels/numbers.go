@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// speedTable holds throughput, cost and validity of every group.
 func (v levels) speedTable() table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("impl"), v.ThNum("n"), v.ThNum("throughput"), v.ThNum("sd"), v.ThNum("range"), v.ThNum("cpu"), v.ThNum("sd"),
@@ -70,7 +69,7 @@ func (v levels) implementation(i planned.Implementation) table.Cell {
 	return c
 }
 
-// deviation prints the standard deviation relative to the mean, which is how noise is compared.
+// deviation is relative to the mean, which makes noise comparable.
 func (v levels) deviation(s *inference.Summary) string {
 	if s == nil || s.RelativeStdDev == nil {
 		return format.Missing
@@ -121,7 +120,7 @@ func (v levels) pinned(g validity.Group) string {
 	return v.Say("badge.of", format.Integer(g.Pinned), format.Integer(len(g.Cells)))
 }
 
-// groupNotes are the findings of a group. Those of a reference raise no alarm.
+// groupNotes: findings of a reference raise no alarm.
 func (v levels) groupNotes(g validity.Group, i planned.Implementation) []table.Note {
 	notes := v.Notes(g)
 	for k := range notes {

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// seenPrint is how each observation is printed.
 var seenPrint = map[measured.ObservationName]func(float64) string{
 	measured.DependencyCPU: format.Micros, measured.RunQueue: format.Micros, measured.Pressure: format.Percent, measured.NeighbourShare: format.Percent, measured.AgentShare: format.Percent,
 	measured.RetransmittedShare: format.Percent, measured.ConnectionsOpened: whole, measured.TimeWait: whole, measured.Fairness: fraction,
@@ -25,7 +24,6 @@ func whole(v float64) string     { return format.Integer(int64(math.Round(v))) }
 func fraction(v float64) string  { return strconv.FormatFloat(v, 'f', 3, 64) }
 func bytesEach(v float64) string { return format.Digits(v) + " B" }
 
-// signed prints a share with its sign, which tells growth from decline.
 func signed(v float64) string {
 	if v > 0 {
 		return "+" + format.Percent(v)
@@ -33,7 +31,6 @@ func signed(v float64) string {
 	return format.Percent(v)
 }
 
-// seenTable has a row for each observation of a level and a column for each implementation.
 func (v levels) seenTable() table.Table {
 	t := table.Table{Head: []table.Cell{v.Th("quantity")}}
 	for _, i := range v.Table.Implementations {
@@ -55,7 +52,7 @@ func (v levels) seenTable() table.Table {
 	return t
 }
 
-// seenRow is one observation of all implementations; it is left out if none has it.
+// seenRow is left out if no implementation has the observation.
 func (v levels) seenRow(l planned.Level, name measured.ObservationName) (table.Row, bool) {
 	r, known, print := table.Row{Cells: []table.Cell{table.Word(v.Say("seen." + string(name)))}}, false, seenPrint[name]
 	for _, i := range v.Table.Implementations {

@@ -16,20 +16,18 @@ var text string
 
 var templates = page.Templates(text)
 
-// levels shows what was measured at the levels of a run.
 type levels struct{ *view.View }
 
-// section is a section of the package, still without data.
 func (v levels) section(id, title string) page.Section {
 	return page.Section{ID: id, Title: v.Say(title), Templates: templates}
 }
 
-// ofLoads adds to a sentence on numbers which of them are those of mixes, and which of HTTP/2.
+// ofLoads adds which numbers are of mixes or of HTTP/2.
 func (v levels) ofLoads(lead string) string {
 	return strings.Join(slices.Concat([]string{lead}, v.Mixes(), v.Protocols()), " ")
 }
 
-// Levels is the section of throughput and CPU time, level by level; it has no data in a run of searches alone.
+// Levels is the section on throughput and CPU time by level.
 func Levels(w *view.View) page.Section {
 	v := levels{w}
 	s := v.section("levels", "levels.title")
@@ -43,7 +41,7 @@ func Levels(w *view.View) page.Section {
 	return s
 }
 
-// Latency is the section of latencies: their percentiles, and their whole distributions.
+// Latency is the section on percentiles and distributions of latency.
 func Latency(w *view.View) page.Section {
 	v := levels{w}
 	s := v.section("latency", "latency.title")
@@ -66,7 +64,7 @@ func Latency(w *view.View) page.Section {
 	return s
 }
 
-// OverTime is the section of throughput over time, where it was seen.
+// OverTime is the section on throughput over time.
 func OverTime(w *view.View) page.Section {
 	v := levels{w}
 	s := v.section("time", "over.title")
@@ -80,7 +78,7 @@ func OverTime(w *view.View) page.Section {
 	return s
 }
 
-// Numbers is the section of speed, cost and validity of every implementation at every level.
+// Numbers is the section on speed, cost and validity of every implementation and level.
 func Numbers(w *view.View) page.Section {
 	v := levels{w}
 	s := v.section("numbers", "numbers.title")
@@ -90,7 +88,7 @@ func Numbers(w *view.View) page.Section {
 	return s
 }
 
-// Details are the tables of the package among all the data: the spread of each quantity, what was seen beside speed, and each cell.
+// Details returns the package's tables for the section of all data.
 func Details(w *view.View) []page.Detail {
 	v := levels{w}
 	detail := func(key string, t table.Table) page.Detail {

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// laneHeight is that of one implementation, in which it has laneTop to laneBottom for itself.
+	// laneHeight is one implementation's; its curve lies from laneTop to laneBottom.
 	laneHeight = 92
 	laneTop    = 24
 	laneBottom = 84
 	overFoot   = 38
-	// overTicks is about how many instants the axis of time names.
+	// overTicks is the approximate number of time labels.
 	overTicks = 5
 )
 
-// overTimeCharts show throughput over time: one picture a level, in it one lane an implementation, all on one scale. A lane has the
-// mean over the blocks within the spread from the slowest block to the fastest, and a mark at the largest dip of any.
+// overTimeCharts has a picture per level and a lane per implementation, all on one scale. A lane shows the mean over
+// the blocks, the range of blocks, and the largest dip.
 func (v levels) overTimeCharts() []chart.Chart {
 	low, high, seconds := 1.0, 1.0, 0.0
 	for _, g := range v.Table.Groups {
@@ -47,7 +47,6 @@ func (v levels) overTimeCharts() []chart.Chart {
 	return out
 }
 
-// timeChart draws the lanes of a level.
 func (v levels) timeChart(l planned.Level, x, y chart.Span, ticks []float64) chart.Chart {
 	c := chart.Chart{Title: v.LevelName(l.Point), Unit: v.Say("over.unit"), Name: v.Say("over.name", v.LevelName(l.Point))}
 	var lanes []planned.Implementation
@@ -75,12 +74,11 @@ func (v levels) timeChart(l planned.Level, x, y chart.Span, ticks []float64) cha
 	return c
 }
 
-// at is where an interval begins, in seconds from the beginning of the measured time: the first interval of a cell is left out.
+// at returns where an interval begins, in seconds of measured time; a cell's first interval is left out.
 func at(o measured.OverTime, interval int) float64 {
 	return float64(interval+1) * float64(o.EveryMillis) / 1e3
 }
 
-// lane draws one implementation.
 func (v levels) lane(name string, g validity.Group, top, height float64, x, y chart.Span) []chart.Mark {
 	o, look := *g.OverTime, v.Looks[name]
 	place := func(k int, share float64) string {
@@ -118,7 +116,7 @@ func (v levels) lane(name string, g validity.Group, top, height float64, x, y ch
 	)
 }
 
-// dips returns where the largest dip of each implementation lies: a tail is read beside it.
+// dips says where each implementation's largest dip lies, for reading tails.
 func (v levels) dips() []string {
 	var out []string
 	for _, i := range v.Table.Implementations {

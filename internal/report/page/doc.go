@@ -1,6 +1,6 @@
-// Package page prints a report for people: one self-contained HTML file, with inline SVG, without scripts and without anything fetched
-// from elsewhere. A page is a list of sections, each with a name, a template and data; the package knows no section, and no run.
+// Package page prints a report as one self-contained HTML file with inline SVG, without scripts or external
+// resources. A page is a list of sections with name, template and data; the package knows no section and no run.
 //
-// Whatever comes from outside - names, messages of tools and servers - is escaped by html/template; no string is ever marked as safe
-// markup. So each section is written by its own template after the other, and none is pasted into another as text.
+// html/template escapes everything from outside; no string is ever marked as safe markup. So each section's own
+// template writes it, and none is pasted as text.
 package page

@@ -11,46 +11,46 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// Page is a report for people: how it came out, and its sections.
+// Page is a report: headline and sections.
 type Page struct {
 	Lang, Title, Kicker, Run, When string
 	Headline                       []Entry
 	Badges                         []Badge
 	ContentsTitle                  string
-	// Sections are all that a page can have, in their order; it shows those that have data.
+	// Sections are in order; those without data are not shown.
 	Sections []Section
 }
 
-// Section is a part of a page under a heading of its own, and a line of the contents.
+// Section is a part of a page with a heading and a line in the contents.
 type Section struct {
-	// ID is the section's name, in addresses and of its template.
+	// ID names the section in addresses and its template.
 	ID, Title string
-	// Templates have one of the section's name, which is given the section. It prints nothing that can be seen where there is no data.
+	// Templates has the section's template. It prints nothing visible without data.
 	Templates *template.Template
-	// Data is what the template prints; nil where the page has no such section.
+	// Data is the template's data; nil if the page lacks the section.
 	Data any
 }
 
 //go:embed page.gohtml
 var pageTemplates string
 
-// StyleSheet is the look of a page: its colours in light and dark, text, tables and pictures.
+// StyleSheet is the look of a page, light and dark.
 //
 //go:embed page.css
 var StyleSheet string
 
-// base holds what all pages and sections are made of, with the style sheet put in its place before parsing: all of it is ours, so that
-// no value needs to be trusted. Its own text is the foot of a page.
+// base has the common templates, with the style sheet inserted before parsing: it is ours, so no value needs to be
+// trusted. Its own text is the foot of a page.
 var base = template.Must(template.New("foot").Parse(
 	strings.Replace(pageTemplates, "/* style sheet */", StyleSheet, 1) + chart.Templates + table.Templates,
 ))
 
-// Templates reads the templates of sections, which can use those of charts, tables and facts.
+// Templates parses section templates, which can use those of charts, tables and facts.
 func Templates(text string) *template.Template {
 	return template.Must(template.Must(base.Clone()).Parse(text))
 }
 
-// HTML prints the page as one file that needs nothing else.
+// HTML prints the page as one self-contained file.
 func (p Page) HTML() ([]byte, error) {
 	var out bytes.Buffer
 	if err := base.ExecuteTemplate(&out, "head", p); err != nil {
@@ -67,14 +67,14 @@ func (p Page) HTML() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Entry is one sentence of the headline, with what stands below it.
+// Entry is one sentence of the headline, with lines below.
 type Entry struct {
 	// Tone is faster, slower, same or unknown.
 	Title, Tone string
 	Lines       []string
 }
 
-// Badge is one thing to know at a glance.
+// Badge is a fact at a glance.
 type Badge struct {
 	Text string
 	// Tone is good, care, bad or plain.
@@ -88,7 +88,7 @@ type Fact struct {
 	Differs string
 }
 
-// Extra is the data of a section of leads and one table, and one more that is folded.
+// Extra is the data of a section with leads, a table and a folded table.
 type Extra struct {
 	Leads       []string
 	Table       table.Table
@@ -96,7 +96,7 @@ type Extra struct {
 	Folded      table.Table
 }
 
-// Detail is a table that is folded among all the data.
+// Detail is a folded table in the section of all data.
 type Detail struct {
 	Title, Lead string
 	Table       table.Table

@@ -15,7 +15,6 @@ var kinds = Templates(`
 {{define "drawn"}}{{with .Data}}{{template "chart" .}}{{end}}{{end}}
 {{define "facts of it"}}{{template "facts" .Data}}{{end}}`)
 
-// printed is a page of some sections.
 func printed(t *testing.T, sections ...Section) string {
 	t.Helper()
 	out, err := Page{

@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// Cases returns how the cases of a contender came out, and the largest difference that has a winner, if there is one.
+// Cases describes a contender's cases, and the largest difference with a winner, if any.
 func (l Lexicon) Cases(o analysis.CaseOutcome) (title, largest string) {
 	n := format.Integer[int]
 	title = l.Say("headline.cases", o.Implementation, o.Baseline, l.Count("cases", o.Cases), n(o.Better), n(o.Worse), n(o.Same), n(o.Undecided))
@@ -20,7 +20,7 @@ func (l Lexicon) Cases(o analysis.CaseOutcome) (title, largest string) {
 	return title, largest
 }
 
-// CaseGap says which case an implementation does not print, or why it failed there.
+// CaseGap says which case an implementation lacks or failed.
 func (l Lexicon) CaseGap(g analysis.CaseGap) string {
 	if g.Failure != "" {
 		return l.Say("values.failed", g.Case, g.Implementation, l.Count("processes", g.Processes), g.Failure)
@@ -31,7 +31,7 @@ func (l Lexicon) CaseGap(g analysis.CaseGap) string {
 	return l.Say("values.lacks", g.Implementation, g.Case, l.Count("processes", g.Processes))
 }
 
-// CaseGaps says the first gap of each implementation, and how many others it has.
+// CaseGaps gives the first gap of each implementation and the number of others.
 func (l Lexicon) CaseGaps(gaps []analysis.CaseGap) []string {
 	var out []string
 	var names []string
@@ -49,7 +49,7 @@ func (l Lexicon) CaseGaps(gaps []analysis.CaseGap) []string {
 	return out
 }
 
-// UnreadOutput says what could not be read of what an implementation printed.
+// UnreadOutput describes unreadable output.
 func (l Lexicon) UnreadOutput(u analysis.UnreadOutput) string {
 	why := u.Why
 	if u.Text != "" && !strings.Contains(why, u.Text) {
@@ -61,7 +61,7 @@ func (l Lexicon) UnreadOutput(u analysis.UnreadOutput) string {
 	return l.Say("values.unread", u.Implementation, l.Count("processes", u.Processes), l.Count("parts", u.Parts), u.Block, why)
 }
 
-// CaseName says for which case that of an implementation is taken, or that it prints none of that name.
+// CaseName says which case a renamed one counts as, or that it was not printed.
 func (l Lexicon) CaseName(n analysis.CaseName) string {
 	if n.Cases == 0 {
 		return l.Say("values.unprinted", n.Printed, n.Implementation)

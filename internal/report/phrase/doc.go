@@ -1,3 +1,3 @@
-// Package phrase has every word of a report by its key, and builds sentences from the values of a table: effects with intervals,
-// winners, objectives, noise floors, and the one-line verdict of a status.
+// Package phrase has every word of a report by key, and builds sentences from a table: effects, winners, objectives,
+// noise floors, and a status's one-line verdict.
 package phrase

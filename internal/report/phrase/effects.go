@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// ChangeOf prints the effect of a result; as a bound where the generator limited one side.
+// ChangeOf prints a result's effect, as a bound if the generator limited one side.
 func (l Lexicon) ChangeOf(r verdict.Result) string {
 	switch {
 	case r.Ratio == nil:
@@ -22,7 +22,7 @@ func (l Lexicon) ChangeOf(r verdict.Result) string {
 	return l.Say("atmost", format.Change(*r.Ratio))
 }
 
-// ChangeLimits prints the interval of an effect; a missing one if it has none.
+// ChangeLimits prints an effect's interval, if it has one.
 func (l Lexicon) ChangeLimits(r verdict.Result) string {
 	low, high, ok := Ends(r)
 	if !ok {
@@ -31,8 +31,8 @@ func (l Lexicon) ChangeLimits(r verdict.Result) string {
 	return l.ChangeInterval(*r.Ratio, low, high)
 }
 
-// Ends are the ends of a result's interval, open where the generator was the bottleneck: either side may be better than it shows: a throughput
-// larger, a latency smaller. There is none if both may be, or if too few blocks have the metric.
+// Ends returns a result's interval, open where the generator was the bottleneck: that side's throughput may be
+// larger, its latency smaller. False if both sides may be, or with too few blocks.
 func Ends(r verdict.Result) (low, high float64, ok bool) {
 	if r.Ratio == nil || r.Low == nil || r.High == nil || r.ContenderIsBound && r.BaselineIsBound {
 		return 0, 0, false
@@ -48,13 +48,13 @@ func Ends(r verdict.Result) (low, high float64, ok bool) {
 	return low, high, true
 }
 
-// Between prints an interval in one unit, that of its upper end.
+// Between prints an interval in the unit of its upper end.
 func (l Lexicon) Between(low, high float64) string {
 	from, to, unit := format.Between(low, high)
 	return l.Say("latency.between", from, to, unit)
 }
 
-// ChangeInterval prints the interval of an effect in the form of its mean. A low of 0 and a high of +Inf are open ends.
+// ChangeInterval prints an effect's interval in the form of its mean. A low of 0 and a high of +Inf are open ends.
 func (l Lexicon) ChangeInterval(mean, low, high float64) string {
 	switch {
 	case low <= 0 && math.IsInf(high, 1):
@@ -67,10 +67,10 @@ func (l Lexicon) ChangeInterval(mean, low, high float64) string {
 	return l.Say("change.interval", format.ChangeAs(mean, low), format.ChangeAs(mean, high))
 }
 
-// noiseMetrics are the metrics that have a noise floor, in the order in which it is said.
+// noiseMetrics have a noise floor, in order.
 var noiseMetrics = []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest}
 
-// NoiseFloor returns the noise floor of the machine in a sentence, or that there is none; nothing where the machine is unknown.
+// NoiseFloor describes the machine's noise floor, or that there is none; empty if the machine is unknown.
 func (l Lexicon) NoiseFloor(t analysis.Table) string {
 	if t.Fingerprint == "" {
 		return ""
@@ -92,7 +92,7 @@ func (l Lexicon) NoiseFloor(t analysis.Table) string {
 	return l.Say("noise.floor", format.Day(c.Ended), format.Integer(n), strings.Join(floors, l.Say("noise.and")), l.Count("blocks", c.Blocks))
 }
 
-// NoiseLine returns in one line what an A/A run has found, or that it has found nothing.
+// NoiseLine describes the result of an A/A run in one line.
 func (l Lexicon) NoiseLine(t analysis.Table) string {
 	if t.NoiseFloorUnpinned > 0 {
 		return l.Say("line.noise.unpinned", l.Count("cells", t.NoiseFloorUnpinned))

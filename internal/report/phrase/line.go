@@ -9,10 +9,10 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// maxLine is the room that a status has for a verdict.
+// maxLine is a status's room for a verdict.
 const maxLine = 512
 
-// Line puts a headline into one line of ASCII of at most 512 bytes: the objectives first, then who is better.
+// Line prints a headline as one line of at most 512 ASCII bytes: objectives first, then winners.
 func (l Lexicon) Line(h analysis.Headline) string {
 	var parts []string
 	if h.Gate != nil {
@@ -35,7 +35,7 @@ func (l Lexicon) Line(h analysis.Headline) string {
 	return l.fit(append(parts, l.Gaps(h)...))
 }
 
-// Gaps say what a run was asked for and has not got: output that could be read, names that somebody printed, cases, profiles.
+// Gaps lists what the run lacks of what was asked: readable output, names, cases, profiles.
 func (l Lexicon) Gaps(h analysis.Headline) []string {
 	var out []string
 	for _, u := range h.Unread {
@@ -51,7 +51,7 @@ func (l Lexicon) Gaps(h analysis.Headline) []string {
 	return out
 }
 
-// fit joins as many parts as there is room for, and says how many there are beyond.
+// fit joins as many parts as fit and counts the rest.
 func (l Lexicon) fit(parts []string) string {
 	line := ""
 	for i, part := range parts {
@@ -72,7 +72,7 @@ func (l Lexicon) fit(parts []string) string {
 	return line
 }
 
-// LineWithoutComparison returns what a run that compares nothing has found.
+// LineWithoutComparison describes a run that compares nothing.
 func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
 	switch {
 	case h.AloneCases > 0:
@@ -95,7 +95,7 @@ func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
 	return l.Say("line.alone", strings.Join(peaks, ", "))
 }
 
-// Entry returns the outcome of one comparison in a sentence: with its evidence, or why there is none.
+// Entry describes one comparison with its evidence, or why there is none.
 func (l Lexicon) Entry(h analysis.Headline, e analysis.HeadlineEntry) string {
 	o := l.OutcomeOf(h, e, func(v analysis.LevelVerdict) string { return v.Name() })
 	words := l.LoadOf(h, e) + o.Title

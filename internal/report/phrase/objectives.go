@@ -11,10 +11,10 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// maxDetail is the room that a line has for why an objective has no value: enough for what differs between two images of an anchor.
+// maxDetail is the room for why an objective has no value: enough for the differences of two anchor images.
 const maxDetail = 240
 
-// CountOutcomes returns how many objectives had each outcome.
+// CountOutcomes counts the objectives by outcome.
 func CountOutcomes(t analysis.Table) map[objectives.Outcome]int64 {
 	n := map[objectives.Outcome]int64{}
 	for _, o := range t.Objectives {
@@ -37,7 +37,6 @@ func (l Lexicon) ObjectiveMetric(o objectives.Result) string {
 	return l.Say(key)
 }
 
-// unitPrinters print values and bounds with their units.
 var unitPrinters = map[v1alpha1.ObjectiveMetric]func(float64) string{
 	v1alpha1.ObjectiveThroughput: func(r float64) string { return format.Rate(r) + "/s" }, v1alpha1.ObjectiveLatencyPercentile: format.Micros,
 	v1alpha1.ObjectiveMeanLatency: format.Micros, v1alpha1.ObjectiveErrorRate: format.Percent, v1alpha1.ObjectiveServerCPUPerRequest: format.Micros,
@@ -47,11 +46,10 @@ var unitPrinters = map[v1alpha1.ObjectiveMetric]func(float64) string{
 	v1alpha1.ObjectiveCaseAllocations: format.Digits,
 }
 
-// PrinterOf prints values and bounds of a metric with their units.
+// PrinterOf prints a metric's values and bounds with units.
 func PrinterOf(m v1alpha1.ObjectiveMetric) func(float64) string { return unitPrinters[m] }
 
-// ObjectivesLine returns in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
-// undecided.
+// ObjectivesLine names, in at most 512 ASCII bytes, the missed objectives, or else the undecided ones.
 func (l Lexicon) ObjectivesLine(t analysis.Table) string {
 	n := CountOutcomes(t)
 	worst, key := objectives.Missed, "line.objectives.missed"
@@ -95,7 +93,7 @@ func (l Lexicon) objectiveLine(o objectives.Result) string {
 	return l.Say("line.objective", format.ASCII(what), o.Implementation, o.At(), print(*o.Value), bound, print(*value))
 }
 
-// Gate returns how the objectives came out, and the worst of those missed.
+// Gate describes the objectives' result and the worst missed one.
 func (l Lexicon) Gate(g *analysis.Gate) (title, worst string) {
 	all := g.Met + g.Missed + g.Undecided
 	switch {
@@ -115,7 +113,6 @@ func (l Lexicon) Gate(g *analysis.Gate) (title, worst string) {
 	return title, worst
 }
 
-// objective says in a sentence how one objective came out.
 func (l Lexicon) objective(o objectives.Result) string {
 	print := unitPrinters[o.Metric]
 	bound, value := "objective.atleast", o.Min

@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/phrase"
 )
 
-// missed is an objective whose bound was not met.
 func missed(change func(*objectives.Result)) objectives.Result {
 	o := objectives.Result{
 		Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99", Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "go",

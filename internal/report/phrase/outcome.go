@@ -11,19 +11,20 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// Outcome is one entry of a headline in words. The report and the status line are made of the same sentences, without their full stops.
+// Outcome is a headline entry in words. Report and status line share these sentences, without their full stops.
 type Outcome struct {
-	// Title names the better side, the metric and the difference, or states that the comparison is inconclusive.
+	// Title names the better side, the metric and the difference, or says that the comparison is inconclusive.
 	Title string
-	// Evidence is the interval with the number of levels and blocks; Why says why nobody has won, and Decide what would decide it.
+	// Evidence is the interval with the number of levels and blocks. Why says why there is no winner, Decide what
+	// would decide.
 	Evidence, Why, Decide string
-	// Besides are the other metrics that have a winner, and Levels those levels, or loads, that have one.
+	// Besides are other metrics with a winner, Levels the levels or loads with one.
 	Besides, Levels []string
-	// Unsustained names the levels that are left out since neither side sustained their rates.
+	// Unsustained names the levels left out, since neither side sustained their rates.
 	Unsustained string
 }
 
-// OutcomeOf puts an entry into words; pointName names a level within its load.
+// OutcomeOf describes an entry; pointName names a level within its load.
 func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) Outcome {
 	o := Outcome{Evidence: l.evidence(h.Rules, e)}
 	margin := format.PlainPercent(h.Rules.EquivalenceMargin)
@@ -71,7 +72,6 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 	return o
 }
 
-// kind names the words of a metric.
 func kind(m verdict.Metric) string {
 	if m.Percentile() != "" {
 		return "latency"
@@ -79,7 +79,7 @@ func kind(m verdict.Metric) string {
 	return string(m)
 }
 
-// Metric names a metric in a sentence. Of rows it has the name that their kind of work gives it.
+// Metric names a metric. Rows use their kind's name.
 func (l Lexicon) Metric(m verdict.Metric) string {
 	if p := m.Percentile(); p != "" {
 		return l.Say("metric.latency", p)
@@ -90,7 +90,7 @@ func (l Lexicon) Metric(m verdict.Metric) string {
 	return string(m)
 }
 
-// Effect returns by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.
+// Effect describes a contender's difference: more or less by a percentage, or a multiple from twice on.
 func (l Lexicon) Effect(m verdict.Metric, contender, baseline string, ratio float64, atLeast bool) string {
 	way, amount := "more", strings.TrimLeft(format.Change(ratio), "+−")
 	switch {
@@ -105,7 +105,7 @@ func (l Lexicon) Effect(m verdict.Metric, contender, baseline string, ratio floa
 	return l.Say("effect."+kind(m)+"."+way, contender, amount, baseline, m.Percentile())
 }
 
-// interval prints the interval of a ratio with its confidence. Of a difference that is only a lower bound the far end is open.
+// interval prints a ratio's interval. The far end of a lower bound is open.
 func (l Lexicon) interval(rules analysis.Rules, ratio, low, high float64, atLeast bool) string {
 	switch {
 	case atLeast && ratio > 1:
@@ -116,7 +116,6 @@ func (l Lexicon) interval(rules analysis.Rules, ratio, low, high float64, atLeas
 	return l.Say("evidence.interval", format.PlainPercent(rules.Confidence), l.ChangeInterval(ratio, low, high))
 }
 
-// evidence returns what a verdict rests on.
 func (l Lexicon) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	if e.Ratio == nil {
 		return ""
@@ -138,7 +137,6 @@ func (l Lexicon) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string
 	return format.Join(", ", within, mean, l.Count("blocks", e.Blocks))
 }
 
-// rateTitle returns who did not sustain which rates.
 func (l Lexicon) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	loser, keeper := e.Implementation, e.Baseline
 	if e.Verdict == verdict.Better {
@@ -153,7 +151,6 @@ func (l Lexicon) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.Lev
 	return l.Say("headline.RateNotSustained", loser, l.rates(lost, pointName), keeper)
 }
 
-// rates names levels with imposed rates.
 func (l Lexicon) rates(levels []record.Point, pointName func(analysis.LevelVerdict) string) string {
 	var out []string
 	for _, p := range levels {
@@ -162,7 +159,6 @@ func (l Lexicon) rates(levels []record.Point, pointName func(analysis.LevelVerdi
 	return strings.Join(out, l.Say("and"))
 }
 
-// levelVerdict returns who is better at one level.
 func (l Lexicon) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict, at string) string {
 	if v.Reason == verdict.RateNotSustained {
 		r := *v.Rate
@@ -178,7 +174,6 @@ func (l Lexicon) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict,
 	return l.Say("level.verdict", at, l.Effect(v.Metric, e.Implementation, e.Baseline, *v.Ratio, v.AtLeast))
 }
 
-// why returns why there is no winner.
 func (l Lexicon) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive:
@@ -195,7 +190,6 @@ func (l Lexicon) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName f
 	return l.Say("why.verdict." + string(e.Reason))
 }
 
-// wouldDecide returns what would decide an open comparison.
 func (l Lexicon) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive || e.Ratio == nil:
@@ -210,7 +204,7 @@ func (l Lexicon) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) str
 	return ""
 }
 
-// void returns how many cells count nowhere and by which reasons, as the report explains them.
+// void counts cells that do not count, with reasons.
 func (l Lexicon) void(e analysis.HeadlineEntry) string {
 	if e.VoidCells == 0 {
 		return ""
@@ -222,7 +216,7 @@ func (l Lexicon) void(e analysis.HeadlineEntry) string {
 	return l.Say("why.void", e.VoidCells, e.Cells, strings.Join(reasons, ", "))
 }
 
-// Calibration returns what an A/A run has found of its machine.
+// Calibration describes an A/A run's noise floor.
 func (l Lexicon) Calibration(h analysis.Headline) string {
 	var found []string
 	for _, n := range h.Calibration.Entries {
@@ -233,7 +227,7 @@ func (l Lexicon) Calibration(h analysis.Headline) string {
 	return l.Say("headline.calibration", strings.Join(found, l.Say("and")), l.Count("blocks", int(h.Calibration.Blocks)))
 }
 
-// Found returns which rates a search found, of one load.
+// Found lists the rates that one load's search found.
 func (l Lexicon) Found(h analysis.Headline, load string) string {
 	var rates []string
 	at := ""
@@ -254,7 +248,7 @@ func (l Lexicon) Found(h analysis.Headline, load string) string {
 	return at + strings.Join(rates, ", ")
 }
 
-// LoadOf names the load of an entry where the run has more than one.
+// LoadOf names an entry's load if the run has several.
 func (l Lexicon) LoadOf(h analysis.Headline, e analysis.HeadlineEntry) string {
 	switch {
 	case len(e.Loads) > 0:

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// costs lists the functions, calls and lines that take the most instructions, with the stacks in a picture.
 func (v profiles) costs(f analysis.Profiled, r profiler.Result) part {
 	title := v.Say("profiles.costs", f.Implementation)
 	t := table.Table{Head: []table.Cell{v.th("function"), table.Num(v.Say("profiles.own")), table.Num(v.Say("profiles.withCalled")), v.th("where")}}
@@ -39,12 +38,11 @@ func (v profiles) costs(f analysis.Profiled, r profiler.Result) part {
 	return out
 }
 
-// shareOf is a cost as a share of the process that cost most.
+// shareOf relates a cost to the most expensive process.
 func shareOf(c, most callgrind.Cost) table.Cell {
 	return table.NumSub(format.Percent(float64(c.At(0))/float64(max(most.At(0), 1))), format.Integer(c.At(0)))
 }
 
-// functions lists functions with their own cost and, where calls are known, that of what they call.
 func (v profiles) functions(key string, all []callgrind.Function, most callgrind.Cost, calls bool) table.Body {
 	body := table.Body{Title: v.Say(key)}
 	for _, fn := range all[:min(len(all), rows)] {
@@ -59,7 +57,6 @@ func (v profiles) functions(key string, all []callgrind.Function, most callgrind
 	return body
 }
 
-// edges lists the calls between two functions.
 func (v profiles) edges(c profiler.Costs) table.Body {
 	body := table.Body{Title: v.Say("profiles.edges")}
 	for _, e := range c.Calls[:min(len(c.Calls), rows)] {
@@ -70,7 +67,6 @@ func (v profiles) edges(c profiler.Costs) table.Body {
 	return body
 }
 
-// lines lists lines of source with their own cost.
 func (v profiles) lines(c profiler.Costs) table.Body {
 	body := table.Body{Title: v.Say("profiles.lines")}
 	for _, l := range c.Lines {
@@ -84,7 +80,6 @@ func (v profiles) lines(c profiler.Costs) table.Body {
 	return body
 }
 
-// counters lists what the CPU and the kernel have counted, and why the rest was not measured.
 func (v profiles) counters(f analysis.Profiled) part {
 	title := v.Say("profiles.counters", f.Implementation)
 	t := table.Table{Head: []table.Cell{
@@ -108,12 +103,10 @@ func (v profiles) counters(f analysis.Profiled) part {
 	return part{Title: title, Leads: []string{v.Say("profiles.countersLead")}, Table: t.Finish(title, false)}
 }
 
-// spread is a count with its smallest and its largest value.
 func (v profiles) spread(c analysis.Counted, print func(float64) string) table.Cell {
 	return table.NumSub(print(c.Median), v.Say("profiles.spread", format.Integer(c.N), print(c.Min), print(c.Max)))
 }
 
-// counted prints a value in the unit of a counter: a time, or a number.
 func counted(unit string) func(float64) string {
 	if unit != "msec" {
 		return format.Digits
@@ -121,7 +114,7 @@ func counted(unit string) func(float64) string {
 	return func(millis float64) string { return format.Micros(millis * 1000) }
 }
 
-// unmeasured is the reason why instructions were not counted, by a tool that would have counted them.
+// unmeasured says why instructions were not counted by a tool that can count them.
 func unmeasured(f analysis.Profiled) string {
 	for _, c := range f.Counters {
 		if (c.Event == perfstat.Instructions || c.Event == perfstat.Instructions+perfstat.UserOnly) && c.Whole == nil {

@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// leastHeld is the share of the peak below which a place is left out of a tree.
+	// leastHeld is the share of the peak below which a place is left out.
 	leastHeld = 0.01
-	// treeLines bounds the lines of a tree: the file has all.
+	// treeLines bounds the lines of a tree; the file has all.
 	treeLines = 60
-	// indent begins a line of a tree, once for each place above it.
-	indent = "\u00a0\u00a0"
+	indent    = "\u00a0\u00a0"
 )
 
-// heap shows what held the memory at its peak, as a tree from the places that asked for it to those that led there.
+// heap shows what held the memory at its peak, as a tree from allocation sites to callers.
 func (v profiles) heap(name string, m massif.Result, pages bool) part {
 	peak := m.Peak()
 	if peak == nil || peak.Tree == nil {
@@ -45,7 +44,6 @@ func (v profiles) heap(name string, m massif.Result, pages bool) part {
 	return part{Title: title, Leads: leads, Table: t.Finish(title, false)}
 }
 
-// branch is a line of a tree: a place, or those that are left out.
 func (v profiles) branch(b massif.Branch) table.Row {
 	row := table.Row{Cells: []table.Cell{{Mono: true, Wrap: true}, table.Num(size(b.Bytes)), table.Num(format.Percent(b.Share)), {}}}
 	switch {
@@ -60,7 +58,6 @@ func (v profiles) branch(b massif.Branch) table.Row {
 	return row
 }
 
-// placeOf is the line of a node, or the object that holds it.
 func placeOf(n massif.Node) string {
 	if n.File == "" {
 		return ""
@@ -73,7 +70,7 @@ func placeOf(n massif.Node) string {
 
 func size(bytes int64) string { return format.Size(float64(bytes)) }
 
-// heapChart draws the heap of every implementation over its run; false if nobody's was measured.
+// heapChart draws each heap over its run; false if none was measured.
 func (v profiles) heapChart(p analysis.Profile) (chart.Chart, bool) {
 	var largest int64
 	pages := p.Tool == profiler.MassifPages
@@ -109,7 +106,6 @@ func (v profiles) heapChart(p analysis.Profile) (chart.Chart, bool) {
 	return c, true
 }
 
-// kindOf is the word of what a tool measures: pages that the kernel gives, or the heap that the allocator gives.
 func kindOf(pages bool) string {
 	if pages {
 		return "pages"

@@ -13,17 +13,17 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// rows is how many functions, lines and places a table lists: the files have all.
+// rows is how many functions, lines and places a table lists; the files have all.
 const rows = 15
 
-// part is what was found of one implementation; without a title if that is nothing beyond its line.
+// part has no title if there is nothing beyond its line.
 func (v profiles) part(f analysis.Profiled) part {
 	if f.Result == nil {
 		return part{}
 	}
 	copied := *f.Result
 	if f.Wrong > 0 {
-		copied.Requests = 0 // What requests without a right answer cost is not known.
+		copied.Requests = 0 // The cost of requests without a right answer is unknown.
 	}
 	r := &copied
 	switch {
@@ -41,7 +41,6 @@ func (v profiles) part(f analysis.Profiled) part {
 	return part{}
 }
 
-// memory lists errors and leaks with the places where they happen.
 func (v profiles) memory(name string, r profiler.Result) part {
 	title := v.Say("profiles.memory", name)
 	t := table.Table{Head: []table.Cell{v.th("finding"), table.Num(v.Say("profiles.count")), table.Num(v.Say("profiles.each")), v.th("where"), v.th("origin")}}
@@ -73,7 +72,6 @@ func (v profiles) memory(name string, r profiler.Result) part {
 
 func (v profiles) th(key string) table.Cell { return table.Word(v.Say("profiles." + key)) }
 
-// each is a count for each request.
 func each(count float64, requests int64) string {
 	if requests <= 0 {
 		return format.Missing
@@ -81,7 +79,7 @@ func each(count float64, requests int64) string {
 	return format.Digits(count / float64(requests))
 }
 
-// site is the place of a stack that is the program's own, with the functions that led there.
+// site is the program's own place in a stack, with its callers.
 func site(stack []memcheck.Frame) table.Cell {
 	const callers = 4
 	at := memcheck.Site(stack)
@@ -95,7 +93,6 @@ func site(stack []memcheck.Frame) table.Cell {
 	return table.Cell{Text: place(at), Sub: strings.Join(above, " ← "), Mono: true, Wrap: true}
 }
 
-// place is a function with its file and line, as far as they are known.
 func place(f memcheck.Frame) string {
 	name := f.Function
 	if name == "" {
@@ -104,7 +101,6 @@ func place(f memcheck.Frame) string {
 	return at(name, f.File, f.Line, f.Object)
 }
 
-// at names a place in a source file, or at least in an object.
 func at(function, file string, line int, object string) string {
 	switch {
 	case file != "" && line > 0:
@@ -115,7 +111,6 @@ func at(function, file string, line int, object string) string {
 	return function
 }
 
-// source is the file of a function, or at least the object that holds it.
 func source(file, object string) string {
 	for _, name := range []string{file, object} {
 		if name != "" && name != "???" {
@@ -125,7 +120,6 @@ func source(file, object string) string {
 	return ""
 }
 
-// calls lists the system calls.
 func (v profiles) calls(name string, r profiler.Result) part {
 	title := v.Say("profiles.calls", name)
 	t := table.Table{Head: []table.Cell{v.th("call"), table.Num(v.Say("profiles.count")), table.Num(v.Say("profiles.each")), table.Num(v.Say("profiles.failed"))}}

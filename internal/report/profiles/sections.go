@@ -1,4 +1,4 @@
-// Package profiles makes the section on what profilers have found when all blocks had been measured.
+// Package profiles makes the section on what profilers found after all blocks.
 package profiles
 
 import (
@@ -22,30 +22,28 @@ var text string
 
 var templates = page.Templates(text)
 
-// profiles shows what profilers have found.
 type profiles struct{ *view.View }
 
-// shown is one profile of the spec.
 type shown struct {
 	Title, Lead string
 	Table       table.Table
 	Charts      []chart.Chart
 	Legend      []chart.Legend
-	// Limits are what the tools cannot see.
+	// Limits are blind spots of the tools.
 	Limits []string
 	Parts  []part
 }
 
-// part is what was found of one implementation, folded.
+// part is the folded result of one implementation.
 type part struct {
 	Title string
 	Leads []string
 	Table table.Table
-	// Flame is a picture, made of words that its template has escaped.
+	// Flame is a picture from words that its template escaped.
 	Flame template.HTML
 }
 
-// Profiles is the section; it has no data if nothing was to be profiled.
+// Profiles is the section on profiles.
 func Profiles(w *view.View) page.Section {
 	v := profiles{w}
 	s := page.Section{ID: "profiles", Title: v.Say("profiles.title"), Templates: templates}
@@ -84,7 +82,6 @@ func (v profiles) profile(p analysis.Profile) shown {
 	return out
 }
 
-// limits are what the tools of a profile cannot see, each once.
 func limits(p analysis.Profile) []string {
 	var out []string
 	for _, f := range p.Found {
@@ -97,7 +94,6 @@ func limits(p analysis.Profile) []string {
 	return out
 }
 
-// summary lists what was found of every implementation, in a line each.
 func (v profiles) summary(p analysis.Profile) table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("impl"), table.Word(v.Say("profiles.errors")), table.Word(v.Say("profiles.leaks")), table.Num(v.Say("profiles.value." + string(p.Tool))),
@@ -134,7 +130,7 @@ func (v profiles) line(f analysis.Profiled) table.Row {
 	return row
 }
 
-// notes are what has to be known of a line before it is believed.
+// notes are warnings about a line.
 func (v profiles) notes(f analysis.Profiled) []table.Note {
 	var out []table.Note
 	add := func(text string) {
@@ -171,7 +167,7 @@ func (v profiles) notes(f analysis.Profiled) []table.Note {
 	return out
 }
 
-// reasons are those of both of memcheck's verdicts, each once; of another tool they are what kept the program from running.
+// reasons are those of both memcheck verdicts, each once; for other tools, what kept the program from running.
 func reasons(found profiler.Result) []profiler.Remark {
 	if found.Memcheck == nil {
 		return found.Trouble()
@@ -186,7 +182,6 @@ func reasons(found profiler.Result) []profiler.Remark {
 	return out
 }
 
-// value is what a tool has counted or measured.
 func (v profiles) value(f analysis.Profiled) table.Cell {
 	if c := f.PerRequest; c != nil {
 		cell := v.spread(*c, format.Digits)
@@ -206,7 +201,6 @@ func (v profiles) value(f analysis.Profiled) table.Cell {
 	return table.Num(format.Missing)
 }
 
-// ratio compares a count with the baseline's.
 func (v profiles) ratio(r *analysis.CountedRatio) table.Cell {
 	switch {
 	case r == nil:
@@ -223,7 +217,6 @@ func (v profiles) requests(f analysis.Profiled) table.Cell {
 	return table.NumSub(format.Integer(f.Asked-f.Wrong), v.Count("profiles.launches", f.Launches))
 }
 
-// answer is what memcheck's findings come to.
 func (v profiles) answer(a profiler.Verdict, found string) table.Cell {
 	tone := map[profiler.Answer]string{profiler.Found: "missed", profiler.Clean: "faster", profiler.Inconclusive: "unknown"}[a.Answer]
 	c := table.Cell{Text: v.Say("profiles.answer." + strings.ToLower(string(a.Answer))), Tone: tone}

@@ -1,2 +1,3 @@
-// Package table renders a table of text as HTML or Markdown. It leaves out empty columns. In a narrow window a row becomes a card.
+// Package table renders a table of text as HTML or Markdown, without empty columns. In a narrow window a row becomes
+// a card.
 package table

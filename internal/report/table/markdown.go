@@ -7,17 +7,17 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// longest is how many bytes of a text a cell shows.
+// longest is the most bytes of a cell's text.
 const longest = 300
 
-// escapes take its meaning from whatever is markup within a line. A pipe becomes an entity, since not every reader of tables heeds a backslash before
-// it; the space without width keeps a name from being a mention, which would notify somebody.
+// escapes disables markup within a line. A pipe becomes an entity, since not every reader honors a backslash there.
+// The zero-width space prevents mentions, which would notify someone.
 var escapes = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "&", `\&`, "~", `\~`, "$", `\$`, "#", `\#`,
 	"|", "&#124;", "@", "@\u200b", "://", `:\//`, "www.", `www\.`,
 )
 
-// Escape prints a text as it is, on one line: nothing in it is markup, a link or a mention.
+// Escape prints a text on one line, without markup, links or mentions.
 func Escape(text string) string {
 	return escapes.Replace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -30,7 +30,7 @@ func Escape(text string) string {
 // Bold prints a text with emphasis.
 func Bold(text string) string { return "**" + strings.TrimSpace(Escape(text)) + "**" }
 
-// Table prints at most so many rows of a table, without the notes below them, and returns how many it has left out.
+// Markdown prints at most this many rows, without notes, and returns how many it left out.
 func Markdown(t Table, most int) (text string, left int) {
 	var out strings.Builder
 	line := func(cells []string) { out.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
@@ -62,7 +62,6 @@ func Markdown(t Table, most int) (text string, left int) {
 	return out.String(), left
 }
 
-// cell prints a field with what stands below it.
 func cell(c Cell) string {
 	text, sub := Escape(util.Clip(c.Text, longest)), Escape(util.Clip(c.Sub, longest))
 	switch {

@@ -11,15 +11,15 @@ import (
 
 // Table is a table of text, in bodies.
 type Table struct {
-	// Caption names it for who cannot see it.
+	// Caption names it for screen readers.
 	Caption string
-	// Cards lets each row become a card where the window is narrow: for tables that people read, not for those that they look up.
+	// Cards turns rows into cards in narrow windows: for tables to read, not for those to look up.
 	Cards  bool
 	Head   []Cell
 	Bodies []Body
 }
 
-// Finish names a table and leaves out the columns, but the first, that are empty in every row.
+// Finish names a table and removes empty columns other than the first.
 func (t Table) Finish(caption string, cards bool) Table {
 	t.Caption, t.Cards = caption, cards
 	for k := len(t.Head) - 1; k > 0; k-- {
@@ -39,7 +39,7 @@ func (t Table) Finish(caption string, cards bool) Table {
 	return t
 }
 
-// label lets the cells of a row stand alone.
+// label makes the cells of a row readable without the head.
 func (t Table) label(r Row) {
 	for k := range r.Cells {
 		c := &r.Cells[k]
@@ -53,7 +53,6 @@ func (t Table) label(r Row) {
 	}
 }
 
-// without leaves out a column.
 func (t Table) without(k int) Table {
 	t.Head = slices.Delete(slices.Clone(t.Head), k, k+1)
 	for i := range t.Bodies {
@@ -65,7 +64,7 @@ func (t Table) without(k int) Table {
 	return t
 }
 
-// Class is how the table is laid out.
+// Class returns the table's CSS classes.
 func (t Table) Class() string {
 	var classes []string
 	if t.Cards {
@@ -82,39 +81,39 @@ func (t Table) Class() string {
 //go:embed table.gohtml
 var Templates string
 
-// fewColumns are too few to be spread over the whole page.
+// fewColumns are too few to fill the page width.
 const fewColumns = 4
 
-// Body is a run of rows under a heading.
+// Body is a group of rows under a heading.
 type Body struct {
 	Title, Detail string
 	Rows          []Row
 }
 
-// Row is one row. The first cell heads it.
+// Row is one row; its first cell is the heading.
 type Row struct {
 	Cells []Cell
-	// Notes stand below the row, over its whole width.
+	// Notes are shown below the row, over its whole width.
 	Notes []Note
 	Muted bool
 }
 
-// Cell is one field. Number fields are aligned to the right.
+// Cell is one field. Numbers are right-aligned.
 type Cell struct {
 	Text, Sub string
 	Number    bool
 	Tone      string
 	Look      *chart.Look
 	Mono      bool
-	// Wrap lets long text break over lines.
+	// Wrap allows line breaks.
 	Wrap bool
-	// Label is the column's name, where the cell may have to stand without it.
+	// Label is the column's name, for cards.
 	Label string
-	// Link is where the text leads to; empty if nowhere.
+	// Link is the text's target; empty for none.
 	Link string
 }
 
-// Class is how the cell is laid out and coloured.
+// Class returns the cell's CSS classes.
 func (c Cell) Class() string {
 	var classes []string
 	for _, k := range []struct {
@@ -150,5 +149,5 @@ func Word(text string) Cell { return Cell{Text: text} }
 // Wrapped is a long text with a line below.
 func Wrapped(text, sub string) Cell { return Cell{Text: text, Sub: sub, Wrap: true} }
 
-// Mono is text of which each letter counts.
+// Mono is monospaced text.
 func Mono(text string) Cell { return Cell{Text: text, Mono: true} }

@@ -1,3 +1,3 @@
-// Package view is what the sections of a report have in common: one table seen through one language, with names of levels, looks of
-// implementations, places of comparisons, findings in words, and links to what is stored. It makes no section of its own.
+// Package view has what the sections of a report share: a table in one language, with names of levels, looks, places
+// of comparisons, findings in words, and links to stored objects. It makes no section.
 package view

@@ -9,11 +9,11 @@ import (
 	"loadstone.dev/loadstone/internal/report/phrase"
 )
 
-// Effect is one place at which a contender is compared, with a result for each metric. Verdict and reason are those of the place, which
-// stand at the metric that decides there.
+// Effect is one place of a comparison, with a result for each metric. Verdict and reason are the place's, and shown
+// at its deciding metric.
 type Effect struct {
 	Label string
-	// Point is the level; of a mean over a load's levels it has the load alone, and of one over all loads nothing.
+	// Point is the level; for a mean over a load's levels only the load, for all loads nothing.
 	Point   record.Point
 	Overall bool
 	Results []verdict.Result
@@ -21,7 +21,7 @@ type Effect struct {
 	Reason  verdict.Reason
 }
 
-// Said is the verdict of a result and its reason: the place's where the result decides.
+// Said returns a result's verdict and reason: the place's if the result decides.
 func (e Effect) Said(r verdict.Result) (verdict.Verdict, verdict.Reason) {
 	if r.Decides {
 		return e.Verdict, e.Reason
@@ -29,7 +29,7 @@ func (e Effect) Said(r verdict.Result) (verdict.Verdict, verdict.Reason) {
 	return r.Verdict, r.Reason
 }
 
-// Effects are the places of one comparison, in the order in which they are shown: the mean over a load's levels, then each level.
+// Effects returns the places of a comparison in display order: the mean over a load's levels, then each level.
 func (v *View) Effects(c verdict.Comparison) []Effect {
 	var out []Effect
 	if len(c.Levels) != 1 && len(c.Overall) > 0 {
@@ -45,7 +45,7 @@ func (v *View) Effects(c verdict.Comparison) []Effect {
 	return out
 }
 
-// AllEffects are the places of all comparisons of a contender.
+// AllEffects returns the places of all comparisons of a contender.
 func (v *View) AllEffects(implementation string) []Effect {
 	var out []Effect
 	for _, c := range v.Table.Comparisons {
@@ -56,7 +56,7 @@ func (v *View) AllEffects(implementation string) []Effect {
 	return out
 }
 
-// ComparedMetrics are all metrics of the run's comparisons, those that decide in more places first.
+// ComparedMetrics returns all compared metrics, those that decide most often first.
 func (v *View) ComparedMetrics() []verdict.Metric {
 	var metrics []verdict.Metric
 	decides := map[verdict.Metric]int{}
@@ -76,7 +76,7 @@ func (v *View) ComparedMetrics() []verdict.Metric {
 	return metrics
 }
 
-// EffectInterval prints the interval of a result from as many blocks on as a verdict needs.
+// EffectInterval prints a result's interval if it has enough blocks for a verdict.
 func (v *View) EffectInterval(r verdict.Result) string {
 	if _, _, ok := phrase.Ends(r); !ok || r.FewestPairs < v.Table.Rules.MinBlocks {
 		return ""
@@ -84,16 +84,15 @@ func (v *View) EffectInterval(r verdict.Result) string {
 	return v.ChangeLimits(r)
 }
 
-// tones colour verdicts.
 var tones = map[verdict.Verdict]string{
 	verdict.Better: "faster", verdict.Worse: "slower", verdict.NoDifference: "same",
 	verdict.DependsOnLoad: "unknown", verdict.Inconclusive: "unknown",
 }
 
-// Tone is the colour of a verdict: faster, slower, same or unknown.
+// Tone returns a verdict's colour: faster, slower, same or unknown.
 func Tone(v verdict.Verdict) string { return tones[v] }
 
-// RowVerdict puts a verdict into a word or two, and the reason for none into a few more. The effect itself stands beside it.
+// RowVerdict returns a verdict and its reason in a few words; the effect is shown separately.
 func (v *View) RowVerdict(r verdict.Result, said verdict.Verdict, reason verdict.Reason) (words, why string) {
 	words = v.Say("verdict." + string(said))
 	switch {
@@ -108,7 +107,7 @@ func (v *View) RowVerdict(r verdict.Result, said verdict.Verdict, reason verdict
 	return words, why
 }
 
-// CapacityVerdict is RowVerdict for what searches have found: who sustains the higher rate, since nobody is faster there.
+// CapacityVerdict is RowVerdict for searches: the winner sustains the higher rate; it is not faster.
 func (v *View) CapacityVerdict(r verdict.Result) (words, why string) {
 	if r.Verdict == verdict.Better || r.Verdict == verdict.Worse {
 		return v.Say("capacity." + string(r.Verdict)), ""
@@ -119,7 +118,7 @@ func (v *View) CapacityVerdict(r verdict.Result) (words, why string) {
 	return v.RowVerdict(r, r.Verdict, r.Reason)
 }
 
-// CaseVerdict is RowVerdict for a case of programs, with the blocks in which it is void and the side whose work was probably not done.
+// CaseVerdict is RowVerdict for a case, with void blocks and sides whose work was probably not done.
 func (v *View) CaseVerdict(r verdict.RowComparison) (words, why string) {
 	words, why = v.RowVerdict(*r.Result, r.Verdict, r.Reason)
 	if r.VoidBlocks > 0 {
@@ -131,7 +130,7 @@ func (v *View) CaseVerdict(r verdict.RowComparison) (words, why string) {
 	return words, why
 }
 
-// CaseMetric names a metric of a case, its unit and which way is better.
+// CaseMetric names a case's metric, its unit and direction.
 func (v *View) CaseMetric(name, unit string, better record.Direction) string {
 	return v.Say("cases.metric", name, unit, v.Say("cases."+string(better)))
 }

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// finding puts what is wrong with cells into a sentence.
 func (v *View) finding(f validity.Finding) string {
 	subject := v.Say("finding.server")
 	switch {
@@ -37,7 +36,6 @@ func (v *View) finding(f validity.Finding) string {
 	).Replace(v.Say("finding." + string(f.Code)))
 }
 
-// hits returns which blocks a finding hit.
 func (v *View) hits(f validity.Finding, cells int) string {
 	if len(f.Blocks) == cells && cells > 1 {
 		return v.Say("hit.all")
@@ -49,7 +47,7 @@ func (v *View) hits(f validity.Finding, cells int) string {
 	return v.Count("hit.some", len(f.Blocks), strings.Join(blocks, ", "))
 }
 
-// Notes are the findings of a group, in words.
+// Notes returns a group's findings in words.
 func (v *View) Notes(g validity.Group) []table.Note {
 	if v.Level(g.Point).StreamsPerConnection > 1 {
 		of := *v
@@ -59,7 +57,7 @@ func (v *View) Notes(g validity.Group) []table.Note {
 	return v.NotesOf(g.Findings, len(g.Cells))
 }
 
-// NotesOf puts findings into words, of so many cells or trials.
+// NotesOf returns findings in words, for this number of cells or trials.
 func (v *View) NotesOf(findings []validity.Finding, of int) []table.Note {
 	var out []table.Note
 	for _, f := range findings {
@@ -76,7 +74,7 @@ func (v *View) NotesOf(findings []validity.Finding, of int) []table.Note {
 	return out
 }
 
-// manyGenerators reports whether a generator needs its name to be told from others.
+// manyGenerators reports whether generators need names.
 func (v *View) manyGenerators() bool {
 	return slices.ContainsFunc(v.Table.Levels, func(l planned.Level) bool { return l.Generators > 1 })
 }

@@ -15,17 +15,14 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// View is a table, and what all sections have in common that show it: the words of a language, the names of levels, the looks of
-// implementations.
+// View is a table with what all its sections share: words, names of levels, looks.
 type View struct {
 	phrase.Lexicon
 	Table analysis.Table
-	// Looks are by the names of implementations.
 	Looks map[string]chart.Look
 }
 
-// New shows a table in the words that a lexicon has for what was measured. Contenders get their looks in the order of the spec, and references
-// one of their own.
+// New returns a view in a lexicon's words. Contenders get looks in spec order, references their own.
 func New(t analysis.Table, l phrase.Lexicon) *View {
 	if t.Run.WholeTrials {
 		l.Language = l.OfPrograms()
@@ -42,10 +39,10 @@ func New(t analysis.Table, l phrase.Lexicon) *View {
 	return v
 }
 
-// Confidence is that of the intervals.
+// Confidence returns that of the intervals.
 func (v *View) Confidence() string { return format.PlainPercent(v.Table.Rules.Confidence) }
 
-// Level is the level at a point; empty if the run plans none there.
+// Level returns the level at a point; empty if there is none.
 func (v *View) Level(p record.Point) planned.Level {
 	if l := slices.IndexFunc(v.Table.Levels, func(l planned.Level) bool { return l.Point == p }); l >= 0 {
 		return v.Table.Levels[l]
@@ -84,7 +81,7 @@ func (v *View) Legend(of []planned.Implementation) []chart.Legend {
 	return out
 }
 
-// Drawn are the implementations whose values make the scale of a picture: the contenders, or all where there are none.
+// Drawn returns the implementations that set a picture's scale: the contenders, or all if there are none.
 func (v *View) Drawn() []planned.Implementation {
 	out := slices.DeleteFunc(slices.Clone(v.Table.Implementations), func(i planned.Implementation) bool { return i.Role == record.RoleReference })
 	if len(out) == 0 {
@@ -93,14 +90,14 @@ func (v *View) Drawn() []planned.Implementation {
 	return out
 }
 
-// ReferencesDrawn are the implementations that are drawn beside the scale.
+// ReferencesDrawn returns the implementations that do not set the scale.
 func (v *View) ReferencesDrawn() []planned.Implementation {
 	return slices.DeleteFunc(slices.Clone(v.Table.Implementations), func(i planned.Implementation) bool {
 		return slices.ContainsFunc(v.Drawn(), func(d planned.Implementation) bool { return d.Name == i.Name })
 	})
 }
 
-// LevelName names a level with its load, PointName without.
+// LevelName names a level with its load.
 func (v *View) LevelName(p record.Point) string { return v.Say("forest.level", p.Load, v.PointName(p)) }
 
 // Th heads a column of words.
@@ -112,7 +109,7 @@ func (v *View) ThInterval() table.Cell { return table.Num(v.Say("th.interval", v
 // ThNum heads a column of numbers.
 func (v *View) ThNum(key string) table.Cell { return table.Num(v.Say("th." + key)) }
 
-// Limits prints an interval, of which an end may be open.
+// Limits prints an interval, which may have an open end.
 func (v *View) Limits(low, high *float64, print func(float64) string) string {
 	switch {
 	case low != nil && high != nil:
@@ -125,7 +122,7 @@ func (v *View) Limits(low, high *float64, print func(float64) string) string {
 	return format.Missing
 }
 
-// Mean prints the mean of what was measured; a missing one if nothing was.
+// Mean prints a mean, if there is one.
 func (v *View) Mean(s *inference.Summary, print func(float64) string) string {
 	if s == nil {
 		return format.Missing
@@ -133,8 +130,8 @@ func (v *View) Mean(s *inference.Summary, print func(float64) string) string {
 	return print(s.Mean)
 }
 
-// Beside is the address of an object relative to the report, which lies two folders below everything of its run; empty where the key
-// does not lie in the run's folder. It works where report and objects lie as in the bucket: there, or in a copy of the folder.
+// Beside returns an object's address relative to the report, which lies two folders below its run; empty if the key
+// is outside the run's folder. It works in the bucket and in a copy of the folder.
 func (v *View) Beside(key string) string {
 	parts := strings.Split(v.BelowRun(key), "/")
 	for i, part := range parts {
@@ -146,8 +143,8 @@ func (v *View) Beside(key string) string {
 	return "../../" + strings.Join(parts, "/")
 }
 
-// BelowRun is the part of a key below the folder of the run; empty if it does not lie there. Of a run on one machine the folder is the first
-// part of the key, by whatever name.
+// BelowRun returns the part of a key below the run's folder; empty if it is outside. For a run on one machine, the
+// folder is the first part of the key, whatever its name.
 func (v *View) BelowRun(key string) string {
 	r := v.Table.Run
 	_, rest, found := strings.Cut("/"+key, "/"+r.Namespace+"/"+r.Name+"-"+r.UID[:min(8, len(r.UID))]+"/")
@@ -157,7 +154,7 @@ func (v *View) BelowRun(key string) string {
 	return rest
 }
 
-// Mixes says of each load that sends a mix of requests that its numbers are of all of them.
+// Mixes notes, for each load with a mix, that its numbers are of all its requests.
 func (v *View) Mixes() []string {
 	var loads []string
 	count := map[string]int{}
@@ -177,7 +174,7 @@ func (v *View) Mixes() []string {
 	return out
 }
 
-// Protocols says of each load that asks in HTTP/2 that it does, and what that means.
+// Protocols notes each load in HTTP/2, and what that means.
 func (v *View) Protocols() []string {
 	var loads, out []string
 	for _, l := range v.Table.Levels {
@@ -198,5 +195,4 @@ func (v *View) Protocols() []string {
 	return out
 }
 
-// mixed reports whether a request is one of several of its load.
 func mixed(r planned.Request) bool { return r.Share > 0 }

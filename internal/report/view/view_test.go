@@ -25,7 +25,6 @@ var (
 	ramp   = record.Point{Load: "ramp", Connections: 1, RequestsPerSecond: 1000}
 )
 
-// duel is a run of two contenders and a limit.
 func duel() analysis.Table {
 	return analysis.Table{
 		Rules: analysis.Rules{Confidence: 0.99, MinBlocks: 7},

@@ -35,7 +35,7 @@ func TestTimeInWhichNobodyLedIsCountedOnce(t *testing.T) {
 	}
 }
 
-// Pods live for the patience of their run on top of what a trial needs: it is there for what they wait for, and is not to be needed a second time.
+// Pods live for what a trial needs plus the run's patience. Patience covers their waits, and must not count twice.
 func TestAnAttemptNeedsNoneOfTheTimeThatItMayWait(t *testing.T) {
 	patient := attemptAt(0, func(a *conduct.Attempt) { a.Patience = time.Hour })
 	if got, want := patient.Needs(), attemptAt(0).Needs(); got != want {

@@ -19,13 +19,13 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// cellTime is that of each of the two cells of an attempt, and lastEnd when the second has ended.
+// cellTime is the length of each of the two cells, lastEnd the end of the second.
 const (
 	cellTime = 10*time.Second + tool.LeastGap
 	lastEnd  = 2 * cellTime
 )
 
-// attemptAt is a first attempt that began at noon, so much later, with changes.
+// attemptAt is a first attempt that began at noon, seen later.
 func attemptAt(later time.Duration, deltas ...func(*conduct.Attempt)) conduct.Attempt {
 	cell := record.Cell{Load: "sweep", Tool: record.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}
 	a := conduct.Attempt{Number: 1, Work: sweep.Sweep{Cells: []record.Cell{cell, cell}}, Begun: noon, Now: noon.Add(later)}
@@ -35,7 +35,7 @@ func attemptAt(later time.Duration, deltas ...func(*conduct.Attempt)) conduct.At
 	return a
 }
 
-// told is an attempt whose agents were told to start at noon.
+// told: the agents start at noon.
 func told(a *conduct.Attempt) { a.Started = noon }
 
 func third(a *conduct.Attempt) { a.Number = 3 }
@@ -195,7 +195,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}
 }
 
-// An operator that was away for longer than the store may be has not asked for anything yet.
+// An operator that was down longer than the store may be has not asked yet.
 func TestFilesAreStoredOnceHoweverLateItIs(t *testing.T) {
 	late := attemptAt(lastEnd+time.Hour, told)
 	for name, tc := range map[string]struct {
@@ -284,7 +284,7 @@ func TestAnAgentIsAwaitedAfterTheLastCell(t *testing.T) {
 	}
 }
 
-// A start that nobody has got costs an attempt, and no block, whenever that is seen.
+// A start that no agent received costs an attempt, not a block, whenever it is noticed.
 func TestAnAttemptThatNeverBeganIsMadeAgain(t *testing.T) {
 	idle, running := protocol.State{Member: "server-0", Phase: protocol.Idle}, protocol.State{Member: "generator-0", Phase: protocol.Running}
 	late := func(work ...func(*conduct.Attempt)) conduct.Attempt { return attemptAt(lastEnd, append(work, told)...) }
@@ -313,7 +313,6 @@ func TestAnAttemptThatNeverBeganIsMadeAgain(t *testing.T) {
 	}
 }
 
-// busyOf is what an attempt makes of its agents after the last cell.
 func busyOf(a conduct.Attempt, states ...protocol.State) *conduct.Failure {
 	_, f := a.AgentsBusy(states...)
 	return f

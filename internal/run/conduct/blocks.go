@@ -11,21 +11,21 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// Scan is what a scan for disturbed cells has found.
+// Scan is the result of a scan for disturbed cells.
 type Scan struct {
-	// Blocks is how many blocks, the repeat blocks included, had been measured; 0 before the first scan.
+	// Blocks counts the measured blocks, with repeats; 0 before the first scan.
 	Blocks int32
-	// Disturbed are those in which it found a cell that a cause outside the implementation has voided.
+	// Disturbed blocks have a cell that outside causes voided.
 	Disturbed []int32
 }
 
-// Scanned is the scan that is made now, with what it has found.
+// Scanned returns the scan made now, with its result.
 func (r Run) Scanned(disturbed []int32) Scan {
 	return Scan{Blocks: r.Plan.Blocks + r.Repeated(), Disturbed: disturbed}
 }
 
-// Needed are the trials that the run is known to need: the planned ones, those of the repeat blocks that have been begun, those of another repeat
-// block if one is due, and, when no block is left to be measured, those that follow the blocks.
+// Needed returns the trials that the run is known to need: planned ones, repeat blocks begun or due, and, once no
+// block is left, those after the blocks.
 func (r Run) Needed() []record.PlannedTrial {
 	needed := slices.Clone(r.Plan.Trials)
 	begun := r.Repeated()
@@ -48,12 +48,11 @@ func (r Run) Needed() []record.PlannedTrial {
 	return needed
 }
 
-// hasTime reports whether something that takes so long would end before the run's time is over.
 func (r Run) hasTime(takes time.Duration) bool {
 	return !r.Started.IsZero() && r.Now.Add(takes).Before(r.Deadline())
 }
 
-// Part is the part of the run that is being led.
+// Part returns the part of the run in progress.
 func (r Run) Part() plan.Part {
 	if r.Trials.follow() {
 		return plan.Part{Following: true}
@@ -61,24 +60,25 @@ func (r Run) Part() plan.Part {
 	return plan.Part{Repeat: r.Repeated()}
 }
 
-// repeatDue reports whether everything has ended, more blocks were disturbed than were repeated, and another may be.
+// repeatDue reports whether everything has ended, more blocks were disturbed than repeated, and another repeat is
+// allowed.
 func (r Run) repeatDue() bool {
 	return r.Trials.allEnded() && int32(len(r.Disturbed())) > r.Repeated() && r.mayRepeat()
 }
 
-// mayRepeat is true while a disturbed block can still be repeated. A run that ended early has enough, and one whose time is over reports what
-// it has.
+// mayRepeat reports whether a disturbed block can still be repeated. A run that ended early has enough; one out of
+// time reports what it has.
 func (r Run) mayRepeat() bool {
 	return r.Interim.Stopped == 0 && r.Repeated() < plan.RepeatBlocks(r.Plan.Blocks) && !r.Now.After(r.Deadline())
 }
 
-// Repeated is the number of repeat blocks that have been begun.
+// Repeated counts the repeat blocks begun.
 func (r Run) Repeated() int32 { return Repeats(r.Plan.Blocks, r.Trials.lastBlock()) }
 
-// Repeats is how many repeat blocks there are up to a block of a run with so many planned ones.
+// Repeats counts the repeat blocks up to block last.
 func Repeats(planned, last int32) int32 { return max(last-planned, 0) }
 
-// Disturbed are the blocks in which the infrastructure failed a trial or voided a cell, in order.
+// Disturbed returns, in order, the blocks with a trial or cell lost to the infrastructure.
 func (r Run) Disturbed() []int32 {
 	blocks := slices.Clone(r.Scan.Disturbed)
 	for i := range r.Trials {
@@ -90,14 +90,15 @@ func (r Run) Disturbed() []int32 {
 	return slices.Compact(blocks)
 }
 
-// scanDue reports whether cells have to be scanned for disturbance now: everything that is known to be needed has ended, and a disturbed block
-// can still be repeated.
+// scanDue reports whether cells must be scanned now: all needed trials have ended, and a disturbed block can still be
+// repeated.
 func (r Run) scanDue() bool {
 	repeated := r.Repeated()
 	return r.mayRepeat() && r.Scan.Blocks < r.Plan.Blocks+repeated && int32(len(r.Disturbed())) <= repeated && r.Trials.allEnded()
 }
 
-// Failed are the trials of blocks that ended without a manifest, in order, less the lost ones where blocks enough are without any.
+// Failed returns, in order, the trials of blocks without a manifest. Lost ones are left out if enough blocks have
+// none.
 func (r Run) Failed() Trials {
 	enough := r.enough()
 	return slices.DeleteFunc(slices.Clone(r.Trials.inOrder()), func(t Trial) bool {
@@ -105,7 +106,7 @@ func (r Run) Failed() Trials {
 	})
 }
 
-// enough reports whether as many blocks have lost no trial as a verdict asks for, or as the run was to measure, if those are fewer.
+// enough reports whether as many blocks lost no trial as a verdict needs, or as the run had, if fewer.
 func (r Run) enough() bool {
 	wanted := r.Plan.Blocks
 	if r.Interim.Stopped > 0 {
@@ -125,9 +126,9 @@ func (r Run) enough() bool {
 	return len(begun)-len(lacking) >= int(min(wanted, verdict.MinBlocks))
 }
 
-// SharedCPU is the CPU on which both servers of a duet are put: the highest on which both may run, since the first does the housekeeping of
-// most machines, but none that a generator on the same machine may use if there is another. It is nil if there is none. Every argument is the
-// kernel's list of the CPUs on which a process may run; generators are those on the servers' machine.
+// SharedCPU returns the CPU for both servers of a duet: the highest that both may use, since the first does most
+// machines' housekeeping, preferably not used by a generator on the same machine. Nil if there is none. Arguments are
+// the kernel's CPU lists; generators are those on the servers' machine.
 func SharedCPU(first, second string, generators []string) *int32 {
 	both := common(first, second)
 	if len(both) == 0 {
@@ -143,7 +144,6 @@ func SharedCPU(first, second string, generators []string) *int32 {
 	return &highest
 }
 
-// common are the CPUs of both lists.
 func common(first, second string) []int {
 	other := util.ParseCPUs(second)
 	return slices.DeleteFunc(util.ParseCPUs(first), func(cpu int) bool { return !slices.Contains(other, cpu) })

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// A run of two blocks of one implementation, each reckoned at 14 s, whose time is over at nine past.
+// The run has two blocks of one implementation, planned at 14 s each; its time is over at nine past.
 func TestARepeatBlockIsBegunOnlyIfItIsNeededAndThereIsTimeForIt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		deltas []func(*conduct.Run)
@@ -167,7 +167,7 @@ func TestBlocksAreEnoughForAVerdictOrAsManyAsWereAskedFor(t *testing.T) {
 	}
 }
 
-// spared gives up trials that a run did not need any more.
+// spared gives up trials that the run no longer needed.
 func spared(trials ...int) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		for _, i := range trials {

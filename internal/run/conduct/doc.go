@@ -1,9 +1,9 @@
-// Package conduct leads a run: it decides, from what is known at one instant, what comes next.
+// Package conduct leads a run: it decides from the facts of one instant what comes next.
 //
-// A Run answers which trials are needed, when the interim analysis is due, which blocks were disturbed and are repeated, and whether and
-// why the run has ended. A View tells a trial whether to go on, wait or give up. An Attempt tells whether a wait has lasted too long,
-// and whether a Failure, of the implementation or of the infrastructure, is followed by another attempt.
+// A Run tells which trials are needed, when interim analyses are due, which blocks are repeated, and whether and why
+// it has ended. A View tells a trial to continue, wait or give up. An Attempt tells whether a wait is too long, and
+// whether another attempt follows a Failure.
 //
-// The package is pure. It asks no cluster, no store and no clock: backends fill in facts, ask, and act. The order in which they found
-// out about trials makes no difference to any answer, and nothing is remembered between two questions but what the facts hold.
+// The package is pure: backends fill in facts, ask, and act. Answers do not depend on the order in which trials were
+// seen, and only the facts carry state.
 package conduct

@@ -14,14 +14,14 @@ import (
 
 // How long a run waits for its object store.
 const (
-	// ScanPatience is how long it may be away when what was measured is to be scanned.
+	// ScanPatience is how long the store may be unavailable for a scan.
 	ScanPatience = 10 * time.Minute
-	// ReportPatience is how long it may at least be away when the report is due: long, since nothing is measured meanwhile, and other runs go on. All
-	// that was measured is lost without a report.
+	// ReportPatience is the least time that it may be unavailable for the report. It is long, since other runs
+	// proceed, and without a report all measurements are lost.
 	ReportPatience = 6 * time.Hour
 )
 
-// Ending is why a run is over before it was measured and reported as planned: the condition that it did not reach, and the reason.
+// Ending is why a run ended early: the condition that it missed, and the reason.
 type Ending struct{ Condition, Reason, Message string }
 
 // Refused ends a run that cannot be planned.
@@ -29,35 +29,34 @@ func Refused(v *plan.Violation) *Ending {
 	return &Ending{v1alpha1.ConditionPlanned, v.Reason, v.Message}
 }
 
-// Outgrown ends a run that an earlier version of the operator has begun, and of which this one refuses the spec.
+// Outgrown ends a run of another operator version whose spec this version refuses.
 func Outgrown(v *plan.Violation) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v.Reason, fmt.Sprintf("this version of the operator refuses the spec of the run, which another one has begun: what was measured until then is reported: %s", v.Message)}
 }
 
-// PlanDamaged ends a run whose stored plan cannot be used, while this version of the operator compiles another plan: no run is measured by two plans.
+// PlanDamaged ends a run whose stored plan is unusable and differs from this version's: one run never has two plans.
 func PlanDamaged() *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonReportFailed, "another version of the operator began the run, and its stored plan is damaged: start a new run"}
 }
 
-// NotPlanned is the failure of a trial that the operator does not find in the plan of its run, for a reason.
+// NotPlanned is the failure of a trial that is not in its run's plan.
 func NotPlanned(err error) *Failure {
 	return PermanentFailure(v1alpha1.ReasonInvalidSpec, "this version of the operator cannot measure the trial, which another one has made: %s: start a new run, or install the version that began this one", err)
 }
 
-// ShutDown ends a run of which somebody has ended the workflow, as a message says.
+// ShutDown ends a run whose workflow was ended by someone.
 func ShutDown(message string) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonWorkflowFailed, message}
 }
 
-// GaveWay ends a run whose nodes have been away for longer than its spec has patience, while other runs wait. It could go on with none but those: what it
-// has measured there can be compared with nothing from elsewhere.
+// GaveWay ends a run whose nodes were unavailable beyond its patience while other runs are queued. It cannot move,
+// since its results are comparable only on those nodes.
 func GaveWay(nodes []string, others int) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonUnschedulable, fmt.Sprintf(
 		"the run has waited for spec.patienceSeconds, is bound to %s, where no pods are taken, and %s for a turn: what it had measured is reported", strings.Join(nodes, " and "), waiting(others),
 	)}
 }
 
-// waiting counts other runs in words.
 func waiting(others int) string {
 	if others == 1 {
 		return "another run waits"
@@ -65,12 +64,12 @@ func waiting(others int) string {
 	return fmt.Sprintf("%d others wait", others)
 }
 
-// NotLed ends a run at which the operator itself fails.
+// NotLed ends a run on an operator error.
 func NotLed(err error) *Ending {
 	return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonOperatorFailed, fmt.Sprintf("%s: report it with the spec of the run; another version of the operator may know the way out", err)}
 }
 
-// TimedOut ends a run that has used up its time before everything that was planned had been measured; nil if it may go on.
+// TimedOut ends a run that ran out of time before everything was measured; nil otherwise.
 func (r Run) TimedOut() *Ending {
 	if r.Executed() {
 		return nil
@@ -78,7 +77,7 @@ func (r Run) TimedOut() *Ending {
 	return r.Overran()
 }
 
-// Overran ends a run that has used up its time, whatever it has measured; nil if it may go on.
+// Overran ends a run that ran out of time, whatever it measured; nil otherwise.
 func (r Run) Overran() *Ending {
 	if !r.Now.After(r.Deadline()) {
 		return nil
@@ -86,12 +85,12 @@ func (r Run) Overran() *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run exceeded its timeout of %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}
 }
 
-// NotStored ends a run whose first files a store refuses.
+// NotStored ends a run whose first files the store refuses.
 func NotStored(err error) *Ending {
 	return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonStoreUnavailable, err.Error()}
 }
 
-// NotAnalysed ends a run that cannot be read for its interim analysis; nil while a store is waited for that may come back.
+// NotAnalysed ends a run that cannot be read for its interim analysis; nil while the store may recover.
 func (r Run) NotAnalysed(err error, forGood bool) *Ending {
 	if forGood || r.Executed() && r.waited(ScanPatience) {
 		return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonStoreUnavailable, err.Error()}
@@ -99,7 +98,7 @@ func (r Run) NotAnalysed(err error, forGood bool) *Ending {
 	return nil
 }
 
-// NotReported ends a run whose report cannot be made; nil while it is worth another try.
+// NotReported ends a run whose report cannot be made; nil while a retry is worthwhile.
 func (r Run) NotReported(err error, forGood bool) *Ending {
 	if forGood || r.waited(max(ReportPatience, r.Kept)) {
 		return &Ending{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
@@ -107,16 +106,16 @@ func (r Run) NotReported(err error, forGood bool) *Ending {
 	return nil
 }
 
-// ScanWaits is true while a store is waited for that cannot be read for the scan. One that stays away is left to the report to tell.
+// ScanWaits reports whether the scan waits for the store. If it stays unavailable, the report tells.
 func (r Run) ScanWaits(forGood bool) bool { return !forGood && !r.waited(ScanPatience) }
 
-// waited reports whether the run has waited for its store for too long. While nobody led it, it did not wait: the first look at a store that is
-// away ends nothing.
+// waited reports whether the run waited too long for its store. Time without an operator does not count, so the first
+// failed access ends nothing.
 func (r Run) waited(patience time.Duration) bool {
 	return !r.Waiting.IsZero() && r.Now.Sub(r.Waiting) > patience
 }
 
-// lastEnd is when the last trial ended that belongs to the run's record; zero if there is none.
+// lastEnd returns when the last trial on record ended; zero if none.
 func (r Run) lastEnd() time.Time {
 	var last time.Time
 	for i := range r.Trials {
@@ -127,42 +126,42 @@ func (r Run) lastEnd() time.Time {
 	return last
 }
 
-// Partial reports whether something is stored of a run that ends before everything was measured: it is reported all the same.
+// Partial reports whether something is stored: a run that ends early is still reported.
 func (r Run) Partial() bool {
 	return slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.Stored != nil })
 }
 
-// Verdict is the part of a stored report that decides how the run has ended.
+// Verdict is the part of a report that decides how the run ended.
 type Verdict struct {
 	// Text is the verdict in a few words.
 	Text string
-	// Conclusive is true if every comparison has one; Reason says why not.
+	// Conclusive is true if every comparison has a verdict; otherwise Reason says why not.
 	Conclusive bool
 	Reason     string
-	// Unmet is the reason why the run has not succeeded in spite of its report, and Objectives says so in a few words; both are empty if
-	// every objective is met.
+	// Unmet is why the run failed despite its report, and Objectives says so in a few words; empty if all objectives
+	// are met.
 	Unmet, Objectives string
 }
 
-// State is how a run stands.
+// State is the state of a run.
 type State int
 
 const (
-	// Ongoing runs have no report yet, and no reason to end without one.
+	// Ongoing runs have neither report nor ending.
 	Ongoing State = iota
-	// Succeeded runs have measured and reported all, and met every objective.
+	// Succeeded runs measured and reported everything, and met all objectives.
 	Succeeded
-	// Failed runs have ended otherwise.
+	// Failed runs ended otherwise.
 	Failed
 )
 
-// Outcome is how a run stands, and why.
+// Outcome is a run's state, and why.
 type Outcome struct {
 	State           State
 	Reason, Message string
 }
 
-// Outcome returns how the run stands: end is nil if it was not ended, and verdict if it has no report.
+// Outcome returns the run's state. end is nil if it did not end early, verdict if it has no report.
 func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	switch {
 	case end != nil:
@@ -180,13 +179,13 @@ func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	return Outcome{Succeeded, v1alpha1.ReasonDone, r.besides(verdict.Text)}
 }
 
-// besides adds to a message what of that which follows the blocks has failed.
+// besides adds failures after the blocks.
 func (r Run) besides(message string) string {
 	return strings.TrimSuffix(message+"; "+r.WithoutResult(), "; ")
 }
 
-// WithoutResult names the trials that follow the blocks and have failed, each with its reason; empty if none has. They belong to no block, and what
-// the blocks have shown stands without them. Those that were skipped for what a trial of the blocks has shown are left out: that trial is named.
+// WithoutResult names the failed trials after the blocks, with reasons; empty if none. The blocks' results stand
+// without them. Trials that were skipped for another trial's failure are left out.
 func (r Run) WithoutResult() string {
 	var failed []string
 	for _, t := range r.Trials.inOrder() {
@@ -197,7 +196,7 @@ func (r Run) WithoutResult() string {
 	return strings.Join(failed, "; ")
 }
 
-// notMade counts the trials that were to follow the blocks, and of which there is neither a result nor a failure.
+// notMade counts the trials after the blocks without result or failure.
 func (r Run) notMade() int {
 	open := len(r.Plan.Following)
 	for i := range r.Trials {
@@ -208,7 +207,7 @@ func (r Run) notMade() int {
 	return open
 }
 
-// Failures returns how many trials failed and quotes the first of each implementation; empty if none failed.
+// Failures says how many trials failed, and quotes the first of each implementation; empty if none.
 func (r Run) Failures() string {
 	failed := r.Failed()
 	if len(failed) == 0 {
@@ -226,17 +225,17 @@ func (r Run) Failures() string {
 	return text
 }
 
-// Interim is what a run knows of its interim analyses, which ask whether the intervals are narrow enough for it to end early.
+// Interim is the state of the interim analyses, which may end a run early.
 type Interim struct {
-	// MaxWidth is how wide an interval may be; empty for a run that measures all of its blocks.
+	// MaxWidth is the largest allowed interval width; empty if the run measures all blocks.
 	MaxWidth string
-	// After is the last block after which an interim analysis was made; 0 before the first.
+	// After is the block of the last interim analysis; 0 before.
 	After int32
 	// Stopped is the block after which the run ended early; 0 if it did not.
 	Stopped int32
 }
 
-// Made is the knowledge after an interim analysis.
+// Made returns the state after an interim analysis.
 func (i Interim) Made(block int32, narrow bool) Interim {
 	i.After = block
 	if narrow {
@@ -245,7 +244,7 @@ func (i Interim) Made(block int32, narrow bool) Interim {
 	return i
 }
 
-// awaited reports whether a block of so many planned ones may not begin before an interim analysis is made.
+// awaited reports whether a block must wait for an interim analysis.
 func (i Interim) awaited(block, planned int32) bool {
 	if i.MaxWidth == "" {
 		return false
@@ -253,7 +252,8 @@ func (i Interim) awaited(block, planned int32) bool {
 	return slices.ContainsFunc(plan.InterimBlocks(planned), func(after int32) bool { return block > after && i.After < after })
 }
 
-// interimDue is the block after which the interim analysis has to be made now; 0 if there is none. After the last block is the report.
+// interimDue returns the block after which an interim analysis is due now; 0 if none. The last block has the report
+// instead.
 func (r Run) interimDue() int32 {
 	if r.Interim.MaxWidth == "" || r.Interim.Stopped > 0 {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// later asks a run so much after noon.
+// later sets the time after noon.
 func later(d time.Duration) func(*conduct.Run) { return func(r *conduct.Run) { r.Now = noon.Add(d) } }
 
 func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
@@ -45,7 +45,6 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 	}
 }
 
-// waiting lets a run wait for its store for so long.
 func waiting(since time.Duration) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Waiting = r.Now.Add(-since) }
 }
@@ -186,7 +185,7 @@ func TestProgressAndTimeLeftFollowTheClock(t *testing.T) {
 			t.Errorf("progress %d/%d, %s left, want %d/%d, %s", done, all, r.Left(), wantDone, wantAll, wantLeft)
 		}
 	}
-	// A trial of one cell of 10 s is reckoned at 14.25 s; 4 s of the second are over.
+	// A trial of one cell of 10 s is planned at 14.25 s; 4 s of the second are over.
 	check(1, 2, 10*time.Second)
 	r.Now = noon.Add(7 * time.Second)
 	check(2, 2, 3*time.Second)

@@ -17,14 +17,13 @@ import (
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// runOf is a run at noon whose turn came a minute ago, with changes: every implementation once a block, in one cell of 10 s, which is
-// reckoned at 14.25 s. Its time is over at nine past.
+// runOf is a run at noon that started a minute ago: every implementation once per block, in one cell of 10 s, planned
+// at 14.25 s. Its time is over at nine past.
 func runOf(t *testing.T, blocks int32, implementations []string, deltas ...func(*conduct.Run)) conduct.Run {
 	t.Helper()
 	return compiled(t, blocks, implementations, nil, deltas...)
 }
 
-// compiled is runOf with a change of the spec.
 func compiled(t *testing.T, blocks int32, implementations []string, change func(*v1alpha1.BenchmarkRunSpec), deltas ...func(*conduct.Run)) conduct.Run {
 	t.Helper()
 	spec := v1alpha1.BenchmarkRunSpec{
@@ -52,13 +51,10 @@ func compiled(t *testing.T, blocks int32, implementations []string, change func(
 	return r
 }
 
-// alone is the only implementation of a run.
 var alone = []string{"go"}
 
-// workOf is what each trial of a plan does.
 func workOf(p plan.Plan) kind.Work { return sweep.Sweep{Cells: p.Cells} }
 
-// begun are trials of lines of a plan, none of which has ended.
 func begun(p plan.Plan, lines ...record.PlannedTrial) conduct.Trials {
 	trials := make(conduct.Trials, 0, len(lines))
 	for _, line := range lines {
@@ -67,7 +63,7 @@ func begun(p plan.Plan, lines ...record.PlannedTrial) conduct.Trials {
 	return trials
 }
 
-// measured begins the planned blocks and some repeat blocks, and stores every trial of them a second before noon.
+// measured stores all trials of the planned and some repeat blocks, a second before noon.
 func measured(repeats int32) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		lines := slices.Clone(r.Plan.Trials)
@@ -88,7 +84,6 @@ func stored(t *conduct.Trial) {
 	t.Nodes = []record.BoundNode{{Member: "generator-0", Node: "n2"}, {Member: "server-0", Node: "n1"}}
 }
 
-// failed ends the trial of an index without a manifest.
 func failed(index int, reason, message string) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		t := &r.Trials[index]
@@ -96,7 +91,7 @@ func failed(index int, reason, message string) func(*conduct.Run) {
 	}
 }
 
-// open takes back the end of the trial of an index.
+// open reverts the end of a trial.
 func open(index int) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Trials[index].Ended, r.Trials[index].Stored = time.Time{}, nil }
 }
@@ -109,19 +104,18 @@ func scanned(blocks int32) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Scan.Blocks = blocks }
 }
 
-// left leaves a run so much of its time.
+// left leaves the run this much time.
 func left(d time.Duration) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Started = noon.Add(d - 10*time.Minute) }
 }
 
-// interim lets a run end early, after analyses that were made.
 func interim(after, stopped int32) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		r.Interim.MaxWidth, r.Interim.After, r.Interim.Stopped = "0.05", after, stopped
 	}
 }
 
-// describe is "KIND REASON: MESSAGE", or nothing.
+// describe is "KIND REASON: MESSAGE", or empty.
 func describe(f *conduct.Failure) string {
 	if f == nil {
 		return ""

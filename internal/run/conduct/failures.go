@@ -11,15 +11,15 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Kind is whether a failure is retried. Package reason has the origin of each failure.
+// Kind is whether a failure is retried. The API's reasons have origins.
 type Kind int
 
 const (
-	// Permanent failures are those of the implementation or of the spec. They are never retried.
+	// Permanent failures are the implementation's or the spec's, and never retried.
 	Permanent Kind = iota + 1
-	// Transient failures are those of the infrastructure. They are retried a few times.
+	// Transient failures are the infrastructure's, and retried a few times.
 	Transient
-	// Cancelled attempts ended because the run no longer needs them. They are not failures.
+	// Cancelled attempts are no longer needed. They are not failures.
 	Cancelled
 )
 
@@ -27,18 +27,18 @@ const (
 type Failure struct {
 	Kind            Kind
 	Reason, Message string
-	// Unstarted is true if no agent had begun to work, however late that was seen: nothing was measured that another attempt would repeat.
+	// Unstarted means that no agent had begun, so another attempt repeats no measurement.
 	Unstarted bool
-	// Waited is true if the attempt has only waited, for too long or for a name that another has: it counts as none.
+	// Waited means that the attempt only waited, too long or for a taken name. It does not count.
 	Waited bool
 }
 
-// PermanentFailure is a failure that every further attempt would repeat.
+// PermanentFailure is a failure that every attempt would repeat.
 func PermanentFailure(reason, format string, args ...any) *Failure {
 	return &Failure{Kind: Permanent, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// TransientFailure is a failure that another attempt may not meet.
+// TransientFailure is a failure that another attempt may avoid.
 func TransientFailure(reason, format string, args ...any) *Failure {
 	return &Failure{Kind: Transient, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
@@ -47,22 +47,21 @@ func cancelled(reason, format string, args ...any) *Failure {
 	return &Failure{Kind: Cancelled, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// killed is the exit code of a process that SIGKILL has ended. A process that exceeds its memory is told apart, and none ends itself that way.
+// killed is the exit code after SIGKILL. Out of memory is detected separately, and no process ends itself this way.
 const killed = 128 + 9
 
-// Exit is how a process of an attempt has exited.
+// Exit is how a process of an attempt exited.
 type Exit struct {
-	// Code is its exit code.
 	Code int32
-	// Reason is the system's word for it, such as "Error".
+	// Reason is the system's word, such as "Error".
 	Reason string
-	// OutOfMemory is true if it was ended for using more memory than it may.
+	// OutOfMemory means that it exceeded its memory.
 	OutOfMemory bool
-	// LastWords are the part of its last output that is to be quoted.
+	// LastWords are the quotable end of its output.
 	LastWords string
 }
 
-// String is what a message says of the exit.
+// String describes the exit.
 func (e Exit) String() string {
 	text := fmt.Sprintf("exit code %d, %s", e.Code, e.Reason)
 	if e.LastWords != "" {
@@ -71,7 +70,8 @@ func (e Exit) String() string {
 	return text
 }
 
-// ServerExited is the failure of a measured process that ended before the trial did; nil if it has done its work, and ends itself.
+// ServerExited is the failure of a measured process that ended before its trial; nil if it ends itself and did its
+// work.
 func ServerExited(w kind.Work, server record.Implementation, e Exit) *Failure {
 	if w.EndsItself() && e.Code == 0 {
 		return nil
@@ -86,7 +86,7 @@ func ServerExited(w kind.Work, server record.Implementation, e Exit) *Failure {
 	return PermanentFailure(why, "implementations[%s] exited (%s)", server.Name, e)
 }
 
-// memoryOf is the memory that the container of a server has, with the server's own share of it where its profiler has one, too.
+// memoryOf describes a server's container memory, with its own share if the profiler has one.
 func memoryOf(w kind.Work, server record.Implementation) string {
 	own := plan.Memory(server.MemoryBytes)
 	for _, m := range w.Members() {
@@ -99,8 +99,8 @@ func memoryOf(w kind.Work, server record.Implementation) string {
 	return own
 }
 
-// DiskFull is the failure of a measured process, or of a dependency of it that is named, that has written more than it may; said is the system's
-// word for it.
+// DiskFull is the failure of a measured process, or its named dependency, that wrote more than allowed; said is the
+// system's message.
 func DiskFull(w kind.Work, server record.Implementation, dependency, said string) *Failure {
 	said = strings.TrimSpace(said)
 	if dependency != "" {
@@ -113,7 +113,6 @@ func DiskFull(w kind.Work, server record.Implementation, dependency, said string
 	return PermanentFailure(endReason(w), "implementations[%s] was ended because it filled its disk%s: write or print less, or raise the size of its scratch: %s", server.Name, who, said)
 }
 
-// endReason is the reason of a measured process that has ended as it should not.
 func endReason(w kind.Work) string {
 	if w.EndsItself() {
 		return v1alpha1.ReasonProgramFailed
@@ -121,20 +120,18 @@ func endReason(w kind.Work) string {
 	return v1alpha1.ReasonServerExited
 }
 
-// AgentExited is the failure of an agent that ended before the trial did; agent says which.
+// AgentExited is the failure of an agent that ended before its trial.
 func AgentExited(agent string, e Exit) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentLost, "%s exited (%s)", agent, e)
 }
 
-// programReasons are the reasons of a program's own failures.
 var programReasons = map[protocol.Fault]string{
 	protocol.FaultExit:   v1alpha1.ReasonProgramFailed,
 	protocol.FaultLimit:  v1alpha1.ReasonProgramTooLong,
 	protocol.FaultOutput: v1alpha1.ReasonOutputUnreadable,
 }
 
-// AgentFailed is the failure of an agent of a trial that says that it cannot do its work, or that the program which it has run has failed; nil
-// if it does not say so.
+// AgentFailed is the failure of an agent that reports it, or whose program failed; nil otherwise.
 func AgentFailed(t Trial, agent string, s protocol.State) *Failure {
 	if s.Phase != protocol.Failed {
 		return nil
@@ -145,8 +142,8 @@ func AgentFailed(t Trial, agent string, s protocol.State) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", agent, s.Message)
 }
 
-// ProgramFailed is the failure of a program that measures itself, of which an agent has stored what it printed under some keys; nil if it has not
-// failed.
+// ProgramFailed is the failure of a program that measures itself; keys are its stored outputs. Nil if it did not
+// fail.
 func ProgramFailed(t Trial, s protocol.State, keys []string) *Failure {
 	if s.Program == nil || programReasons[s.Program.Fault] == "" {
 		return nil
@@ -158,17 +155,17 @@ func ProgramFailed(t Trial, s protocol.State, keys []string) *Failure {
 	return PermanentFailure(programReasons[s.Program.Fault], "implementations[%s]: %s%s", t.Servers[0], s.Program.Message, stored)
 }
 
-// OperatorFailed is the failure of an attempt at which the operator itself has failed.
+// OperatorFailed is a failure of the operator itself.
 func OperatorFailed(err error) *Failure {
 	return TransientFailure(v1alpha1.ReasonOperatorFailed, "%s", err)
 }
 
-// AgentRefused is the failure of an agent that has refused what it was asked, and would again.
+// AgentRefused is the failure of an agent that refuses a request for good.
 func AgentRefused(agent string, answer error) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s %s", agent, answer)
 }
 
-// Checked is what a generator's check, which has been asked of an agent, shows of a trial; nil if all is well.
+// Checked is the failure that a generator's check shows; nil if all is well.
 func Checked(t Trial, agent string, c *protocol.Checked) *Failure {
 	switch {
 	case c == nil:

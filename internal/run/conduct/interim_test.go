@@ -7,7 +7,6 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// ended lets only the first trials of a run have ended.
 func ended(trials int) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		measured(0)(r)
@@ -20,7 +19,7 @@ func ended(trials int) func(*conduct.Run) {
 func TestTheInterimAnalysisIsMadeAfterSomeBlocks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		deltas []func(*conduct.Run)
-		// want is the block after which it is made, or 0.
+		// want is the block of the analysis, or 0.
 		want int32
 	}{
 		"not before ten blocks":                         {[]func(*conduct.Run){ended(9), interim(0, 0)}, 0},

@@ -7,26 +7,25 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// RunRecord is what a run's manifest says beside how the run was led.
+// RunRecord holds the parts of a run's manifest that a Run does not know.
 type RunRecord struct {
-	Run record.Run
-	// Spec is what the user asked for.
+	Run  record.Run
 	Spec any
-	// Scripts are the users' scripts as they were frozen.
+	// Scripts are as frozen.
 	Scripts []record.FrozenScript
-	// Bodies are those that requests name, as they were frozen.
+	// Bodies are as frozen.
 	Bodies []record.FrozenBody
-	// ConfigMaps are those that implementations name, as they were when the run started.
+	// ConfigMaps are as of the start of the run.
 	ConfigMaps []record.ConfigMap
-	// Notes are what the backend has to say of the run, in sentences.
+	// Notes are the backend's sentences on the run.
 	Notes []string
-	// Ending is why the run ends before everything was measured; nil if it does not.
+	// Ending is why the run ended early; nil if it did not.
 	Ending *Ending
-	// Operator is the version of what leads the run.
+	// Operator is the version of the leading program.
 	Operator string
 }
 
-// Manifest is the run's record. It follows from the trials, the interim analyses and the scans: made twice it is the same.
+// Manifest returns the run's record. It is deterministic.
 func (r Run) Manifest(of RunRecord) record.RunManifest {
 	m := record.RunManifest{
 		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec, Plan: r.Plan.Plan, Blocks: r.Plan.Blocks, RepeatBlocks: r.Repeated(),
@@ -63,21 +62,21 @@ func (r Run) Manifest(of RunRecord) record.RunManifest {
 	return m
 }
 
-// InterimManifest is the record of what an interim analysis after a block may read.
+// InterimManifest returns the record for an interim analysis after a block.
 func (r Run) InterimManifest(of RunRecord, block int32) record.RunManifest {
 	m := r.Manifest(of)
 	m.Blocks = block
 	return m
 }
 
-// UpTo is a run's record without the blocks after one. What follows the blocks stays.
+// UpTo returns a run's record up to a block. Trials after the blocks stay.
 func UpTo(m record.RunManifest, last int32) record.RunManifest {
 	m.Blocks, m.RepeatBlocks = min(m.Blocks, last), min(m.RepeatBlocks, Repeats(m.Plan.Blocks, last))
 	m.Trials = slices.DeleteFunc(slices.Clone(m.Trials), func(t record.TrialEntry) bool { return t.Block > last })
 	return m
 }
 
-// SoFar is the record of a run that goes on, as far as somebody who only reads has seen trials of its blocks.
+// SoFar returns the record of a run in progress, from the trials that a reader has seen.
 func SoFar(run record.Run, p record.Plan, trials []record.TrialData) record.RunManifest {
 	m := record.RunManifest{Schema: record.RunManifestSchema, Run: run, Plan: p, Blocks: p.Blocks}
 	for _, t := range trials {
@@ -87,7 +86,6 @@ func SoFar(run record.Run, p record.Plan, trials []record.TrialData) record.RunM
 	return m
 }
 
-// entry is an ended trial in its run's manifest.
 func (t *Trial) entry() record.TrialEntry {
 	e := record.TrialEntry{PlannedTrial: t.PlannedTrial, Manifest: t.Stored}
 	if t.Stored == nil {
@@ -96,19 +94,19 @@ func (t *Trial) entry() record.TrialEntry {
 	return e
 }
 
-// TrialRecord is what a trial's manifest says beside what was planned of it.
+// TrialRecord holds the parts of a trial's manifest that a Trial does not know.
 type TrialRecord struct {
 	Run record.Run
-	// Attempt counts the tries at the trial, and Failures say why earlier ones were given up.
+	// Failures say why earlier attempts were given up.
 	Attempt  int32
 	Failures []string
-	// Pods are where its members ran, and what ran in them.
+	// Pods are where its members ran.
 	Pods []record.PodRecord
-	// Operator is the version of what leads the trial.
+	// Operator is the version of the leading program.
 	Operator string
 }
 
-// Manifest is the record of a trial that was measured, without its artifacts and clocks.
+// Manifest returns the record of a measured trial, without artifacts and clocks.
 func (t Trial) Manifest(of TrialRecord) record.TrialManifest {
 	m := record.TrialManifest{
 		Schema: record.TrialManifestSchema, Run: of.Run, PlannedTrial: t.PlannedTrial, Attempt: of.Attempt, Failures: of.Failures,

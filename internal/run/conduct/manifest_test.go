@@ -18,7 +18,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// golden compares a text with a file of testdata.
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", file)
@@ -87,7 +86,7 @@ func TestAnInterimAnalysisReadsTheBlocksBeforeIt(t *testing.T) {
 	}
 }
 
-// Who reports a run as far as it went, and who only reads what of it is stored, count its repeat blocks as the run's record does.
+// Partial reports and readers count repeat blocks as the run's record does.
 func TestAPartOfARunCountsItsRepeatBlocksAsTheWholeDoes(t *testing.T) {
 	whole := runOf(t, 2, []string{"go", "epoll"}, measured(1)).Manifest(conduct.RunRecord{Run: identity})
 	for last, want := range map[int32]struct {

@@ -13,20 +13,20 @@ import (
 
 // Seen is a member of an attempt as its backend sees it.
 type Seen struct {
-	// Agent names its agent in messages, and State is what that has said last.
+	// Agent names its agent in messages; State is its last answer.
 	Agent string
 	State protocol.State
-	// Since is when the first process of the member was started.
+	// Since is when the member's first process started.
 	Since time.Time
-	// Asked is true of a generator that was asked for its check.
+	// Asked means that the generator was asked for its check.
 	Asked bool
 }
 
-// Preparation is a step on the way to the start of an attempt.
+// Preparation is a step before the start of an attempt.
 type Preparation int
 
 const (
-	// Prepared means that nothing stands before the start.
+	// Prepared means that the attempt can start.
 	Prepared Preparation = iota
 	// AwaitServer waits for a server.
 	AwaitServer
@@ -34,8 +34,9 @@ const (
 	AskCheck
 )
 
-// Prepare is the next step on the way to the start, and the place of the member that it is about among its like: every server is ready and was
-// built as it should, and then every generator has sent a request of each kind and can make its part. A failure ends the attempt.
+// Prepare returns the next step before the start, and the index of its server or generator: first every server is
+// ready and built as expected, then every generator has sent each request and can make its part. A failure ends the
+// attempt.
 func (a Attempt) Prepare(t Trial, servers, generators []Seen) (next Preparation, of int, f *Failure) {
 	for i, own := range a.Work.Servers() {
 		s := servers[i]
@@ -61,14 +62,14 @@ func (a Attempt) Prepare(t Trial, servers, generators []Seen) (next Preparation,
 }
 
 const (
-	// dependencyGrain is how exactly it is known how long a dependency has run.
+	// dependencyGrain is the resolution of a dependency's run time.
 	dependencyGrain = time.Second
-	// probeSlack is how much longer than it may a dependency runs that does not get ready, until its probe has ended it.
+	// probeSlack is how long a probe may take to end a dependency that is not ready in time.
 	probeSlack = 10 * time.Second
 )
 
-// DependencyEnded is the failure of a dependency of a server that has ended: a dependency runs for the whole trial. One that does not listen on its
-// port in time is ended; ready is true of one that has been ready. ran is how long it has run.
+// DependencyEnded is the failure of a dependency that ended, since it must run for the whole trial. One that does not
+// open its port in time is ended. ready means that it was ready, ran is how long it ran.
 func DependencyEnded(server record.Implementation, name string, e Exit, ready bool, ran time.Duration) *Failure {
 	field := fmt.Sprintf("implementations[%s].dependencies[%s]", server.Name, name)
 	d := util.First(server.Dependencies, func(d *record.Dependency) bool { return d.Name == name })
@@ -92,8 +93,8 @@ func DependencyEnded(server record.Implementation, name string, e Exit, ready bo
 	return failed(" exited before its trial was over (%s)", e)
 }
 
-// Built is the failure of a server that was not built as is expected of it; nil if it was, or if its file does not show it. found is nil if
-// nobody has read the file.
+// Built is the failure of a server that was not built as expected; nil if it was, if the file does not show it, or if
+// found is nil (unread).
 func Built(server record.Implementation, found *record.Build) *Failure {
 	if found == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// profiled is runOf whose implementations are profiled twice each when all blocks have been measured: counted, and searched for leaks.
+// profiled is runOf with two profiles of each implementation after all blocks: counted, and searched for leaks.
 func profiled(t *testing.T, blocks int32, implementations []string, deltas ...func(*conduct.Run)) conduct.Run {
 	t.Helper()
 	return compiled(t, blocks, implementations, func(spec *v1alpha1.BenchmarkRunSpec) {
@@ -27,7 +27,7 @@ func profiled(t *testing.T, blocks int32, implementations []string, deltas ...fu
 	}, deltas...)
 }
 
-// followed begins the trials that follow the blocks; so many of them are stored.
+// followed begins the trials after the blocks and stores the first ones.
 func followed(ended int) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		trials := begun(r.Plan, r.Plan.Following...)
@@ -81,7 +81,7 @@ func TestWhatFollowsIsNeededWhenNoBlockIsLeftToBeMeasured(t *testing.T) {
 	}
 }
 
-// A trial that was begun stays needed: a run whose trials are more than it needs would never end.
+// A begun trial stays needed: a run with more trials than it needs would never end.
 func TestATrialThatWasBegunStaysNeeded(t *testing.T) {
 	for name, deltas := range map[string][]func(*conduct.Run){
 		"the blocks":                 {measured(1), scanned(2), disturbed(1)},
@@ -171,7 +171,7 @@ func TestTheTimeLeftHoldsWhatFollows(t *testing.T) {
 	}
 }
 
-// What follows takes no part in a verdict, which stands without it: the run says what has failed, and succeeds.
+// Trials after the blocks affect no verdict: the run reports their failures and succeeds.
 func TestTheVerdictStandsWhateverHasFailedAProfile(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason, message string
@@ -245,7 +245,7 @@ func TestWhatFollowsWaitsForAllThatIsBeforeItAndForNoAnalysis(t *testing.T) {
 	}
 }
 
-// A run that has ended early needs no further block, and all that follows.
+// A run that ended early needs no further block, but everything after the blocks.
 func TestAnEarlyEndKeepsWhatFollows(t *testing.T) {
 	r := profiled(t, 2, alone, measured(0), interim(1, 1), failed(1, v1alpha1.ReasonEnoughMeasured, ""), followed(0))
 	view := conduct.View{Name: r.Name, Blocks: 2, Interim: r.Interim, Trials: r.Trials}
@@ -293,7 +293,7 @@ func TestTheManifestOfAProfileSaysWhatWasAsked(t *testing.T) {
 	}
 }
 
-// The monitor works beside the server and is asked at any time; what fails it is not the server's fault.
+// The monitor runs next to the server and may always be asked; its failure is not the server's.
 func TestAMonitorThatFailsLosesItsTrial(t *testing.T) {
 	r := profiled(t, 2, alone, measured(0), followed(0))
 	trial := r.Trials[2]

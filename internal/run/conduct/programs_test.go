@@ -18,7 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// programLimit is how long each program of these tests may take, and programEnd when its slot is over.
+// programLimit is the longest time of a program.
 const programLimit = 60 * time.Second
 
 var (
@@ -26,10 +26,9 @@ var (
 	programEnd = timetable.End(program.Slots())
 )
 
-// ofProgram makes an attempt one at a program that measures itself.
 func ofProgram(a *conduct.Attempt) { a.Work = program }
 
-// programsOf is a run at noon of two programs, old and new, whose turn came a minute ago, with changes.
+// programsOf is a run at noon of two programs, old and new, that started a minute ago.
 func programsOf(t *testing.T, blocks int32, deltas ...func(*conduct.Run)) conduct.Run {
 	t.Helper()
 	p, err := plan.Compile(v1alpha1.BenchmarkRunSpec{
@@ -47,7 +46,7 @@ func programsOf(t *testing.T, blocks int32, deltas ...func(*conduct.Run)) conduc
 	return r
 }
 
-// took begins a trial for each of some times that programs have taken, and stores it; another, with a time of 0, has only begun.
+// took stores a trial for each time; a time of 0 means only begun.
 func took(times ...time.Duration) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		for i, d := range times {
@@ -97,7 +96,7 @@ func TestTheEndOfAProgramIsAwaitedAsLongAsItRunsAndNoLonger(t *testing.T) {
 	}
 }
 
-// A sweep's agents say nothing while they measure, so that only the clock tells, whatever they were when they were asked last.
+// Agents of a sweep are silent while they measure, so only the clock tells.
 func TestTheEndOfASweepIsAwaitedByTheClock(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{
 		time.Second: cellTime - time.Second, cellTime: cellTime, lastEnd - 1: 1, lastEnd: 0, lastEnd + time.Second: -time.Second,
@@ -175,7 +174,7 @@ func TestTheParentOfAProgramIsLoadstonesOwn(t *testing.T) {
 	}
 }
 
-// Once its end was seen, a program's limit is of no meaning any more.
+// After the end of a program, its limit no longer matters.
 func TestWhatFollowsTheEndOfAProgramIsAwaitedFromItsEnd(t *testing.T) {
 	const took = time.Second
 	away := errors.New("connection refused")
@@ -205,7 +204,7 @@ func TestWhatFollowsTheEndOfAProgramIsAwaitedFromItsEnd(t *testing.T) {
 	}
 }
 
-// Before its end was seen, the waits of a trial are reckoned from its slot, which holds the program's limit.
+// Before the end of a program, waits count from its slot, which includes its limit.
 func TestAnAgentOfAProgramIsAwaitedBeyondTheProgramsLimit(t *testing.T) {
 	running := protocol.State{Member: "server-0", Phase: protocol.Running}
 	for after, want := range map[time.Duration]string{
@@ -262,7 +261,7 @@ func TestTheProgressOfProgramsCountsProcesses(t *testing.T) {
 	}
 }
 
-// The limit of a program says little of what it takes, which is known as soon as one has ended.
+// A program's limit says little about its real time, which is known once one has ended.
 func TestTheTimeLeftOfProgramsFollowsWhatTheyTook(t *testing.T) {
 	planned := programEnd + plan.TrialOverhead
 	for name, tc := range map[string]struct {

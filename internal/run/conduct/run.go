@@ -8,60 +8,56 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// Run is what is known of a run at one instant.
+// Run holds the facts of a run at one instant.
 type Run struct {
-	// Name is the run's, from which its trials have theirs.
-	Name string
-	// Plan is what its spec was compiled into.
-	Plan plan.Plan
-	// Interim is what it knows of its interim analyses.
+	// Name prefixes the names of its trials.
+	Name    string
+	Plan    plan.Plan
 	Interim Interim
-	// Scan is what the last scan for disturbed cells has found.
-	Scan Scan
+	Scan    Scan
 	// Trials are those that were begun.
 	Trials Trials
 	// Started is when its turn came; zero before.
 	Started time.Time
-	// Absence is the time since then in which nobody could lead it.
+	// Absence is the time since then without anyone to lead it.
 	Absence Absence
-	// Waiting is since when the run has waited for its store without a break; zero if it does not.
+	// Waiting is since when it has waited for its store without a break; zero if it does not.
 	Waiting time.Time
-	// Kept is how long what was made for it is kept after its end: its store is waited for at least as long with a report.
+	// Kept is how long its objects are kept after its end; the report waits for the store at least as long.
 	Kept time.Duration
 	// Now is the instant of the question.
 	Now time.Time
 }
 
-// Act is what a run has to do next.
+// Act is the next action of a run.
 type Act int
 
 const (
-	// ActMeasure means that trials go on: there is nothing to do but to wait for them.
+	// ActMeasure means to wait for running trials.
 	ActMeasure Act = iota
-	// ActBegin means that trials are to be made.
+	// ActBegin means to create trials.
 	ActBegin
 	// ActAnalyse means that the interim analysis is due.
 	ActAnalyse
-	// ActScan means that what was measured is to be scanned for disturbed cells.
+	// ActScan means that a scan for disturbed cells is due.
 	ActScan
-	// ActReport means that everything that is needed has ended.
+	// ActReport means that everything needed has ended.
 	ActReport
 	// ActEnd means that the run is over without a report.
 	ActEnd
 )
 
-// Step is what a run has to do next, and with what.
+// Step is the next action of a run, with its object.
 type Step struct {
 	Act Act
 	// Trials are those to begin.
 	Trials []record.PlannedTrial
-	// Block is that after which the interim analysis is made.
-	Block int32
-	// Ending is why the run ends.
+	// Block is where the interim analysis is made.
+	Block  int32
 	Ending *Ending
 }
 
-// Next decides what a run does next whose turn has come.
+// Next decides what a started run does next.
 func (r Run) Next() Step {
 	if end := r.TimedOut(); end != nil {
 		return Step{Act: ActEnd, Ending: end}
@@ -84,22 +80,21 @@ func (r Run) Next() Step {
 	return Step{Act: ActMeasure}
 }
 
-// Executed reports whether every trial that is needed has ended, and nothing is known that would ask for another. Once the time of the run is
-// over, the planned ones are all that is needed.
+// Executed reports whether every needed trial has ended and no other can become needed. Once the time is over, only
+// planned trials are needed.
 func (r Run) Executed() bool {
 	return r.overdue() || len(r.Trials) == len(r.Needed()) && r.Trials.allEnded() && !r.scanDue()
 }
 
-// Deadline is when a run whose turn has come has used up its time, of which the time in which nobody led it is no part.
+// Deadline returns when the run's time is over. Time without anyone to lead it does not count.
 func (r Run) Deadline() time.Time {
 	return r.Started.Add(time.Duration(r.Plan.TimeoutSeconds)*time.Second + r.Absence.Sum)
 }
 
-// overdue reports whether the time of a run is over of which every planned trial has ended. What is open of a repeat block,
-// or of what follows the blocks, is given up.
+// overdue reports whether the time is over and every planned trial has ended. Open repeat blocks and trials after the
+// blocks are given up.
 func (r Run) overdue() bool { return !r.Started.IsZero() && r.Now.After(r.Deadline()) && r.planEnded() }
 
-// planEnded reports whether every planned trial has ended.
 func (r Run) planEnded() bool {
 	ended := make(map[string]bool, len(r.Trials))
 	for i := range r.Trials {
@@ -108,7 +103,6 @@ func (r Run) planEnded() bool {
 	return !slices.ContainsFunc(r.Plan.Trials, func(t record.PlannedTrial) bool { return !ended[t.Name] })
 }
 
-// missing are the needed trials that were not begun.
 func (r Run) missing(needed []record.PlannedTrial) []record.PlannedTrial {
 	begun := make(map[string]bool, len(r.Trials))
 	for i := range r.Trials {
@@ -117,7 +111,7 @@ func (r Run) missing(needed []record.PlannedTrial) []record.PlannedTrial {
 	return slices.DeleteFunc(needed, func(t record.PlannedTrial) bool { return begun[t.Name] })
 }
 
-// Progress counts cells: those measured, and those planned.
+// Progress counts measured and planned cells.
 func (r Run) Progress() (done, all int) {
 	for i := range r.Trials {
 		t := &r.Trials[i]
@@ -136,8 +130,8 @@ func (r Run) Progress() (done, all int) {
 	return done, all
 }
 
-// Tells reports whether a status that counts so many cells is to be written anew, though nothing but that number has changed: when the last of them has
-// ended long enough after the last one that was told, or one was lost.
+// Tells reports whether a status with this count must be rewritten for a new count alone: when the last cell ended
+// long enough after the last reported one, or when one was lost.
 func (r Run) Tells(told int) bool {
 	var began time.Time
 	var ends []time.Time
@@ -171,8 +165,8 @@ func (r Run) Tells(told int) bool {
 	return ends[len(ends)-1].Sub(began) >= tellEvery
 }
 
-// Left is about how long the run will still take: what is planned for the trials that have not ended, less the time that the current one has
-// been measuring. Of work that ends by itself only the longest time is planned, so that what its trials have taken counts as soon as there are any.
+// Left returns about how long the run will take: the plan of open trials, minus what the current one has measured.
+// For work that ends by itself, real times replace the planned maximum as soon as there are any.
 func (r Run) Left() time.Duration {
 	open, following := 0, len(r.Plan.Following)
 	for _, line := range r.Needed() {

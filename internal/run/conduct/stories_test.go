@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// befalls gives attempts, named as TRIAL or as TRIAL/ATTEMPT, their fates. The others go well.
+// befalls gives attempts (TRIAL or TRIAL/ATTEMPT) their fates. The others succeed.
 func befalls(fates map[string]fate) func(*world) {
 	return func(w *world) {
 		w.fate = func(t conduct.Trial, attempt int32) fate {
@@ -28,7 +28,7 @@ func befalls(fates map[string]fate) func(*world) {
 	}
 }
 
-// Each story is a run in which everybody looks every five seconds. What is told of it is golden.
+// In each story everyone looks every five seconds; the log is golden.
 func TestStories(t *testing.T) {
 	two := []string{"go", "epoll"}
 	for file, tc := range map[string]struct {
@@ -85,7 +85,7 @@ func short(seconds int32) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Plan.TimeoutSeconds = seconds }
 }
 
-// destiny draws a run and all that happens to it from a seed. What happens to an attempt follows from its name, and not from when it comes.
+// destiny draws a run and its events from a seed. An attempt's fate depends on its name, not on its time.
 func destiny(t *testing.T, seed uint64) *world {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -139,8 +139,8 @@ func TestEveryRunEndsWithAReasonWhateverHappensToIt(t *testing.T) {
 	}
 }
 
-// summary is what is left of a run, without its instants. Of the trials after an early end it is silent: one whose implementation has failed
-// for good may be given up before or after the analysis that ends the run.
+// summary is a run's result without instants. It omits trials after an early end: if their implementation failed for
+// good, they may be given up before or after the deciding analysis.
 func (w *world) summary() []string {
 	o := w.run.Outcome(w.end, w.verdict)
 	lines := []string{fmt.Sprint(o.State, o.Reason, w.run.Disturbed(), w.run.Interim, w.run.Scan)}

@@ -8,27 +8,25 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// skipped begins the message of a trial that is given up for what another one has shown.
+// skipped begins the message of a trial given up because of another one.
 const skipped = "skipped: "
 
-// View is a run as one of its trials sees it.
+// View is a run as seen by one of its trials.
 type View struct {
-	// Name is the run's.
 	Name string
-	// Deleted is true if the run is gone or about to go.
+	// Deleted: the run is gone or being deleted.
 	Deleted bool
-	// Ended is the reason with which the run has ended; empty while it goes on.
+	// Ended is the reason of the run's end; empty before.
 	Ended string
-	// Blocks is how many its plan has.
-	Blocks int32
-	// Interim is what the run knows of its interim analyses.
+	// Blocks is the number of planned blocks.
+	Blocks  int32
 	Interim Interim
 	// Trials are those that were begun.
 	Trials Trials
 }
 
-// GiveUp ends a trial whose run does not need it any more, or whose implementation has already shown that it cannot be measured; nil if it
-// goes on.
+// GiveUp ends a trial that its run no longer needs, or whose implementation was shown to be unmeasurable; nil
+// otherwise.
 func (v View) GiveUp(t Trial) *Failure {
 	switch {
 	case v.Deleted:
@@ -41,8 +39,8 @@ func (v View) GiveUp(t Trial) *Failure {
 	return v.Trials.shown(t)
 }
 
-// Awaits returns what a trial waits for before it is prepared, in words; empty if its turn has come. One that has begun goes on, also if an earlier
-// one was deleted meanwhile and made again.
+// Awaits says what a trial waits for before its preparation; empty if its turn has come. A begun trial continues,
+// even if an earlier one was deleted and recreated.
 func (v View) Awaits(t Trial) string {
 	if first := v.Trials.before(t); first != nil && !t.Begun {
 		return fmt.Sprintf("waiting for trial %s", first.Name)
@@ -53,7 +51,7 @@ func (v View) Awaits(t Trial) string {
 	return ""
 }
 
-// hopeless reports whether the trial failed before anything was measured, and every further one would fail likewise.
+// hopeless reports whether the trial failed before it measured, and further ones would too.
 func (t *Trial) hopeless() bool {
 	underLoad := t.Reason == v1alpha1.ReasonServerExited && !t.Started.IsZero()
 	switch v1alpha1.OriginOf(t.Reason) {
@@ -64,23 +62,23 @@ func (t *Trial) hopeless() bool {
 	}
 }
 
-// shown is the hopeless failure that another trial of the same implementation has shown; nil if there is none.
+// shown returns the hopeless failure of another trial of the same implementation; nil if none.
 func (l Trials) shown(t Trial) *Failure {
 	sorted := l.inOrder()
 	for i := range sorted {
 		other := &sorted[i]
-		// A profiler may fail at what runs well without it, or with another.
+		// A profiler may fail where another, or none, succeeds.
 		if other.Name == t.Name || !other.hopeless() || other.Follows() {
 			continue
 		}
 		if t.Follows() && v1alpha1.OriginOf(other.Reason) == v1alpha1.OriginLoad {
-			continue // A profile has a load of its own.
+			continue // A profile has its own load.
 		}
-		// The nodes of a bound run have held its trials before: a node that is away may come back.
+		// The nodes of a bound run held its trials before, and may come back.
 		if other.Reason == v1alpha1.ReasonUnschedulable && l.Binding() != nil {
 			continue
 		}
-		// A program that has ended well before may do so again.
+		// A program that succeeded before may succeed again.
 		if (other.Reason == v1alpha1.ReasonProgramFailed || other.Reason == v1alpha1.ReasonProgramTooLong) && sorted.stored(other) {
 			continue
 		}
@@ -92,31 +90,29 @@ func (l Trials) shown(t Trial) *Failure {
 	return nil
 }
 
-// endsAll reports whether a failure leaves nothing to measure for any implementation of the run: a load that cannot be made can be made for none, and
-// what one of them was to be given is not what the run is about.
+// endsAll reports whether a failure leaves nothing to measure for any implementation: an impossible load is
+// impossible for all, and without its objects the run is another run.
 func endsAll(why string) bool {
 	return v1alpha1.OriginOf(why) == v1alpha1.OriginLoad || why == v1alpha1.ReasonObjectMissing || why == v1alpha1.ReasonObjectChanged
 }
 
-// stored reports whether another trial of the same implementation is stored.
 func (l Trials) stored(t *Trial) bool {
 	return slices.ContainsFunc(l, func(other Trial) bool { return other.Stored != nil && sameServers(&other, t) })
 }
 
-// sameServers reports whether two trials of a run measure the same implementations, in whatever order.
 func sameServers(a, b *Trial) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a.Servers)), slices.Sorted(slices.Values(b.Servers)))
 }
 
-// Absence is the time in which nobody could lead a run whose turn had come, because no operator or no workflow engine was there. It takes nothing from
-// the run's own.
+// Absence is the time without an operator or workflow engine to lead a started run. It does not count against the
+// run's time.
 type Absence struct {
-	// Sum is how long that was in whole seconds, and Until when the last of it ended.
+	// Sum is in whole seconds; Until is the end of the last absence.
 	Sum   time.Duration
 	Until time.Time
 }
 
-// With adds a time in which nobody led. What of it was added before is left out, so that it may be added again by somebody who does not know.
+// With adds an absence. What was added before is left out, so repeated calls are safe.
 func (a Absence) With(from, to time.Time) Absence {
 	if from.Before(a.Until) {
 		from = a.Until

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// trialOf is a trial of an index and an implementation, with changes.
 func trialOf(index int32, implementation string, deltas ...func(*conduct.Trial)) conduct.Trial {
 	t := conduct.Trial{}
 	t.Name, t.Index, t.Block, t.Servers = fmt.Sprintf("quick-%03d-%s", index, implementation), index, index+1, []string{implementation}
@@ -21,7 +20,6 @@ func trialOf(index int32, implementation string, deltas ...func(*conduct.Trial))
 	return t
 }
 
-// because ends a trial without a manifest.
 func because(reason string) func(*conduct.Trial) {
 	return func(t *conduct.Trial) { t.Ended, t.Reason, t.Message = noon, reason, "it was so" }
 }

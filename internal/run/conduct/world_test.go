@@ -23,7 +23,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// fate is what happens to an attempt at a trial.
 type fate string
 
 const (
@@ -42,21 +41,21 @@ const (
 // profiling is how long a profile takes.
 const profiling = 20 * time.Second
 
-// world is a machine on which a run is led. It holds what a backend writes down, plays what happens, and checks every decision.
+// world is a machine that leads a run. It holds what a backend records, plays events, and checks every decision.
 type world struct {
 	t *testing.T
-	// random decides who looks when; nil lets everybody look in the order of the plan.
+	// random decides the order of looks; nil means plan order.
 	random *rand.Rand
-	// run is what is written down of the run, its trials in order.
+	// run is the recorded state, trials in order.
 	run conduct.Run
-	// attempts are the current tries at trials whose turn has come.
+	// attempts are the current ones.
 	attempts map[string]*conduct.Attempt
 	fate     func(t conduct.Trial, attempt int32) fate
-	// disturbed are the blocks with a cell that a scan finds voided.
+	// disturbed blocks have a cell that a scan finds void.
 	disturbed []int32
-	// away is when nobody leads the run for two hours; 0 for never.
+	// away is when the run is not led for two hours; 0 for never.
 	away time.Duration
-	// narrow is the block from which on an interim analysis finds the intervals narrow; 0 for never.
+	// narrow is the first block with narrow intervals; 0 for never.
 	narrow int32
 
 	end     *conduct.Ending
@@ -76,7 +75,7 @@ func (w *world) say(format string, args ...any) {
 
 func (w *world) over() bool { return w.end != nil || w.verdict != nil }
 
-// play lets everybody look again and again until the run and all of its trials have ended.
+// play runs until the run and all its trials have ended.
 func (w *world) play() {
 	w.t.Helper()
 	for range 50_000 {
@@ -89,7 +88,7 @@ func (w *world) play() {
 	w.t.Fatalf("the run has not ended:\n%s", strings.Join(w.log, "\n"))
 }
 
-// turn lets the run, or a trial, or the clock go on.
+// turn advances the run, a trial, or the clock.
 func (w *world) turn() {
 	if w.away > 0 && w.run.Now.Sub(noon) >= w.away {
 		left := w.run.Now
@@ -115,7 +114,7 @@ func (w *world) turn() {
 	}
 }
 
-// someTrial is often one of the first that is open, lest nothing ever happen, and sometimes any.
+// someTrial is often one of the first open ones, so that progress is made, and sometimes any.
 func (w *world) someTrial() int {
 	if w.random.IntN(4) == 0 {
 		return w.random.IntN(len(w.run.Trials))
@@ -123,7 +122,7 @@ func (w *world) someTrial() int {
 	return max(slices.IndexFunc(w.run.Trials, func(t conduct.Trial) bool { return t.Ended.IsZero() }), 0)
 }
 
-// seen is the run as somebody sees it who finds its trials in any order.
+// seen is the run with its trials in random order.
 func (w *world) seen() conduct.Run {
 	r := w.run
 	r.Trials = slices.Clone(r.Trials)
@@ -141,7 +140,7 @@ func (w *world) view(trials conduct.Trials) conduct.View {
 	return v
 }
 
-// same fails the test if a question is answered otherwise by somebody who saw the trials in another order.
+// same checks that the order of trials does not change an answer.
 func (w *world) same(what string, want, got any) {
 	w.t.Helper()
 	if !reflect.DeepEqual(want, got) {
@@ -149,7 +148,6 @@ func (w *world) same(what string, want, got any) {
 	}
 }
 
-// lead is one look at the run.
 func (w *world) lead() {
 	if w.over() {
 		return
@@ -185,7 +183,6 @@ func (w *world) lead() {
 	}
 }
 
-// planMeasured reports whether no planned trial is missing or open.
 func (w *world) planMeasured() bool {
 	planned := 0
 	for _, t := range w.run.Trials {
@@ -196,7 +193,7 @@ func (w *world) planMeasured() bool {
 	return planned == len(w.run.Plan.Trials)
 }
 
-// voided are the blocks in which a scan finds a voided cell: those of which something was stored.
+// voided are the blocks with something stored and a voided cell.
 func (w *world) voided() []int32 {
 	var blocks []int32
 	for _, t := range w.run.Trials {
@@ -216,7 +213,7 @@ func (w *world) allEndedUpTo(block int32, what string) {
 	}
 }
 
-// begin makes trials that were asked for: all of them, or some if whoever makes them is interrupted.
+// begin creates all requested trials, or some if it is interrupted.
 func (w *world) begin(lines []record.PlannedTrial) {
 	w.t.Helper()
 	if len(lines) == 0 {
@@ -246,7 +243,7 @@ func (w *world) begin(lines []record.PlannedTrial) {
 	w.say("begun: %s", strings.Join(names(lines), " "))
 }
 
-// followsAll checks that nothing is left to be measured before a trial that follows the blocks.
+// followsAll checks that all blocks are measured before the trials after them.
 func (w *world) followsAll(line record.PlannedTrial) {
 	w.t.Helper()
 	blocks := 0
@@ -266,7 +263,6 @@ func (w *world) followsAll(line record.PlannedTrial) {
 	}
 }
 
-// visit is one look at a trial.
 func (w *world) visit(i int) {
 	t := &w.run.Trials[i]
 	if !t.Ended.IsZero() {
@@ -300,7 +296,7 @@ func (w *world) visit(i int) {
 	}
 }
 
-// happens is what ends the attempt now; stuck is true if it does not go on.
+// happens returns what ends the attempt now; stuck means that it makes no progress.
 func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure, stuck bool) {
 	server := record.Implementation{Name: t.Servers[0], Port: 8080}
 	over := !a.Started.IsZero() && !a.Now.Before(a.End())
@@ -323,7 +319,6 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 	return nil, false
 }
 
-// proceed starts an attempt, or stores what it has measured.
 func (w *world) proceed(t *conduct.Trial, a *conduct.Attempt) {
 	switch {
 	case a.Started.IsZero():
@@ -336,7 +331,6 @@ func (w *world) proceed(t *conduct.Trial, a *conduct.Attempt) {
 	}
 }
 
-// fail begins another attempt, or ends the trial.
 func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 	w.t.Helper()
 	if !a.Retried(f) {
@@ -365,7 +359,6 @@ func (w *world) finish(t *conduct.Trial, f *conduct.Failure) {
 	w.say("%s has ended: %s", t.Name, describe(f))
 }
 
-// checkTurn checks that a trial may be prepared.
 func (w *world) checkTurn(t *conduct.Trial) {
 	w.t.Helper()
 	for _, other := range w.run.Trials {
@@ -383,7 +376,7 @@ func (w *world) checkTurn(t *conduct.Trial) {
 	}
 }
 
-// checkEnd checks what must be true of every run that is over.
+// checkEnd checks what must hold for every run that is over.
 func (w *world) checkEnd() {
 	w.t.Helper()
 	o := w.seen().Outcome(w.end, w.verdict)
@@ -420,7 +413,7 @@ func (w *world) checkEnd() {
 	}
 }
 
-// complete is the number of blocks of which every trial is stored.
+// complete counts the blocks with all trials stored.
 func (w *world) complete() int {
 	stored := map[int32]int{}
 	for _, t := range w.run.Trials {
@@ -432,7 +425,8 @@ func (w *world) complete() int {
 	return len(stored)
 }
 
-// failedByItself reports whether a trial failed that the infrastructure did not lose, or one that nothing can stand in for.
+// failedByItself reports whether a trial failed without the infrastructure's fault, or without a possible
+// replacement.
 func (w *world) failedByItself() bool {
 	return slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool {
 		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && (t.Follows() || v1alpha1.OriginOf(t.Reason) != v1alpha1.OriginInfrastructure)

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// maxTrials bounds a run: beyond it a workflow no longer fits into one object.
+	// maxTrials bounds a run; beyond it, its workflow no longer fits into one object.
 	maxTrials = 1000
-	// maxTrialBytes bounds what the agents of a trial are told in one command.
+	// maxTrialBytes bounds the command to a trial's agents.
 	maxTrialBytes = 1 << 20
-	// leastMemory and leastMilliCPU are what any container needs.
+	// leastMemory and leastMilliCPU are any container's minimum.
 	leastMemory   = 4 << 20
 	leastMilliCPU = 10
 )
 
-// Violation says why a run cannot be.
+// Violation says why a run is impossible.
 type Violation = kind.Violation
 
-// checkSpec holds what the schema of the API cannot say. Each check is safe alone.
+// checkSpec checks what the API's schema cannot express. The checks are independent.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return kind.Join(checkMemory(spec), checkContainers(spec), checkTLS(spec), checkValidity(spec), checkSize(spec))
 }
 
-// checkLastGood refuses a comparison with the last good rounds where there are no rounds.
+// checkLastGood refuses comparisons with last good rounds outside a suite.
 func checkLastGood(spec v1alpha1.BenchmarkRunSpec, round bool) *Violation {
 	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *Violation {
 		if o.Against.LastGood > 0 && !round {
@@ -38,7 +38,7 @@ func checkLastGood(spec v1alpha1.BenchmarkRunSpec, round bool) *Violation {
 	})
 }
 
-// checkSuspend refuses to suspend what begins as soon as somebody asks for it.
+// checkSuspend refuses spec.suspend for runs that begin on demand.
 func checkSuspend(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violation {
 	switch {
 	case spec.Suspend == nil || !*spec.Suspend:
@@ -58,7 +58,7 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
-// checkPrograms asks for what starts each implementation: an image that can be pulled on a cluster, and an image or a command on one machine.
+// checkPrograms requires an image to pull on a cluster, and an image or a command on one machine.
 func checkPrograms(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		switch {
@@ -76,7 +76,7 @@ func checkPrograms(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 	})
 }
 
-// IsPath reports whether an image is a file or a folder of one machine.
+// IsPath reports whether an image is a local file or folder.
 func IsPath(image string) bool {
 	return strings.HasPrefix(image, "/") || strings.HasPrefix(image, "./") || strings.HasPrefix(image, "../")
 }
@@ -90,7 +90,7 @@ func checkMemory(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	})
 }
 
-// checkValidity refuses limits that are looser than the ones that always hold.
+// checkValidity refuses limits looser than the fixed ones.
 func checkValidity(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for _, limit := range []struct {
 		field, text string
@@ -121,7 +121,7 @@ func checkSize(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
-// checkTrials refuses trials of which too much would have to be told to agents on a cluster.
+// checkTrials refuses trials that are too large for the command to cluster agents.
 func (p *Plan) checkTrials(local bool) *Violation {
 	if local {
 		return nil

@@ -11,13 +11,12 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// defaultScratchBytes is the size of a folder to write to.
+// defaultScratchBytes is the default size of a scratch folder.
 const defaultScratchBytes = 256 << 20
 
-// takenFolders are those of a container that are the kernel's, or Loadstone's own.
+// takenFolders belong to the kernel or to Loadstone.
 var takenFolders = []string{"/proc", "/sys", "/dev", "/loadstone"}
 
-// checkContainers looks at what implementations ask for beside image and command.
 func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		if v := checkOwn(fmt.Sprintf("spec.implementations[%d]", i), impl.ContainerSettings); v != nil {
@@ -33,7 +32,7 @@ func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	})
 }
 
-// checkPaths looks at what else than loads asks a server for.
+// checkPaths checks paths that are requested outside loads.
 func checkPaths(field string, impl v1alpha1.Implementation) *Violation {
 	if v := kind.CheckPath(field+".readiness.path", impl.Readiness.Path); v != nil {
 		return v
@@ -46,7 +45,6 @@ func checkPaths(field string, impl v1alpha1.Implementation) *Violation {
 	return nil
 }
 
-// checkOwn looks at the resources and the folders of a container, which is a field of the spec.
 func checkOwn(container string, own v1alpha1.ContainerSettings) *Violation {
 	if v := checkResources(container, own.Resources); v != nil {
 		return v
@@ -54,7 +52,6 @@ func checkOwn(container string, own v1alpha1.ContainerSettings) *Violation {
 	return checkFolders(container, own)
 }
 
-// checkFolders looks at the folders of a container.
 func checkFolders(container string, own v1alpha1.ContainerSettings) *Violation {
 	var folders []string
 	add := func(field, folder string) *Violation {
@@ -86,7 +83,7 @@ func checkFolders(container string, own v1alpha1.ContainerSettings) *Violation {
 	return nil
 }
 
-// checkHere refuses what only a cluster can give, for a run on one machine.
+// checkHere refuses what only a cluster can provide.
 func checkHere(i int, impl v1alpha1.Implementation) *Violation {
 	const way = "a run on one machine has no ConfigMaps and Secrets"
 	for n, v := range impl.Env {
@@ -113,7 +110,7 @@ const (
 	defaultDependencySeconds  = 60
 )
 
-// checkDependencies looks at the containers that implementations need beside them, in all kinds of work that the spec asks for.
+// checkDependencies checks dependencies for all kinds of work in the spec.
 func checkDependencies(spec v1alpha1.BenchmarkRunSpec, works []kind.Kind) *Violation {
 	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		if len(impl.Dependencies) == 0 {
@@ -134,7 +131,7 @@ func checkDependencies(spec v1alpha1.BenchmarkRunSpec, works []kind.Kind) *Viola
 	})
 }
 
-// checkDependency looks at one dependency. All containers of a pod share their ports, of which those that are taken are given.
+// checkDependency checks one dependency. Containers of a pod share their ports; taken holds those in use.
 func checkDependency(field string, d v1alpha1.Dependency, taken map[int32]string) *Violation {
 	switch {
 	case IsPath(d.Image):

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// database is a dependency of an implementation.
 func database(changes ...func(*v1alpha1.Dependency)) func(*v1alpha1.BenchmarkRunSpec) {
 	return func(s *v1alpha1.BenchmarkRunSpec) {
 		d := v1alpha1.Dependency{Name: "db", Image: "redis:7", Port: 6379}
@@ -82,7 +81,7 @@ func TestWhatADependencyGetsHasDefaultsThatAreNoted(t *testing.T) {
 	}
 }
 
-// A node must hold the server, its observer and its dependencies together.
+// One node must hold a server, its observer and its dependencies.
 func TestTheCPUsOfDependenciesCountForTheNode(t *testing.T) {
 	nodes := func(milliCPU int64) []Node {
 		return []Node{

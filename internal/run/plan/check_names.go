@@ -11,11 +11,11 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// named is a field of a spec that names a ConfigMap or a Secret, and the name in it; empty if it is not set.
+// named is a field that names a ConfigMap or Secret, and its value; empty if unset.
 type named struct{ field, name string }
 
-// checkNames refuses names that no object of a cluster can have: a client asks for none of them, and its error is not that of an object that is missing.
-// On one machine there are no objects. The ConfigMaps of loads, which are folders there, are held against it where they are read.
+// checkNames refuses names that no object can have, since a client's error for them differs from that for a missing
+// object. Locally there are no objects; ConfigMaps of loads, which are folders there, are checked when read.
 func checkNames(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 	if local {
 		return nil
@@ -31,7 +31,7 @@ func checkNames(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 	return kind.Each(all, func(_ int, n named) *Violation { return CheckName(n.field, n.name) })
 }
 
-// CheckName refuses a name in a field that no object of a cluster can have; empty is none.
+// CheckName refuses an impossible object name; empty is allowed.
 func CheckName(field, name string) *Violation {
 	if name == "" || len(validation.IsDNS1123Subdomain(name)) == 0 {
 		return nil
@@ -39,7 +39,6 @@ func CheckName(field, name string) *Violation {
 	return kind.Invalid("%s is %q, and no object can have that name: give lower-case letters, digits, '-' and '.', with a letter or digit at both ends and on both sides of each '.'", field, name)
 }
 
-// namesOf are the names of objects in the settings of a container, which is a field of the spec.
 func namesOf(container string, own v1alpha1.ContainerSettings) []named {
 	var out []named
 	add := func(name, format string, args ...any) {
@@ -62,7 +61,7 @@ func namesOf(container string, own v1alpha1.ContainerSettings) []named {
 	return out
 }
 
-// PullSecrets are the names of the Secrets with which the images of a run are pulled.
+// PullSecrets returns the names of the Secrets for pulling a run's images.
 func PullSecrets(spec v1alpha1.BenchmarkRunSpec) []string {
 	var names []string
 	add := func(own v1alpha1.ContainerSettings) {
@@ -79,10 +78,11 @@ func PullSecrets(spec v1alpha1.BenchmarkRunSpec) []string {
 	return names
 }
 
-// borrowed are the fields of a spec, at whatever depth, that name a ConfigMap or a Secret whose content is measured. That of imagePullSecrets is not.
+// borrowed are the fields that name a ConfigMap or Secret whose content is measured, at any depth. imagePullSecrets
+// is not one.
 var borrowed = []string{"configMap", "configMapKeyRef", "secret", "secretKeyRef", "envFrom"}
 
-// Borrows reports whether a run measures what its spec only names: the content of ConfigMaps and Secrets, which can change while the spec does not.
+// Borrows reports whether a run measures contents of ConfigMaps or Secrets, which can change while the spec does not.
 func Borrows(spec v1alpha1.BenchmarkRunSpec) bool {
 	text, _ := json.Marshal(spec) // It came as JSON.
 	var tree any

@@ -57,7 +57,7 @@ func TestANameThatNoObjectCanHaveIsRefused(t *testing.T) {
 	}
 }
 
-// What is measured and does not stand in a spec is known of each field that names it, also of one that is to come.
+// Every field that names a measured object must be known, including future ones.
 func TestEachFieldThatNamesAConfigMapOrASecretBorrowsItsContent(t *testing.T) {
 	names, seen, found := regexp.MustCompile(`(?i)configmap|secret|from$`), map[reflect.Type]bool{}, 0
 	var look func(of reflect.Type)

@@ -12,13 +12,12 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// certificateBlock is the type of the only blocks of PEM that an authority is made of.
+// certificateBlock is the only allowed PEM type in ca.
 const certificateBlock = "CERTIFICATE"
 
 // dnsName is a name that a certificate can be for.
 var dnsName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?([.][A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$`)
 
-// checkTLS looks at how implementations speak TLS.
 func checkTLS(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		own, field := impl.TLS, fmt.Sprintf("spec.implementations[%d].tls", i)
@@ -41,13 +40,12 @@ func checkTLS(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	})
 }
 
-// isName reports whether a certificate can be for a text.
 func isName(text string) bool {
 	_, err := netip.ParseAddr(text)
 	return err == nil || dnsName.MatchString(text)
 }
 
-// checkAuthority wants certificates in PEM, and nothing else: a key would be recorded and printed.
+// checkAuthority allows only PEM certificates: a key would be recorded and printed.
 func checkAuthority(field, text string) *Violation {
 	if text == "" {
 		return nil
@@ -71,7 +69,7 @@ func checkAuthority(field, text string) *Violation {
 	return nil
 }
 
-// encryption notes what is verified of a server's certificate, and by whom.
+// encryption notes what verifies a server's certificate.
 func (p *Plan) encryption(implementation string, own *record.TLS) {
 	field := fmt.Sprintf("implementations[%s].tls", implementation)
 	switch {

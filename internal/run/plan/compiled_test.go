@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// compiled is the plan of a spec that can be measured.
 func compiled(t *testing.T, s v1alpha1.BenchmarkRunSpec) Plan {
 	t.Helper()
 	p, err := Compile(s, Options{Name: "r", UID: "u"})
@@ -96,7 +95,7 @@ func TestATrialOnOneMachineIsReckonedToCostLess(t *testing.T) {
 	}
 }
 
-// The baseline is whom all others are compared with: a spec that names none has the first.
+// All others are compared with the baseline; the default is the first implementation.
 func TestASpecWithoutABaselineHasItsFirstImplementation(t *testing.T) {
 	for given, want := range map[string]string{"": "go", "go": "go", "epoll": "epoll"} {
 		if p := compiled(t, spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Baseline = given })); p.Baseline != want {

@@ -1,6 +1,6 @@
-// Package plan compiles a BenchmarkRun into what is to be done: which trials, in which order, through which cells.
+// Package plan compiles a BenchmarkRun into trials, their order and their cells.
 //
-// Compile is a pure function: the same spec, name and UID give the same plan, byte for byte, and the plan's hash is its
-// identity. Every default is filled in here and said in the plan's notes. The package performs no side effects and knows
-// nothing of the cluster but what Fits is told of its nodes.
+// Compile is pure: the same spec, name and UID give the same plan, byte for byte. The plan's hash is its identity.
+// Every default is filled in here and stated in the plan's notes. Of the cluster, the package knows only the nodes
+// given to Fits.
 package plan

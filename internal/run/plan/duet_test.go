@@ -8,7 +8,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// duetSpec is a duet that can be measured, with changes.
 func duetSpec(deltas ...func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec {
 	s := spec(func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Order = v1alpha1.OrderSlicedDuet
@@ -36,7 +35,7 @@ func TestADuetIsOneTrialABlockAndDrawsWhoIsStartedFirst(t *testing.T) {
 		}
 		first[trial.Servers[0]]++
 	}
-	// Of 50 fair coins, fewer than 10 heads or tails come up once in 100,000 tries.
+	// Of 50 fair coins, fewer than 10 heads or tails occur once in 100,000 tries.
 	if len(p.Trials) != 50 || first["go"] < 10 || first["epoll"] < 10 {
 		t.Errorf("%d trials, started first: %v", len(p.Trials), first)
 	}

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// hungry is a run of a server that needs so much memory, and more under its two profilers.
+// hungry is a run of a server with this memory, and more under its two profilers.
 func hungry(t *testing.T, memory string) Plan {
 	t.Helper()
 	q := resource.MustParse(memory)
@@ -51,7 +51,7 @@ func TestAPodIsRefusedWhereNoNodeHasItsMemory(t *testing.T) {
 	}
 }
 
-// A run waits for a node that is away, if its memory is what is lacking.
+// A run waits for an unavailable node if it lacks the node's memory.
 func TestARunWaitsForTheMemoryOfANodeThatIsAway(t *testing.T) {
 	away := Node{Name: "large", Role: v1alpha1.RoleServer, MilliCPU: 4000, MemoryBytes: 8 << 30, Away: true}
 	nodes := []Node{{Name: "s", Role: v1alpha1.RoleServer, MilliCPU: 4000, MemoryBytes: 1 << 29}, away, {Name: "g", Role: v1alpha1.RoleGenerator, MilliCPU: 4000}}

@@ -12,25 +12,25 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// Node is what a plan needs to know of a node.
+// Node holds the facts of a node that planning needs.
 type Node struct {
 	Name string
-	// Role is the node's loadstone.dev/role label, or empty.
+	// Role is the loadstone.dev/role label, or empty.
 	Role string
-	// MilliCPU is the node's allocatable CPU in thousandths.
+	// MilliCPU is the allocatable CPU in thousandths.
 	MilliCPU int64
-	// MemoryBytes is the node's allocatable memory; 0 if it is unknown.
+	// MemoryBytes is the allocatable memory; 0 if unknown.
 	MemoryBytes int64
-	// Resources is what the node has allocatable of everything else that can be asked for, by its name; bytes of huge pages.
+	// Resources are other allocatable amounts, by name; bytes for huge pages.
 	Resources map[string]int64
-	// Away is true of a node that takes no pods now: it is cordoned, or not ready. It may come back.
+	// Away: the node is cordoned or not ready and takes no pods now. It may come back.
 	Away bool
-	// NotReady is true of a node that cannot be reached, or cannot run pods: what is deleted there stays until it is back.
+	// NotReady: the node is unreachable or cannot run pods. What is deleted there stays until it is back.
 	NotReady bool
 }
 
-// Selector is the node label that pods of a role need: the role itself if any node carries a role, else none. A node that is away counts, and those of
-// a role may all be gone for a while: a run waits for them, and does not go where nobody meant it to.
+// Selector returns the node label for pods of a role: the role if any node carries a role, else none. Unavailable
+// nodes count. All nodes of a role may be gone for a while; the run then waits and goes nowhere else.
 func Selector(nodes []Node, role string) map[string]string {
 	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Role != "" }) {
 		return map[string]string{v1alpha1.LabelRole: role}
@@ -38,16 +38,16 @@ func Selector(nodes []Node, role string) map[string]string {
 	return nil
 }
 
-// share is the members of a trial that run on one node.
+// share is the members of a trial on one node.
 type share struct {
 	members []kind.Member
-	// milliCPU is what they ask for together, in thousandths of a CPU.
+	// milliCPU is their total, in thousandths of a CPU.
 	milliCPU int64
-	// subject begins a sentence about what they need.
+	// subject begins a sentence about their needs.
 	subject string
 }
 
-// Fits says whether the nodes can give every trial of the plan the CPUs, the memory and the resources that it asks for; nil if they can.
+// Fits reports why the nodes cannot hold every trial of the plan (CPUs, memory, resources); nil if they can.
 func Fits(p Plan, nodes []Node) *Violation {
 	trials := p.distinct()
 	for _, line := range trials {
@@ -55,7 +55,7 @@ func Fits(p Plan, nodes []Node) *Violation {
 			return v
 		}
 	}
-	// The nodes of the run's servers are chosen for the largest of them.
+	// The servers' nodes are chosen for the largest server.
 	apart := without(nodes, smallest(nodes, v1alpha1.RoleServer, LargestServer(p)))
 	for _, line := range trials {
 		shares := p.shares(line, v1alpha1.RoleGenerator)
@@ -73,15 +73,15 @@ func Fits(p Plan, nodes []Node) *Violation {
 	return p.fitsResources(nodes)
 }
 
-// Demand is what pods ask of one node.
+// Demand is the sum of pods' requests on one node.
 type Demand struct {
 	// MilliCPU is CPU in thousandths.
 	MilliCPU int64
-	// Resources is everything else that is asked for in whole numbers, by its name; bytes of huge pages.
+	// Resources are other amounts, by name; bytes for huge pages.
 	Resources map[string]int64
 }
 
-// Has reports whether a node has all that is asked of it.
+// Has reports whether a node has the demand.
 func (n Node) Has(d Demand) bool {
 	for name, amount := range d.Resources {
 		if n.Resources[name] < amount {
@@ -91,8 +91,8 @@ func (n Node) Has(d Demand) bool {
 	return n.MilliCPU >= d.MilliCPU
 }
 
-// LargestServer is the most that the servers of any trial of a plan ask of one node, with all that runs beside them, of CPUs and of each resource. They
-// need not be the same server's: the blocks share the node of their first trial.
+// LargestServer returns the most that any trial's servers and their neighbors request of one node, for CPUs and each
+// resource separately: the blocks share the node of their first trial.
 func LargestServer(p Plan) Demand {
 	most := Demand{Resources: map[string]int64{}}
 	for _, line := range p.distinct() {
@@ -106,7 +106,7 @@ func LargestServer(p Plan) Demand {
 	return most
 }
 
-// distinct are the first trials of each kind and of each set of implementations, in the order of the spec. All others need the same.
+// distinct returns the first trial of each kind and set of implementations, in spec order. All others need the same.
 func (p Plan) distinct() []record.PlannedTrial {
 	seen := map[string]bool{}
 	var first []record.PlannedTrial
@@ -120,12 +120,11 @@ func (p Plan) distinct() []record.PlannedTrial {
 	return first
 }
 
-// place is the position in the spec of the first implementation of a trial.
 func (p Plan) place(line record.PlannedTrial) int {
 	return slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return slices.Contains(line.Servers, i.Name) })
 }
 
-// shares are the members of a role of a planned trial, those together that run on one node.
+// shares groups a trial's members of a role by node.
 func (p Plan) shares(line record.PlannedTrial, role string) []share {
 	var list []share
 	for _, m := range kinds.Planned(p.Plan, line).Members() {
@@ -146,12 +145,12 @@ func (s share) holds(member string) bool {
 	return slices.ContainsFunc(s.members, func(m kind.Member) bool { return m.Name == member })
 }
 
-// separate reports whether the members must not run on the nodes of the servers.
+// separate reports whether the members must avoid the servers' nodes.
 func (s share) separate() bool {
 	return slices.ContainsFunc(s.members, func(m kind.Member) bool { return m.Apart == record.Required })
 }
 
-// subject begins a sentence about what a member of a trial needs: in the words of its kind, or those of its implementation.
+// subject begins a sentence about a member's needs, in the words of its kind or its implementation.
 func (p Plan) subject(line record.PlannedTrial, m kind.Member) string {
 	if m.Words.CPUs != "" {
 		return m.Words.CPUs
@@ -163,7 +162,6 @@ func (p Plan) subject(line record.PlannedTrial, m kind.Member) string {
 	return fmt.Sprintf("the pod of %s needs", m.Name)
 }
 
-// beside is what a sentence about the CPUs of an implementation says of its dependencies; empty if it has none.
 func beside(own record.Implementation) string {
 	var sum int64
 	for _, d := range own.Dependencies {
@@ -175,7 +173,7 @@ func beside(own record.Implementation) string {
 	return fmt.Sprintf(", with %dm of dependencies", sum)
 }
 
-// fitShares says whether the nodes have room for all members of a role of a trial at the same time; nil if they have.
+// fitShares reports why the nodes cannot hold all members of a role at once; nil if they can.
 func fitShares(shares []share, nodes []Node, role string) *Violation {
 	if len(shares) == 0 {
 		return nil
@@ -197,13 +195,12 @@ func fitShares(shares []share, nodes []Node, role string) *Violation {
 	return nil
 }
 
-// ofRole are the nodes on which the pods of a role may run now.
 func ofRole(nodes []Node, role string) []Node {
 	labelled := Selector(nodes, role) != nil
 	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Away || labelled && n.Role != role })
 }
 
-// Awaits says for which nodes a plan that does not fit now may wait: those that are away, if it would fit with them; empty if it would not.
+// Awaits returns the unavailable nodes that would make the plan fit; empty if they would not.
 func Awaits(p Plan, nodes []Node) string {
 	back := slices.Clone(nodes)
 	var names []string
@@ -219,7 +216,7 @@ func Awaits(p Plan, nodes []Node) string {
 	return "waiting for nodes that are cordoned or not ready: " + strings.Join(names, ", ")
 }
 
-// rooms is how many of the shares find room on the nodes, the largest first.
+// rooms counts the shares that fit on the nodes, largest first.
 func rooms(nodes []Node, shares []share) int {
 	free := slices.Clone(nodes)
 	found := 0
@@ -233,7 +230,7 @@ func rooms(nodes []Node, shares []share) int {
 	return found
 }
 
-// smallest is the name of the node for a role with the fewest CPUs that has what is asked of it; empty if there is none.
+// smallest returns the node of a role with the fewest CPUs that has the demand; empty if none.
 func smallest(nodes []Node, role string, need Demand) string {
 	var best Node
 	for _, n := range ofRole(nodes, role) {
@@ -244,12 +241,10 @@ func smallest(nodes []Node, role string, need Demand) string {
 	return best.Name
 }
 
-// without are the nodes but for one.
 func without(nodes []Node, name string) []Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Name == name })
 }
 
-// tooSmall says that no node has room for a share.
 func tooSmall(s share, role string, best Node) *Violation {
 	if s.separate() {
 		role += " apart from the servers"
@@ -266,7 +261,6 @@ func tooSmall(s share, role string, best Node) *Violation {
 	return notEnough(text+"the largest node for a %s, %s, has %dm allocatable: %s", role, best.Name, best.MilliCPU, either(ways, s.members[0].Words.Way))
 }
 
-// tooFew says that not all shares of a trial find room at the same time.
 func tooFew(shares []share, largest share, role string, room int) *Violation {
 	words := largest.members[0].Words
 	subject := words.Number
@@ -280,7 +274,6 @@ func tooFew(shares []share, largest share, role string, room int) *Violation {
 	return notEnough("%s: with %dm CPU each, %s have room for %d: %s", subject, largest.milliCPU, nodes, room, either([]string{"ask for fewer", "add nodes"}, words.Way))
 }
 
-// either lists ways out, and one more unless it is empty.
 func either(ways []string, another string) string {
 	if another != "" {
 		ways = append(ways, another)

@@ -22,52 +22,54 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Defaults of a spec, filled in by Compile and echoed in the plan's notes.
+// Defaults of a spec, filled in by Compile and stated in the plan's notes.
 const (
 	DefaultBlocks      = 10
 	DefaultMemoryBytes = 256 << 20
 	DefaultCPUs        = 1
-	// Attempts is how often a trial is prepared when faults come from outside before it measures.
+	// Attempts is how often a trial is prepared despite outside faults before it measures.
 	Attempts = 3
-	// seedBits is how many bits of a whole number a JSON number keeps for every reader.
+	// seedBits is how many bits of an integer every JSON reader keeps.
 	seedBits = 53
 	// repeatBlocksAtLeast is how many blocks can be repeated in the shortest run.
 	repeatBlocksAtLeast = 2
 )
 
-// What a trial is reckoned to cost beside its cells, on a cluster and on one machine.
+// The estimated cost of a trial besides its cells.
 const (
-	// TrialOverhead is for pods, check, start, upload.
+	// TrialOverhead is for pods, check, start and upload.
 	TrialOverhead = 4 * time.Second
-	// LocalTrialOverhead is for processes, check, start, files. Of make demo, whose 14 trials of 2.29 s took 38.1 s, it is 0.43 s.
+	// LocalTrialOverhead is for processes, check, start and files. For make demo, whose 14 trials of 2.29 s took 38.1
+	// s, it is 0.43 s.
 	LocalTrialOverhead = 500 * time.Millisecond
 )
 
-// FollowingEstimate is what a trial that follows the blocks is reckoned to cost: a profile of ten thousand requests takes about so long. Its limit
-// is many times that.
+// FollowingEstimate is the estimated cost of a trial after the blocks: about that of a profile of ten thousand
+// requests. Its limit is many times longer.
 const FollowingEstimate = 15 * time.Second
 
-// Options is what Compile needs beside the spec.
+// Options completes the input of Compile.
 type Options struct {
 	Name string
-	// UID seeds the random order where the spec does not, so that two runs of one spec differ and one run never does.
+	// UID seeds the random order if the spec has no seed. So two runs of one spec differ, but one run always has the
+	// same order.
 	UID string
-	// Local is true of a run on one machine, which starts implementations by command; a cluster starts them by image.
+	// Local means a run on one machine, which starts implementations by command instead of image.
 	Local bool
-	// Round is true of a run of a suite's round: before the first good round, its objectives may ask for last good ones.
+	// Round means a run of a suite's round; before the first good round, its objectives may refer to last good ones.
 	Round bool
-	// Template is true of a run that a suite is to make.
+	// Template means a run that a suite will create.
 	Template bool
 }
 
-// Plan is a compiled BenchmarkRun. It is a record, and a run's manifest holds it as it is.
+// Plan is a compiled BenchmarkRun. A run's manifest holds it unchanged.
 type Plan struct {
 	record.Plan
-	// Local is true of a run on one machine, whose trials cost less beside their cells.
+	// Local trials cost less besides their cells.
 	Local bool `json:"-"`
 }
 
-// Compile turns a spec into a plan, or says in a *Violation why it cannot.
+// Compile turns a spec into a plan, or returns a *Violation.
 func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	work, v := kinds.Asked(spec)
 	if v = kind.Join(v, checkImplementations(spec)); v != nil {
@@ -100,7 +102,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	return p, nil
 }
 
-// following lays out what follows the blocks, the repeat blocks included.
+// following plans the trials after the blocks and all possible repeat blocks.
 func (p *Plan) following(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violation {
 	last := p.Repeat(opts.Name, RepeatBlocks(p.Blocks))
 	first := last[len(last)-1].Index + 1
@@ -117,7 +119,7 @@ func (p *Plan) following(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violatio
 	return nil
 }
 
-// BlocksOf is the number of blocks that a spec asks for.
+// BlocksOf returns the number of blocks of a spec.
 func BlocksOf(spec v1alpha1.BenchmarkRunSpec) int32 {
 	if spec.Blocks == 0 {
 		return DefaultBlocks
@@ -125,13 +127,13 @@ func BlocksOf(spec v1alpha1.BenchmarkRunSpec) int32 {
 	return spec.Blocks
 }
 
-// Hash identifies the plan: SHA-256 of its JSON form, in hexadecimal.
+// Hash returns the plan's identity: the hexadecimal SHA-256 of its JSON form.
 func (p Plan) Hash() string {
 	sum := sha256.Sum256(p.JSON())
 	return hex.EncodeToString(sum[:])
 }
 
-// JSON is the plan's stored form.
+// JSON returns the plan's stored form.
 func (p Plan) JSON() []byte {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -140,7 +142,7 @@ func (p Plan) JSON() []byte {
 	return b
 }
 
-// Size is the number of the plan's trials and, of sweeps, of the cells of each.
+// Size describes the number of trials and, in sweeps, of cells each.
 func (p Plan) Size() string {
 	if len(p.Cells) == 0 {
 		return count(len(p.Trials), "trial")
@@ -148,7 +150,6 @@ func (p Plan) Size() string {
 	return count(len(p.Trials), "trial") + " of " + count(len(p.Cells), "cell")
 }
 
-// count is a number of things in words.
 func count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -156,12 +157,12 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// Slots are the timetable of a line of the plan.
+// Slots returns the timetable of a line.
 func (p Plan) Slots(line record.PlannedTrial) []timetable.Slot {
 	return kinds.Planned(p.Plan, line).Slots()
 }
 
-// Overhead is what a trial is reckoned to cost beside its cells.
+// Overhead returns the estimated cost of a trial besides its cells.
 func (p Plan) Overhead() time.Duration {
 	if p.Local {
 		return LocalTrialOverhead
@@ -169,12 +170,12 @@ func (p Plan) Overhead() time.Duration {
 	return TrialOverhead
 }
 
-// Estimate is how long a number of trials will about take.
+// Estimate returns about how long that many trials take.
 func (p Plan) Estimate(trials int) time.Duration {
 	return time.Duration(trials) * (time.Duration(p.TrialSeconds*float64(time.Second)) + p.Overhead())
 }
 
-// EstimateOf is how long some lines of the plan will take at most.
+// EstimateOf returns the longest time of some lines.
 func (p Plan) EstimateOf(lines []record.PlannedTrial) time.Duration {
 	var all time.Duration
 	for _, line := range lines {
@@ -228,7 +229,7 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 	}
 }
 
-// amounts fills in the sizes of the folders that a container may write to, and how much it gets of resources.
+// amounts fills in the sizes of scratch folders and resources.
 func (p *Plan) amounts(container string, own record.Container) {
 	for n := range own.Resources {
 		if r := &own.Resources[n]; r.Amount == 0 {
@@ -244,7 +245,6 @@ func (p *Plan) amounts(container string, own record.Container) {
 	}
 }
 
-// dependencies fills in what the containers beside an implementation get.
 func (p *Plan) dependencies(implementation string, list []record.Dependency) {
 	for n := range list {
 		d := &list[n]
@@ -265,10 +265,11 @@ func (p *Plan) dependencies(implementation string, list []record.Dependency) {
 	}
 }
 
-// Memory prints an amount of memory as a spec has it, such as "256Mi".
+// Memory prints an amount as in a spec, such as "256Mi".
 func Memory(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
 
-// trials lays out the blocks: every implementation once, in an order drawn from the seed, in as many trials as the kind of work makes of them.
+// trials lays out the blocks: every implementation once, in a seeded order, in as many trials as the kind of work
+// needs.
 func (p *Plan) trials(run string, work record.WorkType) {
 	for block := int32(1); block <= p.Blocks; block++ {
 		p.Trials = append(p.Trials, p.block(run, block, work)...)
@@ -276,12 +277,12 @@ func (p *Plan) trials(run string, work record.WorkType) {
 	p.Note("%s; the order within each block follows from the seed %d", p.Size(), p.Seed)
 }
 
-// RepeatBlocks is how many blocks at most are measured at the end of a run of so many, in the place of disturbed ones.
-// As many again: if a third of all blocks is disturbed, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many,
-// 0.38 with two), and a run on a machine that is never quiet ends after twice its time.
+// RepeatBlocks returns the most blocks that may replace disturbed ones: as many again. If a third of all blocks is
+// disturbed, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many, 0.38 with
+// two). A run on a machine that is never quiet ends after twice its time.
 func RepeatBlocks(blocks int32) int32 { return max(blocks, repeatBlocksAtLeast) }
 
-// Repeat are the trials of a repeat block, from 1: the block after all others.
+// Repeat returns the trials of a repeat block, from 1.
 func (p Plan) Repeat(run string, repeat int32) []record.PlannedTrial {
 	return p.block(run, p.Blocks+repeat, p.Trials[0].Type)
 }
@@ -304,15 +305,14 @@ func (p Plan) block(run string, block int32, work record.WorkType) []record.Plan
 	return trials
 }
 
-// Part is a part of a run that is led in one go: the planned blocks, a repeat block, or what follows the blocks.
+// Part is a part of a run: the planned blocks, a repeat block, or what follows.
 type Part struct {
-	// Repeat is the repeat block, from 1; 0 of the other parts.
-	Repeat int32
-	// Following is true of what follows the blocks.
+	// Repeat counts from 1; 0 for the other parts.
+	Repeat    int32
 	Following bool
 }
 
-// PartOf is the part to which a line of the plan belongs.
+// PartOf returns the part of a line.
 func (p Plan) PartOf(line record.PlannedTrial) Part {
 	if line.Follows() {
 		return Part{Following: true}
@@ -320,7 +320,7 @@ func (p Plan) PartOf(line record.PlannedTrial) Part {
 	return Part{Repeat: max(line.Block-p.Blocks, 0)}
 }
 
-// Lines are those of a part.
+// Lines returns the lines of a part.
 func (p Plan) Lines(run string, part Part) []record.PlannedTrial {
 	switch {
 	case part.Following:
@@ -331,7 +331,7 @@ func (p Plan) Lines(run string, part Part) []record.PlannedTrial {
 	return p.Trials
 }
 
-// Line finds the line that a trial of the run has by its block, its index and its name; false if the plan has no such line.
+// Line returns the line with this block, index and name; false if the plan has none.
 func (p Plan) Line(run, trial string, index, block int32) (record.PlannedTrial, bool) {
 	if len(p.Trials) == 0 {
 		return record.PlannedTrial{}, false
@@ -344,7 +344,7 @@ func (p Plan) Line(run, trial string, index, block int32) (record.PlannedTrial, 
 	return lines[i], true
 }
 
-// draw is an implementation's lot in a block: sorted by it, each order of the block is equally likely.
+// draw is an implementation's sort key in a block; each order is equally likely.
 func (p *Plan) draw(block int32, name string) []byte {
 	b := binary.BigEndian.AppendUint64(nil, p.Seed)
 	b = binary.BigEndian.AppendUint32(b, uint32(block))
@@ -352,7 +352,7 @@ func (p *Plan) draw(block int32, name string) []byte {
 	return sum[:]
 }
 
-// MaxTimeoutSeconds is the longest that a run may take: a week, as in the API.
+// MaxTimeoutSeconds is a week, as in the API.
 const MaxTimeoutSeconds = 604800
 
 func (p *Plan) times(spec v1alpha1.BenchmarkRunSpec) {
@@ -373,8 +373,8 @@ func (p *Plan) times(spec v1alpha1.BenchmarkRunSpec) {
 	}
 }
 
-// readySeconds is how long the servers of all trials may take to start, as far as the spec says: three times the planned time
-// have room for what a server takes by default.
+// readySeconds sums the stated start times of all trials' servers. The default start time fits into three times the
+// planned time.
 func (p *Plan) readySeconds(asked []v1alpha1.Implementation) int32 {
 	var sum int32
 	for _, t := range slices.Concat(p.Trials, p.Following) {
@@ -387,7 +387,7 @@ func (p *Plan) readySeconds(asked []v1alpha1.Implementation) int32 {
 	return sum
 }
 
-// seed takes the spec's seed, or draws one of as many bits from the run's UID: what a report names can be written into a spec.
+// seed takes the spec's seed, or draws one from the run's UID with so few bits that it can be written into a spec.
 func (p *Plan) seed(given int64, uid string) {
 	if given > 0 {
 		p.Seed = uint64(given)

@@ -44,7 +44,6 @@ func TestCompileMatchesTheGoldenPlan(t *testing.T) {
 	golden(t, "plan.json", spec(), "quick")
 }
 
-// golden compares the plan of a spec with a file.
 func golden(t *testing.T, name string, s v1alpha1.BenchmarkRunSpec, run string) {
 	t.Helper()
 	p, err := Compile(s, Options{Name: run, UID: "0c9f"})
@@ -83,7 +82,7 @@ func TestEveryBlockHoldsEveryImplementationOnce(t *testing.T) {
 		}
 		first[pair[0].Servers[0]]++
 	}
-	// Of 50 fair coins, fewer than 10 heads or tails come up once in 100,000 tries; a fixed order gives 0.
+	// Of 50 fair coins, fewer than 10 heads or tails occur once in 100,000 tries; a fixed order gives 0.
 	for name, n := range first {
 		if n < 10 || len(first) != 2 {
 			t.Errorf("%s goes first in %d of 50 blocks: the order is not random", name, n)
@@ -108,7 +107,7 @@ func TestThePlanDependsOnSpecNameAndUIDOnly(t *testing.T) {
 	}
 }
 
-// A seed is drawn for whoever gives none, and whoever writes the drawn one into the spec gets the same order.
+// A drawn seed in a spec gives the same order again.
 func TestTwoRunsOfOneSeedMeasureInTheSameOrder(t *testing.T) {
 	order := func(seed int64, uid string) (Plan, []string) {
 		p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Seed, s.Blocks = seed, 20 }), Options{Name: "r", UID: uid})
@@ -137,7 +136,7 @@ func TestTwoRunsOfOneSeedMeasureInTheSameOrder(t *testing.T) {
 	}
 }
 
-// What a report names as a seed must be one that a spec may have, and that a reader of JSON with floating-point numbers keeps.
+// A reported seed must be valid in a spec, and exact in a floating-point JSON reader.
 func TestADrawnSeedFitsIntoASpec(t *testing.T) {
 	for i := range 1000 {
 		p, err := Compile(spec(), Options{Name: "r", UID: fmt.Sprint(i)})
@@ -209,7 +208,7 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 	}
 }
 
-// A rate may be as high as the highest that was ever kept, on every CPU of the generators, and not higher.
+// The highest allowed rate is the highest ever kept, on every generator CPU.
 func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
 	most := int32(k6.MaxRatePerCPU)
 	for name, tc := range map[string]struct {
@@ -248,7 +247,7 @@ func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
 	}
 }
 
-// A tool that keeps constant rates gets nothing else, and no more requests than it may leave records of.
+// A constant-rate tool gets only constant rates, and no more requests than it may record.
 func TestWhatAToolOfConstantRatesIsRefused(t *testing.T) {
 	most := int32(vegeta.MaxRatePerCPU)
 	for name, tc := range map[string]struct {

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// programs is a spec of two programs that measure themselves, with changes.
 func programs(deltas ...func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec {
 	s := v1alpha1.BenchmarkRunSpec{
 		Implementations: []v1alpha1.Implementation{
@@ -94,7 +93,7 @@ func TestProgramsAreReckonedByTheirLimit(t *testing.T) {
 	}
 }
 
-// With the same seed the processes come in the same order, and a repeat block is one of processes too.
+// The same seed gives the same order of processes, also in a repeat block.
 func TestProgramsComeInAnOrderThatFollowsFromTheSeed(t *testing.T) {
 	order := func(seed int64) []string {
 		var names []string
@@ -116,7 +115,7 @@ func TestProgramsComeInAnOrderThatFollowsFromTheSeed(t *testing.T) {
 	}
 }
 
-// Programs need no node for generators, and each needs one node with room for it and its collector.
+// Programs need no generator node; each needs one node for it and its collector.
 func TestProgramsFitWhereTheLargestHasRoom(t *testing.T) {
 	p := compiled(t, programs())
 	for name, tc := range map[string]struct {

@@ -6,16 +6,17 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// What a report takes of the operator's memory at most, its garbage included, as runs of 1,000 to 4,000 cells have shown that 1 and 4 generators loaded.
+// The most operator memory that a report takes, garbage included, in runs of 1,000 to 4,000 cells with 1 and 4
+// generators.
 const (
 	cellBytes          = 18_500
 	generatorCellBytes = 7_500
-	// idleBytes is what the operator takes without a report.
+	// idleBytes is the operator's memory without a report.
 	idleBytes = 60 << 20
 )
 
-// Reportable says whether an operator that has so much memory can make the report of a run, which it does from the whole of it; nil if it can, or if nothing
-// bounds its memory, which is 0 then. A machine that is never quiet has all blocks repeated that may be.
+// Reportable reports why an operator with this memory cannot make a run's report, which needs the whole run; nil if
+// it can, or if memory is 0 (no limit). It assumes that all allowed blocks are repeated.
 func Reportable(p Plan, memory int64) *Violation {
 	planned := 0
 	for _, line := range p.Trials {
@@ -24,7 +25,7 @@ func Reportable(p Plan, memory int64) *Violation {
 	blocks := p.Blocks + RepeatBlocks(p.Blocks)
 	trials, cells := len(p.Trials)*int(blocks)/int(p.Blocks), planned*int(blocks)/int(p.Blocks)
 	earlier := earlierRuns(p)
-	// Those that it is compared with are read as a whole, too. How many of their blocks were repeated nobody knows here: none, as on a quiet machine.
+	// Earlier runs are read as a whole, too. Their repeats are unknown here and not counted.
 	needed := int64(cells+earlier*planned)*(cellBytes+generatorCellBytes*int64(p.Generators.Pods)) + idleBytes
 	if needed <= memory || memory == 0 {
 		return nil
@@ -40,7 +41,6 @@ func Reportable(p Plan, memory int64) *Violation {
 	)}
 }
 
-// earlierRuns counts the runs that objectives of a plan compare it with.
 func earlierRuns(p Plan) int {
 	named := map[string]bool{}
 	for _, o := range p.Objectives {

@@ -15,25 +15,24 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// HugePagesFolder begins the folder in which a container finds its huge pages. Their name follows.
+// HugePagesFolder begins the folder with a container's huge pages; their name follows.
 const HugePagesFolder = "/dev/"
 
-// ownFields are the resources that other fields give, with the way out.
+// ownFields are resources with fields of their own, and what to set instead.
 var ownFields = map[string]string{
 	"cpu":               "set cpus, or cpu of a dependency",
 	"memory":            "set memory",
 	"ephemeral-storage": "set the size of a folder of scratch",
 }
 
-// extended is the name of a resource that a device plugin or an administrator gives to nodes.
+// extended is the name of a resource from a device plugin or an administrator.
 var extended = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$`)
 
-// Askable reports whether a container can ask for a resource of a name in resources.
+// Askable reports whether a name may occur in resources.
 func Askable(name string) bool {
 	return extended.MatchString(name) || strings.HasPrefix(name, record.HugePages)
 }
 
-// checkResources looks at the resources of a container, which is a field of the spec.
 func checkResources(container string, list []v1alpha1.ResourceAmount) *Violation {
 	for n, r := range list {
 		field := fmt.Sprintf("%s.resources[%d]", container, n)
@@ -59,7 +58,6 @@ func checkResources(container string, list []v1alpha1.ResourceAmount) *Violation
 	return nil
 }
 
-// checkHuge looks at an amount of huge pages of a size.
 func checkHuge(field, size string, amount resource.Quantity) *Violation {
 	page, err := resource.ParseQuantity(size)
 	if err != nil || page.Value() < 1 {
@@ -71,8 +69,8 @@ func checkHuge(field, size string, amount resource.Quantity) *Violation {
 	return nil
 }
 
-// fitsResources says whether a node for each pod of the plan that has CPUs enough has what the pod asks for besides, and one node the most of everything:
-// all blocks share it; nil if there are such nodes.
+// fitsResources reports why no node has each pod's resources along with its CPUs, or why no single node has the
+// largest amounts, since all blocks share one; nil if there are such nodes.
 func (p Plan) fitsResources(nodes []Node) *Violation {
 	nodes = ofRole(nodes, v1alpha1.RoleServer)
 	var asking []string
@@ -99,7 +97,6 @@ func (p Plan) fitsResources(nodes []Node) *Violation {
 	return lacking(strings.Join(asking, " and ")+": the run needs", fmt.Sprintf("with %dm CPU, where all its blocks are measured", all.MilliCPU), all, nodes)
 }
 
-// asking are the fields by which a share of a trial asks for resources.
 func (p Plan) asking(line record.PlannedTrial, s share) []string {
 	var fields []string
 	for _, m := range s.members {
@@ -123,7 +120,6 @@ func (p Plan) asking(line record.PlannedTrial, s share) []string {
 	return fields
 }
 
-// resources are what the members of a share ask for together, by its name.
 func (s share) resources() map[string]int64 {
 	sum := map[string]int64{}
 	for _, m := range s.members {
@@ -136,7 +132,7 @@ func (s share) resources() map[string]int64 {
 	return sum
 }
 
-// lacking says what no node has of a demand; nil if one has all. The sentence begins with a subject and what it does, and where says on which node.
+// lacking says what no node has of a demand; nil if one has all. subject begins the sentence, where names the node.
 func lacking(subject, where string, asked Demand, nodes []Node) *Violation {
 	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Has(asked) }) {
 		return nil
@@ -155,8 +151,8 @@ func lacking(subject, where string, asked Demand, nodes []Node) *Violation {
 		subject, strings.Join(texts, " and "), where, v1alpha1.RoleServer, strings.Join(most, ", "), v1alpha1.LabelRole, v1alpha1.RoleServer)}
 }
 
-// fitsMemory says whether a node for each pod of the plan that has CPUs enough has memory enough, too; nil if there is one. Each profile is asked
-// about, since each profiler needs memory of its own besides.
+// fitsMemory reports why no node has a pod's memory along with its CPUs; nil if one has. It checks each profile,
+// since profilers need memory of their own.
 func (p Plan) fitsMemory(nodes []Node) *Violation {
 	for _, line := range slices.Concat(p.distinct(), p.Following) {
 		for _, role := range []string{v1alpha1.RoleServer, v1alpha1.RoleGenerator} {
@@ -170,7 +166,6 @@ func (p Plan) fitsMemory(nodes []Node) *Violation {
 	return nil
 }
 
-// memoryBytes is what the members of a share ask for together.
 func (s share) memoryBytes() int64 {
 	var sum int64
 	for _, m := range s.members {
@@ -179,7 +174,7 @@ func (s share) memoryBytes() int64 {
 	return sum
 }
 
-// roomiest is the node with the most memory that has CPUs enough; none is found if there is none, or the memory of one is unknown.
+// roomiest returns the node with the most memory among those with enough CPUs; none if the memory of one is unknown.
 func (s share) roomiest(nodes []Node) (best Node, found bool) {
 	for _, n := range nodes {
 		switch {
@@ -193,7 +188,6 @@ func (s share) roomiest(nodes []Node) (best Node, found bool) {
 	return best, best.Name != ""
 }
 
-// tooLittle says that no node has memory enough for a share.
 func (p Plan) tooLittle(line record.PlannedTrial, s share, best Node) *Violation {
 	first := s.members[0]
 	subject, way := "the pod of "+first.Name, ""
@@ -209,5 +203,5 @@ func (p Plan) tooLittle(line record.PlannedTrial, s share, best Node) *Violation
 		subject, Memory(s.memoryBytes()), first.Role, best.Name, mebibytes(best.MemoryBytes), way, v1alpha1.LabelRole, first.Role)}
 }
 
-// mebibytes prints an amount of memory in whole mebibytes: nodes have odd amounts.
+// mebibytes rounds down, since nodes have odd amounts.
 func mebibytes(bytes int64) string { return fmt.Sprintf("%dMi", bytes>>20) }

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// asking lets the first implementation ask for so much of a resource; for an amount of "" it says none.
+// asking requests a resource; an amount of "" leaves it out.
 func asking(name, amount string) func(*v1alpha1.BenchmarkRunSpec) {
 	return func(s *v1alpha1.BenchmarkRunSpec) {
 		own := v1alpha1.ResourceAmount{Name: name}
@@ -84,7 +84,7 @@ func TestARunIsRefusedWhereNoNodeHasItsResources(t *testing.T) {
 	}
 }
 
-// The blocks share the node of the run's first trial, whichever implementation it measures.
+// The blocks share the node of the first trial, whichever implementation it measures.
 func TestOneNodeHasTheResourcesOfAllServersOfARun(t *testing.T) {
 	node := func(name string, milliCPU int64, has map[string]int64) Node {
 		return Node{Name: name, MilliCPU: milliCPU, Resources: has}

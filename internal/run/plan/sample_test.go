@@ -20,7 +20,7 @@ func read(t *testing.T, text []byte) v1alpha1.BenchmarkRun {
 	return run
 }
 
-// The demo ends in a verdict, within the three minutes that a newcomer waits.
+// The demo must end in a verdict within three minutes.
 func TestTheQuickSampleIsPlannedToEndInAVerdictWithinThreeMinutes(t *testing.T) {
 	text, err := os.ReadFile("../../../config/samples/quick.yaml")
 	if err != nil {

@@ -1,2 +1,2 @@
-// Package progress holds what a run tells while it goes on, and how it has ended: the same on one machine and on a cluster. It prints nothing.
+// Package progress describes a run's progress and ending, for one machine and clusters alike. It prints nothing.
 package progress

@@ -13,74 +13,73 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// Event is something that has happened in a run, for people to see.
+// Event is something that happened in a run, for users.
 type Event struct {
-	// Kind is what has happened.
 	Kind EventKind
-	// Trial is the trial that it is about; nil if it is about the run.
+	// Trial is nil if the event concerns the run.
 	Trial *record.PlannedTrial
-	// Blocks is how many are planned, Repeats how many repeat blocks were begun.
+	// Blocks counts planned blocks, Repeats the repeat blocks begun.
 	Blocks, Repeats int32
-	// Cell is the cell that is measured, as timetables call it; empty before and between.
+	// Cell is the current cell's timetable name; empty before and between cells.
 	Cell string
-	// Done and All count cells, or trials where WholeTrials is true: they have no cells.
+	// Done and All count cells, or trials if WholeTrials (trials without cells).
 	Done, All   int
 	WholeTrials bool
-	// Left is about how long the run will still take.
+	// Left is the estimated remaining time.
 	Left time.Duration
-	// Results are what a measured trial, or the cells that have finished, have found.
+	// Results are those of a measured trial or of finished cells.
 	Results []Result
-	// Troubles says which blocks were disturbed, and by what; empty if none was.
+	// Troubles says which blocks were disturbed, and by what; empty if none.
 	Troubles string
 	// Message is a sentence.
 	Message string
 }
 
-// EventKind is what has happened.
+// EventKind is the kind of an event.
 type EventKind int
 
 const (
-	// EventProgress tells how far the run is: the only event that is replaced by the next one of its kind.
+	// EventProgress is the only event that the next one of its kind replaces.
 	EventProgress EventKind = iota
-	// EventFinished tells what cells have found, before their trial has ended.
+	// EventFinished has results of cells before their trial ends.
 	EventFinished
 	// EventNote is a sentence about the run.
 	EventNote
-	// EventMeasured tells what a trial has found.
+	// EventMeasured has the results of a trial.
 	EventMeasured
-	// EventFailed tells why a trial, or an attempt at it, has failed.
+	// EventFailed says why a trial or an attempt failed.
 	EventFailed
 )
 
 // Result is one value of a trial.
 type Result struct {
-	// Name is the cell's, or the row's.
+	// Name is the cell's or the row's.
 	Name  string
 	Value float64
 	Unit  string
-	// P99Micros is the 99th percentile of latencies, in microseconds; nil if it is unknown.
+	// P99Micros is the 99th percentile of latency in microseconds; nil if unknown.
 	P99Micros *float64
 	// Failed says why there is no value; empty if there is one.
 	Failed string
 }
 
-// Ending is how a run has ended.
+// Ending is how a run ended.
 type Ending struct {
 	conduct.Outcome
-	// Verdict is what the report says; nil without one.
+	// Verdict is the report's; nil without one.
 	Verdict *conduct.Verdict
-	// Counts is true if anything that was measured counts.
+	// Counts is true if any measurement counts.
 	Counts bool
-	// Gated is true if the run has objectives, which then decide whether it has succeeded.
+	// Gated means that objectives decide about success.
 	Gated bool
-	// Report is the path of the page for people; empty without one.
+	// Report is the page's path; empty without one.
 	Report string
-	// Interrupted is true if somebody ended the run before it was complete.
+	// Interrupted means that someone ended the run early.
 	Interrupted bool
 }
 
-// Open is the reason why a run that has succeeded gives no answer: nothing that was measured counts, or, where no objective decides, a comparison
-// has no verdict. It is empty if the run gives one.
+// Open says why a successful run gives no answer: nothing counts or, without objectives, a comparison has no verdict.
+// Empty if it gives one.
 func (e Ending) Open() string {
 	switch {
 	case !e.Counts:
@@ -91,10 +90,10 @@ func (e Ending) Open() string {
 	return ""
 }
 
-// maxTroubles bounds how many disturbances are named where people follow a run: the report has all.
+// maxTroubles bounds the named disturbances; the report has all.
 const maxTroubles = 3
 
-// Troubles says what has disturbed the blocks of a table, and which trials were lost: the codes of the reasons by block, in order.
+// Troubles says what disturbed blocks and which trials were lost: the reasons' codes by block, in order.
 func Troubles(table analysis.Table, trials conduct.Trials) string {
 	disturbed, found := table.DisturbedBlocks(), Codes(table)
 	for _, t := range trials {
@@ -106,7 +105,7 @@ func Troubles(table analysis.Table, trials conduct.Trials) string {
 	return Disturbed(disturbed, found)
 }
 
-// Codes are those of the reasons that have disturbed cells of a table, by block.
+// Codes returns the codes of external reasons in a table's disturbed cells, by block.
 func Codes(table analysis.Table) map[int32][]string {
 	found := map[int32][]string{}
 	add := func(c validity.Cell) {
@@ -132,12 +131,12 @@ func Codes(table analysis.Table) map[int32][]string {
 	return found
 }
 
-// Repeated says that a repeat block begins, and for which blocks.
+// Repeated announces a repeat block and its cause.
 func Repeated(troubles string, repeat int32) string {
 	return fmt.Sprintf("disturbed: %s: repeat block %d is measured", troubles, repeat)
 }
 
-// Disturbed names blocks, in order and each once, with the codes of what has disturbed them; empty if none was.
+// Disturbed names each block once, in order, with its codes; empty if none.
 func Disturbed(blocks []int32, found map[int32][]string) string {
 	blocks = slices.Compact(slices.Sorted(slices.Values(blocks)))
 	var texts []string

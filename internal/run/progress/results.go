@@ -9,11 +9,10 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// p99 is the quantile of latencies that people see while a run goes on.
+// p99 is the quantile that users see during a run.
 const p99 = 0.99
 
-// Results are the values of a trial, in their order: throughput and latency of each cell, over all generators, and the rows that are compared
-// as they are.
+// Results returns a trial's values in order: throughput and latency of each cell over all generators, and the rows.
 func Results(d record.TrialData) []Result {
 	var out []Result
 	for _, c := range d.Manifest.Cells {
@@ -33,7 +32,7 @@ func Results(d record.TrialData) []Result {
 	return out
 }
 
-// throughput is that of a server in a cell, with its latency. Of a duet, whose servers take turns, the name says which server it is.
+// throughput returns a server's result in a cell. In a duet, the name includes the server.
 func throughput(d record.TrialData, planned record.Cell, server int) Result {
 	cell := timetable.CellName(planned)
 	name := cell
@@ -49,18 +48,18 @@ func throughput(d record.TrialData, planned record.Cell, server int) Result {
 		}
 	}
 	found := ResultOf(name, runs)
-	all := max(int(planned.Generators), len(d.Generators)) // The last ones may have left nothing at all.
+	all := max(int(planned.Generators), len(d.Generators)) // The last ones may have left nothing.
 	if missing := all - len(runs); missing > 0 && len(runs) > 0 && found.Failed == "" {
 		found.Failed = fmt.Sprintf("%d of %d generators have no record of it", missing, all)
 	}
-	// Of a duet, whose servers wait for each other, the report has no latencies either.
+	// A duet's report has no latencies either, since its servers wait for each other.
 	if len(d.Manifest.Servers) > 1 || found.Failed != "" {
 		found.P99Micros = nil
 	}
 	return found
 }
 
-// ResultOf is what the generators of a cell have found together.
+// ResultOf combines the generators of a cell.
 func ResultOf(name string, runs []record.CellRun) Result {
 	found := Result{Name: name, Unit: "requests/s"}
 	spread, parts := measured.Distributions{}, 0
@@ -88,7 +87,7 @@ func ResultOf(name string, runs []record.CellRun) Result {
 	return found
 }
 
-// p99Of is the 99th percentile of the latencies that count first; nil if it is unknown.
+// p99Of returns the 99th percentile of the preferred latencies; nil if unknown.
 func p99Of(spread measured.Distributions) *float64 {
 	kind, own := spread.First(measured.Preferred...)
 	if own == nil {

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// cellRun is a cell of a load on ten connections, as a generator lived it.
 func cellRun(server int, m *record.Measurement, active time.Duration, failed string) record.CellRun {
 	return record.CellRun{Point: record.Point{Load: "sweep", Connections: 10}, Server: server, Measurement: m, ActiveNanos: active.Nanoseconds(), Error: failed}
 }
@@ -82,7 +81,6 @@ func TestTheThroughputOfACellIsThatOfAllItsGenerators(t *testing.T) {
 	}
 }
 
-// latencyOf is a distribution of a number of equal latencies.
 func latencyOf(t *testing.T, micros int64, count int64) []record.Latency {
 	t.Helper()
 	var h histogram.Histogram

@@ -1,6 +1,5 @@
-// Package publish makes a run's report from what lies in the object store - the run itself, the earlier runs that its objectives name,
-// and the noise floor of its machine - and puts it there. The operator and the command line share it, so that a report made again is
-// the same report.
+// Package publish makes a run's report from the object store (the run, the earlier runs of its objectives, and its
+// machine's noise floor) and stores it. Operator and command line share it, so a repeated report is identical.
 package publish
 
 import (
@@ -22,13 +21,13 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// Outcome is a run's table, and its report in every form; the first is the page for people.
+// Outcome is a run's table and its report in every form, the page first.
 type Outcome struct {
 	Table analysis.Table
 	Files []report.File
 }
 
-// ErrReport means that trying again would fail in the same way.
+// ErrReport means that a retry would fail in the same way.
 var ErrReport = errors.New("making the report")
 
 // Make reads a run and makes its report.
@@ -48,7 +47,7 @@ func Make(ctx context.Context, store artifact.Runs, runPrefix string) (Outcome, 
 	return o, err
 }
 
-// Analyse makes the table of a run that was read. Its error is an ErrReport.
+// Analyse makes the table of a run. Its error is an ErrReport.
 func Analyse(data record.RunData) (table analysis.Table, err error) {
 	err = compute(func() error {
 		table, err = analysis.Analyse(data)
@@ -57,7 +56,7 @@ func Analyse(data record.RunData) (table analysis.Table, err error) {
 	return table, err
 }
 
-// compute does what follows from records alone, so that no second try would end otherwise: not even where it panics.
+// compute turns errors and panics into ErrReport: the input is fixed, so a retry cannot help.
 func compute(something func() error) error {
 	if err := util.Guard(something); err != nil {
 		return fmt.Errorf("%w: %w", ErrReport, err)
@@ -65,8 +64,8 @@ func compute(something func() error) error {
 	return nil
 }
 
-// Put stores a report's files side by side, in a folder that is named by the digest of them all, and returns the place of the first. It
-// is written last: where it is, the others are.
+// Put stores a report's files in a folder named by their common digest, and returns the first file's place. That file
+// is written last, so if it exists, the others do.
 func Put(ctx context.Context, store artifact.Writer, runPrefix string, files []report.File) (record.Artifact, error) {
 	page, others := files[0], files[1:]
 	all := sha256.New()
@@ -83,14 +82,14 @@ func Put(ctx context.Context, store artifact.Writer, runPrefix string, files []r
 	return store.Put(ctx, artifact.ReportKey(runPrefix, folder, page.Name), page.ContentType, page.Body)
 }
 
-// Reported is a stored report: its page for people, the table that it was made from, and what it says.
+// Reported is a stored report: its page, table and verdict.
 type Reported struct {
 	Page    record.Artifact
 	Table   analysis.Table
 	Verdict conduct.Verdict
 }
 
-// Report makes the report of a run from what is stored of it and stores it, with the noise floor that the run has found, if it has.
+// Report makes and stores the report of a run, with its noise floor if it found one.
 func Report(ctx context.Context, store artifact.Objects, runPrefix, uid string) (Reported, error) {
 	o, err := Make(ctx, store, runPrefix)
 	if err != nil {
@@ -117,7 +116,8 @@ func Report(ctx context.Context, store artifact.Objects, runPrefix, uid string) 
 	return made, nil
 }
 
-// Once stores a manifest. One that is there already was written by an operator that ended before it could say so, maybe of another version: it holds.
+// Once stores a manifest. An existing one is kept: an operator, perhaps of another version, wrote it and ended before
+// it could record that.
 func Once(ctx context.Context, store artifact.Bucket, key string, manifest any) (record.Artifact, error) {
 	stored, err := store.PutJSON(ctx, key, manifest)
 	if errors.Is(err, artifact.ErrExists) {
@@ -126,7 +126,8 @@ func Once(ctx context.Context, store artifact.Bucket, key string, manifest any) 
 	return stored, err
 }
 
-// PutPlan stores the plan of a run, and checks on it what not every store does: that it says what it holds, and does not overwrite it.
+// PutPlan stores a run's plan and checks two properties of the store: it returns what it holds, and it does not
+// overwrite.
 func PutPlan(ctx context.Context, store artifact.Bucket, runPrefix string, p plan.Plan) error {
 	const contentType = "application/json"
 	body := p.JSON()
@@ -140,7 +141,7 @@ func PutPlan(ctx context.Context, store artifact.Bucket, runPrefix string, p pla
 	return store.CheckWriteOnce(ctx, stored.Key, contentType, body)
 }
 
-// Plan reads the plan that a run has stored when it began. hash is that of the plan, which is the SHA-256 of the object; empty if it is not known.
+// Plan reads a run's stored plan. hash is its SHA-256; empty if unknown.
 func Plan(ctx context.Context, store artifact.Runs, runPrefix, hash string) (plan.Plan, error) {
 	key := artifact.PlanKey(runPrefix)
 	raw, err := store.Get(ctx, key, hash)
@@ -171,8 +172,8 @@ func Trial(ctx context.Context, store artifact.Bucket, key string) (record.Trial
 	return m, stored, nil
 }
 
-// TrialIn reads the manifest of a trial from the first of some attempts that has one. What cannot be read of one is passed over, and what a key
-// that may not list is denied, since it hears so of all that is missing; a store that is away is not.
+// TrialIn reads a trial's manifest from the first attempt with one. It skips unreadable manifests and denied access
+// (the answer for missing objects without list permission), but not an unavailable store.
 func TrialIn(ctx context.Context, store artifact.Bucket, runPrefix, trial string, from, attempts int32) (m record.TrialManifest, stored record.Artifact, err error) {
 	for attempt := from; attempt < from+attempts; attempt++ {
 		if m, stored, err = Trial(ctx, store, artifact.ManifestKey(artifact.TrialPrefix(runPrefix, trial, attempt))); err == nil || !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied) {
@@ -182,7 +183,7 @@ func TrialIn(ctx context.Context, store artifact.Bucket, runPrefix, trial string
 	return m, stored, err
 }
 
-// Read reads all that a report is made from.
+// Read reads everything that a report needs.
 func Read(ctx context.Context, store artifact.Runs, runPrefix string) (record.RunData, error) {
 	data, err := store.Load(ctx, runPrefix)
 	if err != nil {
@@ -193,15 +194,15 @@ func Read(ctx context.Context, store artifact.Runs, runPrefix string) (record.Ru
 	}
 	floor, err := calibration(ctx, store, environment.Fingerprint(data))
 	if errors.Is(err, artifact.ErrMalformed) {
-		// It belongs to the machine, and may be of another version: no run fails for it.
+		// The noise floor is the machine's and may be of another version, so no run fails for it.
 		data.Manifest.Notes, err = append(slices.Clone(data.Manifest.Notes), "no noise floor is known: "+err.Error()), nil
 	}
 	data.Calibration = floor
 	return data, err
 }
 
-// earlier reads the runs that objectives name. One that is not there, is not what a run is, or is partial leaves its objectives undecided; anything
-// else is an error of the store, which may answer when it is asked again.
+// earlier reads the runs that objectives name. A missing, invalid or partial one leaves its objectives undecided;
+// other errors are the store's and may be temporary.
 func earlier(ctx context.Context, store artifact.Runs, data record.RunData) (map[string]record.EarlierRun, error) {
 	var out map[string]record.EarlierRun
 	for _, prefix := range earlierRuns(data.Manifest.Plan.Objectives) {
@@ -223,7 +224,6 @@ func earlier(ctx context.Context, store artifact.Runs, data record.RunData) (map
 	return out, nil
 }
 
-// earlierRuns are the prefixes that objectives name, each once.
 func earlierRuns(objectives []record.Objective) []string {
 	var out []string
 	for _, o := range objectives {
@@ -235,8 +235,8 @@ func earlierRuns(objectives []record.Objective) []string {
 	return slices.Compact(out)
 }
 
-// calibration reads the newest noise floor of a machine; nil if there is none. A key that may read and write but not list, which S3
-// grants apart, knows of none either: reports do without.
+// calibration reads a machine's newest noise floor; nil if none. Credentials without list permission find none, which
+// is fine.
 func calibration(ctx context.Context, store artifact.Runs, fingerprint string) (*record.Calibration, error) {
 	if fingerprint == "" {
 		return nil, nil

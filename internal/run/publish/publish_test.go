@@ -22,7 +22,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact/artifacttest"
 )
 
-// shelf is a store in memory.
 type shelf struct {
 	runs    map[string]record.RunData
 	errs    map[string]error
@@ -99,7 +98,7 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 	}
 }
 
-// Somebody changes the record of a server of an earlier run.
+// Someone changes a server's record of an earlier run.
 func TestARunOfWhichARecordIsCorruptIsReportedInPartAndComparedWithNoLaterOne(t *testing.T) {
 	store, err := artifact.OpenFolder(t.TempDir())
 	if err != nil {
@@ -190,7 +189,7 @@ func TestARunThatIsMoreThanLoadstoneCanTakeEndsInAnErrorToo(t *testing.T) {
 	}
 }
 
-// kept is a store in memory that is written to: bodies by key, and the keys in the order of writing.
+// kept is a writable store in memory: bodies by key, and the keys in order of writing.
 type kept struct {
 	artifact.Writer
 	bodies, types map[string]string
@@ -209,7 +208,6 @@ func (k *kept) Put(_ context.Context, key, contentType string, body []byte) (rec
 	return record.Artifact{Key: key, Bytes: int64(len(body))}, nil
 }
 
-// files is a report of a page and another form of it.
 func files(page, data string) []report.File {
 	return []report.File{{Name: "report.html", ContentType: "text/html", Body: []byte(page)}, {Name: "report.json", ContentType: "application/json", Body: []byte(data)}}
 }

@@ -52,7 +52,7 @@ func TestWhatIsStoredIsWhatTheLibraryStores(t *testing.T) {
 	}
 }
 
-// A decoder's buffers hold what was there before: nothing of it may be seen, whichever histogram is longer, and after an error too.
+// A decoder's reused buffers must not leak earlier contents, not even after an error.
 func TestADecoderForgetsWhatItDecodedBefore(t *testing.T) {
 	var d histogram.Decoder
 	long, short := encoded(t, counted(t, edges())), encoded(t, counted(t, []int64{40}))
@@ -71,14 +71,13 @@ func TestADecoderForgetsWhatItDecodedBefore(t *testing.T) {
 	}
 }
 
-// parts are a stored histogram before it is compressed.
+// parts are a stored histogram before compression.
 type parts struct {
 	cookie, length, digits uint32
 	low, high              uint64
 	counts                 []byte
 	// inflated follows the counts.
-	inflated []byte
-	// outerCookie and missing are of the compressed contents.
+	inflated    []byte
 	outerCookie uint32
 	missing     int
 }
@@ -111,7 +110,6 @@ func (p parts) encode(tb testing.TB) string {
 	return base64.StdEncoding.EncodeToString(out)
 }
 
-// of are counts with the length that is theirs.
 func (p *parts) of(counts []byte) { p.counts, p.length = counts, uint32(len(counts)) }
 
 func TestDecodeRefuses(t *testing.T) {
@@ -173,7 +171,7 @@ func TestDecodeRefusesWhatIsNoEncoding(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares the decoder with the library on whatever is a histogram, and otherwise wants an error and no panic.
+// FuzzDecode compares the decoder with the library on valid histograms; otherwise it expects an error and no panic.
 func FuzzDecode(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{0, 1, 7, 3000} {

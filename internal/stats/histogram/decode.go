@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// The cookies of HdrHistogram's V2 encoding; the bits of wordSize say how counts are stored and are the same for all.
+	// The cookies of HdrHistogram's V2 encoding; the bits of wordSize say how counts are stored and are always the
+	// same.
 	compressedCookie, plainCookie, wordSize = 0x1c849304, 0x1c849303, 0xf0
 	compressedHeader, plainHeader           = 8, 40
-	// maxVarint is the length of the longest count, in bytes.
-	maxVarint = 9
+	maxVarint                               = 9
 )
 
-// Decoder decodes histograms, one after the other, with the same buffers. Its zero value is ready for use.
+// Decoder decodes histograms with reused buffers. Its zero value is ready for use.
 type Decoder struct {
 	text, packed []byte
 	source       bytes.Reader
@@ -28,7 +28,7 @@ type Decoder struct {
 	h            Histogram
 }
 
-// Decode decodes one histogram, which is the caller's to keep.
+// Decode decodes one histogram; the caller owns it.
 func Decode(encoded string) (*Histogram, error) { return new(Decoder).Decode(encoded) }
 
 // Decode decodes a histogram, which is valid until the next call.
@@ -50,7 +50,6 @@ func (d *Decoder) Decode(encoded string) (*Histogram, error) {
 	return &d.h, nil
 }
 
-// unwrap takes off the text encoding and the header of the compressed contents.
 func (d *Decoder) unwrap(encoded string) (packed []byte, err error) {
 	d.text = append(d.text[:0], encoded...)
 	if d.packed, err = base64.StdEncoding.AppendDecode(d.packed[:0], d.text); err != nil {
@@ -83,7 +82,7 @@ func (d *Decoder) inflate(packed []byte) (err error) {
 	return err
 }
 
-// checkHeader refuses another geometry, lest its samples land in the wrong bins, and returns the counts.
+// checkHeader refuses another geometry, which would put samples into wrong bins, and returns the counts.
 func checkHeader(plain []byte) ([]byte, error) {
 	if len(plain) < plainHeader || binary.BigEndian.Uint32(plain)&^wordSize != plainCookie {
 		return nil, errors.New("its contents do not begin as a histogram")
@@ -99,7 +98,7 @@ func checkHeader(plain []byte) ([]byte, error) {
 	return counts, nil
 }
 
-// read replaces the histogram's counts: numbers of samples, or negative numbers of empty bins.
+// read replaces the counts; negative numbers are runs of empty bins.
 func (h *Histogram) read(encoded []byte) error {
 	h.counts, h.total = h.counts[:0], 0
 	for len(encoded) > 0 {
@@ -124,8 +123,8 @@ func (h *Histogram) read(encoded []byte) error {
 	return nil
 }
 
-// varint reads a signed number of seven bits a byte, the least significant first; a ninth byte has all eight. The length is 0 if the
-// number is cut off.
+// varint reads a signed number, seven bits per byte, least significant first; a ninth byte has all eight. The length
+// is 0 if the number is cut off.
 func varint(b []byte) (n int64, length int) {
 	var u uint64
 	for i, c := range b {
@@ -141,5 +140,5 @@ func varint(b []byte) (n int64, length int) {
 	return 0, 0
 }
 
-// unzigzag undoes the encoding in which the lowest bit is the sign.
+// unzigzag decodes a number whose lowest bit is the sign.
 func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }

@@ -1,11 +1,9 @@
-// Package histogram counts latencies, and alone knows how histograms of them are laid out and stored.
+// Package histogram counts latencies, and owns the layout and encoding of their histograms. It is pure.
 //
-// The layout is that of an HdrHistogram of microseconds, from 1 µs to 1 hour with three digits: latencies below 2,048 µs have a bin each,
-// and from there on each doubling of the latency has 1,024 bins. What is stored is HdrHistogram's V2 encoding, compressed, in base64.
+// The layout is HdrHistogram's for 1 µs to 1 hour with three digits: one bin per microsecond below 2,048 µs, then
+// 1,024 bins per doubling. Histograms are stored in HdrHistogram's compressed V2 encoding, in base64.
 //
-// HdrHistogram's own Go package encodes, which happens once a cell. Decoding is done here, since a report merges tens of thousands of
-// histograms: a Decoder keeps its buffers and ends at the last bin with samples, and so merges 128 histograms in a fifth of the time and a
-// twentieth of the memory that the package takes (BenchmarkMerge). The tests hold every answer against that package.
-//
-// The package is pure: it reads no file and no clock.
+// HdrHistogram's Go package encodes, once per cell. Decoding is done here, since a report merges tens of thousands of
+// histograms. A Decoder reuses buffers and ends at the last bin with samples: it merges 128 histograms in a fifth of
+// the time and a twentieth of the memory (BenchmarkMerge). Tests compare every answer with that package.
 package histogram

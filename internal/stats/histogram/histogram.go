@@ -10,14 +10,14 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Histogram counts latencies by bin. Its zero value is empty and ready for use. It is as long as its last bin with samples: a run has
-// tens of thousands of histograms, most of which end far below an hour.
+// Histogram counts latencies by bin. Its zero value is empty and ready for use. It ends at its last bin with samples,
+// since most of a run's tens of thousands of histograms end far below an hour.
 type Histogram struct {
 	counts []int64
 	total  int64
 }
 
-// Record counts samples of a latency. What is shorter than a microsecond is counted as one.
+// Record counts samples of a latency. Latencies below a microsecond count as one.
 func (h *Histogram) Record(micros, samples int64) error {
 	if samples < 0 {
 		return fmt.Errorf("recording %d samples of %d µs: a count cannot be negative", samples, micros)
@@ -35,7 +35,7 @@ func (h *Histogram) Record(micros, samples int64) error {
 	return nil
 }
 
-// Add adds the samples of another histogram, bin by bin.
+// Add adds another histogram, bin by bin.
 func (h *Histogram) Add(o *Histogram) {
 	h.reach(len(o.counts))
 	for i, n := range o.counts {
@@ -44,17 +44,16 @@ func (h *Histogram) Add(o *Histogram) {
 	h.total += o.total
 }
 
-// reach makes room for a number of bins.
 func (h *Histogram) reach(bins int) {
 	if more := bins - len(h.counts); more > 0 {
 		h.counts = append(h.counts, make([]int64, more)...)
 	}
 }
 
-// Samples is the number of all samples.
+// Samples returns the number of samples.
 func (h *Histogram) Samples() int64 { return h.total }
 
-// Bins are the bins that hold samples, in ascending order, and how many each holds.
+// Bins returns the bins with samples in ascending order, and their counts.
 func (h *Histogram) Bins() iter.Seq2[Bin, int64] {
 	return func(yield func(Bin, int64) bool) {
 		for i, n := range h.counts {
@@ -90,7 +89,7 @@ func (h *Histogram) StandardDeviation() float64 {
 	return math.Sqrt(squares / float64(h.total))
 }
 
-// Min is the lower end of the first bin with samples, in microseconds; 0 without samples.
+// Min returns the lower end of the first bin with samples, in microseconds; 0 without samples.
 func (h *Histogram) Min() int64 {
 	for b := range h.Bins() {
 		return b.Low
@@ -98,7 +97,7 @@ func (h *Histogram) Min() int64 {
 	return 0
 }
 
-// Max is the upper end of the last bin with samples, in microseconds; 0 without samples.
+// Max returns the upper end of the last bin with samples, in microseconds; 0 without samples.
 func (h *Histogram) Max() int64 {
 	for i, n := range slices.Backward(h.counts) {
 		if n > 0 {
@@ -108,18 +107,18 @@ func (h *Histogram) Max() int64 {
 	return 0
 }
 
-// Quantile is the upper end of the bin that holds the rank nearest to qN of N samples, in microseconds; 0 without samples. So
-// HdrHistogram's own programs round.
+// Quantile returns the upper end of the bin with the rank nearest to qN of N samples, in microseconds; 0 without
+// samples. HdrHistogram's programs round the same way.
 func (h *Histogram) Quantile(q float64) int64 {
 	nearest := int64(q*float64(h.total) + 0.5)
 	b, _ := h.Ranks().Bin(min(max(nearest, 1), h.total))
 	return b.High
 }
 
-// Ranks are a histogram's running sums, in which the bin of a rank is found by halves.
+// Ranks are running sums, for binary search of a rank.
 type Ranks []int64
 
-// Ranks sums up the samples that the histogram holds now.
+// Ranks sums the current samples.
 func (h *Histogram) Ranks() Ranks {
 	sums := make(Ranks, len(h.counts))
 	var sum int64
@@ -130,7 +129,7 @@ func (h *Histogram) Ranks() Ranks {
 	return sums
 }
 
-// Bin is the bin that holds the sample of a rank, from 1, in ascending order; false if there are fewer samples.
+// Bin returns the bin of the sample with a rank, from 1, in ascending order; false if there are fewer samples.
 func (r Ranks) Bin(rank int64) (b Bin, ok bool) {
 	i, _ := slices.BinarySearch(r, rank)
 	if i == len(r) {
@@ -140,21 +139,21 @@ func (r Ranks) Bin(rank int64) (b Bin, ok bool) {
 }
 
 const (
-	// HighestMicros is the longest latency of the range: one hour.
+	// HighestMicros is the longest latency: one hour.
 	HighestMicros = 3_600_000_000
 	lowestMicros  = 1
 	digits        = 3
 
 	halfMagnitude = 10
 	half          = 1 << halfMagnitude
-	// maxBins is 2,048 and 1,024 for each of the 21 doublings up to more than an hour.
+	// maxBins is 2,048 plus 1,024 for each of the 21 doublings up to more than an hour.
 	maxBins = 23 * half
 )
 
-// Bin is a range of latencies that are counted together, in whole microseconds from Low to High.
+// Bin is a range of latencies counted together, in whole microseconds from Low to High.
 type Bin struct{ Low, High int64 }
 
-// BinOf is the bin that holds a latency, in microseconds.
+// BinOf returns the bin of a latency, in microseconds.
 func BinOf(micros int64) Bin { return binAt(indexOf(micros)) }
 
 func binAt(index int) Bin {
@@ -168,10 +167,9 @@ func indexOf(micros int64) int {
 	return int(micros>>doubling) + doubling*half
 }
 
-// middle stands for every sample of the bin.
 func (b Bin) middle() float64 { return float64(b.Low + (b.High-b.Low+1)/2) }
 
-// Encode is the histogram as it is stored.
+// Encode returns the histogram in its stored form.
 func (h *Histogram) Encode() (string, error) {
 	text, err := hdrhistogram.Import(&hdrhistogram.Snapshot{
 		LowestTrackableValue: lowestMicros, HighestTrackableValue: HighestMicros, SignificantFigures: digits, Counts: h.counts,

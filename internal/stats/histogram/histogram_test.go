@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// draw makes samples from 1 µs to an hour, most of them near a millisecond.
+// draw makes samples from 1 µs to an hour, most near a millisecond.
 func draw(rng *rand.Rand, n int) []int64 {
 	var out []int64
 	for range n {
@@ -20,7 +20,7 @@ func draw(rng *rand.Rand, n int) []int64 {
 	return out
 }
 
-// edges are the latencies around which the width of the bins changes, and the ends of the range.
+// edges are latencies where the bin width changes, and the ends of the range.
 func edges() []int64 {
 	out := []int64{1, 2, histogram.HighestMicros - 1, histogram.HighestMicros}
 	for v := int64(1024); v < histogram.HighestMicros; v *= 2 {
@@ -40,7 +40,7 @@ func counted(tb testing.TB, samples []int64) *histogram.Histogram {
 	return h
 }
 
-// library counts the same with HdrHistogram's own package.
+// library counts with HdrHistogram's own package.
 func library(tb testing.TB, samples []int64) *hdrhistogram.Histogram {
 	tb.Helper()
 	h := hdrhistogram.New(1, histogram.HighestMicros, 3)
@@ -52,7 +52,6 @@ func library(tb testing.TB, samples []int64) *hdrhistogram.Histogram {
 	return h
 }
 
-// bars are the bins with samples.
 func bars(h *histogram.Histogram) (out []hdrhistogram.Bar) {
 	for b, n := range h.Bins() {
 		out = append(out, hdrhistogram.Bar{From: b.Low, To: b.High, Count: n})
@@ -60,7 +59,6 @@ func bars(h *histogram.Histogram) (out []hdrhistogram.Bar) {
 	return out
 }
 
-// libraryBars are those of the library.
 func libraryBars(h *hdrhistogram.Histogram) (out []hdrhistogram.Bar) {
 	for _, b := range h.Distribution() {
 		if b.Count > 0 {
@@ -70,7 +68,7 @@ func libraryBars(h *hdrhistogram.Histogram) (out []hdrhistogram.Bar) {
 	return out
 }
 
-// sets are samples of which a histogram and the library's must say the same.
+// sets are samples for which a histogram and the library must agree.
 func sets() map[string][]int64 {
 	rng := rand.New(rand.NewPCG(3, 1))
 	return map[string][]int64{
@@ -144,7 +142,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Whatever way samples are split, the sum of the parts is the histogram of all.
+// However samples are split, the sum of the parts equals the whole.
 func TestAddEqualsOneHistogramOfAllSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	for range 3 {

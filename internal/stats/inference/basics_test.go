@@ -68,8 +68,8 @@ func TestTheWidthOfAnEstimateIsThatOfItsSamples(t *testing.T) {
 	}
 }
 
-// enumerated is the probability that at least k of n blocks are missed by one of two servers and none by the other, counted block by block.
-// Each misses a block alone with the given probability.
+// enumerated is the probability that one of two servers misses at least k of n blocks and the other none, enumerated
+// block by block. Each misses a block alone with the given probability.
 func enumerated(n, k int, alone float64) float64 {
 	var walk func(left, one, other int) float64
 	walk = func(left, one, other int) float64 {
@@ -94,7 +94,7 @@ func TestOneSidedCountsEveryPatternOfBlocks(t *testing.T) {
 	}
 }
 
-// What is asked is the worst case. It is that of a quarter each as long as more than half of the blocks are missed.
+// The worst case is a quarter each, as long as more than half of the blocks are missed.
 func TestOneSidedIsTheWorstCaseOfMostBlocks(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for k := n/2 + 1; k <= n; k++ {

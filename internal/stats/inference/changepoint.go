@@ -7,33 +7,36 @@ import (
 )
 
 const (
-	// far is how many median absolute deviations from the median a value counts at most: five standard deviations of a normal distribution.
+	// far is the most that a value counts, in median absolute deviations from the median: five standard deviations of
+	// a normal distribution.
 	far = 5 * 1.4826
-	// grains is how many steps there are between the least and the largest value of a part whose steps are measured, and fine of one whose step is
-	// placed: the sum of so many values does not overflow.
+	// grains is the number of steps between the least and the largest value when steps are measured, fine when one is
+	// placed. The sum of so many values does not overflow.
 	grains, fine = 1 << 20, 1 << 40
 )
 
 // MinSide is the least number of values on either side of a point.
 const MinSide = 3
 
-// resolution is how many permutations there are for each that may be as extreme as the series by chance.
+// resolution is the number of permutations for each that chance may make as extreme as the series.
 const resolution = 2
 
 // Point is a change of level.
 type Point struct {
 	// At is the index of the first value of the new level.
 	At int `json:"at"`
-	// Before and After are the medians of the two levels, from the point before to the point after, and their numbers of values.
+	// Before and After are the medians of the two levels, each as far as the neighbouring point; BeforeN and AfterN
+	// are their numbers of values.
 	Before  float64 `json:"before"`
 	After   float64 `json:"after"`
 	BeforeN int     `json:"beforeN"`
 	AfterN  int     `json:"afterN"`
-	// P is the share of permutations of its part of the series in which some step is as large.
+	// P is the share of permutations of its part of the series with a step as large.
 	P float64 `json:"p"`
 }
 
-// Fewest is how many values a series needs for any step to be found: with fewer, chance orders them so more often than alpha.
+// Fewest returns the least number of values in which a step can be found: with fewer, chance orders them so more
+// often than alpha.
 func Fewest(alpha float64) int {
 	n, ways := 2*MinSide, 20.0 // The number of ways in which half of six values can come first.
 	for 2/ways > alpha {
@@ -43,7 +46,7 @@ func Fewest(alpha float64) int {
 	return n
 }
 
-// Find returns the points of a series in their order. Values are finite; alpha is between 0 and 1.
+// Find returns the points of a series in order. Values are finite; alpha is between 0 and 1.
 func Find(values []float64, alpha float64) []Point {
 	var points []Point
 	var part func(from, to int)
@@ -74,7 +77,6 @@ func Find(values []float64, alpha float64) []Point {
 	return points
 }
 
-// around is from where to where the two levels of a point reach.
 func around(points []Point, i, n int) (from, to int) {
 	to = n
 	if i > 0 {
@@ -86,8 +88,8 @@ func around(points []Point, i, n int) (from, to int) {
 	return from, to
 }
 
-// place is where the one step of a part fits best: where its values are nearest to the medians of their sides. Bisection by itself is drawn towards
-// the middle of what it divides.
+// place finds where the one step of a part fits best: where values are nearest to the medians of their sides.
+// Bisection alone is drawn to the middle.
 func place(values []float64, from, to int) int {
 	part := values[from:to]
 	s := newScan(grained(part, slices.Min(part), slices.Max(part), fine))
@@ -108,20 +110,18 @@ func median(values []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// scan measures the steps of a part of a series, and of its permutations.
+// scan measures the steps of a part of a series and of its permutations.
 type scan struct {
-	// order has the index of each value among the distinct values, from 1 on.
+	// order has each value's index among the distinct values, from 1.
 	order []int
-	// levels are the distinct values, and away the sum of the distances of each from all values; both from 1 on.
+	// levels are the distinct values, away each one's summed distance from all values; both from 1.
 	levels, away []int64
-	// pairs is the sum of the distances of all pairs.
-	pairs int64
-	tree  []node
-	// all is how many values the tree holds, and their sum.
-	all node
+	pairs        int64
+	tree         []node
+	all          node
 }
 
-// node is a node of a Fenwick tree: how many values it holds, and their sum.
+// node is a node of a Fenwick tree.
 type node struct{ count, sum int64 }
 
 func newScan(whole []int64) *scan {
@@ -140,8 +140,8 @@ func newScan(whole []int64) *scan {
 	return s
 }
 
-// wholeOf are values as whole numbers, from the least to the largest. What lies far from the median is drawn nearer first: an outlier must not
-// hide a step. Where more than half of the values are the same, there is no measure of what is far.
+// wholeOf returns values as whole numbers. Values far from the median are drawn nearer first, so an outlier hides no
+// step. If more than half of the values are equal, nothing counts as far.
 func wholeOf(values []float64) []int64 {
 	mid := median(values)
 	var from []float64
@@ -155,7 +155,6 @@ func wholeOf(values []float64) []int64 {
 	return grained(values, low, high, grains)
 }
 
-// grained are values as numbers of steps from low, of which there are some up to high.
 func grained(values []float64, low, high, steps float64) []int64 {
 	var whole []int64
 	for _, v := range values {
@@ -168,7 +167,6 @@ func grained(values []float64, low, high, steps float64) []int64 {
 	return whole
 }
 
-// add puts a value into the tree.
 func (s *scan) add(value int) {
 	s.all.count++
 	s.all.sum += s.levels[value]
@@ -178,7 +176,7 @@ func (s *scan) add(value int) {
 	}
 }
 
-// upTo is how many values of the tree come up to one, and their sum.
+// upTo returns the number and the sum of the tree's values up to one.
 func (s *scan) upTo(value int) (count, sum int64) {
 	for i := value; i > 0; i -= i & -i {
 		count += s.tree[i].count
@@ -187,14 +185,14 @@ func (s *scan) upTo(value int) (count, sum int64) {
 	return count, sum
 }
 
-// distance is the sum of the distances of a value from those of the tree.
+// distance returns the summed distance of a value from those in the tree.
 func (s *scan) distance(value int) int64 {
 	count, sum := s.upTo(value)
 	r := s.levels[value]
 	return r*count - sum + (s.all.sum - sum) - r*(s.all.count-count)
 }
 
-// lowest is the sum of some of the lowest values of the tree.
+// lowest returns the sum of the lowest values in the tree.
 func (s *scan) lowest(number int64) int64 {
 	at, sum := 0, int64(0)
 	for step := 1 << bits.Len(uint(len(s.tree))); step > 0; step >>= 1 {
@@ -208,7 +206,7 @@ func (s *scan) lowest(number int64) int64 {
 	return sum
 }
 
-// deviations are the sums of the distances of the first values of an order from their median, by how many values those are.
+// deviations returns, for each number of first values, their summed distance from their median.
 func (s *scan) deviations(order []int) []int64 {
 	s.empty()
 	all := []int64{0}
@@ -220,14 +218,13 @@ func (s *scan) deviations(order []int) []int64 {
 	return all
 }
 
-// empty takes all values out of the tree.
 func (s *scan) empty() {
 	clear(s.tree)
 	s.all = node{}
 }
 
-// sides goes through the places of a step in an order of the values, until one is enough: with how many values come before it, and the sums of the
-// distances of the pairs on either side.
+// sides visits the places of a step in an order, until enough returns true, with the number of values before it and
+// the summed pair distances on either side.
 func (s *scan) sides(order []int, enough func(at int, left, right int64) bool) {
 	s.empty()
 	left, right := int64(0), s.pairs
@@ -242,7 +239,7 @@ func (s *scan) sides(order []int, enough func(at int, left, right int64) bool) {
 	}
 }
 
-// best is the largest step of an order of the values: the index of its first value, and its energy.
+// best returns the largest step of an order: the index of its first value, and its energy.
 func (s *scan) best(order []int) (at int, energy float64) {
 	energy = math.Inf(-1)
 	n := int64(len(order))
@@ -255,7 +252,7 @@ func (s *scan) best(order []int) (at int, energy float64) {
 	return at, energy
 }
 
-// weights are those by which the sums of either side lower the energy of a step, by its place; see energyOf.
+// weights returns how much the sums of either side lower the energy of a step, by place; see energyOf.
 func weights(values int) (left, right []float64) {
 	all := float64(values)
 	left, right = make([]float64, values), make([]float64, values)
@@ -266,15 +263,15 @@ func weights(values int) (left, right []float64) {
 	return left, right
 }
 
-// energyOf is the statistic of a step between m and n values, from the sums of the distances of the pairs on either side, and of all pairs. The
-// conversions keep machines from fusing operations, which would round in another way.
+// energyOf is the statistic of a step between m and n values, from the summed distances of the pairs on either side,
+// and of all pairs. The conversions prevent fused operations, which round differently.
 func energyOf(m, n, left, right, pairs int64) float64 {
 	between := 2 * float64(pairs-left-right) / float64(m*n)
 	within := 2*float64(left)/float64(m*(m-1)) + 2*float64(right)/float64(n*(n-1))
 	return float64(float64(m*n)/float64(m+n)) * float64(between-within)
 }
 
-// test returns the largest step, and the share of orders of the same values that have one as large; 1 as soon as it must be more than alpha.
+// test returns the largest step, and the share of permutations with one as large; 1 as soon as it must exceed alpha.
 func (s *scan) test(alpha float64) (at int, p float64) {
 	at, energy := s.best(s.order)
 	permutations := int(math.Ceil(resolution/alpha)) - 1
@@ -293,8 +290,8 @@ func (s *scan) test(alpha float64) (at int, p float64) {
 	return at, p
 }
 
-// comparing finds whether an order has a step of some energy. Nearly all places of nearly all orders have far less, for which three products will do:
-// what these may be wrong by is less than the slack.
+// comparing returns a function that reports whether an order has a step of this energy. Three products rule out
+// nearly all places; their error is below the slack.
 func (s *scan) comparing(energy float64) func(order []int) bool {
 	n := int64(len(s.order))
 	lefts, rights := weights(len(s.order))
@@ -322,7 +319,7 @@ func (s *scan) seed() uint64 {
 	return h
 }
 
-// generator is SplitMix64: the same numbers on every machine, and in every version of this program.
+// generator is SplitMix64: the same numbers on every machine and in every version.
 type generator uint64
 
 func (g *generator) next() uint64 {
@@ -333,7 +330,7 @@ func (g *generator) next() uint64 {
 	return z ^ z>>31
 }
 
-// shuffle puts values into a random order (Fisher and Yates).
+// shuffle permutes values (Fisher and Yates).
 func (g *generator) shuffle(values []int) {
 	for i := len(values) - 1; i > 0; i-- {
 		j, _ := bits.Mul64(g.next(), uint64(i+1))

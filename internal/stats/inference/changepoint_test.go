@@ -12,7 +12,7 @@ import (
 
 const alpha = 0.01
 
-// noisy has a mean for each value, with a normal noise of 1 %.
+// noisy adds a normal noise of 1 % to each mean.
 func noisy(seed uint64, means ...float64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for i := range means {
@@ -21,10 +21,9 @@ func noisy(seed uint64, means ...float64) []float64 {
 	return means
 }
 
-// level has n times the same mean.
 func level(mean float64, n int) []float64 { return slices.Repeat([]float64{mean}, n) }
 
-// creep grows by 1 % from value to value.
+// creep grows by 1 % per value.
 func creep(n int) []float64 {
 	var all []float64
 	for i := range n {
@@ -86,7 +85,8 @@ func TestAPointKnowsItsLevels(t *testing.T) {
 	}
 }
 
-// A step that can hardly be seen fits best where the values are nearest to the medians of their sides, which is looked up here in the plainest way.
+// A faint step fits best where values are nearest to the medians of their sides; this test searches in the simplest
+// way.
 func TestAStepIsPlacedWhereItFitsBest(t *testing.T) {
 	away := func(values []float64) float64 {
 		s := slices.Sorted(slices.Values(values))
@@ -143,7 +143,8 @@ func TestTheSameSeriesHasTheSamePoints(t *testing.T) {
 	}
 }
 
-// With a true rate of 1 %, 40 or more of 2,000 series have a probability of 5e-5; the seeds are fixed, so that the count is, too.
+// With a true rate of 1 %, 40 or more of 2,000 series have a probability of 5e-5. The seeds are fixed, so the count
+// is too.
 func TestNoiseIsAccusedAsSeldomAsItIsSaid(t *testing.T) {
 	for name, draw := range map[string]func(*rand.Rand) float64{
 		"normal":          (*rand.Rand).NormFloat64,

@@ -6,47 +6,48 @@ import (
 	"slices"
 )
 
-// MinPairs is the number of pairs from which on a spread is worth printing.
+// MinPairs is the least number of pairs whose spread is worth printing.
 const MinPairs = 3
 
-// Span is a figure that is known to lie between two ends: Mid is its best guess.
+// Span is a value known to lie between two ends; Mid is the best guess.
 type Span struct{ Low, Mid, High float64 }
 
-// Exactly is a span without width.
+// Exactly returns a span without width.
 func Exactly(v float64) Span { return Span{v, v, v} }
 
-// LogRatio is the log of a / b.
+// LogRatio returns the log of a / b.
 func LogRatio(a, b Span) Span {
 	return Span{math.Log(a.Low / b.High), math.Log(a.Mid / b.Mid), math.Log(a.High / b.Low)}
 }
 
-// Sample is the log of the ratio of one block's pair.
+// Sample is the log ratio of one block's pair.
 type Sample struct {
 	Block int32
 	Span
 }
 
-// Stratum is one level of a mean: its samples, and its weight. The weights of a mean add up to 1.
+// Stratum is one level of a mean. The weights of a mean sum to 1.
 type Stratum struct {
 	Weight  float64
 	Samples []Sample
 }
 
-// Estimate is a weighted mean over levels of each level's mean over the blocks that have a pair there, so that every level stays in it
-// whichever cells are void. Its error is the jackknife's that leaves out one block at a time, with Student's t. Its degrees of freedom are one
-// less than the number of blocks, or those of Satterthwaite where a level with few pairs makes most of the error. Where no pair is missing it
-// is the paired t on the blocks' means.
+// Estimate is a weighted mean over levels of each level's mean over its own pairs, so void cells exclude no level.
+// Its error is the jackknife's over blocks, with Student's t. Its degrees of freedom are the blocks minus one, or
+// Satterthwaite's if a level with few pairs makes most of the error. Without missing pairs it is the paired t on the
+// blocks' means.
 type Estimate struct {
-	// Blocks is the number of blocks with any pair, Fewest the number of pairs at the level that has the fewest.
+	// Blocks counts the blocks with any pair, Fewest the pairs at the level with the fewest.
 	Blocks, Fewest int
 	Mean           float64
-	// Known is whether there is an interval: from three pairs at each level on.
+	// Known reports whether there is an interval: with three pairs or more at each level.
 	Known bool
 	// SD is the standard deviation of a block's contribution: the standard error times the root of blocks.
 	SD, Freedom float64
-	// least and most are the means of the samples' lower and upper ends, with their standard errors; equal where samples are exact.
+	// least and most are the means of the samples' lower and upper ends, with standard errors; equal if samples are
+	// exact.
 	least, most ended
-	// Contributions are what each block adds: the jackknife's pseudo-values, and the block's own mean where no pair is missing.
+	// Contributions are the jackknife's pseudo-values by block: the block's own mean if no pair is missing.
 	Contributions []Sample
 	// Whole is true if no block lacks a pair.
 	Whole bool
@@ -81,7 +82,7 @@ func NewEstimate(levels []Stratum) Estimate {
 	return e
 }
 
-// freedom is Satterthwaite's of the levels' own errors, and no more than blocks give.
+// freedom is Satterthwaite's over the levels' errors, at most the blocks minus one.
 func freedom(levels []Stratum, blocks int) float64 {
 	var sum, terms float64
 	for _, l := range levels {
@@ -102,7 +103,6 @@ func freedom(levels []Stratum, blocks int) float64 {
 	return min(most, sum*sum/terms)
 }
 
-// blocksOf are the blocks with a pair at any level, in order.
 func blocksOf(levels []Stratum) []int32 {
 	var out []int32
 	for _, l := range levels {
@@ -114,14 +114,13 @@ func blocksOf(levels []Stratum) []int32 {
 	return slices.Compact(out)
 }
 
-// knife is the outcome of a jackknife: the pseudo-values are in the order of the blocks.
 type knife struct {
 	ended
 	pseudo []float64
 }
 
-// jackknife leaves out one block at a time. A level with a single pair cannot do without it: its pseudo-value is then of the others alone,
-// and no interval is given.
+// jackknife leaves out one block at a time. It cannot leave out a level's only pair: that block's pseudo-value rests
+// on the other levels, and there is no interval.
 func jackknife(levels []Stratum, blocks []int32, of func(Span) float64) knife {
 	n := float64(len(blocks))
 	var k knife
@@ -159,7 +158,7 @@ func (e Estimate) Interval() (low, high float64) {
 	return e.least.mean - t*e.least.sem, e.most.mean + t*e.most.sem
 }
 
-// P is the two-sided p of the hypothesis that the mean is 0, at the end of the samples that speaks for it most.
+// P returns the two-sided p of a mean of 0, at the end of the samples nearest to 0.
 func (e Estimate) P() float64 {
 	switch {
 	case e.least.mean > 0:
@@ -177,12 +176,12 @@ func (e ended) p(freedom float64) float64 {
 	return tTwoSided(e.mean/e.sem, freedom)
 }
 
-// Width is how far the means of the samples' ends lie apart: what no number of blocks makes narrower.
+// Width returns the distance between the means of the samples' ends. No number of blocks makes it narrower.
 func (e Estimate) Width() float64 { return e.most.mean - e.least.mean }
 
-// SignFlip is the exact two-sided p of the hypothesis that each log is as likely positive as negative: the share of all patterns
-// of signs whose sum lies at least as far from 0 as the observed one. It enumerates half of the patterns, since the other half
-// mirrors it, in Gray code, in which neighbours differ by one sign.
+// SignFlip returns the exact two-sided p that each log is equally likely positive or negative: the share of sign
+// patterns whose sum is at least as far from 0. It enumerates half of the patterns (the others mirror them) in Gray
+// code, where neighbours differ by one sign.
 func SignFlip(samples []Sample) float64 {
 	n := len(samples)
 	signs := make([]float64, n)

@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// sleep are the differences of Student's own example of 1908: the hours of sleep that ten patients gained more by one of two drugs.
+// sleep is Student's own example of 1908: the extra hours of sleep of ten patients by one drug over another.
 var sleep = []float64{1.2, 2.4, 1.3, 1.3, 0, 1.0, 1.8, 0.8, 4.6, 1.4}
 
 func within(tolerance float64) cmp.Option { return cmpopts.EquateApprox(0, tolerance) }
 
-// logs are samples of the blocks from 1 on; NaN leaves one out.
+// logs are samples of blocks from 1; NaN leaves one out.
 func logs(values ...float64) []Sample {
 	var out []Sample
 	for k, v := range values {
@@ -25,7 +25,6 @@ func logs(values ...float64) []Sample {
 	return out
 }
 
-// alone is the estimate of one level.
 func alone(values ...float64) Estimate { return NewEstimate([]Stratum{{1, logs(values...)}}) }
 
 func TestOneLevelGivesTheTextbookAnswerOfThePairedT(t *testing.T) {
@@ -166,7 +165,7 @@ func TestSignFlipCountsEveryPattern(t *testing.T) {
 	}
 }
 
-// TestFindsIsTheNoncentralT compares with runs that are drawn.
+// TestFindsIsTheNoncentralT compares with drawn runs.
 func TestFindsIsTheNoncentralT(t *testing.T) {
 	const runs = 4000
 	rng := rand.New(rand.NewPCG(9, 9))

@@ -8,12 +8,13 @@ import (
 
 // Test is one test of a family.
 type Test struct {
-	// P is its p, and Weight its share of the family's budget before anything is decided; the weights of a family add up to 1.
+	// Weight is the share of the family's budget before any decision; a family's weights sum to 1.
 	P, Weight float64
 }
 
-// Holm gives each test its adjusted p by Holm's procedure with weights, in the order of the tests: p over its weight, times the weights of all
-// that are not smaller, over the family's share of the whole budget, and never less than one before it. It is held against the whole budget.
+// Holm returns adjusted p by Holm's weighted procedure, in the order of the tests: p over its weight, times the
+// weights of all tests that are not smaller, over the family's share of the budget, and never less than the one
+// before. Compare it with the whole budget.
 func Holm(tests []Test, share float64) []float64 {
 	order := make([]int, len(tests))
 	for k := range order {
@@ -33,8 +34,8 @@ func Holm(tests []Test, share float64) []float64 {
 	return adjusted
 }
 
-// OneSided is the largest probability that, of two servers that each miss a rate alone with the same probability in n blocks, at least k blocks
-// are missed by one and none by the other. It is largest where each misses about half of the blocks.
+// OneSided returns the largest probability that one of two equal servers misses at least k of n blocks alone and the
+// other none. It is largest if each misses about half of the blocks.
 func OneSided(n, k int) float64 {
 	const alone = 0.25
 	var sum float64

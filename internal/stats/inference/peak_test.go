@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// levelsOf are the throughputs of a curve in some blocks, each times a noise of its block and its level.
 func levelsOf(u USL, blocks int, noise func(level, block int) float64) []BlockRates {
 	var out []BlockRates
 	for k, n := range []int32{1, 2, 4, 8, 16, 32, 64, 128} {
@@ -94,7 +93,7 @@ func TestWhatNoCurveGoesThroughHasNoFit(t *testing.T) {
 	}
 }
 
-// A throughput that rises faster than its connections is outside the law: parameters stay physical.
+// A throughput that rises faster than its connections breaks the law; parameters stay physical.
 func TestAFitHasNoNegativeParameter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for range 50 {
@@ -111,7 +110,7 @@ func TestAPeakWithoutNoiseIsCertain(t *testing.T) {
 	u := USL{Lambda: 1000, Sigma: 0.05, Kappa: 0.001}
 	for name, noise := range map[string]func(level, block int) float64{
 		"no noise": quiet,
-		// What slows down all levels of a block alike moves no peak: blocks are drawn whole.
+		// Noise common to all levels of a block moves no peak, since whole blocks are drawn.
 		"noise of whole blocks": func(_, block int) float64 { return []float64{0.5, 1, 2, 1.3, 0.9, 1.1, 0.7, 1.6}[block] },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +149,7 @@ func TestTheIntervalOfAPeakHoldsIt(t *testing.T) {
 			widths[sd] += math.Log(high/low) / runs
 		}
 	}
-	// One in a hundred is to be missed: of 40, three or more are in less than one test of a hundred.
+	// One in a hundred may miss: three or more of 40 happen in less than one test of a hundred.
 	if missed > 2 {
 		t.Errorf("%d of %d intervals miss the peak", missed, 2*runs)
 	}

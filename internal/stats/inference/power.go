@@ -7,25 +7,25 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Prospect is what a comparison of a number of blocks can be expected to find: everything about planning rests on it.
+// Prospect describes a future comparison. All planning rests on it.
 type Prospect struct {
-	// SD is that of a block's log ratio, and Width the part of the interval that no number of blocks makes narrower.
+	// SD is that of a block's log ratio, Width the part of the interval that no number of blocks narrows.
 	SD, Width float64
-	// Alpha is what p must not exceed for a winner, at the worst place in its family.
+	// Alpha is the limit of p for a winner, at the worst place in its family.
 	Alpha float64
 }
 
-// quadrature points are enough for four digits of a probability from two degrees of freedom on.
+// quadrature points give four digits of a probability from two degrees of freedom on.
 const quadrature = 48
 
-// spreads are what the spread of n blocks may be measured as, in units of the true one, with the weights of an average over them.
+// spreads are the possible measured spreads of n blocks, relative to the true one, with weights for an average.
 type spreads struct {
 	n                     int
 	at, weight            []float64
 	critical, equivalence float64
 }
 
-// measuredAs integrates over s, whose square times the degrees of freedom is distributed as chi squared.
+// measuredAs integrates over s, whose square times the degrees of freedom is chi-squared distributed.
 func (p Prospect) measuredAs(n int) spreads {
 	freedom := float64(n - 1)
 	out := spreads{
@@ -44,7 +44,6 @@ func (p Prospect) measuredAs(n int) spreads {
 	return out
 }
 
-// average is the mean of a probability over the measured spreads.
 func (s spreads) average(probability func(spread float64) float64) float64 {
 	var sum float64
 	for k, at := range s.at {
@@ -53,7 +52,6 @@ func (s spreads) average(probability func(spread float64) float64) float64 {
 	return sum
 }
 
-// certain is the probability of what is known to be so, or not.
 func certain(so bool) float64 {
 	if so {
 		return 1
@@ -63,7 +61,7 @@ func certain(so bool) float64 {
 
 func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// finds is the probability that a difference, as a log, is found: by the noncentral t, at either side.
+// finds returns the probability of finding a log difference, by the noncentral t, at either side.
 func (p Prospect) finds(difference float64, s spreads) float64 {
 	if p.SD == 0 {
 		return certain(math.Abs(difference) > p.Width/2)
@@ -73,7 +71,7 @@ func (p Prospect) finds(difference float64, s spreads) float64 {
 	return s.average(func(spread float64) float64 { return normal(there-s.critical*spread) + normal(back-s.critical*spread) })
 }
 
-// equates is the probability that the interval lies within EquivalenceMargin where the true difference is the one given.
+// equates returns the probability that the interval lies within EquivalenceMargin, given the true difference.
 func (p Prospect) equates(difference float64, s spreads) float64 {
 	if p.SD == 0 {
 		return certain(math.Abs(difference)+p.Width/2 <= math.Log1p(EquivalenceMargin))
@@ -84,7 +82,7 @@ func (p Prospect) equates(difference float64, s spreads) float64 {
 	})
 }
 
-// Detectable is the smallest difference, as a log, that n blocks find with probability Power.
+// Detectable returns the smallest log difference that n blocks find with probability Power.
 func (p Prospect) Detectable(n int) float64 {
 	s := p.measuredAs(n)
 	low, high := 0.0, p.Width/2+p.SD+1e-6
@@ -102,14 +100,14 @@ func (p Prospect) Detectable(n int) float64 {
 	return high
 }
 
-// decides is the probability that n blocks name a winner, or show that there is no difference.
+// decides returns the probability that n blocks name a winner or show no difference.
 func (p Prospect) decides(difference float64, n int) float64 {
 	s := p.measuredAs(n)
 	return p.finds(difference, s) + p.equates(difference, s)
 }
 
-// BlocksNeeded is the least number of blocks, from a given one on, that decide with probability Power if the true difference is the one
-// given: by a winner, or by an interval within EquivalenceMargin. 0 if no sensible number would.
+// BlocksNeeded returns the least number of blocks, from least on, that decide with probability Power given the true
+// difference: by a winner, or an interval within EquivalenceMargin. It is 0 if no sensible number does.
 func (p Prospect) BlocksNeeded(difference float64, least int) int {
 	n := least + sort.Search(maxBlocksNeeded-least+1, func(more int) bool {
 		return p.decides(difference, least+more) >= Power
@@ -120,8 +118,8 @@ func (p Prospect) BlocksNeeded(difference float64, least int) int {
 	return n
 }
 
-// Bracketed reports whether no number of blocks would decide, however little they vary, since the width of the samples alone covers both the
-// true difference given and none.
+// Bracketed reports whether no number of blocks would decide, since the samples' width alone covers both the
+// difference and none.
 func (p Prospect) Bracketed(difference float64) bool {
 	difference = math.Abs(difference)
 	return difference <= p.Width/2 && difference+p.Width/2 > math.Log1p(EquivalenceMargin)

@@ -8,23 +8,24 @@ import (
 )
 
 const (
-	// Alpha is the probability of any false verdict in a run. One in a hundred, since a run has many comparisons and few readers
-	// count them.
+	// Alpha is the probability of any false verdict in a run. It is one in a hundred, since a run has many
+	// comparisons that few readers count.
 	Alpha = 0.01
 	// Confidence is that of every interval: 1 - Alpha.
 	Confidence = 1 - Alpha
-	// Power is the share of runs in which the smallest detectable difference is found.
+	// Power is the share of runs that find the smallest detectable difference.
 	Power = 0.8
-	// EquivalenceMargin is how far the interval may reach from 1 for a NoDifference.
+	// EquivalenceMargin is how far from 1 the interval may reach for NoDifference.
 	EquivalenceMargin = 0.05
-	// SamplesBeyond is how many samples must lie above a quantile for it to be known: the estimate of a quantile rests on the
-	// samples beyond it, and with ten of them its rank is good to about a third.
+	// SamplesBeyond is how many samples must lie above a quantile for it to be known; with ten, its rank is good to
+	// about a third.
 	SamplesBeyond = 10
-	// maxBlocksNeeded bounds the search for the number of blocks that would decide a comparison.
+	// maxBlocksNeeded bounds the search for a deciding number of blocks.
 	maxBlocksNeeded = 1000
 )
 
-// TQuantile is the p-quantile of Student's t: where t has it, freedom / (freedom + t²) has the distribution Beta(freedom/2, 1/2).
+// TQuantile returns the p-quantile of Student's t: freedom / (freedom + t²) has the distribution Beta(freedom/2,
+// 1/2).
 func TQuantile(p, freedom float64) float64 {
 	if p > 0.5 {
 		return -TQuantile(1-p, freedom)
@@ -33,15 +34,15 @@ func TQuantile(p, freedom float64) float64 {
 	return -math.Sqrt(freedom * (1 - x) / x)
 }
 
-// tTwoSided is the probability that Student's t lies at least as far from 0 as t does.
+// tTwoSided returns the probability that Student's t lies at least as far from 0 as t.
 func tTwoSided(t, freedom float64) float64 {
 	return mathext.RegIncBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }
 
-// BetaQuantile is the p-quantile of a Beta distribution.
+// BetaQuantile returns the p-quantile of a Beta distribution.
 func BetaQuantile(p, alpha, beta float64) float64 { return mathext.InvRegIncBeta(alpha, beta, p) }
 
-// Moments are the mean and the sample standard deviation; the latter is 0 for a single value.
+// Moments returns the mean and the sample standard deviation, which is 0 for a single value.
 func Moments(values []float64) (mean, sd float64) {
 	n := float64(len(values))
 	for _, v := range values {
@@ -57,37 +58,36 @@ func Moments(values []float64) (mean, sd float64) {
 	return mean, math.Sqrt(squares / (n - 1))
 }
 
-// meanInterval is the interval of a mean of positive values: Student's t on the log of the mean, whose standard error is the relative
-// one of the mean (delta method). It always holds the arithmetic mean that is printed, agrees with the plain t interval where the
-// noise is small, and cannot reach below zero where it is large. An interval of the logs themselves would be of the geometric mean.
+// meanInterval is for a mean of positive values: Student's t on the log of the mean, with the mean's relative
+// standard error (delta method). It always holds the printed arithmetic mean, agrees with the plain t interval under
+// small noise, and cannot reach below zero. An interval of the logs would be of the geometric mean.
 func meanInterval(mean, sd float64, n int) (low, high float64) {
 	reach := math.Exp(TQuantile(1-Alpha/2, float64(n-1)) * sd / mean / math.Sqrt(float64(n)))
 	return mean / reach, mean * reach
 }
 
-// PlainInterval is Student's t interval of a mean whose values may be zero or negative.
+// PlainInterval returns Student's t interval of a mean whose values may be zero or negative.
 func PlainInterval(mean, sd float64, n int) (low, high float64) {
 	half := TQuantile(1-Alpha/2, float64(n-1)) * sd / math.Sqrt(float64(n))
 	return mean - half, mean + half
 }
 
-// Summary describes values over blocks. Low and High are the interval of the mean (Student's t on the log of the mean,
-// Confidence), which shows the noise of one implementation; comparisons are made by blocks and not by these. It is nil below
-// three values and where a value is not positive. High alone is nil where values are lower bounds.
+// Summary describes values over blocks. Low and High are the mean's interval (Student's t on the log of the mean,
+// Confidence). It shows one implementation's noise; comparisons use blocks. It is nil below three values and if a
+// value is not positive. High alone is nil if values are lower bounds.
 type Summary struct {
-	N      int      `json:"n"`
-	Mean   float64  `json:"mean"`
-	Min    float64  `json:"min"`
-	Max    float64  `json:"max"`
-	StdDev *float64 `json:"stdDev,omitempty"`
-	// RelativeStdDev is StdDev / Mean.
+	N              int      `json:"n"`
+	Mean           float64  `json:"mean"`
+	Min            float64  `json:"min"`
+	Max            float64  `json:"max"`
+	StdDev         *float64 `json:"stdDev,omitempty"`
 	RelativeStdDev *float64 `json:"relativeStdDev,omitempty"`
 	Low            *float64 `json:"low,omitempty"`
 	High           *float64 `json:"high,omitempty"`
 }
 
-// Summarise describes values, or returns nil if there are none. Fewer than MinPairs have no interval: two values of one machine's
-// noise would reach over hundreds of percent. Nor has a mean of values of which one is not positive: none is printed of such.
+// Summarise describes values; nil if there are none. Fewer than MinPairs have no interval, since two values would
+// give hundreds of percent, nor do values that are not all positive.
 func Summarise(values []float64) *Summary {
 	if len(values) == 0 {
 		return nil
@@ -112,7 +112,7 @@ func Summarise(values []float64) *Summary {
 	return &s
 }
 
-// Median is the middle of values, or the mean of the two in the middle; 0 of none.
+// Median returns the middle value, or the mean of the two in the middle; 0 for none.
 func Median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {

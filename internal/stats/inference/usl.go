@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// USL are the parameters of the Universal Scalability Law,
+// USL holds the parameters of the Universal Scalability Law,
 //
 //	X(N) = λN / (1 + σ(N-1) + κN(N-1))
 //
 // whose throughput X is largest at N = √((1-σ)/κ).
 type USL struct {
-	// Lambda is the throughput of one connection alone, in requests/s; Sigma the share of the work that is serial (contention);
-	// Kappa what each pair of connections costs (coherence). Sigma and Kappa are at least 0.
+	// Lambda is the throughput of one connection in requests/s, Sigma the serial share of the work (contention),
+	// Kappa the cost of each pair of connections (coherence). Sigma and Kappa are at least 0.
 	Lambda float64 `json:"lambdaRequestsPerSecond"`
 	Sigma  float64 `json:"sigma"`
 	Kappa  float64 `json:"kappa"`
@@ -21,12 +21,12 @@ type USL struct {
 	R2 float64 `json:"r2"`
 }
 
-// At is the curve's throughput at n connections, in requests/s.
+// At returns the curve's throughput at n connections, in requests/s.
 func (u USL) At(n float64) float64 {
 	return u.Lambda * n / (1 + u.Sigma*(n-1) + u.Kappa*n*(n-1))
 }
 
-// Peak is the number of connections at which the curve is highest; infinite if it never falls.
+// Peak returns the connections at the curve's highest point; infinite if it never falls.
 func (u USL) Peak() float64 {
 	if u.Kappa <= 0 {
 		return math.Inf(1)
@@ -34,21 +34,21 @@ func (u USL) Peak() float64 {
 	return math.Sqrt(max(1-u.Sigma, 0) / u.Kappa)
 }
 
-// uslPoint is one level: its connections, the mean log of its throughputs, and the number of blocks in that mean.
+// uslPoint is one level: connections, mean log throughput, and the number of blocks in that mean.
 type uslPoint struct {
 	n, logX, weight float64
 }
 
-// uslTerms is the number of coefficients, uslSteps the bound of iterations (a start as good as the linear one needs about five),
-// uslTolerance the relative change of the cost at which they end.
+// uslTerms is the number of coefficients, uslSteps the most iterations (a linear start needs about five),
+// uslTolerance the relative change of the cost that ends them.
 const (
 	uslTerms     = 3
 	uslSteps     = 50
 	uslTolerance = 1e-12
 )
 
-// uslFit holds the basis in which the law is fitted: N/X is linear in 1, N-1 and N(N-1), each divided by its largest value so that
-// the normal equations are well conditioned whatever the levels are.
+// uslFit holds the basis of the fit: N/X is linear in 1, N-1 and N(N-1). Each is divided by its largest value, so the
+// normal equations are well conditioned.
 type uslFit struct {
 	points []uslPoint
 	scale  [uslTerms]float64
@@ -57,8 +57,8 @@ type uslFit struct {
 // FitUSL fits the law to the throughputs of levels. ok is false if there is no fit.
 func FitUSL(levels []BlockRates) (u USL, ok bool) { return fitPoints(uslPoints(levels, nil)) }
 
-// fitPoints fits the law to logs of throughputs by weighted least squares, since their noise is relative. Coefficients may not be
-// negative: of the fits with some of them fixed at 0, the best feasible one is taken. ok is false if there is none.
+// fitPoints fits log throughputs by weighted least squares, since their noise is relative. Coefficients may not be
+// negative: of the fits with some fixed at 0, the best feasible one is taken. ok is false if there is none.
 func fitPoints(points []uslPoint) (u USL, ok bool) {
 	f := uslFit{points: points, scale: [uslTerms]float64{1, 0, 0}}
 	for _, p := range points {
@@ -86,12 +86,12 @@ func fitPoints(points []uslPoint) (u USL, ok bool) {
 	return u, true
 }
 
-// terms are the scaled basis functions at one level.
 func (f uslFit) terms(n float64) [uslTerms]float64 {
 	return [uslTerms]float64{1 / f.scale[0], (n - 1) / f.scale[1], n * (n - 1) / f.scale[2]}
 }
 
-// solve fits the free coefficients: a linear start on N/X with relative weights, then Levenberg and Marquardt's steps on logs.
+// solve fits the free coefficients: a linear start on N/X with relative weights, then Levenberg and Marquardt's steps
+// on logs.
 func (f uslFit) solve(free []int) (theta [uslTerms]float64, cost float64, feasible bool) {
 	start, ok := f.normal(free, 0, func(p uslPoint) (residual, slope float64) {
 		x := math.Exp(p.logX) / p.n
@@ -162,10 +162,10 @@ func (f uslFit) normal(free []int, damping float64, at func(uslPoint) (residual,
 // uslMatrix is the lower half of a symmetric matrix.
 type uslMatrix [uslTerms][uslTerms]float64
 
-// singular is the part of a diagonal element that is no more than what rounding leaves of it: the points do not tell the terms apart.
+// singular is the rounding error of a diagonal element: below it, the points do not tell the terms apart.
 const singular = 1e-14
 
-// solve puts the solution of the first n equations into b, by Cholesky's factors, which take the matrix's place. It is false where there is none.
+// solve puts the solution of the first n equations into b, by Cholesky's method in place; false if there is none.
 func (a *uslMatrix) solve(n int, b *[uslTerms]float64) bool {
 	for i := range n {
 		for j := range i {
@@ -194,7 +194,7 @@ func (a *uslMatrix) solve(n int, b *[uslTerms]float64) bool {
 	return true
 }
 
-// cost is the weighted sum of squared residuals of the logs; infinite where the curve is not positive.
+// cost is the weighted sum of squared residuals of the logs; infinite if the curve is not positive.
 func (f uslFit) cost(theta [uslTerms]float64) float64 {
 	var sum float64
 	for _, p := range f.points {
@@ -229,13 +229,13 @@ func dot(a, b [uslTerms]float64) float64 {
 	return a[0]*b[0] + a[1]*b[1] + a[2]*b[2]
 }
 
-// resamples is the number of resamples of an interval: the spread of 400 is known to about 4 %.
+// resamples is the number of resamples for an interval: the spread of 400 is known to about 4 %.
 const resamples = 400
 
-// PeakInterval is the interval of the curve's peak at Confidence. Whole blocks are drawn with replacement, since the levels of a
-// block share its noise. The spread of the resampled logs of the peak, taken between their 16th and 84th hundredth, is widened as
-// Student's t and the small number of blocks demand: percentiles of resamples alone err too often with ten blocks. ok is false if
-// so many resamples have no peak that the interval has no upper end.
+// PeakInterval returns the interval of the curve's peak at Confidence. It draws whole blocks with replacement, since
+// the levels of a block share its noise. The spread of the resampled log peaks, between the 16th and 84th percentile,
+// is widened by Student's t for the small number of blocks: plain percentiles err too often with ten blocks. ok is
+// false if so many resamples have no peak that the interval has no upper end.
 func PeakInterval(levels []BlockRates, blocks []int32, peak float64, seed uint64) (low, high float64, ok bool) {
 	draw := splitMix(seed)
 	logs := make([]float64, 0, resamples)
@@ -263,13 +263,13 @@ func PeakInterval(levels []BlockRates, blocks []int32, peak float64, seed uint64
 	return peak * math.Exp(-half), peak * math.Exp(half), true
 }
 
-// BlockRates are the throughputs of one level by block, in requests/s.
+// BlockRates are one level's throughputs by block, in requests/s.
 type BlockRates struct {
 	Connections int32
 	Rates       map[int32]float64
 }
 
-// uslPoints are the levels with each block counted as often as times says; nil counts each once.
+// uslPoints counts each block as often as times says; nil counts each once.
 func uslPoints(levels []BlockRates, times map[int32]float64) []uslPoint {
 	var out []uslPoint
 	for _, l := range levels {
@@ -295,7 +295,7 @@ func uslPoints(levels []BlockRates, times map[int32]float64) []uslPoint {
 	return out
 }
 
-// splitMix is a small generator of random numbers, of which equal seeds give equal numbers (SplitMix64 of Steele, Lea and Flood).
+// splitMix is a small random generator; equal seeds give equal numbers (SplitMix64 of Steele, Lea and Flood).
 type splitMix uint64
 
 func (s *splitMix) next() uint64 {
@@ -306,7 +306,7 @@ func (s *splitMix) next() uint64 {
 	return z ^ z>>31
 }
 
-// below is a number from 0 to n-1; its bias is less than n in 2^64.
+// below returns a number from 0 to n-1; its bias is less than n in 2^64.
 func (s *splitMix) below(n int) int {
 	high, _ := bits.Mul64(s.next(), uint64(n))
 	return int(high)

@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Alpha is the probability of any change point at all in a history in which nothing has changed.
+// Alpha is the probability of any change point in a history without changes.
 const Alpha = 0.01
 
 // Report is the report of one run of a round.
@@ -30,7 +30,7 @@ type Report struct {
 	Table analysis.Table
 }
 
-// Gap is a run of a round whose values are not known.
+// Gap is a run of a round without known values.
 type Gap struct {
 	Round  int32  `json:"round"`
 	Run    string `json:"run"`
@@ -40,17 +40,17 @@ type Gap struct {
 // History is the course of all values of a suite.
 type History struct {
 	Suite string `json:"suite"`
-	// Alpha is that of the whole history, and SeriesAlpha what of it each series has between two breaks.
+	// Alpha covers the whole history, SeriesAlpha each series between two breaks.
 	Alpha       float64  `json:"alpha"`
 	SeriesAlpha float64  `json:"seriesAlpha"`
 	Series      []Series `json:"series"`
 	Gaps        []Gap    `json:"gaps,omitempty"`
 }
 
-// Series is the course of one metric of one implementation under one load of one run of the suite.
+// Series is one metric of one implementation under one load of one run.
 type Series struct {
 	key
-	// Needed is how many values are needed since the last break for a change to be found.
+	// Needed is how many values since the last break allow a change to be found.
 	Needed int      `json:"needed"`
 	Values []Value  `json:"values"`
 	Breaks []Break  `json:"breaks,omitempty"`
@@ -60,11 +60,11 @@ type Series struct {
 type key struct {
 	Run            string `json:"run"`
 	Implementation string `json:"implementation"`
-	// Baseline is what the values are ratios to; empty of plain values.
+	// Baseline is the denominator; empty for plain values.
 	Baseline string         `json:"baseline,omitempty"`
 	Load     string         `json:"load"`
 	Metric   verdict.Metric `json:"metric"`
-	// Unit is that of the values: "ratio", "requests/s" or "µs".
+	// Unit is "ratio", "requests/s" or "µs".
 	Unit string `json:"unit"`
 }
 
@@ -73,7 +73,7 @@ func (k key) compare(o key) int {
 		strings.Compare(k.Load, o.Load), strings.Compare(string(k.Metric), string(o.Metric)))
 }
 
-// Value is the value of one round, from a number of blocks.
+// Value is the value of one round.
 type Value struct {
 	Round   int32     `json:"round"`
 	Started time.Time `json:"started"`
@@ -82,15 +82,15 @@ type Value struct {
 	terms   terms
 }
 
-// Break is a round whose values cannot be compared with those before.
+// Break is a round whose values cannot be compared with earlier ones.
 type Break struct {
 	Round int32 `json:"round"`
-	// Why is what differs from the round before.
+	// Why is the difference from the round before.
 	Why string `json:"why"`
 	at  int
 }
 
-// Change is a change point: the round from which on the values are others.
+// Change is a change point: the first round with different values.
 type Change struct {
 	Round int32 `json:"round"`
 	inference.Point
@@ -99,13 +99,13 @@ type Change struct {
 	Worse bool    `json:"worse"`
 }
 
-// Values are what a history needs of a report. They are small, so that who reads reports one at a time needs to hold one only.
+// Values are a report's part of a history. They are small, so a caller can hold one report at a time.
 type Values struct {
 	round int32
 	all   []valueOf
 }
 
-// Of is the history of a suite, from the values of its reports in any order.
+// Of returns the history of a suite, from its reports' values in any order.
 func Of(suite string, reports []Values, gaps []Gap) History {
 	h := History{Suite: suite, Alpha: Alpha, SeriesAlpha: Alpha, Series: []Series{}, Gaps: slices.Clone(gaps)}
 	reports = slices.Clone(reports)
@@ -131,7 +131,7 @@ func Of(suite string, reports []Values, gaps []Gap) History {
 	return h
 }
 
-// find looks for the change points of all series, of as many at the same time as there are CPUs.
+// find searches the change points of all series, on all CPUs.
 func (h *History) find() {
 	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
@@ -145,7 +145,7 @@ func (h *History) find() {
 	all.Wait()
 }
 
-// add puts a value at the end, behind a break where it rests upon something else than the one before.
+// add appends a value, after a break if its basis changed.
 func (s *Series) add(v Value) {
 	if n := len(s.Values); n > 0 {
 		if why := v.terms.differ(s.Values[n-1].terms); why != "" {
@@ -155,7 +155,6 @@ func (s *Series) add(v Value) {
 	s.Values = append(s.Values, v)
 }
 
-// find looks for change points between breaks.
 func (s *Series) find(alpha float64) {
 	s.Needed = inference.Fewest(alpha)
 	from := 0
@@ -178,7 +177,7 @@ func (s *Series) find(alpha float64) {
 	}
 }
 
-// Comparable is how many of the newest values can be compared with each other.
+// Comparable returns how many of the newest values share a basis.
 func (s *Series) Comparable() int {
 	if n := len(s.Breaks); n > 0 {
 		return len(s.Values) - s.Breaks[n-1].at
@@ -186,7 +185,7 @@ func (s *Series) Comparable() int {
 	return len(s.Values)
 }
 
-// Young says that there are fewer comparable rounds than a change needs; empty if there are enough.
+// Young says that there are too few comparable rounds for a change; empty if there are enough.
 func (s *Series) Young() string {
 	if n := s.Comparable(); n < s.Needed {
 		return young(n, s.Needed)
@@ -194,15 +193,15 @@ func (s *Series) Young() string {
 	return ""
 }
 
-// Loss is a value that has become worse, and stays so.
+// Loss is a value that became worse and stayed so.
 type Loss struct {
-	// Round is the first round with the worse value, and Rounds is how many rounds of its series have it.
+	// Round is the first worse round, Rounds how many rounds of the series are worse.
 	Round  int32
 	Rounds int
 	Text   string
 }
 
-// Losses are the values that have become worse, and stay so.
+// Losses returns the values that became worse and stayed so.
 func (h History) Losses() []Loss {
 	var all []Loss
 	for _, s := range h.Series {
@@ -217,7 +216,7 @@ func (h History) Losses() []Loss {
 	return all
 }
 
-// Worse says which values have become worse within the newest rounds of their series, and stay so; empty if none has.
+// Worse says which values became worse within the newest rounds and stayed so; empty if none.
 func (h History) Worse(within int) string {
 	var all []string
 	for _, l := range h.Losses() {
@@ -228,7 +227,7 @@ func (h History) Worse(within int) string {
 	return strings.Join(all, "; ")
 }
 
-// Young says how many rounds there are where no value has enough of them for a change to be found; empty if one has.
+// Young says how many rounds there are if no value has enough for a change; empty if one has.
 func (h History) Young() string {
 	if len(h.Series) == 0 {
 		return "no round has a value"
@@ -243,18 +242,17 @@ func (h History) Young() string {
 	return young(most, h.Series[0].Needed)
 }
 
-// young says that there are fewer rounds than a change needs.
 func young(rounds, needed int) string {
 	return fmt.Sprintf("not enough rounds yet: %d of %d", rounds, needed)
 }
 
-// valueOf is a value with the series to which it belongs.
 type valueOf struct {
 	key
 	value Value
 }
 
-// Values are the values of a report: ratios, or plain ones of a run of one implementation. What the generator bounded is no value.
+// Values returns a report's values: ratios, or plain ones if there is one implementation. Values that the generator
+// bounded are left out.
 func (r Report) Values() Values {
 	if len(r.Table.Implementations) == 1 {
 		return Values{r.Round, plain(r)}
@@ -262,12 +260,11 @@ func (r Report) Values() Values {
 	return Values{r.Round, ratios(r)}
 }
 
-// ratios are the values of a run that compares implementations, load by load.
 func ratios(r Report) []valueOf {
 	var out []valueOf
 	for _, c := range r.Table.Comparisons {
 		if c.Load == "" {
-			continue // The mean over all loads has nothing that its loads do not have.
+			continue // The mean over all loads adds nothing to its loads.
 		}
 		for _, o := range c.Overall {
 			if o.Ratio == nil || *o.Ratio <= 0 || o.ContenderIsBound || o.BaselineIsBound {
@@ -280,12 +277,11 @@ func ratios(r Report) []valueOf {
 	return out
 }
 
-// plain are the values of a run that compares nothing, level by level.
 func plain(r Report) []valueOf {
 	var out []valueOf
 	for _, g := range r.Table.Groups {
 		if g.Step > 0 {
-			continue // A search asks for other rates in each round.
+			continue // A search tries other rates in each round.
 		}
 		t := termsOf(r.Table, "", g.Load)
 		t.machine = r.Table.Fingerprint
@@ -305,14 +301,13 @@ func (r Report) value(k key, value float64, blocks int, t terms) valueOf {
 	return valueOf{k, Value{Round: r.Round, Started: r.Table.Run.Started, Value: value, Blocks: blocks, terms: t}}
 }
 
-// terms are digests of what a value rests upon, besides the implementation that it is of; empty where it does not matter.
+// terms are digests of a value's basis, besides its implementation; empty if irrelevant.
 type terms struct {
 	baseline, load, machine string
-	// contents are digests of what a run names and reads, by what it is and its name. A round that does not know one is believed.
+	// contents are digests of what a run reads, by kind and name. An unknown one counts as equal.
 	contents map[content]string
 }
 
-// content is the text of a ConfigMap, a body or a script.
 type content struct{ what, name string }
 
 // The contents, as a break names them.
@@ -322,7 +317,6 @@ const (
 	ofScript    = "another script of"
 )
 
-// termsOf are the terms of a load, and of a baseline if there is one.
 func termsOf(t analysis.Table, of, name string) terms {
 	out := terms{load: load(t, name), contents: map[content]string{}}
 	if of != "" {
@@ -348,7 +342,6 @@ func termsOf(t analysis.Table, of, name string) terms {
 	return out
 }
 
-// differ says in what two terms differ; empty if they do not.
 func (t terms) differ(from terms) string {
 	var what []string
 	if t.baseline != from.baseline {
@@ -371,7 +364,7 @@ func (t terms) differ(from terms) string {
 	return strings.Join(what, ", ")
 }
 
-// baseline is what a baseline is: the digest of its image, its CPUs and its settings.
+// baseline is the digest of a baseline's image, CPUs and settings.
 func baseline(t analysis.Table, name string) string {
 	var of planned.Implementation
 	for _, i := range t.Implementations {
@@ -379,7 +372,7 @@ func baseline(t analysis.Table, name string) string {
 			of = i
 		}
 	}
-	of.Baseline, of.ConfigMaps = false, nil // A round that does not know them is compared nevertheless.
+	of.Baseline, of.ConfigMaps = false, nil // A round that does not know them is still compared.
 	for _, f := range t.Environment {
 		if f.Implementation == name && f.Key == environment.ImageID && len(f.Values) > 0 {
 			of.Image = f.Values[0].Value
@@ -388,7 +381,6 @@ func baseline(t analysis.Table, name string) string {
 	return digest(of)
 }
 
-// load is what a load is: its levels.
 func load(t analysis.Table, name string) string {
 	var levels []planned.Level
 	for _, l := range t.Levels {
@@ -399,7 +391,6 @@ func load(t analysis.Table, name string) string {
 	return digest(levels)
 }
 
-// digest is the SHA-256 of what a report was read from, which can always be written again.
 func digest(v any) string {
 	data, _ := json.Marshal(v)
 	sum := sha256.Sum256(data)

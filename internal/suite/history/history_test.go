@@ -26,10 +26,10 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// round is a round whose machine is slower by a factor, and whose go-slow costs more by another.
+// round has factors for the machine's slowness and for go-slow's cost.
 type round struct{ machine, cost float64 }
 
-// rounds are n rounds on a machine that drifts, with a cost for each.
+// rounds are on a drifting machine.
 func rounds(n int, cost func(i int) float64) []round {
 	rng := rand.New(rand.NewPCG(3, 1))
 	var all []round
@@ -39,10 +39,9 @@ func rounds(n int, cost func(i int) float64) []round {
 	return all
 }
 
-// stored are the reports of rounds that a test has made.
+// stored caches reports of earlier tests.
 var stored = map[string][]byte{}
 
-// reportOf is the report of a round, as it is stored.
 func reportOf(t *testing.T, i int, r round, servers int) analysis.Table {
 	t.Helper()
 	name := fmt.Sprint(i, r, servers)
@@ -70,7 +69,6 @@ func reportOf(t *testing.T, i int, r round, servers int) analysis.Table {
 	return table
 }
 
-// reports are the values of the reports of rounds, each of which is changed.
 func reports(t *testing.T, rounds []round, servers int, change func(i int, table *analysis.Table)) []history.Values {
 	t.Helper()
 	var all []history.Values
@@ -95,7 +93,6 @@ func seriesOf(t *testing.T, h history.History, m verdict.Metric) history.Series 
 
 func always(int) float64 { return 1 }
 
-// fromRound is a cost that changes in a round.
 func fromRound(n int, cost float64) func(int) float64 {
 	return func(i int) float64 {
 		if i+1 < n {
@@ -148,7 +145,7 @@ func TestALossSaysSinceWhenItIsThere(t *testing.T) {
 		t.Fatal("nothing has become worse")
 	}
 	for _, l := range losses {
-		// Where a tail changed is known to a round or so: its values scatter.
+		// A change in a tail is located to within a round or so, since its values scatter.
 		off := int32(0)
 		if strings.Contains(l.Text, "p99") {
 			off = 1

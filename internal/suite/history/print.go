@@ -10,10 +10,10 @@ import (
 	"loadstone.dev/loadstone/internal/report/phrase"
 )
 
-// longest is how many values a course shows: the newest ones.
+// longest is how many of the newest values a course shows.
 const longest = 60
 
-// Print writes the history for people: a line for each series, with its course and its change points.
+// Print writes one line per series, with its course and change points.
 func (h History) Print(out io.Writer) error {
 	if len(h.Series) == 0 {
 		fmt.Fprintf(out, "suite %s has no values yet\n", h.Suite)
@@ -31,7 +31,7 @@ func (h History) Print(out io.Writer) error {
 	return h.notes(out)
 }
 
-// Text is a value with its unit.
+// Text returns a value with its unit.
 func (s Series) Text(v float64) string {
 	if s.Unit == "ratio" {
 		return format.Times(v)
@@ -39,7 +39,7 @@ func (s Series) Text(v float64) string {
 	return format.Digits(v) + " " + s.Unit
 }
 
-// Measured is of what the values are: an implementation, or two of which the ratio is taken.
+// Measured returns the implementation, or the two of a ratio.
 func (s Series) Measured() string {
 	if s.Baseline == "" {
 		return s.Implementation
@@ -47,7 +47,7 @@ func (s Series) Measured() string {
 	return s.Implementation + " / " + s.Baseline
 }
 
-// Say is a change point in words.
+// Say describes a change point.
 func (s Series) Say(c Change) string {
 	way := "better"
 	if c.Worse {
@@ -56,7 +56,6 @@ func (s Series) Say(c Change) string {
 	return fmt.Sprintf("round %d: %s, %s, from %s (%d rounds) to %s (%d rounds)", c.Round, format.Change(c.Ratio), way, s.Text(c.Before), c.BeforeN, s.Text(c.After), c.AfterN)
 }
 
-// changes are the change points in words, the newest first.
 func (s Series) changes() string {
 	var all []string
 	for i := len(s.Points) - 1; i >= 0; i-- {
@@ -71,7 +70,8 @@ func (s Series) changes() string {
 	return strings.Join(all, "; ")
 }
 
-// course draws the newest values as blocks between the least and the largest. A | stands before a change point, a : before a break.
+// course draws the newest values as blocks between the least and the largest, with | before a change point and :
+// before a break.
 func (s Series) course() string {
 	first := max(0, len(s.Values)-longest)
 	low, high := s.Values[first].Value, s.Values[first].Value
@@ -97,7 +97,6 @@ func (s Series) course() string {
 	return text.String()
 }
 
-// notes say what stands between the values, and what the change points are worth.
 func (h History) notes(out io.Writer) error {
 	var text strings.Builder
 	told := map[string]bool{}

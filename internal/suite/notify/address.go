@@ -9,12 +9,12 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// metadata is where clouds keep what only the machine itself may know, beside the link-local addresses: those of AWS, Azure and Alibaba.
+// metadata are the metadata addresses of AWS, Azure and Alibaba outside the link-local range.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("100.100.100.200"),
 }
 
-// Check returns what is wrong with the notifications of a suite; nil if nothing is.
+// Check returns what is wrong with a suite's notifications; nil if nothing is.
 func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	for _, n := range spec.Notifications {
 		wrong := ""
@@ -30,7 +30,8 @@ func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	return nil
 }
 
-// fault is what is wrong with the address of a sink; empty if nothing is. It does not repeat the address: some hold a token.
+// fault returns what is wrong with a sink's address; empty if nothing is. It does not repeat the address, which may
+// hold a token.
 func fault(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -49,8 +50,8 @@ func fault(text string) string {
 	return ""
 }
 
-// Reachable reports whether a sink may be at an address. It may not be where only the operator's own pod and node are: there are services that ask
-// nobody who they are, and the metadata of clouds.
+// Reachable reports whether a sink may have this address. Addresses of the operator's own pod and node are refused,
+// and cloud metadata: services there trust every caller.
 func Reachable(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	return address.IsGlobalUnicast() && !slices.Contains(metadata, address)

@@ -11,18 +11,19 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// maxBefore is how many commits a suite remembers that came when their inputs were measured.
+// maxBefore is how many commits with already measured inputs a suite remembers.
 const maxBefore = 20
 
-// telling is what sinks are told: how a round has ended, of the commit with which it began, or of one that came when it had its inputs.
+// telling is news for sinks: how a round ended, for the commit with which it began or for a later one with the same
+// inputs.
 type telling struct {
-	// SuiteRound is the round. Of a commit that came later it notes what that has.
+	// SuiteRound is the round, noting a later commit's parameters if there is one.
 	v1alpha1.SuiteRound
-	// came is when that commit came; nil of the commit with which the round began.
+	// came is when the later commit came; nil for the first.
 	came *metav1.Time
 }
 
-// at is from when on there is something to tell.
+// at returns from when there is something to tell.
 func (t telling) at() time.Time {
 	var at time.Time
 	if t.CompletionTime != nil {
@@ -34,10 +35,10 @@ func (t telling) at() time.Time {
 	return at
 }
 
-// inOrder orders tellings as sinks hear them.
+// inOrder orders tellings as sinks receive them.
 func inOrder(a, b telling) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Round, b.Round)) }
 
-// tellings are what there is to tell of some rounds: of the commit of each, and then of commits that came later, the oldest first.
+// tellings returns the news of some rounds: for each one's commit, then for later commits, oldest first.
 func tellings(rounds []v1alpha1.SuiteRound, before []v1alpha1.MeasuredBefore) []telling {
 	var all []telling
 	for _, r := range rounds {
@@ -55,20 +56,20 @@ func tellings(rounds []v1alpha1.SuiteRound, before []v1alpha1.MeasuredBefore) []
 	return all
 }
 
-// without reports whether a round has ended without a result.
+// without reports whether a round ended without a result.
 func without(o v1alpha1.RoundOutcome) bool {
 	return o == v1alpha1.RoundReplaced || o == v1alpha1.RoundIncomplete
 }
 
-// Keep keeps, in the status of a suite after a decision, what forges are to be told: the commit that the suite has now, if the round that has its inputs
-// began with another. It counts what leaves the status untold. by is that round, which may be in progress; nil if there is none, or if it is not known.
+// Keep records in the status what forges must hear: the suite's commit, if the round with its inputs began with
+// another one. It counts what the status loses untold. by is that round, possibly in progress; nil if unknown.
 func Keep(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus, by *v1alpha1.SuiteRound, now time.Time) {
 	after.MeasuredBefore = slices.DeleteFunc(after.MeasuredBefore, func(b v1alpha1.MeasuredBefore) bool {
 		line := func(l v1alpha1.SuiteRound) bool { return l.Round == b.Round }
 		return b.Round != after.Current.Round && !slices.ContainsFunc(after.History, line)
 	})
 	own := v1alpha1.SuiteRound{Noted: Noted(before.Spec, after.Inputs.Parameters, nil)}
-	untold := before.Spec // To repositories that have heard it, the commit of another says nothing.
+	untold := before.Spec // A repository that heard its commit needs no news from another's.
 	untold.Notifications = slices.DeleteFunc(slices.Clone(before.Spec.Notifications), func(n v1alpha1.Notification) bool {
 		return !onForge(n) || by == nil || !hears(after, *by, n, commitOf(n, own))
 	})
@@ -76,7 +77,7 @@ func Keep(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus,
 		noted := Noted(untold, after.Inputs.Parameters, nil)
 		all := []v1alpha1.MeasuredBefore{{Round: by.Round, Noted: noted, FirstSeenTime: comes(before, after, now)}}
 		for _, b := range after.MeasuredBefore {
-			if len(all) < maxBefore && (b.Round != by.Round || !slices.Equal(b.Noted, noted)) { // One that comes again is told once.
+			if len(all) < maxBefore && (b.Round != by.Round || !slices.Equal(b.Noted, noted)) { // A commit that returns is told once.
 				all = append(all, b)
 			}
 		}
@@ -85,15 +86,15 @@ func Keep(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus,
 	Forget(before, after, now)
 }
 
-// commitOf is the commit of a round as a forge is told it; empty if the round has none.
+// commitOf returns a round's commit for a forge; empty if it has none.
 func commitOf(n v1alpha1.Notification, r v1alpha1.SuiteRound) string {
 	return value(r, ForgeOf(n).CommitParameter)
 }
 
-// comes is when a commit comes that is first seen now: after all that there is to tell, and not before the sinks that are to hear of it.
+// comes returns when a newly seen commit counts as come: after all other news, and not before its sinks.
 func comes(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus, now time.Time) *metav1.Time {
 	came := begins(after, now)
-	for _, b := range after.MeasuredBefore { // Of one whose round is in progress there is nothing to tell yet.
+	for _, b := range after.MeasuredBefore { // A round in progress has no news yet.
 		if !b.FirstSeenTime.Before(came) {
 			came = &metav1.Time{Time: b.FirstSeenTime.Add(time.Second)}
 		}
@@ -106,8 +107,8 @@ func comes(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus
 	return came
 }
 
-// hears reports whether a forge is to hear of a commit what a round says that has its inputs: unless the newest that it hears of that commit, from the
-// suite's own rounds, is a result of the same inputs. What a pipeline has measured for itself is no word of the suite.
+// hears reports whether a forge must hear a round's result for a commit: unless its newest news on that commit, from
+// the suite's own rounds, is a result of the same inputs. Rounds by webhook do not count.
 func hears(status *v1alpha1.BenchmarkSuiteStatus, by v1alpha1.SuiteRound, n v1alpha1.Notification, commit string) bool {
 	if beforeSink(status, by, n) {
 		return false
@@ -129,7 +130,8 @@ func hears(status *v1alpha1.BenchmarkSuiteStatus, by v1alpha1.SuiteRound, n v1al
 	return commit != "" && newest.Round != by.Round && (newest.Inputs != by.Inputs || without(newest.Outcome))
 }
 
-// beforeSink reports whether a round ended before a sink was there and does not know what the sink's commit was then: it may have begun with any.
+// beforeSink reports whether a round ended before a sink existed and does not know the sink's commit: it may have
+// begun with any.
 func beforeSink(status *v1alpha1.BenchmarkSuiteStatus, by v1alpha1.SuiteRound, n v1alpha1.Notification) bool {
 	entry := util.First(status.Notifications, func(e *v1alpha1.NotificationStatus) bool { return e.Name == n.Name })
 	knows := slices.ContainsFunc(slices.Concat(by.Noted, by.Parameters), func(v v1alpha1.ParameterValue) bool { return v.Name == ForgeOf(n).CommitParameter })

@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// newForge is a suite whose repository a was first seen at noon.
+// newForge has a repository that was first seen at noon.
 func newForge(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, "a")
@@ -23,7 +23,7 @@ func newForge(t *testing.T) *world {
 	return w
 }
 
-// measures ends a round that has measured some inputs and began with a commit.
+// measures ends a round that began with a commit.
 func (w *world) measures(round int32, inputs, commit string, outcome v1alpha1.RoundOutcome) {
 	w.now = w.now.Add(10 * time.Minute)
 	w.ends(round, outcome)
@@ -33,17 +33,16 @@ func (w *world) measures(round int32, inputs, commit string, outcome v1alpha1.Ro
 	w.suite.Status.Current = v1alpha1.CurrentRound{}
 }
 
-// begins lets a round be in progress.
 func (w *world) begins(round int32) { w.suite.Status.Current.Round = round }
 
-// comes lets a commit come, a minute later, whose inputs a round has that began with another; 0 if none has.
+// comes adds a commit a minute later; by is the round that has its inputs, or 0.
 func (w *world) comes(commit string, by int32) {
 	w.now = w.now.Add(time.Minute)
 	w.suite.Status.Inputs.Parameters = []v1alpha1.ParameterValue{{Name: "commit", Value: commit}, {Name: "pull", Value: "none"}}
 	w.look(by)
 }
 
-// look is another decision about what has come.
+// look repeats the decision.
 func (w *world) look(by int32) {
 	w.t.Helper()
 	before := w.suite.DeepCopy()
@@ -53,7 +52,7 @@ func (w *world) look(by int32) {
 		round = &open
 	}
 	Keep(before, &w.suite.Status, round, w.now)
-	// What is written down is read by another operator, and has no parts of a second.
+	// Another operator reads the status, without fractions of a second.
 	text, err := json.Marshal(w.suite.Status)
 	if err != nil {
 		w.t.Fatal(err)
@@ -64,7 +63,7 @@ func (w *world) look(by int32) {
 	}
 }
 
-// A branch that requires the status lets no commit through that has none.
+// A branch that requires the status accepts no commit without one.
 func TestACommitThatStartsNoRoundHearsOfTheOneThatMeasuredItsInputs(t *testing.T) {
 	w := newForge(t)
 	w.measures(1, "x", "a", v1alpha1.RoundPassed)
@@ -87,7 +86,7 @@ func TestACommitThatStartsNoRoundHearsOfTheOneThatMeasuredItsInputs(t *testing.T
 	w.comes("c", 2) // Its own round has told of it.
 	w.comes("d", 1)
 	w.try("", nil)
-	// The same commit with another image behind its tag, and back: the newest that it hears is how the suite stands.
+	// The same commit with another image behind its tag, and back: the newest news must show the suite's state.
 	w.comes("d", 2)
 	w.try("a 2 for d", nil)
 	w.comes("d", 1)
@@ -95,7 +94,7 @@ func TestACommitThatStartsNoRoundHearsOfTheOneThatMeasuredItsInputs(t *testing.T
 	w.look(1)
 	w.try("", nil)
 	w.comes("none", 1)
-	w.comes("e", 0) // Nobody knows its inputs, or a round of its own is to begin.
+	w.comes("e", 0) // Its inputs are unknown, or its own round is about to begin.
 	w.try("", nil)
 	const want = "2 Missed taken, 2 Missed taken for a later commit, 1 Passed taken, 1 Passed taken for a later commit, 1 Passed taken for a later commit"
 	if got := w.rounds("a"); got != want {
@@ -103,7 +102,8 @@ func TestACommitThatStartsNoRoundHearsOfTheOneThatMeasuredItsInputs(t *testing.T
 	}
 }
 
-// A commit that comes while its inputs are measured waits for the end, and hears of a round that comes to nothing what its own commit hears.
+// A commit that comes during a measurement waits for its end, and hears of a round without a result what that round's
+// own commit hears.
 func TestACommitMayComeWhileItsInputsAreMeasured(t *testing.T) {
 	w := newForge(t)
 	w.begins(1)
@@ -124,10 +124,11 @@ func TestACommitMayComeWhileItsInputsAreMeasured(t *testing.T) {
 	w.measures(2, "of 2", "first", v1alpha1.RoundReplaced)
 	w.look(1)
 	w.try("a 2", nil)
-	w.try("a 2 for d", nil) // As the commit with which it began.
+	w.try("a 2 for d", nil) // Like the commit with which it began.
 	w.try("a 1 for d", nil)
 	w.try("", nil)
-	// The round in progress began with this one: it hears of it as of its own, however short a time ago it heard of another.
+	// The round in progress began with this commit, so it hears of it as its own, however recently it heard of
+	// another.
 	w.comes("first", 1)
 	w.try("a 1 for first", nil)
 	w.begins(3)
@@ -195,7 +196,7 @@ func TestWhatACommitHearsOnce(t *testing.T) {
 	}
 }
 
-// One that is new is told of what comes from then on, and a sink of events of rounds alone.
+// A new forge hears of what comes from then on; a sink of events hears of rounds only.
 func TestWhoHearsOfACommitThatWasMeasuredBefore(t *testing.T) {
 	w := newForge(t)
 	w.measures(1, "x", "a", v1alpha1.RoundPassed)
@@ -219,7 +220,7 @@ func TestWhoHearsOfACommitThatWasMeasuredBefore(t *testing.T) {
 	}
 }
 
-// The status holds what the schema lets it hold, and what it cannot hold is counted.
+// The status respects the schema's limits, and counts the rest.
 func TestCommitsThatCameLaterAreBounded(t *testing.T) {
 	w := newForge(t)
 	w.measures(1, "x", "a", v1alpha1.RoundPassed)
@@ -259,7 +260,7 @@ func TestACommitThatARepositoryDoesNotHaveIsGivenUp(t *testing.T) {
 	}
 }
 
-// Two repositories have commits of their own: the commit of one says nothing to the other.
+// A commit of one repository means nothing to another.
 func TestACommitOfOneRepositoryIsToldToNoOther(t *testing.T) {
 	w := newForge(t)
 	other := forged("b")
@@ -275,7 +276,7 @@ func TestACommitOfOneRepositoryIsToldToNoOther(t *testing.T) {
 	w.measures(1, "x", "a", v1alpha1.RoundPassed)
 	w.suite.Status.History[0].Noted = append(w.suite.Status.History[0].Noted, v1alpha1.ParameterValue{Name: "config", Value: "k"})
 	w.try("a 1, b 1", nil)
-	// A pipeline measures the commit of b with other inputs: what it says stands there.
+	// A pipeline measures b's commit with other inputs: its result stays.
 	w.measures(2, "y", "none", v1alpha1.RoundMissed)
 	w.suite.Status.History[0].Webhook = "id"
 	w.suite.Status.History[0].Parameters = []v1alpha1.ParameterValue{{Name: "config", Value: "k"}}
@@ -283,7 +284,7 @@ func TestACommitOfOneRepositoryIsToldToNoOther(t *testing.T) {
 	comes("b", "k", 1)
 	w.try("a 1 for b", nil)
 	comes("b", "l", 1)
-	w.try("b 1 for ", nil) // It has no value of the parameter of a.
+	w.try("b 1 for ", nil) // It has no value of a's parameter.
 	comes("c", "m", 1)
 	w.try("a 1 for c, b 1 for c", nil)
 	w.try("", nil)
@@ -294,7 +295,7 @@ func TestANewRepositoryHearsOfNoOlderRoundThatDoesNotKnowItsCommit(t *testing.T)
 	none := []v1alpha1.ParameterValue{{Name: "commit", Value: "none"}}
 	for name, tc := range map[string]struct {
 		noted []v1alpha1.ParameterValue
-		// there is true if the repository was there when the round ended.
+		// there: the repository existed when the round ended.
 		there bool
 		want  string
 	}{
@@ -326,7 +327,7 @@ func TestANewRepositoryHearsOfNoOlderRoundThatDoesNotKnowItsCommit(t *testing.T)
 	}
 }
 
-// Who reads the change points, and who tells of them, may be on different nodes.
+// The reader of change points and the notifier may run on different nodes.
 func TestARoundIsToldOnceWhateverTheClocksOfNodesSay(t *testing.T) {
 	for name, tc := range map[string]struct{ reason, again string }{
 		"of change points that were known":         {"", ""},

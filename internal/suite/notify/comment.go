@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// roomInComment is how many bytes a comment has: GitHub takes 65,536 characters, and GitLab a million, which nobody reads.
+	// roomInComment is the most bytes of a comment: GitHub accepts 65,536 characters, GitLab a million.
 	roomInComment = 62_000
-	// longestValue is how many bytes of a parameter's value a comment shows.
+	// longestValue is the most bytes of a parameter's value in a comment.
 	longestValue = 200
 )
 
-// Marker begins the comment that a notification of a suite keeps in a pull request, and nobody sees it there. Who reads the comment's source can copy it:
-// only a comment of the token's own account is the suite's.
+// Marker returns the invisible first line of a notification's comment in a pull request. Readers can copy it, so only
+// a comment by the token's own account counts as the suite's.
 func Marker(s *v1alpha1.BenchmarkSuite, sink string, p Place) string {
 	sum := sha256.Sum256([]byte(string(s.UID) + "\n" + sink + "\n" + strings.ToLower(p.Repository) + "\n" + p.Pull))
 	return fmt.Sprintf("<!-- loadstone %x -->", sum[:16])
 }
 
-// Printed is the report of a run as Markdown, or why there is none.
+// Printed is a run's report as Markdown, or why there is none.
 type Printed struct{ Text, Why string }
 
-// CommentOf is the comment on a pull request that a round leaves, after its marker, or the same for a page that belongs to no commit. It has the report
-// of each run, in the order of the event, as far as there is room.
+// CommentOf returns a round's comment on a pull request, without its marker, or the same page without a commit. It
+// holds each run's report, in event order, as space allows.
 func CommentOf(e Event, p Place, gate v1alpha1.Gate, link string, reports []Printed) string {
 	state, why := e.Data.means(gate)
 	var out strings.Builder
@@ -66,7 +66,6 @@ func CommentOf(e Event, p Place, gate v1alpha1.Gate, link string, reports []Prin
 	return out.String()
 }
 
-// section is what a comment says of a run.
 func section(e Event, r Run, report Printed) string {
 	text := strings.TrimSpace(report.Text)
 	if text == "" {

@@ -1,3 +1,3 @@
-// Package notify decides which rounds each sink of a suite still waits for. It builds the CloudEvent of a round, the status of its
-// commit and the comment on its pull request. It sends nothing.
+// Package notify decides which rounds each sink of a suite still waits for. It builds a round's CloudEvent, commit
+// status and pull request comment. It sends nothing.
 package notify

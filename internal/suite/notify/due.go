@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// shortestPause and longestPause bound how long a sink is left alone after a try that failed; in between it is as long as it has failed already.
+	// shortestPause and longestPause bound the pause after a failed try; in between it equals the time since the
+	// first failure.
 	shortestPause, longestPause = 10 * time.Second, 15 * time.Minute
-	// deadline is how long a round is offered to a sink that fails.
+	// deadline is how long a round is offered to a failing sink.
 	deadline = time.Hour
-	// news is how old the end of a round may be at the first try.
+	// news is the most age of a round's end at the first try.
 	news = 24 * time.Hour
 )
 
-// Due is a round that a sink is to be told of now.
+// Due is a round that a sink must be told now.
 type Due struct {
 	Sink  v1alpha1.Notification
 	Round v1alpha1.SuiteRound
-	// FirstSeenTime is when the suite first saw the commit of which the sink is told, if it came when the round had its inputs; nil of the commit with
-	// which it began.
+	// FirstSeenTime is when the suite first saw the sink's commit, if that came after the round began; nil otherwise.
 	FirstSeenTime *metav1.Time
 }
 
-// Next are the rounds that sinks of a suite are to be told of now, one a sink, and when to look again if nothing happens before; 0 for never. A round
-// that is held is not told yet, and neither are those that ended after it.
+// Next returns the rounds to tell now, at most one per sink, and when to look again; 0 for never. A held round blocks
+// those that ended after it.
 func Next(s *v1alpha1.BenchmarkSuite, now time.Time, held func(v1alpha1.SuiteRound) time.Duration) (due []Due, after time.Duration) {
 	sooner := func(d time.Duration) {
 		if after == 0 || d < after {
@@ -62,7 +62,6 @@ func Known(s *v1alpha1.BenchmarkSuite) bool {
 	return len(s.Spec.Notifications) == len(s.Status.Notifications) && !slices.ContainsFunc(s.Spec.Notifications, unknown)
 }
 
-// find is what the status of a suite has of a sink; nil if nothing.
 func find(s *v1alpha1.BenchmarkSuite, name string) *v1alpha1.NotificationStatus {
 	i := slices.IndexFunc(s.Status.Notifications, func(n v1alpha1.NotificationStatus) bool { return n.Name == name })
 	if i < 0 {
@@ -71,8 +70,9 @@ func find(s *v1alpha1.BenchmarkSuite, name string) *v1alpha1.NotificationStatus 
 	return &s.Status.Notifications[i]
 }
 
-// waiting are the rounds that a sink has not been told of, in the order in which they ended. A forge is told of those that know their commit, also of
-// commits that came later, and again of one whose change points became known later: its statuses replace themselves, and an event that was sent is another's.
+// waiting returns what a sink has not been told, in the order of the rounds' ends. A forge hears of rounds that know
+// their commit, of later commits, and again if change points became known, since its statuses replace each other. An
+// event is sent once.
 func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, now time.Time) []telling {
 	var rounds []telling
 	for _, t := range tellings(s.Status.History, s.Status.MeasuredBefore) {
@@ -89,8 +89,7 @@ func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1al
 	return rounds
 }
 
-// Forget counts, for each sink, the rounds that leave the history of a suite untold: those that the sink waits for and that a newer status has no more.
-// One that goes on will end again.
+// Forget counts, for each sink, the rounds that leave the history untold. A round that continues will end again.
 func Forget(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus, now time.Time) {
 	for i := range after.Notifications {
 		entry := &after.Notifications[i]
@@ -110,23 +109,24 @@ func Forget(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatu
 	}
 }
 
-// is reports whether a round with which a sink is done is that of a telling: one that was ended, and then gone on with, is another.
+// is reports whether a sink's finished round is that of a telling. A round that was ended and then continued counts
+// as another.
 func is(r v1alpha1.NotifiedRound, t telling) bool {
 	return r.Round == t.Round && r.Outcome == t.Outcome && r.FirstSeenTime.Equal(t.came)
 }
 
-// replaced reports whether a later telling stands where one would be told again: on its commit, or in its pull request.
+// replaced reports whether a later telling covers the same commit or pull request.
 func replaced(s *v1alpha1.BenchmarkSuite, to Forge, t telling) bool {
 	return slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(l telling) bool { return stands(to, t, l) })
 }
 
-// stands reports whether a telling stands where an earlier one would be told.
 func stands(to Forge, earlier, l telling) bool {
 	at, p := PlaceOf(to, earlier.SuiteRound), PlaceOf(to, l.SuiteRound)
 	return p.Commit != "" && earlier.at().Before(l.at()) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
 }
 
-// behind reports whether a forge shows a later round where it would be told of one: that is remembered again, and was told before it had left the history.
+// behind reports whether a forge already shows a later round there: an old round is remembered again, and was told
+// before.
 func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, t telling) bool {
 	return onForge(sink) && slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(l telling) bool {
 		shown := func(r v1alpha1.NotifiedRound) bool { return is(r, l) && r.DeliveryTime != nil }
@@ -134,7 +134,7 @@ func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alp
 	})
 }
 
-// outdated reports whether the change points of a round became known after a sink had taken it: it was told that nobody knew them.
+// outdated reports whether the change points became known after a sink was told that they were not.
 func outdated(r v1alpha1.NotifiedRound, line v1alpha1.SuiteRound) bool {
 	c := line.ChangePoints
 	return r.DeliveryTime != nil && c.CompletionTime != nil && c.Reason == "" && r.DeliveryTime.Before(c.CompletionTime)

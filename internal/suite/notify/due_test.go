@@ -18,11 +18,11 @@ type world struct {
 	t     *testing.T
 	suite *v1alpha1.BenchmarkSuite
 	now   time.Time
-	// held are the rounds that are not to be told yet.
+	// held rounds are not told yet.
 	held map[int32]bool
 }
 
-// newWorld is a suite whose sinks were first seen at noon.
+// newWorld has sinks that were first seen at noon.
 func newWorld(t *testing.T, sinks ...string) *world {
 	t.Helper()
 	w := &world{t: t, suite: named(), now: noon, held: map[int32]bool{}}
@@ -35,7 +35,6 @@ func newWorld(t *testing.T, sinks ...string) *world {
 
 func (w *world) remember(answers ...Answer) { w.suite.Status = Remember(w.suite, answers, w.now) }
 
-// ends ends a round now.
 func (w *world) ends(round int32, outcome v1alpha1.RoundOutcome) {
 	before := w.suite.DeepCopy()
 	line := ended(round, outcome, int(w.now.Sub(noon).Minutes()))
@@ -44,7 +43,7 @@ func (w *world) ends(round int32, outcome v1alpha1.RoundOutcome) {
 	Forget(before, &w.suite.Status, w.now)
 }
 
-// next are the rounds that are due, such as "a 3", or "a 3 for b" where a commit came later, and when to look again.
+// next returns the due rounds, such as "a 3", or "a 3 for b" for a later commit, and when to look again.
 func (w *world) next() ([]Due, string, time.Duration) {
 	due, after := Next(w.suite, w.now, func(line v1alpha1.SuiteRound) time.Duration {
 		if w.held[line.Round] {
@@ -63,7 +62,7 @@ func (w *world) next() ([]Due, string, time.Duration) {
 	return due, strings.Join(texts, ", "), after
 }
 
-// try lets every sink that is due answer, and wants some to have been.
+// try lets every due sink answer, and checks which were due.
 func (w *world) try(want string, answers map[string]Answer) {
 	w.t.Helper()
 	due, got, _ := w.next()
@@ -79,7 +78,6 @@ func (w *world) try(want string, answers map[string]Answer) {
 	w.remember(all...)
 }
 
-// notified is the condition Notified.
 func (w *world) notified() metav1.Condition {
 	w.t.Helper()
 	c := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionNotified)
@@ -89,7 +87,7 @@ func (w *world) notified() metav1.Condition {
 	return *c
 }
 
-// rounds are what a sink is done with, such as "3 Passed taken".
+// rounds are the ones that a sink is done with, such as "3 Passed taken".
 func (w *world) rounds(name string) string {
 	var texts []string
 	for _, r := range find(w.suite, name).Rounds {
@@ -109,7 +107,7 @@ func down(a *Answer) map[string]Answer { return map[string]Answer{"a": *a} }
 
 var away = &Answer{Reason: v1alpha1.ReasonSinkRefused, Message: "answers 503 Service Unavailable"}
 
-// Rounds can end faster than a sink takes them. It is told of twenty at most, and the others are counted.
+// Rounds can end faster than a sink accepts them. It hears of twenty at most; the others are counted.
 func TestRoundsThatLeaveTheHistoryUntoldAreCounted(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	for n := int32(1); n <= 23; n++ {
@@ -190,7 +188,7 @@ func TestASinkIsToldOfNothingThatEndedBefore(t *testing.T) {
 	}
 }
 
-// The pauses grow with the time for which a sink has failed, and everything ends.
+// Pauses grow with the time of failure, and end at last.
 func TestASinkThatFailsIsTriedLessAndLess(t *testing.T) {
 	w := newWorld(t, "a")
 	w.ends(1, v1alpha1.RoundPassed)
@@ -218,7 +216,7 @@ func TestASinkThatFailsIsTriedLessAndLess(t *testing.T) {
 	if due, _, after := w.next(); len(due) > 0 || after > 0 {
 		t.Errorf("a round that was given up is due: %v after %s", due, after)
 	}
-	// The next is offered for an hour, too, of which one that has been away for a day knows nothing.
+	// The next round is offered for an hour too, even to a sink that was down for a day.
 	w.now = w.now.Add(24 * time.Hour)
 	w.ends(2, v1alpha1.RoundMissed)
 	w.try("a 2", down(away))
@@ -232,7 +230,7 @@ func TestASinkThatFailsIsTriedLessAndLess(t *testing.T) {
 	}
 }
 
-// What a forge refuses may concern one commit or one pull request alone.
+// A forge's refusal may concern one commit or pull request only.
 func TestARoundThatIsRefusedForAnHourCostsNoOtherItsTry(t *testing.T) {
 	for name, tc := range map[string]struct {
 		second *Answer
@@ -276,7 +274,7 @@ func TestASinkMayAskToBeLeftAlone(t *testing.T) {
 	}
 }
 
-// What one round takes away from another: nothing, but its turn.
+// One round delays another, but costs it nothing else.
 func TestRoundsAreToldInTheOrderInWhichTheyEnded(t *testing.T) {
 	w := newWorld(t, "a")
 	w.ends(1, v1alpha1.RoundReplaced)
@@ -287,7 +285,7 @@ func TestRoundsAreToldInTheOrderInWhichTheyEnded(t *testing.T) {
 	if _, due, after := w.next(); due != "" || after != time.Minute {
 		t.Errorf("a round that is held is due: %q after %s", due, after)
 	}
-	// The first goes on, and ends in another way.
+	// The first continues, and ends differently.
 	w.now = w.now.Add(time.Minute)
 	w.suite.Status.History[1] = ended(1, v1alpha1.RoundPassed, 2)
 	w.try("", nil)
@@ -300,7 +298,7 @@ func TestRoundsAreToldInTheOrderInWhichTheyEnded(t *testing.T) {
 	}
 }
 
-// An operator that was away for a night tells of the last round, and offers it for an hour; after a day it is no news.
+// An operator that was down for a night tells of the last round and offers it for an hour; after a day it is old.
 func TestAnOperatorThatWasAway(t *testing.T) {
 	w := newWorld(t, "a")
 	w.ends(1, v1alpha1.RoundPassed)
@@ -313,7 +311,7 @@ func TestAnOperatorThatWasAway(t *testing.T) {
 	w.try("", nil)
 }
 
-// The status holds what the schema lets it hold, whatever happens.
+// The status respects the schema's limits.
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	w := newWorld(t, "a")
 	for n := int32(1); n <= 50; n++ {

@@ -78,7 +78,7 @@ func TestTheEventOfARound(t *testing.T) {
 	}
 }
 
-// A receiver that drops what it has had must drop an event that is sent again, and no other.
+// A receiver that drops known IDs must drop a resent event, and no other.
 func TestTheIDOfAnEvent(t *testing.T) {
 	first := EventOf(named(), ended(12, v1alpha1.RoundPassed, 0), nil, nil)
 	if again := EventOf(named(), ended(12, v1alpha1.RoundPassed, 0), &Gate{}, []Run{{}}); again.ID != first.ID || again.Source != first.Source {

@@ -14,47 +14,47 @@ import (
 )
 
 const (
-	// GitHub and GitLab are the forges, by the member of a notification that names a repository of theirs.
+	// GitHub and GitLab name the forges as in a notification's fields.
 	GitHub, GitLab = "gitHub", "gitLab"
-	// apiOfGitHub and apiOfGitLab are where their APIs are, unless a notification says.
+	// apiOfGitHub and apiOfGitLab are the default API addresses.
 	apiOfGitHub, apiOfGitLab = "https://api.github.com", "https://gitlab.com/api/v4"
-	// none is the value of a parameter that holds no commit, or no pull request.
+	// none is the value of a parameter without a commit or pull request.
 	none = "none"
-	// roomInGitHub and roomInGitLab are how many characters they take of what a commit's status says.
+	// roomInGitHub and roomInGitLab are the most characters of a status description.
 	roomInGitHub, roomInGitLab = 140, 255
-	// maxPull bounds what a round keeps of the number of its pull request, which is as long as a suite's pattern lets it be.
+	// maxPull bounds a pull request's number; a suite's pattern may allow any length.
 	maxPull = 64
 )
 
 var (
 	commits = regexp.MustCompile(`^[0-9a-fA-F]{40}$`)
 	numbers = regexp.MustCompile(`^[1-9][0-9]{0,9}$`)
-	// links are addresses of which no part is markup, so that one can stand in a comment.
+	// links match addresses that are safe in Markdown.
 	links = regexp.MustCompile(`^https?://[A-Za-z0-9._~:/?#@!$&'*+,;=%-]+$`)
 )
 
-// onForge reports whether a notification is one of a forge, and no sink of events.
 func onForge(n v1alpha1.Notification) bool {
 	return n.GitHub.Repository != "" || n.GitLab.Project != ""
 }
 
-// Forge is a repository that is told of rounds: what a notification says of it, and how its forge calls things.
+// Forge is a repository that hears of rounds, with its forge's terms.
 type Forge struct {
 	// Kind is GitHub or GitLab.
 	Kind string
-	// API is the address of its API, without a slash at its end, and Repository the owner and name of the repository, or GitLab's project.
+	// API is the API's address without a final slash; Repository is owner and name, or GitLab's project.
 	API, Repository string
 	SecretRef       v1alpha1.KeyReference
-	// CommitParameter and PullParameter are the parameters with the commit, and with the number of the pull request; that is empty if none is told.
+	// CommitParameter and PullParameter hold the commit and the pull request's number; PullParameter may be empty.
 	CommitParameter, PullParameter string
 	Link                           string
-	// Pull is the forge's word for a pull request; RepositoryField and PullField are where the notification has the repository and PullParameter.
+	// Pull is the forge's word for a pull request. RepositoryField and PullField are the notification's fields for
+	// repository and PullParameter.
 	Pull, RepositoryField, PullField string
-	// room is how many characters what a status says may have.
+	// room is the most characters of a status description.
 	room int
 }
 
-// ForgeOf is the repository of a notification.
+// ForgeOf returns a notification's repository.
 func ForgeOf(n v1alpha1.Notification) Forge {
 	if l := n.GitLab; l.Project != "" {
 		return Forge{
@@ -71,8 +71,8 @@ func ForgeOf(n v1alpha1.Notification) Forge {
 	}
 }
 
-// Noted are the values, of all that a round has, of the parameters that notifications name: the round keeps them. Where a request has given values, the
-// spec's own commit is none of them: it may have other inputs.
+// Noted returns the values that notifications need, for the round to keep. If a request gave values, the spec's own
+// commit is left out, since it may have other inputs.
 func Noted(spec v1alpha1.BenchmarkSuiteSpec, values, given []v1alpha1.ParameterValue) []v1alpha1.ParameterValue {
 	var noted []v1alpha1.ParameterValue
 	for _, v := range values {
@@ -87,8 +87,8 @@ func Noted(spec v1alpha1.BenchmarkSuiteSpec, values, given []v1alpha1.ParameterV
 	return noted
 }
 
-// PullRequest is the number of the pull request that a request to the webhook asks to be measured: what it gives to a parameter that notifications name
-// for that. It is empty if it gives none, or the one that the suite has by itself, as a suite that was made for a pull request.
+// PullRequest returns the number of the pull request that a webhook request wants measured; empty if it gives none,
+// or only the suite's own default.
 func PullRequest(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) string {
 	for _, n := range spec.Notifications {
 		for _, g := range given {
@@ -101,7 +101,7 @@ func PullRequest(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterVal
 	return ""
 }
 
-// value is that of a parameter in a round; empty if it is none, or if the round does not know it.
+// value returns a parameter's value in a round; empty if it is none or unknown.
 func value(line v1alpha1.SuiteRound, parameter string) string {
 	for _, v := range slices.Concat(line.Noted, line.Parameters) {
 		if v.Name == parameter && v.Value != none {
@@ -113,18 +113,17 @@ func value(line v1alpha1.SuiteRound, parameter string) string {
 
 // Place is where a forge shows a round.
 type Place struct {
-	// API and Repository are those of the Forge.
 	API, Repository string
-	// Commit is what the round has measured, and Pull the number of its pull request; empty if there is none.
+	// Commit and Pull were measured; empty if none.
 	Commit, Pull string
 }
 
-// PlaceOf is where a repository shows a round.
+// PlaceOf returns where a repository shows a round.
 func PlaceOf(to Forge, line v1alpha1.SuiteRound) Place {
 	return Place{to.API, to.Repository, value(line, to.CommitParameter), value(line, to.PullParameter)}
 }
 
-// CommitFault is what is wrong with the commit that a round names, which will not change; empty if nothing is.
+// CommitFault returns what is permanently wrong with a round's commit; empty if nothing is.
 func (p Place) CommitFault(to Forge) string {
 	if commits.MatchString(p.Commit) {
 		return ""
@@ -133,7 +132,7 @@ func (p Place) CommitFault(to Forge) string {
 		to.CommitParameter, util.Clip(p.Commit, 60))
 }
 
-// PullFault is what is wrong with the pull request that a round names; empty if nothing is, or it names none.
+// PullFault returns what is wrong with a round's pull request; empty if nothing is, or it has none.
 func (p Place) PullFault(to Forge) string {
 	if p.Pull == "" || numbers.MatchString(p.Pull) {
 		return ""
@@ -142,18 +141,18 @@ func (p Place) PullFault(to Forge) string {
 		to.PullParameter, util.Clip(p.Pull, 60), to.Pull)
 }
 
-// CommitStatus is the status of a commit, in JSON as GitHub takes it.
+// CommitStatus is a commit's status in GitHub's JSON.
 type CommitStatus struct {
-	// State is success, failure (it is worse than it may be) or error (it is not known whether it is). GitLab's are success, failed, which is both of
-	// the others there, and canceled, of a round that was replaced.
+	// State is success, failure (worse than allowed) or error (unknown). GitLab has success, failed (for both
+	// others), and canceled for a replaced round.
 	State       string `json:"state"`
 	Description string `json:"description"`
 	Context     string `json:"context"`
 	Target      string `json:"target_url,omitempty"`
 }
 
-// StatusOf is the status that a round gives to its commit. It is a success only if the gate opens: lenient gates do for what is inconclusive. Its context
-// names the suite and the notification: of statuses with the same context a forge shows one.
+// StatusOf returns a round's commit status. It is a success only if the gate opens; lenient gates open for
+// inconclusive rounds. Its context names suite and notification, since a forge shows one status per context.
 func StatusOf(e Event, n v1alpha1.Notification, gate v1alpha1.Gate) CommitStatus {
 	to := ForgeOf(n)
 	state, text := e.Data.means(gate)
@@ -162,8 +161,8 @@ func StatusOf(e Event, n v1alpha1.Notification, gate v1alpha1.Gate) CommitStatus
 	}
 }
 
-// state is the forge's word for a state. GitLab has none for what is not known: what was not shown to be good enough has failed there, and its
-// description says which of both it is.
+// state returns the forge's word for a state. GitLab has none for unknown: what was not shown good enough has failed
+// there, and the description tells the difference.
 func (f Forge) state(state string, outcome v1alpha1.RoundOutcome) string {
 	switch {
 	case f.Kind == GitHub:
@@ -176,7 +175,7 @@ func (f Forge) state(state string, outcome v1alpha1.RoundOutcome) string {
 	return state
 }
 
-// means is the state of the commit that is told of the round, and why in a sentence.
+// means returns the commit's state, and why.
 func (d Data) means(gate v1alpha1.Gate) (state, why string) {
 	state, why = d.stands(gate)
 	switch of := fmt.Sprintf("round %d: ", d.Round); {
@@ -189,8 +188,8 @@ func (d Data) means(gate v1alpha1.Gate) (state, why string) {
 	return state, why
 }
 
-// stands is the state of the round's commit, and why in a sentence. It is that of the round itself, by the rules of the gate, whether or not the suite is
-// judged by this round; where the suite is, change points may shut the gate behind it.
+// stands returns the state of the round by the rules of the gate, whether or not it judges the suite, and why. If it
+// does, change points may still close the gate.
 func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 	if g := d.Gate; g != nil && g.Ready != metav1.ConditionTrue {
 		switch g.Reason {
@@ -199,7 +198,7 @@ func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 		case v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonStoreRefused:
 			return "error", g.Message
 		case v1alpha1.ReasonInProgress:
-			if gate.ChangePoints.WithinRounds > 0 { // What is told is not told again, and the gate may shut yet.
+			if gate.ChangePoints.WithinRounds > 0 { // News is told once, and the gate may still close.
 				return "error", "told before its change points were known: " + g.Message
 			}
 		}
@@ -226,7 +225,7 @@ func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 	return "error", why
 }
 
-// plain leaves out what forges refuse in the status of a commit: characters beyond Unicode's first 65,536, and lines.
+// plain removes what forges refuse: characters beyond U+FFFF, and line breaks.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > 0xffff {
@@ -236,7 +235,7 @@ func plain(text string) string {
 	}, strings.Join(strings.Fields(text), " "))
 }
 
-// cut shortens a text to so many characters, at the end of a word where it has several.
+// cut shortens a text, at the end of a word if possible.
 func cut(text string, most int) string {
 	all := []rune(text)
 	if len(all) <= most {
@@ -249,7 +248,7 @@ func cut(text string, most int) string {
 	return strings.TrimRight(short, " ,;:") + "…"
 }
 
-// forgeFault is what is wrong with where the status of commits is to stand, as a field and a sentence; empty if nothing is.
+// forgeFault returns what is wrong with a forge's settings, with the field; empty if nothing is.
 func forgeFault(spec v1alpha1.BenchmarkSuiteSpec, to Forge) string {
 	switch wrong := fault(to.API); {
 	case wrong != "":
@@ -274,7 +273,7 @@ func forgeFault(spec v1alpha1.BenchmarkSuiteSpec, to Forge) string {
 	return ""
 }
 
-// parameterFault is what is wrong with a parameter that is to hold something; empty if nothing is.
+// parameterFault returns what is wrong with a named parameter; empty if nothing is.
 func parameterFault(spec v1alpha1.BenchmarkSuiteSpec, name string, form *regexp.Regexp, what string) string {
 	p := util.First(spec.Parameters, func(p *v1alpha1.Parameter) bool { return p.Name == name })
 	switch {

@@ -18,7 +18,6 @@ import (
 
 const commit = "1a2b3c4d5e6f708192a3b4c5d6e7f80912a3b4c5"
 
-// forged is a notification of a repository.
 func forged(name string) v1alpha1.Notification {
 	return v1alpha1.Notification{Name: name, GitHub: v1alpha1.GitHubNotification{
 		Repository: "shop/checkout", SecretRef: v1alpha1.KeyReference{Name: "checkout-github", Key: "token"},
@@ -26,7 +25,6 @@ func forged(name string) v1alpha1.Notification {
 	}}
 }
 
-// inGitLab is a notification of a project of GitLab.
 func inGitLab(name string) v1alpha1.Notification {
 	return v1alpha1.Notification{Name: name, GitLab: v1alpha1.GitLabNotification{
 		Project: "shop/checkout", SecretRef: v1alpha1.KeyReference{Name: "checkout-gitlab", Key: "token"},
@@ -34,7 +32,6 @@ func inGitLab(name string) v1alpha1.Notification {
 	}}
 }
 
-// parametersOf are parameters with their defaults.
 func parametersOf(pairs ...string) []v1alpha1.Parameter {
 	var all []v1alpha1.Parameter
 	for i := 0; i < len(pairs); i += 2 {
@@ -43,7 +40,6 @@ func parametersOf(pairs ...string) []v1alpha1.Parameter {
 	return all
 }
 
-// with is a round in which parameters had values.
 func with(line v1alpha1.SuiteRound, pairs ...string) v1alpha1.SuiteRound {
 	for i := 0; i < len(pairs); i += 2 {
 		line.Noted = append(line.Noted, v1alpha1.ParameterValue{Name: pairs[i], Value: pairs[i+1]})
@@ -108,7 +104,7 @@ func TestWhereARoundIsShown(t *testing.T) {
 	const noCommit, noPull = "has no commit: the value of commit is ", "has the status of the commit and no comment: the value of pull is "
 	for name, tc := range map[string]struct {
 		commit, pull string
-		// want are the commit and the pull request that the round has, and wrong what is wrong with either.
+		// wrong is the fault of either.
 		want  [2]string
 		wrong string
 	}{
@@ -158,7 +154,7 @@ func TestARoundNotesWhatNotificationsName(t *testing.T) {
 	}
 }
 
-// No round is a success that the gate would not let pass, and what is not known is no failure.
+// No round is a success that the gate would not pass, and unknown is no failure.
 func TestWhichPullRequestARequestGives(t *testing.T) {
 	for name, tc := range map[string]struct {
 		own   string
@@ -228,7 +224,7 @@ func TestTheStateOfACommit(t *testing.T) {
 	}
 }
 
-// Who reads the status of a commit that started no round is told so, and of which round it is.
+// The status of a commit that started no round says so, and names the round.
 func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		outcome     v1alpha1.RoundOutcome
@@ -263,7 +259,7 @@ func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
 
 var unknownGate = &Gate{metav1.ConditionUnknown, v1alpha1.ReasonPending, "the suite is not judged by this round"}
 
-// GitHub shows the newest of all statuses with the same context: two notifications, of one suite or of two clusters, would hide each other's.
+// GitHub shows the newest status per context, so two notifications need different contexts.
 func TestEachNotificationHasAStatusOfItsOwn(t *testing.T) {
 	e := EventOf(named(), ended(12, v1alpha1.RoundPassed, 0), nil, nil)
 	a, b := StatusOf(e, forged("cluster-a"), v1alpha1.Gate{}), StatusOf(e, forged("cluster-b"), v1alpha1.Gate{})
@@ -272,7 +268,7 @@ func TestEachNotificationHasAStatusOfItsOwn(t *testing.T) {
 	}
 }
 
-// GitLab has no state for what is not known, and says of a round that was replaced that it was canceled.
+// GitLab has no state for unknown, and "canceled" for a replaced round.
 func TestTheStateOfACommitInGitLab(t *testing.T) {
 	for name, tc := range map[string]struct {
 		outcome v1alpha1.RoundOutcome
@@ -304,7 +300,7 @@ func TestTheStateOfACommitInGitLab(t *testing.T) {
 	}
 }
 
-// What is wrong with a project of GitLab is said by the fields that it has there.
+// Faults of a GitLab project name GitLab's fields.
 func TestAProjectThatNothingCanBeToldIsRefusedBeforeAnythingStarts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.GitLabNotification)
@@ -384,7 +380,7 @@ func TestAForgeIsToldOfRoundsThatKnowTheirCommit(t *testing.T) {
 	}
 }
 
-// A commit that is not there is no fault of the repository: the next round is told at once.
+// A missing commit is no fault of the repository: the next round is told at once.
 func TestARoundThatIsRefusedForGoodHoldsUpNoOther(t *testing.T) {
 	w := newWorld(t, "a")
 	w.suite.Spec.Notifications[0] = forged("a")
@@ -403,7 +399,7 @@ func TestARoundThatIsRefusedForGoodHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// A status that says that nobody knows is corrected once somebody does, and each time only once. An event that was sent stays sent.
+// A status of "unknown" is corrected once the result is known, and only once. An event stays sent.
 func TestAForgeIsToldAgainOfWhatBecameKnown(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.suite.Spec.Notifications[0] = forged("a")
@@ -431,7 +427,7 @@ func TestAForgeIsToldAgainOfWhatBecameKnown(t *testing.T) {
 	}
 }
 
-// What became known while a forge was told is told at once, whatever the clocks say.
+// What became known while a forge was being told is told at once, whatever the clocks say.
 func TestAForgeIsToldAgainOfWhatBecameKnownMeanwhile(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.suite.Spec.Notifications[0] = forged("a")
@@ -445,7 +441,7 @@ func TestAForgeIsToldAgainOfWhatBecameKnownMeanwhile(t *testing.T) {
 	w.try("", nil)
 }
 
-// What a later round has said on a commit, or in a pull request, is not replaced by what became known of an earlier one.
+// A later round's news on a commit or pull request is not replaced by an earlier round's.
 func TestNothingNewerIsReplaced(t *testing.T) {
 	other := strings.Repeat("2", 40)
 	for name, tc := range map[string]struct {
@@ -478,7 +474,7 @@ func TestNothingNewerIsReplaced(t *testing.T) {
 	}
 }
 
-// A round that had left the history, and comes back to it since somebody asks for its round again, is told nowhere over a later one.
+// A round that returns to the history because of a repeated request is not told over a later one.
 func TestARoundThatComesBackIsNotToldOverALaterOne(t *testing.T) {
 	w := newWorld(t, "a")
 	w.suite.Spec.Notifications[0] = forged("a")
@@ -498,7 +494,7 @@ func TestARoundThatComesBackIsNotToldOverALaterOne(t *testing.T) {
 	}
 }
 
-// What is due is the same, whatever the forge.
+// What is due does not depend on the forge.
 func TestAProjectOfGitLabIsToldWhatARepositoryIs(t *testing.T) {
 	w := newWorld(t, "a")
 	w.suite.Spec.Notifications[0] = inGitLab("a")
@@ -529,7 +525,7 @@ func TestAForgeMayAskToBeLeftAloneForAnHour(t *testing.T) {
 	}
 }
 
-// The comment is Markdown in which names and messages are text.
+// In the Markdown comment, names and messages are escaped.
 func TestTheCommentOfARound(t *testing.T) {
 	line := with(ended(12, v1alpha1.RoundMissed, 0), "commit", commit, "pull", "7")
 	line.Parameters = []v1alpha1.ParameterValue{{Name: "commit", Value: commit}, {Name: "image", Value: "registry.example/checkout:@everyone"}}

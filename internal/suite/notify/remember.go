@@ -14,21 +14,23 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// maxCondition bounds the message of the condition, which has a part for each sink.
+// maxCondition bounds the condition's message, which has a part for each sink.
 const maxCondition = 1024
 
-// Answer is what became of a try.
+// Answer is the result of a try.
 type Answer struct {
 	Due
-	// Reason is why the sink has not taken the event, in a word, and Message in a sentence that is the same at each try; empty if it has taken it.
+	// Reason says in one word why the sink refused, Message in a sentence that is equal at each try; both empty on
+	// success.
 	Reason, Message string
-	// After is how long the sink asks to be left alone; 0 if it does not ask.
+	// After is the pause that the sink asks for; 0 if none.
 	After time.Duration
-	// Final is true if it would say the same of this round at any other try, and nothing of others: the round is given up.
+	// Final means that only this round would be refused, at any try: it is given up.
 	Final bool
 }
 
-// Remember is the status of a suite after some tries. A sink that is new is told of the rounds that end from now on; one that is gone is forgotten.
+// Remember returns the status after some tries. New sinks hear of rounds that end from now on; removed ones are
+// forgotten.
 func Remember(s *v1alpha1.BenchmarkSuite, answers []Answer, now time.Time) v1alpha1.BenchmarkSuiteStatus {
 	after := s.DeepCopy()
 	after.Status.Notifications = nil
@@ -49,8 +51,8 @@ func Remember(s *v1alpha1.BenchmarkSuite, answers []Answer, now time.Time) v1alp
 	return after.Status
 }
 
-// begins is from when on the rounds of a suite are told to a sink that is first seen now: after the end of all that have ended, and after the commits that
-// came. The status knows of no parts of a second.
+// begins returns from when a new sink hears of rounds: after all that ended, and all commits that came. The status
+// has whole seconds.
 func begins(status *v1alpha1.BenchmarkSuiteStatus, now time.Time) *metav1.Time {
 	from := now.Truncate(time.Second)
 	for _, t := range tellings(status.History, status.MeasuredBefore) {
@@ -61,20 +63,19 @@ func begins(status *v1alpha1.BenchmarkSuiteStatus, now time.Time) *metav1.Time {
 	return &metav1.Time{Time: from}
 }
 
-// answered is what the status has of a sink after a try.
 func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a Answer, now time.Time) v1alpha1.NotificationStatus {
 	at := &metav1.Time{Time: now.Truncate(time.Second)}
 	if a.Reason == "" || a.Final {
 		entry.FailureTime, entry.NextTime, entry.Reason, entry.Message = nil, nil, "", ""
 		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, FirstSeenTime: a.FirstSeenTime, DeliveryTime: at}
 		if c := a.Round.ChangePoints; c.Reason == "" && at.Before(c.CompletionTime) {
-			r.DeliveryTime = c.CompletionTime.DeepCopy() // Another's clock is ahead: what it knew of them was told.
+			r.DeliveryTime = c.CompletionTime.DeepCopy() // Another node's clock is ahead: what it knew was told.
 		}
 		if a.Final {
 			r.DeliveryTime, r.Message = nil, util.Clip(a.Message, maxText)
 		}
 		if onForge(a.Sink) && !a.Final && overtaken(s, a.Round) {
-			return entry // It is told again, of what became known while it was told.
+			return entry // It is told again, with what became known meanwhile.
 		}
 		return done(s, entry, r)
 	}
@@ -84,12 +85,12 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	}
 	longest := longestPause
 	if onForge(a.Sink) {
-		longest = deadline // What it lets in within an hour, it says to the second.
+		longest = deadline // If the sink names a time within an hour, it is exact.
 	}
 	pause := max(min(max(now.Sub(entry.FailureTime.Time), shortestPause), longestPause), min(a.After, longest))
 	entry.NextTime = &metav1.Time{Time: now.Add(pause).Truncate(time.Second)}
 	tried := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, FirstSeenTime: a.FirstSeenTime}
-	for _, t := range waiting(s, a.Sink, &entry, now) { // What is wrong may be of the one that was tried alone: each has a try.
+	for _, t := range waiting(s, a.Sink, &entry, now) { // The fault may concern the tried round only, so each gets a try.
 		if is(tried, t) && now.Sub(t.at()) >= deadline && now.Sub(entry.FailureTime.Time) >= deadline {
 			entry = done(s, entry, tried)
 		}
@@ -97,7 +98,7 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	return entry
 }
 
-// overtaken reports whether the change points of a round became known after it was read to be told.
+// overtaken reports whether change points became known after the round was read for telling.
 func overtaken(s *v1alpha1.BenchmarkSuite, told v1alpha1.SuiteRound) bool {
 	known := func(l v1alpha1.SuiteRound) bool {
 		return l.ChangePoints.CompletionTime != nil && l.ChangePoints.Reason == ""
@@ -107,7 +108,7 @@ func overtaken(s *v1alpha1.BenchmarkSuite, told v1alpha1.SuiteRound) bool {
 	})
 }
 
-// done notes a round with which a sink is done, since it has taken it or it is given up. One that the history has no longer is forgotten.
+// done records a round that a sink took or that was given up. Rounds outside the history are forgotten.
 func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, r v1alpha1.NotifiedRound) v1alpha1.NotificationStatus {
 	if !slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(t telling) bool { return is(r, t) }) {
 		return entry
@@ -115,12 +116,12 @@ func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, r v1alp
 	told := func(old v1alpha1.NotifiedRound) bool {
 		return old.Round == r.Round && old.Outcome == r.Outcome && old.FirstSeenTime.Equal(r.FirstSeenTime)
 	}
-	entry.Rounds = append(slices.DeleteFunc(entry.Rounds, told), r) // A forge that is told again has what is newer.
+	entry.Rounds = append(slices.DeleteFunc(entry.Rounds, told), r) // A forge that is told again has the newer state.
 	slices.SortStableFunc(entry.Rounds, func(a, b v1alpha1.NotifiedRound) int { return cmp.Compare(b.Round, a.Round) })
 	return entry
 }
 
-// condition states whether the sinks of a suite take what they are told; a suite without any has no such condition.
+// condition sets whether the sinks accept their news; without sinks there is no condition.
 func condition(s *v1alpha1.BenchmarkSuite, now time.Time) {
 	if len(s.Spec.Notifications) == 0 {
 		meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionNotified)
@@ -149,7 +150,6 @@ func condition(s *v1alpha1.BenchmarkSuite, now time.Time) {
 	slices.SortFunc(s.Status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 }
 
-// taken tells of the newest round that a sink has taken.
 func taken(n v1alpha1.NotificationStatus) string {
 	for _, r := range n.Rounds {
 		if r.DeliveryTime != nil {
@@ -159,7 +159,7 @@ func taken(n v1alpha1.NotificationStatus) string {
 	return "has taken no round of the history yet"
 }
 
-// GivenUp names the rounds of the history that a sink was not told of, since it failed for too long or would never take them.
+// GivenUp names the rounds in the history that a sink never took.
 func GivenUp(n v1alpha1.NotificationStatus) []string {
 	var lost []string
 	for _, r := range n.Rounds {

@@ -1,3 +1,3 @@
-// Package rounds reads the rounds of a suite: the history of values from the reports of their runs, and one ended round as a list
-// of tests and as Markdown, for a pipeline.
+// Package rounds reads the rounds of a suite: the history of values from their reports, and one ended round as tests
+// and Markdown for a pipeline.
 package rounds

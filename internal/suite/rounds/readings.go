@@ -16,13 +16,13 @@ import (
 	"loadstone.dev/loadstone/internal/suite/history"
 )
 
-// History reads the history of a suite from the reports of its rounds, one after the other: a report may be large, and the values of all rounds are
-// small. An error is one of the store, which may answer when it is asked again.
+// History reads a suite's history from its reports, one at a time, since a report may be large. Errors are the
+// store's, and may be temporary.
 func History(ctx context.Context, store artifact.Runs, name string, measured []suite.Measured) (history.History, error) {
 	return HistoryBy(ctx, NewReports[history.Values](make(chan struct{}, 1), 0), store, name, measured)
 }
 
-// HistoryBy is History, whose reports are read as a Reports does.
+// HistoryBy is History with the cache and limits of a Reports.
 func HistoryBy(ctx context.Context, reports *Reports[history.Values], store artifact.Runs, name string, measured []suite.Measured) (history.History, error) {
 	all, err := reports.Read(ctx, store, measured, func(m suite.Measured, t analysis.Table) history.Values {
 		return history.Report{Round: m.Round, Run: m.Run, Table: t}.Values()
@@ -42,18 +42,18 @@ func HistoryBy(ctx context.Context, reports *Reports[history.Values], store arti
 	return history.Of(name, values, gaps), nil
 }
 
-// Extract is what was taken from a report; Missing is why there is no report, and empty if there is one.
+// Extract is a part of a report; Missing says why there is none.
 type Extract[T any] struct {
 	Value   T
 	Missing string
 }
 
-// Reports read reports, take something small from each, and remember it: a report that is stored never changes, and one that is made again lies
-// elsewhere. They can be used by several at the same time.
+// Reports reads reports and caches a small part of each: a stored report never changes. It is safe for concurrent
+// use.
 type Reports[T any] struct {
-	// turns are those of reports that are read at the same time, by all who share them: a report may be large.
+	// turns limits the reports read at the same time, across all users.
 	turns chan struct{}
-	// most is how many are remembered, the newest.
+	// most is how many are cached, the newest.
 	most int
 
 	mu    sync.Mutex
@@ -61,16 +61,17 @@ type Reports[T any] struct {
 	order []string
 }
 
-// NewReports are Reports that remember nothing yet. turns has room for as many reports as may be read at the same time.
+// NewReports returns an empty cache. The capacity of turns limits concurrent reads.
 func NewReports[T any](turns chan struct{}, most int) *Reports[T] {
 	return &Reports[T]{turns: turns, most: most, known: map[string]T{}}
 }
 
-// Holder is a store that knows whether a key belongs to a run that is there. Of other runs nothing that is remembered is used: the store says each time
-// whether whoever asks may have it.
+// Holder is a store that knows whether a key belongs to an existing run. For other runs the cache is not used, so the
+// store decides on each access.
 type Holder interface{ Hold(key string) bool }
 
-// Read returns what it takes from the reports of some runs, in their order. A round of 0 is none. Its error is one of the store, which may answer when it is asked again.
+// Read returns what take extracts from the reports, in order. A round of 0 means none. Errors are the store's, and
+// may be temporary.
 func (r *Reports[T]) Read(ctx context.Context, store artifact.Runs, measured []suite.Measured, take func(suite.Measured, analysis.Table) T) ([]Extract[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +105,6 @@ func (r *Reports[T]) Read(ctx context.Context, store artifact.Runs, measured []s
 	return out, failure
 }
 
-// nameOf names a run in errors.
 func nameOf(m suite.Measured) string {
 	if m.Round == 0 {
 		return m.Run
@@ -112,7 +112,6 @@ func nameOf(m suite.Measured) string {
 	return fmt.Sprintf("%s of round %d", m.Run, m.Round)
 }
 
-// one is what it takes from one report.
 func (r *Reports[T]) one(ctx context.Context, store artifact.Runs, m suite.Measured, take func(suite.Measured, analysis.Table) T) (Extract[T], error) {
 	holder, some := store.(Holder)
 	if !some || holder.Hold(m.Report) {
@@ -144,7 +143,7 @@ func (r *Reports[T]) remembered(key string) (T, bool) {
 	return v, ok
 }
 
-// remember keeps what was taken from a report. What was made from records has no key, and may be made from others the next time.
+// remember caches a part of a report. Results made from records have no key and may change.
 func (r *Reports[T]) remember(key string, v T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +157,8 @@ func (r *Reports[T]) remember(key string, v T) {
 	r.known[key], r.order = v, append(r.order, key)
 }
 
-// tableOf reads what a run has found, or says why it cannot be known: from its report, or, where only its place is remembered, from its records.
+// tableOf reads a run's table from its report or, if only its prefix is known, from its records; or says why it is
+// unknown.
 func tableOf(ctx context.Context, store artifact.Runs, m suite.Measured) (table analysis.Table, why string, err error) {
 	if m.Prefix == "" {
 		return table, "it ended without a report", nil

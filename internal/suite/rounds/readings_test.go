@@ -19,7 +19,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite/rounds"
 )
 
-// reports is a store in memory that has some reports and the records of a run, and trouble for all else.
 type reports struct {
 	objects map[string][]byte
 	data    record.RunData
@@ -70,7 +69,7 @@ func TestTheHistoryOfASuiteIsReadFromItsReportsOrItsRecords(t *testing.T) {
 		at      suite.Measured
 		data    record.RunData
 		trouble error
-		// gap and err are parts of what is said; where both are empty, the round is read.
+		// gap and err are expected parts; both empty if the round is read.
 		gap, err string
 	}{
 		"its report":                   {at: at("there")},
@@ -99,13 +98,13 @@ func TestTheHistoryOfASuiteIsReadFromItsReportsOrItsRecords(t *testing.T) {
 	}
 }
 
-// counted is a store that has the same report under each key, or trouble, and counts how many are read, and how many at the same time.
+// counted serves the same report under each key, or trouble, and counts reads and their concurrency.
 type counted struct {
 	body    []byte
 	trouble error
 	gone    bool
 	atOnce  int32
-	// reached is closed when so many have been read at the same time.
+	// reached is closed at that many concurrent reads.
 	reached          chan struct{}
 	once             sync.Once
 	reads, now, peak atomic.Int32
@@ -117,7 +116,7 @@ func (s *counted) Load(context.Context, string) (record.RunData, error) {
 
 func (s *counted) List(context.Context, string) ([]artifact.Object, error) { return nil, nil }
 
-// Get waits until as many are read as may be.
+// Get waits for as many reads as are allowed.
 func (s *counted) Get(ctx context.Context, _, _ string) ([]byte, error) {
 	s.reads.Add(1)
 	n := s.now.Add(1)
@@ -151,7 +150,6 @@ func newCounted(t *testing.T, atOnce int32) *counted {
 	return &counted{body: body, atOnce: atOnce, reached: make(chan struct{})}
 }
 
-// rounds are rounds of a suite, each of which has a report.
 func measuredRounds(n int32) []suite.Measured {
 	var out []suite.Measured
 	for i := range n {

@@ -11,30 +11,29 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// Round is a round of a suite that has ended.
+// Round is an ended round of a suite.
 type Round struct {
 	Suite *v1alpha1.BenchmarkSuite
-	// Line is what the suite's history says of it, and Runs are those of its runs that are in the cluster, in their order.
+	// Line is its history entry, Runs its runs in the cluster, in order.
 	Line v1alpha1.SuiteRound
 	Runs []Run
-	// Of is how many runs the round has had; 0 if none is left that could tell.
+	// Of is how many runs it had; 0 if none is left to tell.
 	Of int
 
 	event notify.Event
 }
 
-// Run is a run of a round.
 type Run struct {
-	// Name is the run's in the suite.
+	// Name is the run's name in the suite.
 	Name   string
 	Object *v1alpha1.BenchmarkRun
-	// Tests and Page are the files report.TestsFile and report.MarkdownFile of its report; empty if there are none.
+	// Tests and Page are the report's files report.TestsFile and report.MarkdownFile; empty if missing.
 	Tests, Page []byte
-	// Lacks is why it has no report, or why one of the files is not to be had, in a clause; empty if nothing is missing.
+	// Lacks says why the report or a file is missing; empty if nothing is.
 	Lacks string
 }
 
-// Of is a round of a suite, by the runs that the suite has. What their reports say is for the caller to fill in.
+// Of returns a round by the suite's runs. The caller fills in their reports.
 func Of(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, line v1alpha1.SuiteRound) Round {
 	r := Round{Suite: s, Line: line, event: suite.Told(s, runs, line)}
 	for _, told := range r.event.Data.Runs {
@@ -48,7 +47,6 @@ func Of(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, line v1alpha1.
 	return r
 }
 
-// size is how many runs the round of a run has, as the run knows.
 func size(run *v1alpha1.BenchmarkRun) int {
 	var record struct {
 		Runs int `json:"runs"`
@@ -59,7 +57,7 @@ func size(run *v1alpha1.BenchmarkRun) int {
 	return record.Runs
 }
 
-// End is how a round has ended, in a sentence.
+// End describes how a round ended.
 func End(line v1alpha1.SuiteRound) string {
 	text := fmt.Sprintf("round %d: %s", line.Round, strings.ToLower(string(line.Outcome)))
 	if line.Message != "" {
@@ -68,7 +66,7 @@ func End(line v1alpha1.SuiteRound) string {
 	return text
 }
 
-// Files are the round as a pipeline shows it: its tests come first.
+// Files returns the round for a pipeline, tests first.
 func (r Round) Files() ([]report.File, error) {
 	tests, err := r.tests()
 	if err != nil {
@@ -80,7 +78,6 @@ func (r Round) Files() ([]report.File, error) {
 	}, nil
 }
 
-// page is the round in Markdown.
 func (r Round) page() string {
 	var pages []notify.Printed
 	for _, run := range r.Runs {

@@ -28,14 +28,14 @@ func later(d time.Duration) *metav1.Time {
 	return &t
 }
 
-// perf is a suite whose gate asks for change points.
+// perf is a suite whose gate uses change points.
 func perf() *v1alpha1.BenchmarkSuite {
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f3f11-0000-4000-8000-000000000001"}}
 	s.Spec.Gate.ChangePoints.WithinRounds = 5
 	return s
 }
 
-// run is one of four runs of round 12, which ended with a status of the condition Succeeded.
+// run is one of four runs of round 12, with this Succeeded condition.
 func run(index int, name string, succeeded metav1.ConditionStatus, reason, message string) v1alpha1.BenchmarkRun {
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "perf", Name: fmt.Sprintf("checkout-4f1c2d3e-%02d", index), Labels: map[string]string{v1alpha1.LabelRound: "12"},
@@ -53,14 +53,13 @@ func run(index int, name string, succeeded metav1.ConditionStatus, reason, messa
 	return r
 }
 
-// reported gives a run a report.
 func reported(r v1alpha1.BenchmarkRun, verdict string) v1alpha1.BenchmarkRun {
 	r.Status.Verdict = verdict
 	r.Status.Report = v1alpha1.ReportRef{URI: "s3://bench/perf/" + r.Name + "/reports/1/report.html", SHA256: strings.Repeat("a", 64)}
 	return r
 }
 
-// gated are the tests of a report with objectives, and compared those of one without.
+// gated are the tests of a report with objectives, compared without.
 func gated(t *testing.T) []byte {
 	t.Helper()
 	s := junit.Suite{Name: "perf/checkout-4f1c2d3e-00", Said: "Every block, latency, artifact and check is on the page report.html beside this file.", Cases: []junit.Case{
@@ -89,8 +88,8 @@ func compared(t *testing.T) []byte {
 	return out
 }
 
-// missed is a round of four runs, of which one has missed an objective, one has failed and has a report of what was complete, one was refused before its turn,
-// and one is gone.
+// missed is a round of four runs: one missed an objective, one failed with a partial report, one was refused before
+// its turn, and one is gone.
 func missed(t *testing.T) Round {
 	t.Helper()
 	line := v1alpha1.SuiteRound{
@@ -134,7 +133,7 @@ func TestARoundAsAPipelineShowsIt(t *testing.T) {
 	}
 }
 
-// cases are the tests of a round by suite and name, each with how it ended and what it says.
+// cases are a round's tests by suite and name, with ending and text.
 func cases(t *testing.T, r Round) map[string]string {
 	t.Helper()
 	body, err := r.tests()

@@ -15,8 +15,8 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// tests are those of the round itself, and behind them those of each run. Names of suites and classes are the same in each round, so that a
-// pipeline can follow a test over time.
+// tests are the round's own, followed by each run's. Names are the same in each round, so a pipeline can follow a
+// test over time.
 func (r Round) tests() ([]byte, error) {
 	all := []junit.Suite{r.own()}
 	for _, run := range r.Runs {
@@ -29,12 +29,11 @@ func (r Round) tests() ([]byte, error) {
 	return out, nil
 }
 
-// class is that of the tests of the round, or of one of its runs.
 func (r Round) class(run ...string) string {
 	return strings.Join(append([]string{"loadstone", r.Suite.Name}, run...), ".")
 }
 
-// own are the tests of the round itself: how it has ended, whether its runs are there, and what the gate asks besides.
+// own are the round's tests: its outcome, its runs' existence, and the gate's further conditions.
 func (r Round) own() junit.Suite {
 	s := junit.Suite{Name: r.event.Subject, Cases: []junit.Case{r.outcome()}, Said: End(r.Line)}
 	if c := r.whole(); c != nil {
@@ -61,8 +60,8 @@ func (r Round) own() junit.Suite {
 	return s
 }
 
-// outcome is how the round has ended. It is undecided as its runs are: an objective that is undecided is not met, and a comparison without a verdict
-// is neither a pass nor a fault.
+// outcome is undecided if its runs are: an undecided objective is not met, and a comparison without verdict is
+// neither pass nor fault.
 func (r Round) outcome() junit.Case {
 	c, text, why := junit.Case{Name: "outcome"}, End(r.Line), cmp.Or(r.Line.Reason, string(r.Line.Outcome))
 	switch r.Line.Outcome {
@@ -82,7 +81,7 @@ func (r Round) outcome() junit.Case {
 	return c
 }
 
-// whole is the test that all runs of the round are there; nil if they are.
+// whole tests that all runs exist; nil if they do.
 func (r Round) whole() *junit.Case {
 	text := "none of its runs is in the cluster any more, and what they have measured is not here"
 	switch lost := r.Of - len(r.Runs); {
@@ -94,7 +93,7 @@ func (r Round) whole() *junit.Case {
 	return &junit.Case{Name: "runs", Error: junit.Because("Missing", text)}
 }
 
-// changePoints is the test that no value has become worse within the newest rounds; nil if the gate does not ask.
+// changePoints tests that no value became worse within the newest rounds; nil if the gate does not ask.
 func (r Round) changePoints() *junit.Case {
 	gate := r.Suite.Spec.Gate
 	within := gate.ChangePoints.WithinRounds
@@ -127,7 +126,7 @@ func (r Round) changePoints() *junit.Case {
 	return c
 }
 
-// unread is why nobody has looked for change points, or not yet.
+// unread is why change points were not searched, or not yet.
 func (r Round) unread() string {
 	gate := r.event.Data.Gate
 	lenient := r.Suite.Spec.Gate.OnInconclusive == v1alpha1.InconclusivePasses
@@ -142,7 +141,7 @@ func (r Round) unread() string {
 	return "nobody has looked for them in this round"
 }
 
-// of are the tests of a run: those of its own report, and an error if it has failed or has no report.
+// of returns the tests of a run's report, with an error if it failed or has none.
 func (r Round) of(run Run) junit.Suite {
 	s, lacks := junit.Suite{}, run.Lacks
 	if run.Tests != nil {
@@ -181,7 +180,7 @@ func (r Round) of(run Run) junit.Suite {
 	return s
 }
 
-// ending is the test that a run has ended well and has left its tests; nil if it has. Objectives have tests of their own.
+// ending tests that a run ended well and left its tests; nil if so. Objectives have their own tests.
 func ending(run *v1alpha1.BenchmarkRun, empty bool, lacks string) *junit.Case {
 	e := facts.Ending(run)
 	judged := e.State == conduct.Succeeded || e.Reason == v1alpha1.ReasonObjectivesMissed || e.Reason == v1alpha1.ReasonObjectivesUndecided
@@ -202,7 +201,6 @@ func ending(run *v1alpha1.BenchmarkRun, empty bool, lacks string) *junit.Case {
 	return nil
 }
 
-// instant is zero if nobody has written it down.
 func instant(t *metav1.Time) time.Time {
 	if t == nil {
 		return time.Time{}

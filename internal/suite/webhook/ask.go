@@ -16,21 +16,20 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// TokenKey is the key of the webhook's Secret under which the token lies that those show who cannot sign. Without it nobody can ask.
+// TokenKey is the webhook Secret's key for the token of senders that cannot sign. Without it, requests are refused.
 const TokenKey = "token"
 
-// bearer is the scheme of the header Authorization that carries a token.
 const bearer = "Bearer "
 
-// ShowsToken reports whether a header Authorization shows a token, in a time that says nothing of it. An empty token is shown by nobody.
+// ShowsToken reports whether an Authorization header has the token, in constant time. An empty token never matches.
 func ShowsToken(authorization string, token []byte) bool {
 	given, ok := strings.CutPrefix(authorization, bearer)
 	shown, wanted := sha256.Sum256([]byte(given)), sha256.Sum256(token)
 	return subtle.ConstantTimeCompare(shown[:], wanted[:]) == 1 && ok && len(token) > 0
 }
 
-// AskID is the id of a request that somebody asks for again and again: as long as they send the same body, however it is spaced, and the suite would
-// measure the same with it, as it is written. It is that of no signed request.
+// AskID returns the id of a repeated request: equal for the same JSON body (ignoring space) and the same spec and
+// values. It never equals a signed request's.
 func AskID(spec v1alpha1.BenchmarkSuiteSpec, values []v1alpha1.ParameterValue, body []byte) string {
 	if short := new(bytes.Buffer); json.Compact(short, body) == nil {
 		body = short.Bytes()
@@ -51,21 +50,21 @@ func AskID(spec v1alpha1.BenchmarkSuiteSpec, values []v1alpha1.ParameterValue, b
 	return hex.EncodeToString(sum[:])
 }
 
-// Round is what a request has come to, for those who ask.
+// Round is the state of a request, for its sender.
 type Round struct {
-	// Round is the number of its round; 0 before one has begun.
+	// Round is its number; 0 before it begins.
 	Round int32 `json:"round,omitempty"`
-	// Outcome is how the round has ended, in the words of the suite's status; empty as long as it has not.
+	// Outcome is as in the suite's status; empty until the round ends.
 	Outcome v1alpha1.RoundOutcome `json:"outcome,omitempty"`
-	// Reason is why, in a word; empty without an outcome.
+	// Reason explains the outcome in one word; empty without one.
 	Reason string `json:"reason,omitempty"`
-	// Message is the same in a sentence; without an outcome, what is waited for.
+	// Message explains it in a sentence; without an outcome, what the request waits for.
 	Message        string       `json:"message"`
 	StartTime      *metav1.Time `json:"startTime,omitempty"`
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
-// RoundOf is what the request of an id has come to; false if the suite does not know of it.
+// RoundOf returns the state of a request; false if the suite does not know its id.
 func RoundOf(s *v1alpha1.BenchmarkSuite, id string) (Round, bool) {
 	if c := s.Status.Current; c.Webhook == id {
 		return Round{Round: c.Round, Message: "the round is in progress: " + progress(c), StartTime: c.StartTime}, true
@@ -86,26 +85,24 @@ func RoundOf(s *v1alpha1.BenchmarkSuite, id string) (Round, bool) {
 	return Round{Message: "the request waits " + waits(s)}, true
 }
 
-// forgotten is what is known of a request that was handled, and of which the status has no round.
 const forgotten = "no round of this request is remembered: it was dropped while another was in progress (concurrency: Skip), or has left status.history"
 
-// progress is how far a round in progress is.
 func progress(c v1alpha1.CurrentRound) string { return c.Progress + " runs have ended" }
 
-// lineOf is the round that has answered the request of an id, as the status remembers it; nil if it does not.
+// lineOf returns the remembered round that answered a request; nil if there is none.
 func lineOf(s *v1alpha1.BenchmarkSuite, id string) *v1alpha1.SuiteRound {
 	for i := range s.Status.History {
 		if s.Status.History[i].Webhook == id {
 			return &s.Status.History[i]
 		}
 	}
-	if s.Status.LastGood.Webhook == id { // It may be older than all that the history has.
+	if s.Status.LastGood.Webhook == id { // It may be older than the history.
 		return &s.Status.LastGood
 	}
 	return nil
 }
 
-// waits is what the request that is written down waits for.
+// waits says what the recorded request waits for.
 func waits(s *v1alpha1.BenchmarkSuite) string {
 	refused, stalled := refused(s), meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionStalled)
 	switch {
@@ -121,7 +118,8 @@ func waits(s *v1alpha1.BenchmarkSuite) string {
 	return "for its round to begin"
 }
 
-// refused is the condition that says why the round of the request that is written down cannot begin; nil if it can, as far as is known.
+// refused returns the condition that says why the recorded request's round cannot begin; nil if it can, as far as
+// known.
 func refused(s *v1alpha1.BenchmarkSuite) *metav1.Condition {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionMeasuring)
 	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonNoRound || !tellsOf(c.Message, Read(s.Annotations[v1alpha1.AnnotationWebhook])) {
@@ -130,17 +128,17 @@ func refused(s *v1alpha1.BenchmarkSuite) *metav1.Condition {
 	return c
 }
 
-// tellsOf reports whether the message of a condition is about a request, by its values: it may be older than the request that is written down. Of one
-// with very long values it has only the beginning.
+// tellsOf reports whether a condition's message is about a request, by its values: the condition may be older than
+// the request. A message with very long values is cut.
 func tellsOf(message string, r Request) bool {
 	about := r.Who() + " waits: "
 	cut, clipped := strings.CutSuffix(message, "...")
 	return strings.HasPrefix(message, about) || clipped && len(about) > len(cut) && strings.HasPrefix(about, cut)
 }
 
-// Holds is what keeps a request from being written down that is asked for again and again; empty if nothing does. It takes the place of no request
-// that waits, or two of them would take it from each other for ever, unless that cannot begin; and it comes to no round for which it would be dropped.
-// What the suite has by itself waits for the round of a pull request.
+// Holds says why a repeated request cannot be recorded now; empty if it can. It does not replace a waiting request
+// (two senders would replace each other forever) unless that cannot begin, and it is not recorded if Skip would drop
+// it. The suite's own rounds wait for a pull request's.
 func Holds(s *v1alpha1.BenchmarkSuite, values []v1alpha1.ParameterValue) string {
 	id := Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID
 	waiting := id != "" && id != s.Status.LastHandledWebhook && s.Status.Current.Webhook != id && lineOf(s, id) == nil

@@ -34,7 +34,7 @@ func TestTheTokenIsShownAsItIs(t *testing.T) {
 	}
 }
 
-// asked is a suite of one run, and what is asked of it.
+// asked returns the id of a request to a suite of one run.
 func asked(changes ...func(*v1alpha1.BenchmarkSuiteSpec, *[]v1alpha1.ParameterValue, *string)) string {
 	s := suite("body.image")
 	s.Runs = []v1alpha1.SuiteRun{{Name: "small", Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte("{}")}}}}
@@ -78,10 +78,8 @@ func TestWhatIsAskedIsKnownAgain(t *testing.T) {
 	}
 }
 
-// ids of requests.
 var mine, others = strings.Repeat("a", idLength), strings.Repeat("b", idLength)
 
-// holding is a suite whose annotation has a request.
 func holding(id string, changes ...func(*v1alpha1.BenchmarkSuite)) *v1alpha1.BenchmarkSuite {
 	s := &v1alpha1.BenchmarkSuite{}
 	if id != "" {
@@ -115,7 +113,6 @@ func remembering(lines ...v1alpha1.SuiteRound) func(*v1alpha1.BenchmarkSuite) {
 	return func(s *v1alpha1.BenchmarkSuite) { s.Status.History = lines }
 }
 
-// stuck says why the request that is written down cannot begin.
 func stuck(s *v1alpha1.BenchmarkSuite) {
 	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionMeasuring, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonImageNotFound,
@@ -123,14 +120,12 @@ func stuck(s *v1alpha1.BenchmarkSuite) {
 	})
 }
 
-// faulty says that no round can begin.
 func faulty(s *v1alpha1.BenchmarkSuite) {
 	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidSpec, Message: "triggers.schedules[0].cron never comes",
 	})
 }
 
-// stuckWith says that some request cannot begin.
 func stuckWith(message string) func(*v1alpha1.BenchmarkSuite) {
 	return func(s *v1alpha1.BenchmarkSuite) {
 		stuck(s)
@@ -182,7 +177,7 @@ func TestWhatARequestHasComeTo(t *testing.T) {
 	}
 }
 
-// proposed makes the round in progress that of a pull request, and forged lets the parameter pull name one.
+// proposed makes the round in progress a pull request's; forged lets parameter pull name one.
 func proposed(number string) func(*v1alpha1.BenchmarkSuite) {
 	return func(s *v1alpha1.BenchmarkSuite) { s.Status.Current.PullRequest = number }
 }
@@ -191,7 +186,7 @@ func forged(s *v1alpha1.BenchmarkSuite) {
 	s.Spec.Notifications = []v1alpha1.Notification{{Name: "forge", GitHub: v1alpha1.GitHubNotification{PullRequestParameter: "pull"}}}
 }
 
-// The condition may be about the request before, of which the operator has not seen yet that another has taken its place.
+// The condition may be about an earlier request that the operator has not yet seen replaced.
 func TestARequestIsToldOnlyOfItsOwnTrouble(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for name, tc := range map[string]struct {

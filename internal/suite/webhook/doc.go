@@ -1,3 +1,3 @@
-// Package webhook is what a request to the webhook of a suite has to be: how it is signed, which values it gives to parameters, how the suite's
-// annotation holds it for the operator, and what has become of it for those who ask. It performs no side effects, and looks at no clock.
+// Package webhook defines a suite's webhook requests: their signature, the values that they give to parameters, their
+// annotation on the suite, and their state for the sender. It is pure.
 package webhook

@@ -13,18 +13,17 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// maxCost bounds what an expression may cost, in CEL's units.
+// maxCost bounds an expression's cost, in CEL's units.
 const maxCost = 1_000_000
 
-// growing are the functions that make a text of many others, or a longer one each time: CEL counts a call of them as one, whatever it makes.
+// growing functions can build long texts, though CEL counts a call as one.
 var growing = []string{"format", "join", "replace", "strings.quote"}
 
-// language is what expressions are written in.
 var language = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.Variable("body", cel.DynType), ext.Strings())
 })
 
-// Check returns what is wrong with the webhook of a suite; nil if there is none, or nothing is wrong.
+// Check returns what is wrong with a suite's webhook; nil if nothing is, or if there is none.
 func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	for _, picked := range spec.Triggers.Webhook.Parameters {
 		if !slices.ContainsFunc(spec.Parameters, func(p v1alpha1.Parameter) bool { return p.Name == picked.Name }) {
@@ -37,7 +36,8 @@ func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	return nil
 }
 
-// Pick picks the values that the body of a request gives to parameters. Where a webhook gives none, the body may be anything.
+// Pick returns the values that a request's body gives to parameters. Without such parameters the body may be
+// anything.
 func Pick(w v1alpha1.WebhookTrigger, body []byte) ([]v1alpha1.ParameterValue, error) {
 	if len(w.Parameters) == 0 {
 		return nil, nil
@@ -68,7 +68,6 @@ func Pick(w v1alpha1.WebhookTrigger, body []byte) ([]v1alpha1.ParameterValue, er
 	return values, nil
 }
 
-// compile makes a program of the expression of a parameter.
 func compile(p v1alpha1.PickedParameter) (cel.Program, error) {
 	env, err := language()
 	if err != nil {
@@ -98,7 +97,6 @@ func compile(p v1alpha1.PickedParameter) (cel.Program, error) {
 	return program, nil
 }
 
-// field names the expression of a parameter.
 func field(p v1alpha1.PickedParameter) string {
 	return fmt.Sprintf("triggers.webhook.parameters[%s].value", p.Name)
 }

@@ -16,24 +16,24 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// Bounds of a request, which are those of the API.
+// Bounds of a request, equal to the API's.
 const (
 	maxParameters, maxValue = 8, 1024
 	idLength                = 64
 )
 
-// Request is what the annotation of a suite holds: the newest request that gives values to parameters, to its webhook or by hand.
+// Request is the suite's annotation: the newest request with values, by webhook or by hand.
 type Request struct {
-	// ID is that of the signed request; empty if there was none.
+	// ID is the signed request's id; empty if there was none.
 	ID         string                    `json:"id"`
 	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
-	// ByHand is true of a request that somebody has written down who may change the suite: it came to no webhook, and needs none.
+	// ByHand marks a request by someone who may change the suite; it needs no webhook.
 	ByHand bool `json:"byHand,omitempty"`
-	// Taken are the ids of all requests that still hold, and when they hold no more, in seconds since 1970: none is taken twice.
+	// Taken holds the ids of unexpired requests with their expiry in Unix seconds, so none is accepted twice.
 	Taken map[string]int64 `json:"taken,omitempty"`
 }
 
-// Read reads the annotation of a suite. What the webhook does not write asks for nothing.
+// Read parses the annotation. What the webhook would not write counts as no request.
 func Read(annotation string) Request {
 	var r Request
 	if json.Unmarshal([]byte(annotation), &r) != nil || len(r.ID) != idLength || len(r.Parameters) > maxParameters {
@@ -47,19 +47,19 @@ func Read(annotation string) Request {
 	return r
 }
 
-// fits reports whether a text can be the value of a parameter.
+// fits reports whether a text can be a parameter's value.
 func fits(value string) bool { return value != "" && utf8.RuneCountInString(value) <= maxValue }
 
-// Text is the annotation that holds the request.
+// Text returns the annotation.
 func (r Request) Text() string {
 	text, _ := json.Marshal(r) // Texts and numbers can always be written.
 	return string(text)
 }
 
-// Has reports whether a request was taken that still holds.
+// Has reports whether an unexpired request was accepted before.
 func (r Request) Has(id string) bool { return r.Taken[id] > 0 }
 
-// Then is what the annotation holds after another request, which expires at a time. Those that have expired are forgotten.
+// Then returns the annotation after another request. Expired ids are dropped.
 func (r Request) Then(id string, parameters []v1alpha1.ParameterValue, expires, now time.Time) Request {
 	taken := map[string]int64{id: expires.Unix()}
 	maps.Copy(taken, r.Taken)
@@ -67,7 +67,7 @@ func (r Request) Then(id string, parameters []v1alpha1.ParameterValue, expires, 
 	return Request{ID: id, Parameters: parameters, Taken: taken}
 }
 
-// Trigger is what the request is for the round that answers it.
+// Trigger returns the trigger of the round that answers the request.
 func (r Request) Trigger() v1alpha1.Trigger {
 	if r.ByHand {
 		return v1alpha1.TriggerRequest
@@ -75,7 +75,7 @@ func (r Request) Trigger() v1alpha1.Trigger {
 	return v1alpha1.TriggerWebhook
 }
 
-// Who names the request, by the values that it gives.
+// Who names the request by its values.
 func (r Request) Who() string {
 	who := "the request to the webhook"
 	if r.ByHand {
@@ -87,7 +87,7 @@ func (r Request) Who() string {
 	return who + " with " + Given(r.Parameters)
 }
 
-// Given tells of the values that a request has given.
+// Given lists the values of a request.
 func Given(values []v1alpha1.ParameterValue) string {
 	var all []string
 	for _, v := range values {
@@ -97,26 +97,26 @@ func Given(values []v1alpha1.ParameterValue) string {
 }
 
 const (
-	// TimeHeader carries when a request was signed, in seconds since 1970.
+	// TimeHeader carries the signing time in Unix seconds.
 	TimeHeader = "Loadstone-Timestamp"
-	// SignatureHeader carries sha256= and the HMAC-SHA256, in hexadecimal, of that text, a dot and the body.
+	// SignatureHeader carries sha256= and the hexadecimal HMAC-SHA256 of that time, a dot and the body.
 	SignatureHeader = "Loadstone-Signature"
-	// MaxBody bounds the body of a request.
+	// MaxBody bounds a request's body.
 	MaxBody = 1 << 20
-	// Tolerance is how far the clocks of sender and receiver may differ. For so long a request can be sent again, and has to be remembered.
+	// Tolerance is the allowed clock difference. A request could be replayed for so long, so it is remembered.
 	Tolerance = 5 * time.Minute
 
 	scheme = "sha256="
 )
 
-// Signed is a request as it was sent.
+// Signed is a request as sent.
 type Signed struct {
-	// Timestamp and Signature are the values of its headers.
+	// Timestamp and Signature are header values.
 	Timestamp, Signature string
 	Body                 []byte
 }
 
-// Expires is when the request holds no more. It refuses one that does not hold now, for a reason that says nothing of any suite.
+// Expires returns when the request expires, or why it is not valid now. The error reveals nothing about suites.
 func (s Signed) Expires(now time.Time) (time.Time, error) {
 	if s.Timestamp == "" || s.Signature == "" {
 		return time.Time{}, fmt.Errorf("the request has no headers %s and %s: sign it", TimeHeader, SignatureHeader)
@@ -132,17 +132,16 @@ func (s Signed) Expires(now time.Time) (time.Time, error) {
 	return signed.Add(Tolerance), nil
 }
 
-// SignedBy reports whether the request was signed with a key. An empty key signs nothing.
+// SignedBy reports whether a key signed the request. An empty key signs nothing.
 func (s Signed) SignedBy(key []byte) bool {
 	text, ok := strings.CutPrefix(s.Signature, scheme)
 	given, err := hex.DecodeString(text)
 	return hmac.Equal(s.sum(hmac.New(sha256.New, key)), given) && ok && err == nil && len(key) > 0
 }
 
-// ID tells the request from all others. It says nothing of the key, and does not depend on how the signature is written.
+// ID identifies the request, whatever its key and the spelling of its signature.
 func (s Signed) ID() string { return hex.EncodeToString(s.sum(sha256.New())) }
 
-// sum is the sum of what is signed.
 func (s Signed) sum(h hash.Hash) []byte {
 	h.Write([]byte(s.Timestamp + "."))
 	h.Write(s.Body)

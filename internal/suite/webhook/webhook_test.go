@@ -13,17 +13,16 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// noon is when requests of tests are sent: 1772452800.
+// noon is when test requests are sent: 1772452800.
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// sign signs as a sender does.
 func sign(key, timestamp, body string) Signed {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(timestamp + "." + body))
 	return Signed{Timestamp: timestamp, Signature: "sha256=" + hex.EncodeToString(mac.Sum(nil)), Body: []byte(body)}
 }
 
-// The value is that of: printf '1772452800.{"sha":"abc1234"}' | openssl dgst -sha256 -hmac key.
+// The value is from: printf '1772452800.{"sha":"abc1234"}' | openssl dgst -sha256 -hmac key.
 func TestASignatureIsThatOfOpenssl(t *testing.T) {
 	s := Signed{Timestamp: "1772452800", Body: []byte(`{"sha":"abc1234"}`), Signature: "sha256=7f6b1c6d9a72e08a72fce8ebcf191e52a448eb97ce22f22dfc38174ee0b09626"}
 	if !s.SignedBy([]byte("key")) {
@@ -37,7 +36,7 @@ func TestRequestsAreVerified(t *testing.T) {
 		request Signed
 		key     string
 		now     time.Time
-		// want is a part of what is said before any key is looked for; empty if the time holds.
+		// want is part of the error before any key is looked up; empty if the time is valid.
 		want   string
 		signed bool
 	}{
@@ -93,7 +92,7 @@ func TestTheSameRequestHasTheSameID(t *testing.T) {
 	}
 }
 
-// suite is one with two parameters, one of which a webhook picks.
+// suite has two parameters; a webhook picks one.
 func suite(expression string) v1alpha1.BenchmarkSuiteSpec {
 	s := v1alpha1.BenchmarkSuiteSpec{Parameters: []v1alpha1.Parameter{{Name: "image", Default: "a:1"}, {Name: "commit", Default: "none"}}}
 	s.Triggers.Webhook.Parameters = []v1alpha1.PickedParameter{{Name: "image", Value: expression}}

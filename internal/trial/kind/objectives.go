@@ -61,8 +61,8 @@ func CheckSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 	return nil
 }
 
-// PlanObjectives fills in what has to be met. What asks for the last good rounds of a suite that has none yet is left out, since nothing could
-// answer it: such an objective of a round has the number of rounds, where later rounds have the runs.
+// PlanObjectives fills in the objectives. It leaves out those on last good rounds of a suite that has none yet,
+// recognizable by the number of rounds in place of runs.
 func PlanObjectives(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) {
 	for i, o := range spec.Objectives {
 		if o.Against.LastGood > 0 {
@@ -73,7 +73,7 @@ func PlanObjectives(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) {
 	}
 }
 
-// ObjectiveOf is an objective of a spec as a plan records it.
+// ObjectiveOf returns a spec's objective as recorded in a plan.
 func ObjectiveOf(o v1alpha1.Objective) record.Objective {
 	out := record.Objective{
 		Name: o.Name, Metric: o.Metric, Load: o.Load, Case: o.Case, Connections: o.Connections, RequestsPerSecond: o.RequestsPerSecond,

@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// ReadImplementation is an implementation as an object's spec has it, with nothing filled in.
+// ReadImplementation converts an implementation of a spec, without defaults.
 func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
 	return record.Implementation{
 		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: i.Role,
@@ -24,7 +24,7 @@ func memoryOf(i v1alpha1.Implementation) int64 {
 	return i.Memory.Value()
 }
 
-// Servers are the implementations that a line of a plan measures.
+// Servers returns the implementations of a line.
 func Servers(p record.Plan, line record.PlannedTrial) []record.Implementation {
 	servers := make([]record.Implementation, len(line.Servers))
 	for i, name := range line.Servers {
@@ -33,12 +33,11 @@ func Servers(p record.Plan, line record.PlannedTrial) []record.Implementation {
 	return servers
 }
 
-// ReadPlacement is a placement as an object's spec has it, with nothing filled in.
+// ReadPlacement converts a placement, without defaults.
 func ReadPlacement(p v1alpha1.Placement) record.Placement {
 	return record.Placement{Pinning: p.Pinning, GeneratorPinning: p.GeneratorPinning, SeparateNodes: p.SeparateNodes}
 }
 
-// readContainer is what an implementation or a dependency gets beside its image and its command.
 func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) record.Container {
 	c := record.Container{
 		Args: slices.Clone(i.Args), User: i.User, Group: i.Group, Readiness: record.Readiness{Path: ready.Path, Seconds: ready.TimeoutSeconds},
@@ -77,10 +76,9 @@ func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) recor
 	return c
 }
 
-// dependencyPrefix begins the names of processes that are dependencies, so that none has that of another process.
+// dependencyPrefix keeps names of dependencies apart from other processes.
 const dependencyPrefix = "dep-"
 
-// readDependencies are the dependencies of an object's spec.
 func readDependencies(list []v1alpha1.Dependency) []record.Dependency {
 	var out []record.Dependency
 	for _, d := range list {
@@ -98,7 +96,7 @@ func readDependencies(list []v1alpha1.Dependency) []record.Dependency {
 	return out
 }
 
-// Dependencies are the processes beside a server that it depends on, in the order in which they start.
+// Dependencies returns a server's dependencies as processes, in starting order.
 func Dependencies(own record.Implementation) []Process {
 	var out []Process
 	for _, d := range own.Dependencies {
@@ -110,7 +108,7 @@ func Dependencies(own record.Implementation) []Process {
 	return out
 }
 
-// ReadRequest is the request of an object's spec.
+// ReadRequest converts a request of a spec.
 func ReadRequest(r v1alpha1.Request) record.Request {
 	out := record.Request{
 		Method: r.Method, Path: r.Path, Body: r.Body,
@@ -128,7 +126,7 @@ func ReadRequest(r v1alpha1.Request) record.Request {
 	return out
 }
 
-// readTLS is how a server of an object's spec speaks TLS; nil if it does not.
+// readTLS returns nil for a server without TLS.
 func readTLS(t v1alpha1.TLS) *record.TLS {
 	if t == (v1alpha1.TLS{}) {
 		return nil
@@ -136,7 +134,7 @@ func readTLS(t v1alpha1.TLS) *record.TLS {
 	return &record.TLS{CA: t.CA, ServerName: t.ServerName}
 }
 
-// TLS is how each of some servers speaks TLS, nil of one that does not; empty if none does.
+// TLS returns each server's TLS settings, nil for one without; empty if none has any.
 func TLS(servers []record.Implementation) []*record.TLS {
 	out, some := make([]*record.TLS, len(servers)), false
 	for i, own := range servers {
@@ -148,7 +146,7 @@ func TLS(servers []record.Implementation) []*record.TLS {
 	return out
 }
 
-// TLSArgs are the arguments by which the agent beside a server learns that the server speaks TLS. It verifies nothing: the generators' check does.
+// TLSArgs returns the arguments that tell a server's agent of TLS. It verifies nothing; the generators' check does.
 func TLSArgs(own record.Implementation) []string {
 	if own.TLS == nil {
 		return nil
@@ -156,7 +154,7 @@ func TLSArgs(own record.Implementation) []string {
 	return []string{"--tls"}
 }
 
-// Claims are statements about an implementation, as a plan holds them.
+// Claims converts claims for a plan.
 func Claims(list []v1alpha1.Claim) []record.Claim {
 	var out []record.Claim
 	for _, c := range list {
@@ -169,7 +167,7 @@ func Claims(list []v1alpha1.Claim) []record.Claim {
 	return out
 }
 
-// SymbolArgs are the arguments by which an agent learns which symbols the claims about an implementation ask for.
+// SymbolArgs returns the arguments that tell an agent which symbols claims name.
 func SymbolArgs(list []record.Claim) []string {
 	var args []string
 	for _, c := range list {
@@ -180,7 +178,7 @@ func SymbolArgs(list []record.Claim) []string {
 	return args
 }
 
-// ReplyArgs are the arguments by which an observer learns what answers the claims about a server are about.
+// ReplyArgs returns the arguments that tell an observer which answers claims concern.
 func ReplyArgs(list []record.Claim) []string {
 	var args []string
 	for _, c := range list {

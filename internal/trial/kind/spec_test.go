@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// filler gives every field of a value a value of its own, so that a field which is lost, or taken for another, is seen.
+// filler gives every field a unique value, so that lost or mixed-up fields show.
 type filler struct{ next int64 }
 
 func (f *filler) fill(v reflect.Value) {
@@ -43,14 +43,13 @@ func (f *filler) fill(v reflect.Value) {
 	}
 }
 
-// filled is a value of which every field is set.
 func filled[T any](f *filler) T {
 	var v T
 	f.fill(reflect.ValueOf(&v).Elem())
 	return v
 }
 
-// unset lists the fields below a value that nobody has set.
+// unset lists the zero fields below a value.
 func unset(v reflect.Value, path string) []string {
 	if v.IsZero() {
 		return []string{path}
@@ -67,12 +66,12 @@ func unset(v reflect.Value, path string) []string {
 		for i := range v.NumField() {
 			out = append(out, unset(v.Field(i), path+"."+v.Type().Field(i).Name)...)
 		}
-	default: // A value of any other kind was set, since it is not zero.
+	default: // Any other kind was set, since it is not zero.
 	}
 	return out
 }
 
-// A field of the API that is not read is a promise to users that nobody keeps.
+// A field of the API that is not read is a broken promise to users.
 func TestEveryFieldOfAnImplementationIsRead(t *testing.T) {
 	got := unset(reflect.ValueOf(ReadImplementation(filled[v1alpha1.Implementation](&filler{}))), "implementation")
 	want := []string{"implementation.Claims[0].Absent", "implementation.Claims[1].Absent"} // No text that the filler writes is Absent.

@@ -9,26 +9,26 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// Violation says why a run cannot be: a machine-readable reason, and a sentence that names the field and the way out.
+// Violation says why a run is impossible: a machine-readable reason, and a sentence with the field and the solution.
 type Violation struct {
 	Reason  string
 	Message string
-	// others are what else is wrong.
+	// others were found with it.
 	others []*Violation
 }
 
-// Error is the sentence that names the field and the way out.
+// Error returns the sentence.
 func (v *Violation) Error() string { return v.Message }
 
-// All are the violation and the others that were found with it.
+// All returns the violation and those found with it.
 func (v *Violation) All() []*Violation { return slices.Concat([]*Violation{v}, v.others) }
 
-// Invalid is the violation of a spec that contradicts itself or the rules.
+// Invalid is a violation of a spec that contradicts itself or the rules.
 func Invalid(format string, args ...any) *Violation {
 	return &Violation{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
 }
 
-// Join is the first of some violations, with the others; nil if there is none.
+// Join returns the first violation with the others attached; nil if there is none.
 func Join(found ...*Violation) *Violation {
 	var all []*Violation
 	for _, v := range found {
@@ -42,7 +42,7 @@ func Join(found ...*Violation) *Violation {
 	return &Violation{Reason: all[0].Reason, Message: all[0].Message, others: all[1:]}
 }
 
-// Each joins what is wrong with each item of a list.
+// Each joins the violations of each item.
 func Each[T any](items []T, check func(i int, item T) *Violation) *Violation {
 	var found []*Violation
 	for i, item := range items {
@@ -51,8 +51,8 @@ func Each[T any](items []T, check func(i int, item T) *Violation) *Violation {
 	return Join(found...)
 }
 
-// CheckPath refuses a path of a request, in a field of the spec, that some clients would rewrite before they send it: wrk and ab send it as it
-// is, and what k6 and the checks send would be another one.
+// CheckPath refuses a path that some clients would rewrite: wrk and ab send it unchanged, k6 and the checks would
+// not.
 func CheckPath(field, path string) *Violation {
 	if path == "" || sentAsWritten(path) {
 		return nil
@@ -69,10 +69,10 @@ func sentAsWritten(path string) bool {
 	return err == nil && u.Fragment == "" && u.RequestURI() == path
 }
 
-// plain are the characters that a path and its query hold as they are.
+// plain characters need no encoding in a path and its query.
 const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?"
 
-// escape percent-encodes what a path cannot hold, and leaves what is percent-encoded already.
+// escape percent-encodes what a path cannot hold, and keeps existing encodings.
 func escape(path string) string {
 	var out strings.Builder
 	for i := range len(path) {

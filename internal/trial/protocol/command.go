@@ -14,87 +14,86 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Port is the TCP port on which every agent listens.
+// Port is the TCP port of every agent.
 const Port = 7600
 
-// Names of environment variables that an agent gets in its pod.
+// Environment variables of an agent.
 const (
 	// EnvTrial is the UID of the agent's Trial.
 	EnvTrial = "LOADSTONE_TRIAL"
-	// EnvAttempt is the attempt that the agent belongs to, in decimal.
+	// EnvAttempt is the agent's attempt, in decimal.
 	EnvAttempt = "LOADSTONE_ATTEMPT"
-	// EnvMember is the member of the trial that the agent is: a server's observer, such as "server-0", or a generator, such as "generator-1".
+	// EnvMember is the agent's member, such as "server-0" (an observer) or "generator-1".
 	EnvMember = "LOADSTONE_MEMBER"
 	// EnvKey is the operator's public key, in base64.
 	EnvKey = "LOADSTONE_KEY"
-	// EnvNode is the name of the node that the agent runs on.
+	// EnvNode is the agent's node.
 	EnvNode = "LOADSTONE_NODE"
 )
 
-// Phase is how far an agent is.
+// Phase is an agent's progress.
 type Phase string
 
 const (
 	// Idle agents wait for their Start.
 	Idle Phase = "Idle"
-	// Running agents have a Start and are before the end of their last cell.
+	// Running agents have a Start and cells to measure.
 	Running Phase = "Running"
-	// Measured agents have ended their last cell and hold their files until they are told where to store them.
+	// Measured agents have ended their last cell and wait for where to store their files.
 	Measured Phase = "Measured"
 	// Stored agents have stored all files.
 	Stored Phase = "Stored"
-	// Failed agents cannot do their work; Message says why.
+	// Failed agents cannot work; Message says why.
 	Failed Phase = "Failed"
 )
 
 // File is a file that an agent holds.
 type File struct {
-	// Name is relative to the agent's folder and holds no "..".
+	// Name is relative to the agent's folder, without "..".
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// State is what an agent says of itself.
+// State is an agent's report.
 type State struct {
-	// Member is the member of the trial that the agent is.
 	Member  string `json:"member"`
 	Trial   string `json:"trial"`
 	Attempt int32  `json:"attempt"`
 	Phase   Phase  `json:"phase"`
 	Message string `json:"message,omitempty"`
-	// Now is the agent's clock when it answered.
+	// Now is the agent's clock at its answer.
 	Now time.Time `json:"now"`
-	// CPUsAllowed is the agent's own Cpus_allowed_list, as it was before its Start.
+	// CPUsAllowed is the agent's Cpus_allowed_list before its Start.
 	CPUsAllowed string `json:"cpusAllowed,omitempty"`
-	// Up is true when the server's port accepts connections and it is ready: what its observer reads of it then may take some seconds.
+	// Up means that the server is ready; its observer may need seconds more to read it.
 	Up bool `json:"up,omitempty"`
-	// Listening is true when that has been read, too, or when the parent of a program is ready (observers and collectors only).
+	// Listening means that it was read, too, or that a program's parent is ready (observers and collectors only).
 	Listening bool `json:"listening,omitempty"`
-	// Build is how the server or the program was built, known as soon as Listening is true (observers and collectors only).
+	// Build is how the server or program was built, known once Listening (observers and collectors only).
 	Build *record.Build `json:"build,omitempty"`
-	// Checked is the result of the last Check; nil before it (generators only).
+	// Checked is the last Check's result; nil before it (generators only).
 	Checked *Checked `json:"checked,omitempty"`
-	// Program is why a program that measures itself has nothing to show; nil of one that has, and before (collectors only). The agent is Failed
-	// then, or holds the files of what the program printed.
+	// Program is why a program failed; nil if it did not, or before (collectors only). The agent is then Failed, or
+	// holds the files of its output.
 	Program *ProgramFault `json:"program,omitempty"`
-	// CellsDone is the number of cells that have ended.
+	// CellsDone is the number of ended cells.
 	CellsDone int32 `json:"cellsDone"`
-	// Files are what the agent holds; set from Measured on.
+	// Files are set from Measured on.
 	Files []File `json:"files,omitempty"`
-	// Uploading is true while a Store goes on; StoreError says why the last one failed.
+	// Uploading is true during a Store; StoreError is why the last one failed.
 	Uploading  bool   `json:"uploading,omitempty"`
 	StoreError string `json:"storeError,omitempty"`
 }
 
 // Checked is the result of a Check.
 type Checked struct {
-	// Fault says who is the cause of a check that failed; empty if it did not.
+	// Fault is the cause of a failed check; empty if it succeeded.
 	Fault Fault `json:"fault,omitempty"`
-	// Message says in a sentence what was wrong, and Server is the place of the server that did it, if one did.
+	// Message says what was wrong; Server is the index of the responsible server, if any.
 	Message string `json:"message,omitempty"`
 	Server  int    `json:"server,omitempty"`
-	// Responses are the answers to a check that succeeded.
+	// Responses are the answers of a successful check.
 	Responses []record.Response `json:"responses,omitempty"`
 }
 
@@ -103,54 +102,52 @@ func (c Checked) OK() bool { return c.Fault == "" }
 
 // ProgramFault is a failure of a program that measures itself.
 type ProgramFault struct {
-	Fault Fault `json:"fault"`
-	// Message says in a sentence what was wrong.
+	Fault   Fault  `json:"fault"`
 	Message string `json:"message"`
 }
 
-// Error says what was wrong.
+// Error returns the message.
 func (f *ProgramFault) Error() string { return f.Message }
 
-// Fault is the cause of a Check or of a program that failed.
+// Fault is the cause of a failed Check or program.
 type Fault string
 
 const (
-	// FaultServer is that of a server which does not answer as it should.
+	// FaultServer: a server answers incorrectly.
 	FaultServer Fault = "Server"
-	// FaultTLS is that of a server whose TLS, or whose certificate, is not what is wanted.
+	// FaultTLS: a server's TLS or certificate is not as required.
 	FaultTLS Fault = "TLS"
-	// FaultNetwork is that of what lies between a generator and a server which listens: the one does not reach the other.
+	// FaultNetwork: a generator cannot reach a listening server.
 	FaultNetwork Fault = "Network"
-	// FaultLoad is that of a load which no server could be measured with: its script does not work, or it asks for more
-	// connections than its generators can open.
+	// FaultLoad: no server can be measured with the load, because its script fails or its generators cannot open its
+	// connections.
 	FaultLoad Fault = "Load"
-	// FaultExit is that of a program that ended with an exit code other than 0, or by a signal.
+	// FaultExit: a program ended with a non-zero exit code or by a signal.
 	FaultExit Fault = "Exit"
-	// FaultLimit is that of a program that took longer than it may.
+	// FaultLimit: a program exceeded its time limit.
 	FaultLimit Fault = "Limit"
-	// FaultOutput is that of a program that printed what cannot be read.
+	// FaultOutput: a program's output is unreadable.
 	FaultOutput Fault = "Output"
 )
 
-// Check asks a generator to send one request of each kind and to compare the answers with what is expected.
+// Check makes a generator send each request once and compare the answers with the expected ones.
 type Check struct {
-	// Targets are the addresses of the servers, as host:port: one, or the two of a duet. TLS is how each of them speaks TLS, nil of one that does not;
-	// empty if none does.
+	// Targets are the servers' addresses, host:port: one, or two in a duet. TLS holds their TLS settings, nil for a
+	// server without; empty if none has any.
 	Targets  []string         `json:"targets"`
 	TLS      []*record.TLS    `json:"tls,omitempty"`
 	Requests []record.Request `json:"requests"`
-	// Cells are those that the generator is to make. It checks whether it can: for descriptors and ports enough, and for scripts that
-	// work, each of which is tried once.
+	// Cells are the generator's. It checks its descriptors and ports, and tries each script once.
 	Cells []record.Cell `json:"cells"`
-	// Scripts are those of the users, as the run has frozen them; the generator writes them down before it looks.
+	// Scripts are the users' frozen scripts; the generator writes them to files first.
 	Scripts []Script `json:"scripts,omitempty"`
 }
 
-// MaxScripts is how many bytes the scripts of a run may have together: as much as a ConfigMap holds, and no more than fits into one
-// command beside the cells.
+// MaxScripts bounds all scripts of a run, in bytes: a ConfigMap's size, which fits into one command along with the
+// cells.
 const MaxScripts = 1 << 20
 
-// Script is the text of the script of a load.
+// Script is the text of a load's script.
 type Script struct {
 	Load string `json:"load"`
 	Text []byte `json:"text"`
@@ -158,12 +155,12 @@ type Script struct {
 
 // Start gives an agent its timetable.
 type Start struct {
-	// At is the instant of the first slot in the agent's own clock.
+	// At is the instant of the first slot by the agent's clock.
 	At time.Time `json:"at"`
-	// Targets are the addresses of the servers, as host:port: one, or the two of a duet, which take turns. TLS is as in a Check.
+	// Targets and TLS are as in a Check; a duet's servers take turns.
 	Targets []string      `json:"targets"`
 	TLS     []*record.TLS `json:"tls,omitempty"`
-	// ServerCPU is the CPU on which an observer puts its server, where two servers must share one; nil otherwise.
+	// ServerCPU is the CPU for the observer's server if two servers share one; otherwise nil.
 	ServerCPU *int32           `json:"serverCPU,omitempty"`
 	Slots     []timetable.Slot `json:"slots"`
 }
@@ -172,15 +169,15 @@ type Start struct {
 type Destination struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
-	// Headers were signed with the URL and must be sent as they are.
+	// Headers were signed with the URL and must be sent unchanged.
 	Headers map[string]string `json:"headers"`
 }
 
-// Store makes an agent upload its files. 412 means that the object is there already: success, since keys are the
-// trial's and the attempt's own and the operator compares the stored checksums.
+// Store makes an agent upload its files. Status 412 (object exists) counts as success: keys belong to one attempt,
+// and the operator compares checksums.
 type Store struct {
 	Files []Destination `json:"files"`
-	// CA holds certificates of private authorities in PEM, by which the object store's certificate is checked besides the public ones.
+	// CA holds additional PEM certificates for verifying the object store.
 	CA string `json:"ca,omitempty"`
 }
 
@@ -189,21 +186,21 @@ type Command struct {
 	// Trial and Attempt must be the agent's own.
 	Trial   string `json:"trial"`
 	Attempt int32  `json:"attempt"`
-	// Member must be the agent's own too, so that one agent's command cannot be replayed to another.
+	// Member must be the agent's own, so that commands cannot be replayed to other agents.
 	Member string `json:"member"`
 	Check  *Check `json:"check,omitempty"`
 	Start  *Start `json:"start,omitempty"`
 	Store  *Store `json:"store,omitempty"`
 }
 
-// PlainName reports whether a name has no folders, so that it may become a file's.
+// PlainName reports whether a name has no folders and can be a file's.
 func PlainName(name string) bool {
 	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\\x00")
 }
 
 // Envelope is a signed Command.
 type Envelope struct {
-	// Command is the command in JSON, byte for byte as it was signed.
+	// Command is the JSON, byte for byte as signed.
 	Command []byte `json:"command"`
 	// Signature is the Ed25519 signature of Command.
 	Signature []byte `json:"signature"`
@@ -221,7 +218,7 @@ func Seal(key ed25519.PrivateKey, o Command) (Envelope, error) {
 	return Envelope{Command: body, Signature: ed25519.Sign(key, body)}, nil
 }
 
-// Open checks the signature and that the command is meant for this agent.
+// Open checks the signature and that the command is for this agent.
 func Open(key ed25519.PublicKey, e Envelope, trial string, attempt int32, member string) (Command, error) {
 	var o Command
 	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, e.Command, e.Signature) {
@@ -236,16 +233,16 @@ func Open(key ed25519.PublicKey, e Envelope, trial string, attempt int32, member
 	return o, nil
 }
 
-// maxFiles bounds how many files an agent may hold.
+// maxFiles bounds an agent's files.
 const maxFiles = 2000
 
-// fileName is what the files of agents are called: names in their folder, one folder deep at most.
+// fileName allows names in at most one subfolder.
 var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}(/[A-Za-z0-9][A-Za-z0-9._-]{0,199})?$`)
 
-// sha256Hex is a digest as agents write it.
 var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Check reports what no agent of ours would say. Files become keys of the store, and whoever answers at an agent's address chooses their names.
+// Check refuses states that no real agent would send. File names become store keys, and anything at the agent's
+// address could choose them.
 func (s State) Check() error {
 	if n := len(s.Files); n > maxFiles {
 		return fmt.Errorf("it holds %d files, and no agent holds more than %d", n, maxFiles)
@@ -265,7 +262,7 @@ func (s State) Check() error {
 	return nil
 }
 
-// Is reports whether the state is that of the member whom a command would be for.
+// Is reports whether the state is from the member that a command is for.
 func (s State) Is(o Command) bool {
 	return s.Trial == o.Trial && s.Attempt == o.Attempt && s.Member == o.Member
 }

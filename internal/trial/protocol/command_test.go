@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// A name comes over the network and becomes a file's: it must never lead out of its folder.
+// A name from the network must never lead out of its folder.
 func TestAPlainNameLeadsIntoNoOtherFolder(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file string
@@ -61,7 +61,7 @@ func TestACheckIsOKUnlessItNamesAFault(t *testing.T) {
 	}
 }
 
-// Every command is signed as JSON: what it loses on its way would be measured differently.
+// Every command is signed as JSON, so lost fields would change the measurement.
 func TestOrdersArriveAsTheyWereGiven(t *testing.T) {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {

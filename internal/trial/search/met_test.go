@@ -29,7 +29,7 @@ func TestMet(t *testing.T) {
 	}
 	tests := map[string]struct {
 		m record.Measurement
-		// want is a part of the reason; empty if the bound was kept.
+		// want is part of the reason; empty if the bound was kept.
 		want string
 	}{
 		"a percentile within the bound":           {m: record.Measurement{Asked: 1000, Requests: 1000, Latency: []record.Latency{good}}},

@@ -11,14 +11,14 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// Width is the ratio between the lowest rate missed and the highest met at which a search is fine enough, less 1.
+// Width is the relative gap between the lowest rate missed and the highest met at which a search stops.
 const Width = 0.02
 
-// Step is one rate that was tried.
+// Step is one tried rate.
 type Step struct {
-	// Rate is the arrival rate in requests per second, at least 1.
+	// Rate is in requests per second, at least 1.
 	Rate int32 `json:"rate"`
-	// Met is true if the measurement kept the bound; Why is the sentence that says why it did not.
+	// Met means that the measurement kept the bound; otherwise Why says why not.
 	Met bool   `json:"met"`
 	Why string `json:"why,omitempty"`
 }
@@ -27,27 +27,26 @@ type Step struct {
 type Result string
 
 const (
-	// Found searches have a highest rate met and, above it, a lowest rate missed.
+	// Found searches have a highest rate met and a lowest rate missed above it.
 	Found Result = "Found"
-	// BelowStart searches have met no rate: the first missed, and so did its halvings.
+	// BelowStart searches met no rate, even after halving.
 	BelowStart Result = "BelowStart"
-	// NotReached searches have missed no rate: the capacity is at least the highest.
+	// NotReached searches missed no rate: the capacity is at least the highest.
 	NotReached Result = "NotReached"
 	// NotTried searches have no steps.
 	NotTried Result = "NotTried"
 )
 
-// Capacity is what a search has found.
+// Capacity is the result of a search.
 type Capacity struct {
 	Result Result `json:"result"`
-	// Highest is the highest rate, in requests per second, that was met in more than half of its tries and that lies below Lowest; 0 if
-	// there is none.
+	// Highest is the highest rate below Lowest, in requests per second, that most of its tries met; 0 if none.
 	Highest Tried `json:"highest"`
-	// Lowest is the lowest rate that was not met in more than half of its tries; 0 if there is none.
+	// Lowest is the lowest rate that at least half of its tries missed; 0 if none.
 	Lowest Tried `json:"lowest"`
 }
 
-// Tried is a rate and what came of its tries.
+// Tried is a rate with the results of its tries.
 type Tried struct {
 	Rate   int32 `json:"rate"`
 	Met    int   `json:"met"`
@@ -56,7 +55,8 @@ type Tried struct {
 
 func (t Tried) tries() int { return t.Met + t.Missed }
 
-// Next is the rate to try after past, in requests per second; done is true when there is none any more. The search has its defaults filled in.
+// Next returns the next rate in requests per second; done is true if there is none. The search has its defaults
+// filled in.
 func Next(s record.Search, past []Step) (rate int32, done bool) {
 	switch {
 	case len(past) >= int(s.Steps):
@@ -86,7 +86,7 @@ func Next(s record.Search, past []Step) (rate int32, done bool) {
 	return low.Rate, false
 }
 
-// Outcome is what past has found.
+// Outcome returns the result of past steps.
 func Outcome(past []Step) Capacity {
 	low, high := boundary(tally(past))
 	c := Capacity{Result: Found, Highest: low, Lowest: high}
@@ -101,18 +101,17 @@ func Outcome(past []Step) Capacity {
 	return c
 }
 
-// fine is true where the interval needs no further cut, or where no rate lies within it.
+// fine reports whether the interval needs no further cut.
 func fine(low, high int32) bool {
 	return high-low <= 1 || float64(high) <= float64(low)*(1+Width)
 }
 
-// between is the whole rate at the geometric mean of two that differ by more than 1.
+// between returns the whole rate at the geometric mean.
 func between(low, high int32) int32 {
 	mean := int32(math.Round(math.Sqrt(float64(low) * float64(high))))
 	return min(max(mean, low+1), high-1)
 }
 
-// tally counts tries, in ascending order of rates.
 func tally(past []Step) []Tried {
 	at := map[int32]*Tried{}
 	for _, s := range past {
@@ -132,7 +131,7 @@ func tally(past []Step) []Tried {
 	return rates
 }
 
-// boundary is the lowest rate that was not met in a majority, and the highest below it that was; zero where there is none.
+// boundary returns the lowest rate without a majority of met tries, and the highest one below it; zero if none.
 func boundary(rates []Tried) (low, high Tried) {
 	for _, t := range rates {
 		if t.Met <= t.Missed {
@@ -145,10 +144,10 @@ func boundary(rates []Tried) (low, high Tried) {
 
 const microsPerMilli = 1000
 
-// Met reports whether a measurement kept the bound of a search; why is a sentence that says why it did not, and empty if it did.
+// Met reports whether a measurement kept the bound of a search; if not, why is a sentence.
 //
-// No request failed, the rate was achieved, and the percentile of the latency from the intended start is within the bound whatever the
-// samples were: each counts as the upper end of what is known of it, and an arrival without a sample as longer than any.
+// No request may fail, the rate must be achieved, and the percentile of the latency from the intended start must be
+// within the bound. Uncertain samples count at their upper end, and an arrival without a sample as longer than any.
 func Met(m record.Measurement, s record.Search) (met bool, why string) {
 	if m.Asked <= 0 {
 		return false, "The measurement has no arrival rate."
@@ -188,7 +187,7 @@ func within(l record.Latency, asked int64, s record.Search) (met bool, why strin
 	return true, ""
 }
 
-// Steps are the steps of a search as a generator recorded them. One that was not measured has missed its bound, with the reason.
+// Steps converts recorded steps. One without a measurement missed its bound, with the reason.
 func Steps(s record.Search, runs []record.CellRun) []Step {
 	steps := make([]Step, 0, len(runs))
 	for _, r := range runs {
@@ -204,7 +203,7 @@ func Steps(s record.Search, runs []record.CellRun) []Step {
 // Rates finds the rates of steps while a trial runs.
 type Rates struct{}
 
-// Rate is the rate of a cell that is a step of a search, from what its earlier steps measured; false when the search is over.
+// Rate returns the rate of a search's cell from its earlier steps; false if the search is over.
 func (Rates) Rate(cell record.Cell, past []record.CellRun) (rate int32, more bool) {
 	if cell.Search == nil {
 		return 0, false

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// steps makes tries of rates: a negative one missed.
+// steps makes tries; negative rates missed.
 func steps(rates ...int32) []search.Step {
 	past := make([]search.Step, 0, len(rates))
 	for _, r := range rates {
@@ -79,11 +79,11 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// queue is a server whose latencies are those of a single queue with random arrivals and services: at a rate below service, they are
-// exponential with the mean 1 / (service - rate).
+// queue is a single queue with random arrivals and services: below the service rate, latencies are exponential with
+// mean 1 / (service - rate).
 type queue struct {
 	service float64
-	// noise is the standard deviation of the logarithm of what is measured; flips is the share of steps that come out at random.
+	// noise is the standard deviation of the log of measurements; flips is the share of random outcomes.
 	noise, flips float64
 	random       *rand.Rand
 }
@@ -99,7 +99,7 @@ func (q queue) met(rate int32, s record.Search) bool {
 	return seconds*math.Exp(q.noise*q.random.NormFloat64()) <= float64(s.MaxMilliseconds)/1000
 }
 
-// capacity is the rate at which the percentile is exactly the bound.
+// capacity is the rate at which the percentile equals the bound.
 func (q queue) capacity(s record.Search) float64 {
 	return q.service + math.Log(1-float64(s.Percentile)/100)/(float64(s.MaxMilliseconds)/1000)
 }
@@ -126,7 +126,7 @@ func find(t *testing.T, q queue, s record.Search) search.Capacity {
 func TestSearchFindsThePlantedCapacity(t *testing.T) {
 	tests := map[string]struct {
 		noise, flips float64
-		// wantShare is the least share of searches that end within 5 % of the planted capacity.
+		// wantShare is the least share of searches within 5 % of the planted capacity.
 		wantShare float64
 	}{
 		"a server without noise":                  {wantShare: 1},

@@ -1,4 +1,3 @@
-// Package timetable says when each cell of a trial is measured, what each generator makes of it, and what its files are called.
-//
-// It is pure, and the operator and every agent ask it alike: nobody reckons an instant or a share by himself.
+// Package timetable defines when each cell of a trial is measured, each generator's share, and file names. It is
+// pure; the operator and all agents use it, so they agree.
 package timetable

@@ -30,7 +30,7 @@ func TestATimetableEndsWithItsLastSlot(t *testing.T) {
 	}
 }
 
-// Whatever the cells are, no instant lies before the one that it must follow, and no two slots overlap.
+// For any cells, instants are in order and slots do not overlap.
 func TestTheInstantsOfATimetableFollowEachOther(t *testing.T) {
 	for _, tool := range []record.Tool{record.ToolWrk, record.ToolAb, record.ToolK6} {
 		for _, order := range []record.Order{"", record.OrderBlocks, record.OrderSlicedDuet} {
@@ -85,7 +85,7 @@ func TestOnlyASlicedDuetHasTwoServers(t *testing.T) {
 	}
 }
 
-// What all generators make together is the cell, whatever does not divide.
+// The generators' shares sum to the cell, even if it does not divide.
 func TestTheSharesOfACellAddUpToIt(t *testing.T) {
 	for _, generators := range []int32{1, 2, 3, 7, 16} {
 		for _, whole := range []int32{0, 1, 2, 15, 16, 17, 1000} {

@@ -29,8 +29,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// The tests of this file take a kind that nothing knows through plans, pods, attempts, comparison and report. In package local it is led by a real
-// backend, stored and read back.
+// These tests take an unknown kind through plans, pods, attempts, comparison and report. Package local leads, stores
+// and reads it with a real backend.
 
 var fast = kindtest.Timing{Program: record.Implementation{Name: "fast", Image: "fast:1", Command: []string{"/bench", "--json"}}}
 
@@ -61,7 +61,6 @@ func TestAKindPlansItsTrials(t *testing.T) {
 	}
 }
 
-// planOf is the plan of a spec.
 func planOf(t *testing.T, spec v1alpha1.BenchmarkRunSpec) plan.Plan {
 	t.Helper()
 	p, err := plan.Compile(spec, plan.Options{Name: "timed", UID: "u"})
@@ -81,7 +80,7 @@ func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
 		Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1", Port: 80}},
 		Loads:           []v1alpha1.Load{{Name: "l", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 1}}}},
 	}
-	// After its blocks of a sweep, a run times each program, too.
+	// After the blocks of a sweep, the run also times each program.
 	both := planOf(t, swept)
 	both.Following = []record.PlannedTrial{{Name: "timed-fast", Index: int32(len(both.Trials)), Type: kindtest.Type, Servers: []string{"fast"}}}
 	for name, tc := range map[string]struct {
@@ -111,7 +110,7 @@ func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
 	}
 }
 
-// paired is a kind whose trials run two programs in turns, and which knows what to say where they find no room.
+// paired is a kind whose trials run two programs in turns, with its own messages about missing room.
 type paired struct{ kindtest.Timings }
 
 func (paired) Groups(_ record.Plan, drawn []string) []kind.Group {
@@ -230,13 +229,12 @@ func TestAnAttemptAtAKindFollowsItsSlots(t *testing.T) {
 	}
 }
 
-// printed is a case as a program prints it, three times.
+// printed is a case that a program prints three times.
 func printed(name string, nanos float64) record.Case {
 	return record.Case{Name: name, Values: []record.CaseValue{{Metric: "Time", Unit: "ns", Better: record.LessIsBetter, Samples: []float64{2 * nanos, nanos, 3 * nanos}}}}
 }
 
-// run is a run in which each of two programs was timed in every block: the second prints as fast as the first, and parses in so many times the
-// time.
+// run times two programs in every block. The second prints as fast as the first, and parses more slowly by a factor.
 func run(t *testing.T, blocks int32, factor float64) record.RunData {
 	t.Helper()
 	o := recordtest.Duel(blocks)
@@ -244,7 +242,7 @@ func run(t *testing.T, blocks int32, factor float64) record.RunData {
 	return runOf(t, o, kindtest.Timings{}, factor)
 }
 
-// runOf is such a run of a kind, of as many programs as there are servers. From the third on they are as fast as the first.
+// runOf is such a run with one program per server. From the third on they equal the first.
 func runOf(t *testing.T, o recordtest.Options, work kind.Kind, factor float64) record.RunData {
 	t.Helper()
 	kindtest.KnowOnly(t, work)

@@ -15,10 +15,10 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// All are the known kinds. A new one is a line here.
+// All are the known kinds. A new one adds a line here.
 var All = kind.NewKinds(sweep.Kind{}, microbenchmark.Kind{}, profile.Kind{})
 
-// Asked is the kind of work that the blocks of a run do, as its spec asks for it.
+// Asked returns the kind of work of a run's blocks.
 func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
 	var known, asked []kind.Kind
 	for _, k := range inOrder() {
@@ -41,7 +41,7 @@ func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
 	return nil, kind.Invalid("%s are given together, but the blocks of a run do one kind of work: make a run of each", strings.Join(fields, " and "))
 }
 
-// asks are the fields by which people ask for kinds of work, and how they fill them in, in the order of the fields.
+// asks returns the fields that request kinds of work and how to fill them in, by field.
 func asks(all []kind.Kind) (fields, ways []string) {
 	for _, k := range slices.SortedFunc(slices.Values(all), func(a, b kind.Kind) int { return cmp.Compare(a.Asks().Field, b.Asks().Field) }) {
 		fields, ways = append(fields, k.Asks().Field), append(ways, k.Asks().Way)
@@ -49,7 +49,7 @@ func asks(all []kind.Kind) (fields, ways []string) {
 	return fields, ways
 }
 
-// With are a kind of work and those that follow it in a run.
+// With returns a kind of work and those that follow it in a run.
 func With(work kind.Kind, spec v1alpha1.BenchmarkRunSpec) []kind.Kind {
 	all := []kind.Kind{work}
 	for _, k := range Following(spec) {
@@ -58,7 +58,7 @@ func With(work kind.Kind, spec v1alpha1.BenchmarkRunSpec) []kind.Kind {
 	return all
 }
 
-// Needs are the programs that the trials of a plan start on one machine beside the implementations.
+// Needs returns the programs that a plan's trials start on one machine besides the implementations.
 func Needs(p record.Plan) []kind.Need {
 	var needs []kind.Need
 	for _, k := range inOrder() {
@@ -69,7 +69,7 @@ func Needs(p record.Plan) []kind.Need {
 	return needs
 }
 
-// Following are the kinds of work that the spec of a run asks for when its blocks have been measured.
+// Following returns the kinds of work after the blocks.
 func Following(spec v1alpha1.BenchmarkRunSpec) []kind.Follower {
 	var asked []kind.Follower
 	for _, k := range inOrder() {
@@ -80,7 +80,6 @@ func Following(spec v1alpha1.BenchmarkRunSpec) []kind.Follower {
 	return asked
 }
 
-// inOrder are all kinds, in the order of their names.
 func inOrder() []kind.Kind {
 	var all []kind.Kind
 	for _, t := range slices.Sorted(maps.Keys(All)) {
@@ -89,7 +88,7 @@ func inOrder() []kind.Kind {
 	return all
 }
 
-// Field is what people know the item by for which a trial was laid out, such as "profiles[memory]"; empty of a trial of a block.
+// Field returns the user's name of a trial's item, such as "profiles[memory]"; empty for a trial of a block.
 func Field(line record.PlannedTrial) string {
 	if f, ok := All[line.Type].(kind.Follower); ok {
 		return f.Field(line.Item)
@@ -97,7 +96,7 @@ func Field(line record.PlannedTrial) string {
 	return ""
 }
 
-// Planned is the work of a line of a plan; kind.Unknown if no kind is known here by its type.
+// Planned returns the work of a line; kind.Unknown for an unknown type.
 func Planned(p record.Plan, line record.PlannedTrial) kind.Work {
 	k, known := All[line.Type]
 	if !known {
@@ -106,7 +105,7 @@ func Planned(p record.Plan, line record.PlannedTrial) kind.Work {
 	return k.Work(p, line)
 }
 
-// Groups are the trials of a block of a kind of work, whose implementations come in the order that was drawn for the block.
+// Groups returns the trials of a block, given its drawn order of implementations.
 func Groups(p record.Plan, work record.WorkType, drawn []string) []kind.Group {
 	if grouper, ok := All[work].(kind.Grouper); ok {
 		return grouper.Groups(p, drawn)
@@ -114,7 +113,7 @@ func Groups(p record.Plan, work record.WorkType, drawn []string) []kind.Group {
 	return kind.Alone(drawn)
 }
 
-// HasCells reports whether work is measured cell by cell, as its kind describes it in a trial's manifest.
+// HasCells reports whether work is measured by cells.
 func HasCells(work kind.Work) bool {
 	var m record.TrialManifest
 	work.Describe(&m)

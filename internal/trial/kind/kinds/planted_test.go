@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// plantedMore is by how much the planted cases of one program take longer, and processNoise the noise of each process in each case, in logs.
+	// plantedMore is the extra time of planted cases, processNoise the noise of each process in each case, in logs.
 	plantedMore, processNoise = 0.1, 0.01
-	// plantedRuns is how many runs are simulated of each program.
+	// plantedRuns is the number of simulated runs per program.
 	plantedRuns = 8
 )
 
-// reprint is an output of a program with the times of every case multiplied.
+// reprint multiplies the times of every case in an output.
 type reprint func(t *testing.T, output []byte, factor func(name string) float64) []byte
 
-// reprintGoogle is reprint for Google Benchmark.
+// reprintGoogle is for Google Benchmark.
 func reprintGoogle(t *testing.T, output []byte, factor func(string) float64) []byte {
 	t.Helper()
 	var printed map[string]any
@@ -50,7 +50,7 @@ func reprintGoogle(t *testing.T, output []byte, factor func(string) float64) []b
 
 var goTimes = regexp.MustCompile(`(?m)^(Benchmark\S+)(\s+\d+\s+)([0-9.]+)( ns/op\s+)([0-9.]+)( cpu-ns/op.*)$`)
 
-// reprintGo is reprint for the text of go test -bench, of the benchmarks of ipc.
+// reprintGo is for go test -bench, with the benchmarks of ipc.
 func reprintGo(t *testing.T, output []byte, factor func(string) float64) []byte {
 	t.Helper()
 	return goTimes.ReplaceAllFunc(output, func(line []byte) []byte {
@@ -67,8 +67,8 @@ func reprintGo(t *testing.T, output []byte, factor func(string) float64) []byte 
 	})
 }
 
-// reprinted is a run of ten blocks in which every process prints a recorded output again, with a noise of its own in each case, and those of
-// "new" with a tenth more in the cases that are planted: every other one.
+// reprinted is a run of ten blocks in which every process prints a recorded output with its own noise. Every other
+// case of "new" takes a tenth more.
 func reprinted(t *testing.T, seed uint64, format record.CaseFormat, output []byte, how reprint) (record.RunData, []string) {
 	t.Helper()
 	known, err := cases.Read(format, output)
@@ -106,10 +106,10 @@ func reprinted(t *testing.T, seed uint64, format record.CaseFormat, output []byt
 	return d, planted
 }
 
-// digitAt reports whether a name goes on with a digit, so that it is another number than the one before.
+// digitAt reports whether a digit follows, so that the number in the name is another one.
 func digitAt(name string, i int) bool { return i < len(name) && name[i] >= '0' && name[i] <= '9' }
 
-// A tenth that is planted is found in the output of the real programs, and cases that are equal are not torn apart.
+// A planted tenth is found in real programs' output, and equal cases stay equal.
 func TestAPlantedTenthIsFoundInTheOutputOfRealPrograms(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file   string

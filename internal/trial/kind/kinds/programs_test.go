@@ -20,7 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/microbenchmark"
 )
 
-// programs is a run of two programs that measure themselves: "old" and, in so many times its time, "new". Changes are made to each process.
+// programs is a run of two programs, "old" and "new", which takes factor times as long.
 func programs(t *testing.T, blocks int32, factor float64, changes ...func(*record.TrialData)) record.RunData {
 	t.Helper()
 	o := recordtest.Duel(blocks)

@@ -1,6 +1,6 @@
-// Package kindtest has two kinds of work that nothing else of the project knows: one of blocks, and one that follows them and has a section of the
-// report. Tests take them through plans, pods, comparisons and reports, and through runs on one machine and on a cluster. Their programs are started
-// by the agent that all kinds have whose programs measure themselves; what they read of its result, and what they compare, is their own.
+// Package kindtest has two kinds of work that the rest of the project does not know: one of blocks, and one that
+// follows them and has a report section. Tests take them through planning, both backends, comparison and report. They
+// share the agent of all programs that measure themselves, but read and compare its result in their own way.
 package kindtest
 
 import (
@@ -26,21 +26,21 @@ import (
 )
 
 const (
-	// Type is the kind's name, and Seed that by which a run asks for it: the spec of a run has no member for a kind that exists here only. By the
-	// seed FollowedSeed it asks for the kind AfterwardsType, too.
+	// Type is the kind's name. The spec has no field for it, so Seed requests it; FollowedSeed also requests
+	// AfterwardsType.
 	Type           record.WorkType = "Timings"
 	AfterwardsType record.WorkType = "Afterwards"
 	Seed           int64           = 4711
 	FollowedSeed   int64           = 4712
-	// Note is what it says of every plan, and Case what it calls the case of the same name that a program prints.
+	// Note is added to every plan.
 	Note = "everything is timed"
-	// MaxBlocks is how many blocks it takes.
+	// MaxBlocks is the most blocks that it accepts.
 	MaxBlocks = 20
-	// MilliCPU is what all processes of a trial ask for together, ProgramMilliCPU what the program does.
+	// MilliCPU is the request of a trial's processes, ProgramMilliCPU the program's.
 	MilliCPU, ProgramMilliCPU = 2100, 2000
 )
 
-// Know makes both kinds and their section of a report known, for the length of a test.
+// Know adds both kinds and their section during a test.
 func Know(t *testing.T) {
 	t.Helper()
 	KnowOnly(t, Timings{}, Afterwards{})
@@ -49,7 +49,7 @@ func Know(t *testing.T) {
 	report.Sections = append(slices.Clone(sections), Section)
 }
 
-// KnowOnly makes some kinds known beside sweeps, for the length of a test.
+// KnowOnly limits the kinds to some and sweeps during a test.
 func KnowOnly(t *testing.T, some ...kind.Kind) {
 	t.Helper()
 	known := kinds.All
@@ -57,15 +57,15 @@ func KnowOnly(t *testing.T, some ...kind.Kind) {
 	kinds.All = kind.NewKinds(append(some, sweep.Kind{})...)
 }
 
-// Add makes both kinds and their section known beside all others, for all tests of a package: it is called before the first of them.
+// Add adds both kinds and their section for all tests of a package. Call it before the first one.
 func Add() {
 	all := slices.Collect(maps.Values(kinds.All))
 	kinds.All = kind.NewKinds(append(all, Timings{}, Afterwards{})...)
 	report.Sections = append(slices.Clone(report.Sections), Section)
 }
 
-// Timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process
-// ending is success, and of what a case prints in nanoseconds the least counts. Nobody has observed its process.
+// Timings is a kind unlike a sweep: a program that times itself and ends. It has no generator, cells or observation,
+// its end is success, and a case's least nanoseconds count.
 type Timings struct{}
 
 var _ kind.Kind = Timings{}
@@ -101,7 +101,6 @@ func (Timings) Work(p record.Plan, line record.PlannedTrial) kind.Work {
 	return Timing{Program: p.Implementation(line.Servers[0])}
 }
 
-// result is what the kind reads of that which an agent has left.
 type result struct {
 	Program struct {
 		Cases []struct {
@@ -114,8 +113,7 @@ type result struct {
 	}
 }
 
-// Decode implements kind.Kind. It makes the rows of what each program of the trial has printed, and keeps nothing else: how the program ran is
-// known to nobody.
+// Decode implements kind.Kind. It keeps only the rows of what each program printed.
 func (Timings) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
 	if len(results) != len(into.Manifest.Servers) {
 		return fmt.Errorf("the trial has the results of %d members: want one of each of its %d programs", len(results), len(into.Manifest.Servers))
@@ -165,8 +163,8 @@ func (w Timing) Members() []kind.Member {
 	}}}
 }
 
-// Afterwards is a kind of work that follows the blocks: each program runs once more, and what it prints is shown and compared with nothing. An item
-// is a program. Its rows are those of the kind of the blocks.
+// Afterwards is a kind after the blocks: each program runs once more, and its output is shown but not compared. An
+// item is a program.
 type Afterwards struct{ Timings }
 
 var _ kind.Follower = Afterwards{}
@@ -199,7 +197,7 @@ const SectionID = "afterwards"
 
 var templates = page.Templates(`{{define "` + SectionID + `"}}{{template "extra" .}}{{end}}`)
 
-// Section lists what each program has printed when it ran once more.
+// Section lists what each program printed when it ran once more.
 func Section(v *view.View) page.Section {
 	out := page.Section{ID: SectionID, Title: "Once more", Templates: templates}
 	var body table.Body

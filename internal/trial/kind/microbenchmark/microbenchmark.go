@@ -1,5 +1,5 @@
-// Package microbenchmark is the kind of work that runs a program which measures itself and ends: the process is what is repeated, in random
-// order within blocks, and what it prints is compared case by case.
+// Package microbenchmark is the kind of work that runs a program which measures itself and ends. Processes are
+// repeated, in random order within blocks, and compared case by case.
 package microbenchmark
 
 import (
@@ -16,22 +16,21 @@ import (
 )
 
 const (
-	// DefaultLimitSeconds is how long a process may take where the spec says nothing.
+	// DefaultLimitSeconds is the default time limit of a process.
 	DefaultLimitSeconds = 300
-	// endGap is the time between the limit of a process and the end of its slot, in which it is ended and what it has left is read.
+	// endGap is the time after a process's limit to end it and read its output.
 	endGap = 5 * time.Second
-	// collectorMilliCPU is what the collector beside the program asks for, in thousandths of a CPU: a fraction, so that it runs on the
-	// node's shared CPUs and never on the program's own.
+	// collectorMilliCPU is a fraction of a CPU, so the collector runs on the node's shared CPUs and never on the
+	// program's.
 	collectorMilliCPU = 200
-	// collectorMemory is enough for the largest output that is read, several times.
+	// collectorMemory holds the largest output several times.
 	collectorMemory = 256 << 20
-	// leastMemory is what a program gets at least: the agent that starts it lives in its container.
+	// leastMemory is a program's minimum, since the agent that starts it is in its container.
 	leastMemory = 32 << 20
 )
 
-// Names of processes.
 const (
-	// ProcessProgram measures itself, and ProcessCollector watches it and keeps what it prints.
+	// ProcessProgram measures itself; ProcessCollector watches it and keeps its output.
 	ProcessProgram   = "program"
 	ProcessCollector = "collector"
 )
@@ -44,7 +43,7 @@ var _ kind.Kind = Kind{}
 // Type implements kind.Kind.
 func (Kind) Type() record.WorkType { return record.Microbenchmark }
 
-// RefuseDependencies implements kind.Kind: what runs beside a program would be measured with it.
+// RefuseDependencies implements kind.Kind: dependencies would be measured with the program.
 func (Kind) RefuseDependencies(spec v1alpha1.BenchmarkRunSpec, implementation int) *kind.Violation {
 	return kind.Invalid("spec.implementations[%d].dependencies are for servers, and %s measures itself: remove them, or start what it needs in its image", implementation, spec.Implementations[implementation].Name)
 }
@@ -54,7 +53,6 @@ func (Kind) Needs(record.Plan) []kind.Need { return nil }
 
 // Microbenchmark is what one trial does.
 type Microbenchmark struct {
-	// Program is the implementation that is run.
 	Program record.Implementation
 	record.Programs
 }
@@ -66,7 +64,7 @@ func (m Microbenchmark) Servers() []record.Implementation {
 	return []record.Implementation{m.Program}
 }
 
-// Slots implements kind.Work: one, as long as the process may take. It ends with the process.
+// Slots implements kind.Work: one slot of the time limit, which ends with the process.
 func (m Microbenchmark) Slots() []timetable.Slot {
 	limit := time.Duration(m.LimitSeconds) * time.Second
 	return []timetable.Slot{{Measured: limit, End: limit + endGap}}
@@ -75,13 +73,13 @@ func (m Microbenchmark) Slots() []timetable.Slot {
 // EndsItself implements kind.Work.
 func (m Microbenchmark) EndsItself() bool { return true }
 
-// Check implements kind.Work: there is nobody to ask.
+// Check implements kind.Work: there are no generators.
 func (m Microbenchmark) Check([]string, []protocol.Script) *protocol.Check { return nil }
 
 // Describe implements kind.Work.
 func (m Microbenchmark) Describe(manifest *record.TrialManifest) { manifest.Programs = &m.Programs }
 
-// Members implements kind.Work: the program, in its own image, and a collector beside it.
+// Members implements kind.Work: the program in its image, and a collector.
 func (m Microbenchmark) Members() []kind.Member {
 	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
 		{
@@ -95,7 +93,7 @@ func (m Microbenchmark) Members() []kind.Member {
 	}}}
 }
 
-// Decode implements kind.Kind: a trial has one member, and its collector has left a result.
+// Decode implements kind.Kind: the only member's collector has left a result.
 func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
 	if err := kind.DecodeAlone(results, into, "programs", "a program", func(r record.ObserverResult) bool { return r.Program != nil }); err != nil {
 		return err
@@ -107,8 +105,8 @@ func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) e
 	return nil
 }
 
-// Rows implements kind.Kind: of each metric of a case the median of the repetitions that the process made by itself. The process is what is
-// repeated: its repetitions share its memory layout and are not counted as more than one.
+// Rows implements kind.Kind: for each metric of a case, the median of the process's own repetitions. These share a
+// memory layout and count as one sample.
 func (Kind) Rows(t record.TrialData) []record.Row {
 	var rows []record.Row
 	for _, c := range t.Servers[0].Program.Cases {

@@ -29,7 +29,7 @@ func spec(changes ...func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec
 	return s
 }
 
-// outputs gives cases of an implementation names: printed and name in turns.
+// outputs renames cases; names alternate between printed and given.
 func outputs(implementation string, names ...string) func(*v1alpha1.BenchmarkRunSpec) {
 	return func(s *v1alpha1.BenchmarkRunSpec) {
 		own := v1alpha1.ProgramOutput{Implementation: implementation}
@@ -40,7 +40,6 @@ func outputs(implementation string, names ...string) func(*v1alpha1.BenchmarkRun
 	}
 }
 
-// objective gives a run one objective.
 func objective(o v1alpha1.Objective) func(*v1alpha1.BenchmarkRunSpec) {
 	return func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = []v1alpha1.Objective{o} }
 }
@@ -180,7 +179,6 @@ func TestWhatAProgramHasNoUseForIsRefused(t *testing.T) {
 	}
 }
 
-// decoded is a trial of one program with the results of its members.
 func decoded(results map[string]string) (record.TrialData, error) {
 	d := record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Servers: []string{"old"}}}}
 	raw := map[string]json.RawMessage{}

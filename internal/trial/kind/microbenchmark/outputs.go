@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// readPrograms is how a spec runs programs.
 func readPrograms(own v1alpha1.Microbenchmark) record.Programs {
 	p := record.Programs{Format: own.Format, LimitSeconds: own.LimitSeconds}
 	for _, o := range own.Outputs {
@@ -18,7 +17,7 @@ func readPrograms(own v1alpha1.Microbenchmark) record.Programs {
 	return p
 }
 
-// checkOutputs refuses names that no case can have, or that leave open which case is meant.
+// checkOutputs refuses impossible or ambiguous case names.
 func checkOutputs(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	known := map[string]bool{}
 	for _, impl := range spec.Implementations {
@@ -42,7 +41,7 @@ func checkOutputs(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return nil
 }
 
-// checkNames refuses names of one implementation that contradict each other.
+// checkNames refuses contradictory names of one implementation.
 func checkNames(i int, names []v1alpha1.CaseName) *kind.Violation {
 	printed, given := map[string]int{}, map[string]int{}
 	for k, n := range names {

@@ -34,7 +34,8 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	return nil
 }
 
-// checkImplementations wants a command of every program: it is started by an agent, which does not know the entrypoint of its image.
+// checkImplementations requires a command, since the agent that starts a program does not know its image's
+// entrypoint.
 func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *kind.Violation {
 		switch {
@@ -52,7 +53,7 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// checkUseless refuses what is said of loads.
+// checkUseless refuses fields about loads.
 func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	for _, field := range []struct {
 		name string
@@ -72,7 +73,7 @@ func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return nil
 }
 
-// Work implements kind.Kind. Of the outputs only its program's are left.
+// Work implements kind.Kind. It keeps only its program's outputs.
 func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
 	m := Microbenchmark{Program: p.Implementation(line.Servers[0]), Programs: *p.Programs}
 	m.Outputs = nil
@@ -84,7 +85,7 @@ func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
 	return m
 }
 
-// checkObjectives holds what the schema cannot say of objectives of cases.
+// checkObjectives checks what the schema cannot express.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *kind.Violation {
 		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *kind.Violation{checkOfCase, kind.CheckBound, kind.CheckSubjects} {

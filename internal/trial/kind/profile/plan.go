@@ -34,7 +34,6 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	return nil
 }
 
-// fill fills in the defaults of a profile.
 func fill(p *record.Plan, own v1alpha1.Profile, request record.Request) record.Profile {
 	out := record.Profile{
 		Name: own.Name, Tool: profiler.Tool(own.Tool), Request: request, Requests: cmp.Or(own.Requests, DefaultRequests),
@@ -58,8 +57,8 @@ func fill(p *record.Plan, own v1alpha1.Profile, request record.Request) record.P
 	return out
 }
 
-// check asks for the implementations of a profile, and for the command of each: it is started by an agent, which does not know the entrypoint of
-// its image.
+// check requires known implementations with a command, since the agent that starts them does not know their images'
+// entrypoints.
 func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 	own := spec.Profiles[profile]
 	for _, name := range own.Implementations {
@@ -82,7 +81,7 @@ func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 	return nil
 }
 
-// cellOf is the cell whose request a profile sends.
+// cellOf returns the cell whose request a profile sends.
 func cellOf(p record.Plan, spec v1alpha1.BenchmarkRunSpec, profile int) (record.Cell, *kind.Violation) {
 	load := spec.Profiles[profile].Load
 	i := slices.IndexFunc(p.Cells, func(c record.Cell) bool { return load == c.Load || load == "" && single(c) })
@@ -101,10 +100,10 @@ func cellOf(p record.Plan, spec v1alpha1.BenchmarkRunSpec, profile int) (record.
 	return p.Cells[i], nil
 }
 
-// single reports whether a cell has one request in HTTP/1, which a profile can send again and again.
+// single reports whether a cell has one HTTP/1 request, which a profile can repeat.
 func single(c record.Cell) bool { return c.Script == nil && len(c.Mix) == 0 && c.Protocol() == "" }
 
-// Follow implements kind.Follower: a trial for each implementation of each profile, in the order of the spec.
+// Follow implements kind.Follower: a trial for each implementation of each profile, in spec order.
 func (Kind) Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, first int32) []record.PlannedTrial {
 	var lines []record.PlannedTrial
 	for _, own := range spec.Profiles {
@@ -130,7 +129,6 @@ func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
 	return Profile{Server: p.Implementation(line.Servers[0]), Profile: p.Profiles[i]}
 }
 
-// profiled reports whether a profile is of an implementation.
 func profiled(own v1alpha1.Profile, implementation string) bool {
 	return len(own.Implementations) == 0 || slices.Contains(own.Implementations, implementation)
 }

@@ -1,5 +1,5 @@
-// Package profile is the kind of work that runs a server under a profiler and sends it a fixed number of requests: the profiler says what they
-// cost, or what went wrong. Nothing is timed.
+// Package profile is the kind of work that runs a server under a profiler with a fixed number of requests, to find
+// their costs or errors. Nothing is timed.
 package profile
 
 import (
@@ -15,31 +15,28 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Defaults of a profile, filled in by Plan and echoed in the plan's notes.
+// Defaults of a profile, filled in by Plan and stated in the plan's notes.
 const (
 	DefaultRequests     = 10_000
 	DefaultConnections  = 1
 	DefaultLimitSeconds = 300
-	// countingRepeats are those of a tool that counts: as many as show a spread.
+	// countingRepeats show the spread of a counting tool.
 	countingRepeats = 3
 )
 
 const (
-	// endGap is the time between the limit of a trial and the end of its slot, in which the server is ended and what the profiler has left is
-	// read.
+	// endGap is the time after a trial's limit to end the server and read the profiler's files.
 	endGap = 60 * time.Second
-	// monitorMilliCPU is what the monitor beside the server asks for, in thousandths of a CPU: a fraction, so that it never runs on the
-	// server's own.
+	// monitorMilliCPU is a fraction of a CPU, so the monitor never runs on the server's CPUs.
 	monitorMilliCPU = 200
-	// monitorMemory is enough for the largest files of profilers.
+	// monitorMemory is enough for the largest profiler files.
 	monitorMemory = 384 << 20
-	// leastMemory is what a server gets at least: the agent that starts it lives in its container.
+	// leastMemory is a server's minimum, since the agent that starts it is in its container.
 	leastMemory = 32 << 20
 )
 
-// Names of processes.
 const (
-	// ProcessServer is run under the profiler, and ProcessMonitor sends it its requests and reads what the profiler writes.
+	// ProcessServer runs under the profiler; ProcessMonitor sends its requests and reads the profiler's files.
 	ProcessServer  = "server"
 	ProcessMonitor = "monitor"
 )
@@ -54,7 +51,6 @@ func (Kind) Type() record.WorkType { return record.ProfileType }
 
 // Profile is what one trial does.
 type Profile struct {
-	// Server is the implementation that is profiled.
 	Server record.Implementation
 	record.Profile
 }
@@ -64,7 +60,7 @@ var _ kind.Work = Profile{}
 // Servers implements kind.Work.
 func (p Profile) Servers() []record.Implementation { return []record.Implementation{p.Server} }
 
-// Slots implements kind.Work: one, as long as all launches may take. It ends with the last of them.
+// Slots implements kind.Work: one slot for all launches, which ends with the last.
 func (p Profile) Slots() []timetable.Slot {
 	limit := time.Duration(p.LimitSeconds) * time.Second
 	return []timetable.Slot{{Measured: limit, End: limit + endGap}}
@@ -73,13 +69,13 @@ func (p Profile) Slots() []timetable.Slot {
 // EndsItself implements kind.Work: the monitor ends the server.
 func (p Profile) EndsItself() bool { return true }
 
-// Check implements kind.Work: the monitor checks every answer itself.
+// Check implements kind.Work: the monitor checks every answer.
 func (p Profile) Check([]string, []protocol.Script) *protocol.Check { return nil }
 
 // Describe implements kind.Work.
 func (p Profile) Describe(manifest *record.TrialManifest) { manifest.Profiling = &p.Profile }
 
-// Members implements kind.Work: the server in its own image, with the profilers brought in, and a monitor beside it.
+// Members implements kind.Work: the server in its image, with the profilers added, and a monitor.
 func (p Profile) Members() []kind.Member {
 	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
 		{
@@ -90,7 +86,7 @@ func (p Profile) Members() []kind.Member {
 	}}}
 }
 
-// monitorArgs tell the monitor what to do. The server's command comes by the exchange.
+// monitorArgs tells the monitor what to do. The server's command comes through the shared folder.
 func (p Profile) monitorArgs() []string {
 	args := []string{
 		"profile", "--tool=" + string(p.Tool), "--limit=" + strconv.Itoa(int(p.LimitSeconds)), "--path=" + p.Request.Path,
@@ -143,10 +139,10 @@ func (Kind) Needs(p record.Plan) []kind.Need {
 	return needs
 }
 
-// Decode implements kind.Kind: a trial has one member, and its monitor has left a result.
+// Decode implements kind.Kind: the only member's monitor has left a result.
 func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
 	return kind.DecodeAlone(results, into, "servers", "a profile", func(r record.ObserverResult) bool { return r.Profiled != nil && into.Manifest.Profiling != nil })
 }
 
-// Rows implements kind.Kind: what a profile finds is deterministic, or nearly so, and no sample of anything. It is compared by rules of its own.
+// Rows implements kind.Kind: profiles are (almost) deterministic, not samples, and have their own comparison.
 func (Kind) Rows(record.TrialData) []record.Row { return nil }

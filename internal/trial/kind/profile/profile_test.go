@@ -20,10 +20,9 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// change changes a spec.
 type change func(*v1alpha1.BenchmarkRunSpec)
 
-// spec is a run of two servers, both of which are profiled once.
+// spec is a run of two servers, each profiled once.
 func spec(changes ...change) v1alpha1.BenchmarkRunSpec {
 	body := "hello"
 	s := v1alpha1.BenchmarkRunSpec{
@@ -44,7 +43,6 @@ func spec(changes ...change) v1alpha1.BenchmarkRunSpec {
 	return s
 }
 
-// own changes the first profile.
 func own(c func(*v1alpha1.Profile)) change {
 	return func(s *v1alpha1.BenchmarkRunSpec) { c(&s.Profiles[0]) }
 }
@@ -158,7 +156,7 @@ func TestAProfileThatCannotBeIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-// What is not profiled needs no command: its image starts it.
+// Without a profile no command is needed: the image starts it.
 func TestOnlyWhatIsProfiledNeedsACommand(t *testing.T) {
 	p := compiled(t, own(func(p *v1alpha1.Profile) { p.Implementations = []string{"go"} }), func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Command = nil })
 	if len(p.Following) != 1 || p.Following[0].Servers[0] != "go" {
@@ -186,7 +184,7 @@ func TestEachProfileHasATrialOfEachImplementationInTheOrderOfTheSpec(t *testing.
 	}
 }
 
-// A run without profiles is planned as it was before there were any, and the order of the blocks does not depend on what follows them.
+// Profiles do not change the plan and order of the blocks.
 func TestWhatFollowsChangesNoBlock(t *testing.T) {
 	with, without := compiled(t), compiled(t, func(s *v1alpha1.BenchmarkRunSpec) { s.Profiles = nil })
 	if diff := cmp.Diff(without.Trials, with.Trials); diff != "" || len(without.Following) != 0 || len(without.Profiles) != 0 {
@@ -323,7 +321,7 @@ func TestTheCountsOfATrialAreOnePairForEachRepeatOfAToolThatCounts(t *testing.T)
 	}
 }
 
-// How a server is told to end, and how long it may take to start, is its implementation's: whoever starts and ends it is told.
+// The monitor must know its server's stop signal and start limit.
 func TestTheMonitorKnowsHowItsServerStartsAndEnds(t *testing.T) {
 	p := compiled(t, func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Implementations[1].StopSignal, s.Implementations[1].Readiness.TimeoutSeconds = "SIGQUIT", 90

@@ -11,12 +11,11 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// posting is a request with a body of a source.
 func posting(configMap, key string) v1alpha1.Request {
 	return v1alpha1.Request{Method: "POST", BodyFrom: v1alpha1.BodySource{ConfigMap: configMap, Key: key}}
 }
 
-// sourced are a load with one request, and one with a mix, whose bodies come from elsewhere.
+// sourced are two loads, one with a mix, whose bodies come from elsewhere.
 func sourced(s *v1alpha1.BenchmarkRunSpec) {
 	s.Loads[0].Request = posting("orders", "one.json")
 	mix := *s.Loads[0].DeepCopy()
@@ -46,7 +45,7 @@ func TestBodiesComeFromWhereRequestsNameThem(t *testing.T) {
 	if v := (sweep.Kind{}).Plan(filled, &after); v != nil {
 		t.Fatal(v)
 	}
-	// One word for a request, whether its body has been read or not.
+	// A request has the same key whether its body was read or not.
 	for i, c := range before.Cells {
 		for j, r := range c.Requests() {
 			own := after.Cells[i].Requests()[j].Request

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// cells lays out the levels of all loads, in order.
 func cells(p *record.Plan, loads []v1alpha1.Load) {
 	p.Generators = record.Generators{Pods: DefaultGeneratorPods, CPUs: DefaultGeneratorCPUs}
 	for _, l := range loads {
@@ -27,14 +26,14 @@ func cells(p *record.Plan, loads []v1alpha1.Load) {
 	}
 }
 
-// sized is a load with the defaults of its generators and its duration, which the check asks for, too.
+// sized fills in a load's generators and duration, which checks need too.
 func sized(l v1alpha1.Load) v1alpha1.Load {
 	l.Generators.Pods, l.Generators.CPUs = max(l.Generators.Pods, DefaultGeneratorPods), max(l.Generators.CPUs, DefaultGeneratorCPUs)
 	l.DurationSeconds = cmp.Or(l.DurationSeconds, DefaultDurationSeconds)
 	return l
 }
 
-// commonCell is what all cells of a load have in common.
+// commonCell has the fields that all cells of a load share.
 func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 	l := sized(spec)
 	c := record.Cell{
@@ -67,7 +66,6 @@ func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 	return c.Speaking(protocolOf(l.Protocol))
 }
 
-// requestOf fills in the defaults of a request.
 func requestOf(p *record.Plan, field string, r v1alpha1.Request) record.Request {
 	out := asked(r)
 	if defaultContentType(&out) {
@@ -82,14 +80,15 @@ func requestOf(p *record.Plan, field string, r v1alpha1.Request) record.Request 
 	return out
 }
 
-// asked is a request with the defaults that no note names.
+// asked fills in the defaults without notes.
 func asked(r v1alpha1.Request) record.Request {
 	out := kind.ReadRequest(r)
 	out.Path, out.Expect.Status = cmp.Or(r.Path, "/"), cmp.Or(r.Expect.Status, DefaultStatus)
 	return out
 }
 
-// defaultContentType heads a body that has no type: ab would send one of its own choice, and the others none. It reports whether it did.
+// defaultContentType adds a type to a body without one, and reports whether it did: ab would send its own choice, the
+// others none.
 func defaultContentType(r *record.Request) bool {
 	if r.Body == "" && r.From == nil || slices.ContainsFunc(r.Headers, func(h record.Header) bool { return strings.EqualFold(h.Name, contentType) }) {
 		return false
@@ -98,7 +97,6 @@ func defaultContentType(r *record.Request) bool {
 	return true
 }
 
-// protocolOf is the version of HTTP that a load names.
 func protocolOf(p v1alpha1.Protocol) record.Protocol {
 	if p == v1alpha1.ProtocolHTTP2 {
 		return record.HTTP2
@@ -113,7 +111,7 @@ func scriptOf(s v1alpha1.Script) *record.Script {
 	return &s
 }
 
-// steps adds a level's cell, or the cells of its search: one a step, the rates of which are found while a trial runs.
+// steps adds a level's cell, or one per step of its search, whose rates are found during a trial.
 func steps(p *record.Plan, l v1alpha1.Load, c record.Cell) {
 	if l.Search.IsZero() {
 		p.Cells = append(p.Cells, c)
@@ -138,12 +136,12 @@ func steps(p *record.Plan, l v1alpha1.Load, c record.Cell) {
 	}
 }
 
-// encrypted is the first implementation that speaks TLS; -1 if none does.
+// encrypted returns the index of the first implementation with TLS; -1 if none.
 func encrypted(spec v1alpha1.BenchmarkRunSpec) int {
 	return slices.IndexFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.TLS != v1alpha1.TLS{} })
 }
 
-// noteHandshakes says what a connection for each request means of a server that speaks TLS.
+// noteHandshakes notes what one connection per request means with TLS.
 func noteHandshakes(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
 	if encrypted(spec) < 0 {
 		return

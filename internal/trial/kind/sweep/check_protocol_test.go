@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// inHTTP2 is a load of k6 that speaks HTTP/2 with servers that speak TLS.
+// inHTTP2 is a k6 load in HTTP/2 on TLS servers.
 func inHTTP2(s *v1alpha1.BenchmarkRunSpec) {
 	for i := range s.Implementations {
 		s.Implementations[i].TLS.Verify = v1alpha1.VerifyNone
@@ -102,7 +102,7 @@ func TestHTTP2SurvivesItsTrial(t *testing.T) {
 			if p.Cells[0].Protocol() != record.HTTP2 || p.Cells[1].Protocol() != "" {
 				t.Fatalf("the cells are %+v", p.Cells)
 			}
-			// The same path is checked in either version by itself.
+			// The same path is checked in each version.
 			want := map[string]int{"one request": 2, "a mix": 3, "a script": 1}[name]
 			if got := sweep.Requests(p.Cells); len(got) != want {
 				t.Errorf("the check sends %+v, want %d requests", got, want)
@@ -111,7 +111,7 @@ func TestHTTP2SurvivesItsTrial(t *testing.T) {
 	}
 }
 
-// A server that speaks HTTP/2 alone can be asked for nothing else; one that is asked for both has to speak both.
+// A server with HTTP/2 only can be asked nothing else; one with loads in both must speak both.
 func TestAnObserverAsksInHTTP2WhereAllLoadsDo(t *testing.T) {
 	one := record.Cell{Request: record.Request{Path: "/"}}
 	two := one.Speaking(record.HTTP2)

@@ -14,26 +14,26 @@ import (
 
 const (
 	contentType = "Content-Type"
-	// maxBodyBytes bounds the body of a request, which each cell of a trial holds.
+	// maxBodyBytes bounds a request's body, which each cell of a trial holds.
 	maxBodyBytes = 64 << 10
 )
 
 var (
 	methodPattern = regexp.MustCompile(`^[A-Z][A-Z-]*$`)
-	// headerName is a token of HTTP, and headerValue what may follow it on one line.
+	// headerName is an HTTP token, headerValue its one-line value.
 	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 	headerValue = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 	bodyKey     = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
 )
 
-// unsent are the methods that no load sends, with the reason.
+// unsent methods, with the reason.
 var unsent = map[string]string{
 	"HEAD":    "its answers announce a body that wrk and ab would wait for: use GET",
 	"CONNECT": "it asks a proxy for a tunnel: use GET or POST",
 	"TRACE":   "its answers are the request itself: use GET",
 }
 
-// taken are the headers that the tools and the connections of a load decide, with the way out.
+// taken headers are set by the tools and connections of a load, with what to do instead.
 var taken = map[string]string{
 	"host":              "a load reaches the pods of its run by their addresses: remove it",
 	"content-length":    "it follows from request.body: remove it",
@@ -47,7 +47,7 @@ var taken = map[string]string{
 	"expect":            "a body is sent without waiting for leave: remove it",
 }
 
-// checkRequests refuses requests that not every tool and the check before the measurement could send alike.
+// checkRequests refuses requests that some tool, or the check before the measurement, would send differently.
 func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		field := fmt.Sprintf("spec.loads[%d]", i)
@@ -63,7 +63,6 @@ func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// checkRequest refuses one request.
 func checkRequest(field string, r v1alpha1.Request) *kind.Violation {
 	if reason := unsent[r.Method]; reason != "" {
 		return kind.Invalid("%s.method is %s, which no load sends, since %s", field, r.Method, reason)
@@ -83,7 +82,7 @@ func checkRequest(field string, r v1alpha1.Request) *kind.Violation {
 	return checkHeaders(field, r.Headers)
 }
 
-// checkBody refuses a body that cannot be sent, as far as it is known: one of a ConfigMap or a file is when the run starts.
+// checkBody refuses a body that cannot be sent. Bodies from ConfigMaps or files are checked when the run starts.
 func checkBody(field string, r v1alpha1.Request) *kind.Violation {
 	field += ".body"
 	if from := r.BodyFrom; from != (v1alpha1.BodySource{}) {
@@ -103,7 +102,7 @@ func checkBody(field string, r v1alpha1.Request) *kind.Violation {
 	return nil
 }
 
-// checkScripted refuses what a script would not send: it makes its requests itself.
+// checkScripted refuses request fields next to a script, which makes its own requests.
 func checkScripted(field string, l v1alpha1.Load) *kind.Violation {
 	if l.Script.IsZero() {
 		return nil
@@ -141,12 +140,12 @@ func checkHeaders(field string, headers []v1alpha1.Header) *kind.Violation {
 }
 
 const (
-	// leastMixed and mostMixed bound the requests of a mix, and mostWeight the weight of each: by them the order in which they are made is bounded. Of more
-	// than twelve, the rule of the API over their paths would exceed what the API server lets rules cost, in the cells of a Trial.
+	// These bound the requests of a mix and their weights, and so the order in which they are made. With more than
+	// twelve, the API's rule on their paths would exceed the API server's cost limit in a Trial's cells.
 	leastMixed, mostMixed, mostWeight = 2, 12, 100
 )
 
-// checkMix refuses a mix that cannot be sent, and repeats what the API's rules say of it, for specs that come another way.
+// checkMix refuses a mix that cannot be sent. It repeats the API's rules for specs from elsewhere.
 func checkMix(load string, l v1alpha1.Load) *kind.Violation {
 	field := load + ".requests"
 	switch {
@@ -163,7 +162,7 @@ func checkMix(load string, l v1alpha1.Load) *kind.Violation {
 		if r.Weight < 1 || r.Weight > mostWeight {
 			return kind.Invalid("%s[%d].weight is %d: give a whole number from 1 to %d, its part of the sum of all weights", field, j, r.Weight, mostWeight)
 		}
-		// What is left to a default is asked for as well.
+		// Defaults are part of the request.
 		one := asked(r.Request)
 		defaultContentType(&one)
 		key := one.Key()
@@ -178,12 +177,11 @@ func checkMix(load string, l v1alpha1.Load) *kind.Violation {
 	return nil
 }
 
-// given reports whether anything of a request is set.
 func given(r v1alpha1.Request) bool {
 	return r.Method != "" || r.Path != "" || len(r.Headers) > 0 || r.Body != "" || r.BodyFrom != (v1alpha1.BodySource{}) || r.Expect != (v1alpha1.Expect{})
 }
 
-// noteMix says how the requests of a mix are drawn.
+// noteMix notes the order of a mix's requests.
 func noteMix(p *record.Plan, load string, mix []record.MixedRequest) {
 	if len(mix) == 0 {
 		return
@@ -197,7 +195,7 @@ type BodyUse struct {
 	From  record.BodySource
 }
 
-// BodyUses are the fields of loads that name bodies, in their order.
+// BodyUses returns the loads' fields that name bodies, in order.
 func BodyUses(loads []v1alpha1.Load) []BodyUse {
 	var out []BodyUse
 	add := func(field string, r v1alpha1.Request) {
@@ -214,7 +212,7 @@ func BodyUses(loads []v1alpha1.Load) []BodyUse {
 	return out
 }
 
-// WithBodies are loads with the bodies that their requests name, by the names of their sources. Each request names its source still.
+// WithBodies returns the loads with their bodies filled in, by source. Requests keep their source.
 func WithBodies(loads []v1alpha1.Load, bodies map[string]string) []v1alpha1.Load {
 	fill := func(r *v1alpha1.Request) {
 		if from := kind.ReadRequest(*r).From; from != nil {

@@ -147,7 +147,7 @@ func TestTheNotesSayHowBodiesAreCompared(t *testing.T) {
 	}
 }
 
-// Two loads may ask for the same and expect something else of it.
+// Two loads may send the same request and expect different answers.
 func TestRequestsThatExpectSomethingElseAreCheckedEach(t *testing.T) {
 	same := record.Cell{Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}}}
 	other := same

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// loads is a spec of one load on two servers, with a change.
 func loads(change func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec {
 	s := v1alpha1.BenchmarkRunSpec{
 		Implementations: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080}, {Name: "zco", Image: "zco:1", Port: 8081}},
@@ -19,7 +18,7 @@ func loads(change func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec {
 	return s
 }
 
-// What the schema of the API cannot say, and what a spec that comes another way has not been asked.
+// These are rules that the API's schema cannot express, and specs that bypass it.
 func TestALoadThatCannotBePutOnItsServersIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.BenchmarkRunSpec)

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// checkTools asks the tool of each load whether it can make it. Where it cannot, the sentence names the tools that can.
+// checkTools asks each load's tool whether it can make it; errors name the tools that can.
 func checkTools(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, _ v1alpha1.Load) *kind.Violation {
 		l := toolLoad(spec, i)
@@ -24,7 +24,7 @@ func checkTools(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// wayOut is what to do about a refusal: its own fix, or another tool.
+// wayOut returns a refusal's own fix, or another tool.
 func wayOut(fix string, able []record.Tool) string {
 	var use string
 	switch n := len(able); {
@@ -48,7 +48,6 @@ func wayOut(fix string, able []record.Tool) string {
 	return fix + ", or " + use
 }
 
-// toolLoad is a load of a spec as its tool is asked for it.
 func toolLoad(spec v1alpha1.BenchmarkRunSpec, i int) tool.Load {
 	l := tool.Load{Load: sized(spec.Loads[i]), Field: fmt.Sprintf("spec.loads[%d]", i), Duet: isDuet(spec)}
 	if server := encrypted(spec); server >= 0 {
@@ -67,10 +66,10 @@ func toolLoad(spec v1alpha1.BenchmarkRunSpec, i int) tool.Load {
 	return l
 }
 
-// maxStreams is how many streams servers accept on a connection as a rule: HTTP/2 recommends that they allow no fewer.
+// maxStreams is the usual limit of servers per connection: HTTP/2 recommends no fewer.
 const maxStreams = 100
 
-// checkProtocol refuses HTTP/2 where a server cannot speak it.
+// checkProtocol refuses HTTP/2 for servers that cannot speak it.
 func checkProtocol(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	plain := slices.IndexFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.TLS == v1alpha1.TLS{} })
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
@@ -91,7 +90,7 @@ func checkProtocol(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// noteProtocol says what a load speaks where a server could choose.
+// noteProtocol notes a load's protocol if servers could choose.
 func noteProtocol(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
 	if encrypted(spec) < 0 {
 		return

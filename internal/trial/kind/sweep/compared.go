@@ -11,25 +11,24 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// weightSlack is how far weights may miss 1: three of a third are written as 0.333.
+// weightSlack is the allowed error of the weights' sum: a third is written as 0.333.
 const weightSlack = 0.002
 
-// DefaultLatencyPercentiles are compared where the spec names none.
+// DefaultLatencyPercentiles are compared by default.
 var DefaultLatencyPercentiles = []string{"50", "99"}
 
-// compare fills in what is compared, and what has to be met.
 func compare(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
 	p.LatencyPercentiles = latencyPercentiles(spec)
 	kind.PlanObjectives(spec, p)
 }
 
-// weightOf is the weight of a load of a spec that was checked; 0 if it has none.
+// weightOf returns a checked load's weight; 0 if it has none.
 func weightOf(l v1alpha1.Load) float64 {
 	w, _ := strconv.ParseFloat(l.Weight, 64) // What is no number is no weight.
 	return w
 }
 
-// checkWeights wants weights of all loads, or of none, that add up to 1.
+// checkWeights requires weights of all loads or none, which sum to 1.
 func checkWeights(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	var sum float64
 	given := 0
@@ -65,7 +64,7 @@ func checkWeights(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return nil
 }
 
-// checkPercentiles wants percentiles that loads have: turns on one CPU leave no latencies.
+// checkPercentiles requires existing percentiles; a duet has no latencies.
 func checkPercentiles(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	if len(spec.LatencyPercentiles) == 0 {
 		return nil
@@ -81,7 +80,7 @@ func checkPercentiles(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return nil
 }
 
-// latencyPercentiles are those that a run compares: those of its spec, and those that objectives bound ratios of.
+// latencyPercentiles returns the spec's percentiles and those in objectives on ratios.
 func latencyPercentiles(spec v1alpha1.BenchmarkRunSpec) []string {
 	wanted := spec.LatencyPercentiles
 	if len(wanted) == 0 {
@@ -94,7 +93,7 @@ func latencyPercentiles(spec v1alpha1.BenchmarkRunSpec) []string {
 	})
 }
 
-// checkAnswer refuses a ratio of throughputs at an imposed rate: both sides were asked for the same rate, so it says nothing of either.
+// checkAnswer refuses a throughput ratio at an imposed rate, which is the same for both sides.
 func checkAnswer(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
 	if o.Of != v1alpha1.ComparedThroughput {
 		return nil

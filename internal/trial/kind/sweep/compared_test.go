@@ -25,7 +25,7 @@ func TestWeights(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		loads []v1alpha1.Load
-		// want is a part of the sentence; empty if the weights are as they should be.
+		// want is part of the message; empty if the weights are valid.
 		want string
 	}{
 		"no weights at all":              {loads: []v1alpha1.Load{load("a", ""), load("b", "")}},
@@ -152,7 +152,7 @@ func TestAPlannedObjectiveHoldsEveryFieldOfTheSpec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both are read as what they have in common: names and values, whatever their order.
+	// Both are compared by names and values, whatever their order.
 	var wantFields, gotFields map[string]any
 	if err := json.Unmarshal(want, &wantFields); err != nil {
 		t.Fatal(err)

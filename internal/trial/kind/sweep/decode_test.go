@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// decoded are the results of members, each with the name of a node of its own.
+// decoded has results of members, each with its own node name.
 func decoded(servers int, members ...string) (record.TrialData, error) {
 	d := record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Servers: make([]string, servers)}}}
 	results := map[string]json.RawMessage{}

@@ -10,7 +10,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Groups implements kind.Grouper: one trial of a duet measures both implementations. The first one drawn is started first.
+// Groups implements kind.Grouper: one trial of a duet measures both implementations. The first one drawn starts
+// first.
 func (Kind) Groups(p record.Plan, drawn []string) []kind.Group {
 	if p.Order != record.OrderSlicedDuet {
 		return kind.Alone(drawn)
@@ -18,7 +19,6 @@ func (Kind) Groups(p record.Plan, drawn []string) []kind.Group {
 	return []kind.Group{{Name: "duet", Servers: drawn}}
 }
 
-// noteDuet says what the order means for the levels of a duet.
 func noteDuet(p *record.Plan) {
 	if p.Order != record.OrderSlicedDuet {
 		return
@@ -29,7 +29,6 @@ func noteDuet(p *record.Plan) {
 
 func isDuet(spec v1alpha1.BenchmarkRunSpec) bool { return spec.Order == v1alpha1.OrderSlicedDuet }
 
-// checkDuet refuses what a duet cannot measure.
 func checkDuet(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	if !isDuet(spec) {
 		return nil
@@ -53,7 +52,8 @@ func checkDuet(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return nil
 }
 
-// unfitForDuet names the first field of a load that a duet has no use for, its value, and what a duet takes; empty if there is none.
+// unfitForDuet returns the first field of a load that a duet cannot have, its value, and what is allowed; empty if
+// none.
 func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
 	switch {
 	case l.Connection == v1alpha1.PerRequest:

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// perRequest is a load of a tool that opens a connection for each request, on servers of which the second speaks TLS.
+// perRequest opens a connection for each request; the second server has TLS.
 func perRequest(tool v1alpha1.Tool) func(*v1alpha1.BenchmarkRunSpec) {
 	return func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Implementations[1].TLS.Verify = v1alpha1.VerifyNone

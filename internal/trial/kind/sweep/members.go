@@ -15,30 +15,29 @@ import (
 )
 
 const (
-	// ObserverMilliCPU is what the observer beside each server asks for, in thousandths of a CPU: a fraction, so that it runs
-	// on the node's shared CPUs and never on the server's own.
+	// ObserverMilliCPU is a fraction of a CPU, so the observer runs on the node's shared CPUs and never on the
+	// server's.
 	ObserverMilliCPU = 200
-	// DuetMilliCPU is what each server of a duet asks for, in thousandths of a CPU: a fraction and no limit, so that neither gets a CPU
-	// of its own nor a quota. Two of them with their observers ask for as much as one server that owns its CPU.
+	// DuetMilliCPU is the request of each server of a duet: a fraction without a limit, so neither gets its own CPU
+	// or a quota. Two such servers with observers request as much as one server that owns its CPU.
 	DuetMilliCPU = 400
-	// sharedMilliCPU is what a generator asks for each of its CPUs where it need not own them: little, so that several fit, and
-	// without a limit, so that none is throttled.
+	// sharedMilliCPU is a generator's request per CPU that it need not own: little, so several fit, and without a
+	// limit, so none is throttled.
 	sharedMilliCPU = 100
 
 	observerMemory = 64 << 20
-	// agentMemory is what a generator needs beside its tool.
+	// agentMemory is a generator's memory besides its tool.
 	agentMemory = 192 << 20
 )
 
-// Names of processes.
 const (
-	// ProcessServer runs an implementation, ProcessObserver watches it, and ProcessGenerator makes load.
+	// ProcessServer runs an implementation, ProcessObserver watches it, ProcessGenerator makes load.
 	ProcessServer    = "server"
 	ProcessObserver  = "observer"
 	ProcessGenerator = "generator"
 )
 
-// Members implements kind.Work: the generators, then the servers.
+// Members implements kind.Work: generators, then servers.
 func (s Sweep) Members() []kind.Member {
 	var members []kind.Member
 	for i := range s.Generators.Pods {
@@ -50,8 +49,8 @@ func (s Sweep) Members() []kind.Member {
 	return members
 }
 
-// server is a server with its observer. Whole CPUs are its own; those of a duet share one, on which their observers put them, and the second
-// follows the first to its node.
+// server returns a server with its observer. It owns whole CPUs; a duet's servers share one, set by their observers,
+// and the second runs on the first one's node.
 func (s Sweep) server(index int) kind.Member {
 	own := s.Implementations[index]
 	m := kind.Member{Name: record.MemberServer(index), Role: v1alpha1.RoleServer, Processes: []kind.Process{
@@ -74,7 +73,7 @@ func (s Sweep) server(index int) kind.Member {
 	return m
 }
 
-// observerArgs are those of the observer of a server. It asks in HTTP/2 if all loads do: the server may speak nothing else.
+// observerArgs uses HTTP/2 if all loads do, since the server may speak nothing else.
 func (s Sweep) observerArgs(own record.Implementation) []string {
 	args := append([]string{"observe", "--port=" + strconv.Itoa(int(own.Port))}, kind.TLSArgs(own)...)
 	if len(s.Cells) > 0 && !slices.ContainsFunc(s.Cells, func(c record.Cell) bool { return c.Protocol() != record.HTTP2 }) {
@@ -89,8 +88,8 @@ func (s Sweep) observerArgs(own record.Implementation) []string {
 	return args
 }
 
-// generator is a load generator: the agent is its main process and runs the tool. It owns its CPUs, unless the placement leaves that open and
-// says how little CPU will do.
+// generator returns a load generator, whose agent runs the tool. It owns its CPUs unless the placement allows
+// otherwise.
 func (s Sweep) generator(index int) kind.Member {
 	own := s.Generators
 	m := kind.Member{
@@ -110,7 +109,7 @@ func (s Sweep) generator(index int) kind.Member {
 	return m
 }
 
-// generatorMemory is what the largest cell of a generator needs, for each of the servers that it puts load on at a time.
+// generatorMemory returns the need of the largest cell, for all servers that the generator loads at once.
 func (s Sweep) generatorMemory() int64 {
 	var most int64
 	for _, c := range s.Cells {
@@ -119,7 +118,7 @@ func (s Sweep) generatorMemory() int64 {
 	return agentMemory + most
 }
 
-// Decode implements kind.Kind. A generator that is missing leaves an empty record in its place, and so does a server.
+// Decode implements kind.Kind. Missing members leave empty records.
 func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
 	if n := len(into.Manifest.Servers); n < 1 || n > record.MaxServers {
 		return fmt.Errorf("its trial has %d servers: want 1 to %d", n, record.MaxServers)

@@ -7,8 +7,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// checkObjectives holds what the schema cannot say of objectives: that they name what the run measures, and that their bounds can
-// be kept at all.
+// checkObjectives checks what the schema cannot express: objectives must name measured values and have possible
+// bounds.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *kind.Violation {
 		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *kind.Violation{checkNoCase, kind.CheckBound, kind.CheckSubjects, checkObjectiveLevels, checkLatency, checkAnswer} {
@@ -20,7 +20,6 @@ func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// checkNoCase refuses objectives of programs that measure themselves.
 func checkNoCase(_ v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
 	if kind.ObjectiveOf(o).CaseMetric() == "" && o.Case == "" {
 		return nil
@@ -28,7 +27,7 @@ func checkNoCase(_ v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind
 	return kind.Invalid("spec.objectives[%d] bounds a case, and loads have none: bound a metric of loads, or give spec.microbenchmark instead of spec.loads", i)
 }
 
-// checkObjectiveLevels checks that there is a level of which the objective speaks. The steps of a search are none.
+// checkObjectiveLevels requires a level for the objective; steps of a search are none.
 func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
 	if o.Metric == v1alpha1.ObjectiveCapacity {
 		return checkCapacity(spec, o, i)
@@ -46,14 +45,13 @@ func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, 
 	return kind.Invalid("spec.objectives[%d] matches no level of spec.loads: correct load, connections and requestsPerSecond; the steps of a search are not levels", i)
 }
 
-// speaksOf says whether an objective bounds a figure of any level of a load.
 func speaksOf(o v1alpha1.Objective, l v1alpha1.Load) bool {
 	return (o.Load == "" || o.Load == l.Name) && l.Search.IsZero() && slices.ContainsFunc(l.Levels, func(level v1alpha1.Level) bool {
 		return (o.Connections == 0 || o.Connections == level.Connections) && (o.RequestsPerSecond == 0 || o.RequestsPerSecond == level.RequestsPerSecond)
 	})
 }
 
-// checkLatency checks that what the run measures with has the latency that an objective bounds.
+// checkLatency checks that the run has the objective's latency.
 func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
 	if o.Percentile == "" && o.Metric != v1alpha1.ObjectiveMeanLatency {
 		return nil
@@ -64,7 +62,7 @@ func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *
 	return nil
 }
 
-// checkCapacity checks that an objective of a capacity names a load that searches for one, and the least that it has to find.
+// checkCapacity requires a load with a search and a minimum.
 func checkCapacity(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
 	switch {
 	case o.Min == "":

@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Defaults of a load, filled in by Plan and echoed in the plan's notes.
+// Defaults of a load, filled in by Plan and stated in the plan's notes.
 const (
 	DefaultGeneratorPods   = 1
 	DefaultGeneratorCPUs   = 1
@@ -32,7 +32,7 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	); v != nil {
 		return v
 	}
-	if v := checkTools(spec); v != nil { // A tool is asked for loads that are right otherwise.
+	if v := checkTools(spec); v != nil { // Tools are only asked about loads that are otherwise valid.
 		return v
 	}
 	compare(p, spec)
@@ -54,10 +54,10 @@ func (Kind) Unowned(pl v1alpha1.Placement, order record.Order) string {
 	return "a cell whose server or generator does not own its CPUs is void"
 }
 
-// maxConnectionsPerPod is what a pod's range of local ports allows towards one server.
+// maxConnectionsPerPod is what a pod's local ports allow to one server.
 const maxConnectionsPerPod = 25_000
 
-// checkPorts wants a port of every server, since loads go to one, and not that of the agent beside it.
+// checkPorts requires a port of every server, other than the agent's.
 func checkPorts(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *kind.Violation {
 		switch impl.Port {
@@ -79,7 +79,7 @@ func checkLevels(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// checkDivision wants every generator to have the same share of a level, and ports enough for it.
+// checkDivision requires equal shares of a level for all generators, and enough ports.
 func checkDivision(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		pods := sized(l).Generators.Pods

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// of is a sweep of some servers of two CPUs each, and of a generator of three.
+// of is a sweep of servers with two CPUs each, and a generator with three.
 func of(servers int, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	s := sweep.Sweep{
 		Generators: record.Generators{Pods: 1, CPUs: 3},
@@ -33,7 +33,6 @@ func of(servers int, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	return s
 }
 
-// member is a member of a sweep by its name.
 func member(t *testing.T, s sweep.Sweep, name string) kind.Member {
 	t.Helper()
 	members := s.Members()
@@ -67,7 +66,7 @@ func TestAServerOwnsItsCPUsAndADuetSharesOne(t *testing.T) {
 			if server.MilliCPU != tc.milli || server.CPU != tc.share || server.MemoryBytes != 1<<28 || server.IsAgent() {
 				t.Errorf("the server is %+v", server)
 			}
-			// A whole CPU would be the observer's own: it has to stay on those that its node's pods share.
+			// A whole CPU would be the observer's own; it must use its node's shared ones.
 			if observer.MilliCPU%1000 == 0 || observer.CPU != kind.Limited || !observer.IsAgent() || !slices.Contains(observer.Args, tc.port) {
 				t.Errorf("the observer is %+v", observer)
 			}

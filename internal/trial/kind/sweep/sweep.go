@@ -1,6 +1,5 @@
-// Package sweep is the kind of work that puts load on servers, level by level: its members, its timetable and its results.
-//
-// A duet is a sweep of two servers that share a CPU and the load, and a search is a sweep whose rates are found while it runs.
+// Package sweep is the kind of work that puts load on servers, level by level. A duet is a sweep of two servers that
+// share a CPU and the load. A search is a sweep whose rates are found while it runs.
 package sweep
 
 import (
@@ -30,12 +29,12 @@ func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
 	return Sweep{Implementations: kind.Servers(p, line), Generators: p.Generators, Cells: p.Cells, Placement: p.Placement}
 }
 
-// Rows implements kind.Kind: the levels of a sweep are compared by rules of their own.
+// Rows implements kind.Kind: levels have their own comparison.
 func (Kind) Rows(record.TrialData) []record.Row { return nil }
 
 // Sweep is what one trial does.
 type Sweep struct {
-	// Implementations are the servers: one, or the two of a duet.
+	// Implementations are the servers: one, or two in a duet.
 	Implementations []record.Implementation
 	Generators      record.Generators
 	Cells           []record.Cell
@@ -59,12 +58,12 @@ func (s Sweep) EndsItself() bool { return false }
 // Describe implements kind.Work.
 func (s Sweep) Describe(m *record.TrialManifest) { m.Cells = s.Cells }
 
-// Check implements kind.Work: every generator sends one request of each kind to each server, and tries its loads.
+// Check implements kind.Work: every generator sends each request once to each server, and tries its loads.
 func (s Sweep) Check(targets []string, scripts []protocol.Script) *protocol.Check {
 	return &protocol.Check{Targets: targets, TLS: kind.TLS(s.Implementations), Requests: Requests(s.Cells), Cells: s.Cells, Scripts: scripts}
 }
 
-// Requests are those that a check sends before anything is measured: one of each kind. A script makes its own.
+// Requests returns the distinct requests of a check. A script makes its own.
 func Requests(cells []record.Cell) []record.Request {
 	var requests []record.Request
 	for _, c := range cells {
@@ -86,7 +85,7 @@ func sameRequest(a, b record.Request) bool {
 
 func equalBody(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// RefuseDependencies implements kind.Kind: they get CPUs of their own, and so may not run beside servers that own none.
+// RefuseDependencies implements kind.Kind: dependencies own CPUs, so they may not run next to servers without any.
 func (Kind) RefuseDependencies(spec v1alpha1.BenchmarkRunSpec, implementation int) *kind.Violation {
 	if spec.Order == v1alpha1.OrderSlicedDuet {
 		return kind.Invalid("spec.implementations[%d].dependencies cannot run beside a duet, whose servers own no CPU: choose spec.order Blocks", implementation)
