@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// watching is an agent that observes a server on a port where nobody listens.
+// watching is an agent that observes a port without a listener.
 func watching(t *testing.T) *Agent {
 	t.Helper()
 	config := Config{Trial: testTrial, Attempt: testAttempt, Member: "server-0", Dir: t.TempDir()}

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// A mix as a user sees it: each of its requests is checked, warmed up, audited and counted.
+// Each request of a mix is checked, warmed up, audited and counted.
 func TestAMixIsCheckedLoadedAndAudited(t *testing.T) {
 	mix := testbed.Mix()
 	var requests []record.Request

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// speak serves connections with a function that is given each in turn, and returns the address.
+// speak serves connections one by one with a function, and returns the address.
 func speak(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func readRequest(in *bufio.Reader) bool {
 	}
 }
 
-// says is a server that answers each request with the same bytes, whatever they are.
+// says answers each request with the same bytes.
 func says(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		for in := bufio.NewReader(conn); readRequest(in); {

@@ -14,7 +14,7 @@ func TestNodesOfFourAndOfSixteenCPUs(t *testing.T) {
 		cpus, threads int
 		adjacent      bool
 		cores         [][]int
-		// own are CPUs of a member, siblings what is recorded of their cores, and busy the ticks for which the former were busy.
+		// own are a member's CPUs, siblings the recorded threads of their cores, and busy the ticks of own.
 		own, siblings string
 		busy          int64
 	}{

@@ -8,12 +8,12 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// course is a cell over time while it is sampled: counters become what was counted in each interval.
+// course converts a cell's cumulative counters to counts per interval.
 type course struct {
 	series        record.Series
 	begun         bool
 	cpu, segments int64
-	// err is the first reason for which the series has a hole, late how late the latest sample was.
+	// err is the first reason for a gap in the series; late is the latest sample's delay.
 	err  error
 	late time.Duration
 }
