@@ -40,7 +40,7 @@ func TestRecordedGoogleBenchmarkIsRead(t *testing.T) {
 	}
 }
 
-// googleRuns are benchmarks of an output, each with the members of a good one and some of its own.
+// googleRuns makes benchmarks from default members and changes.
 func googleRuns(all ...string) string {
 	for i, members := range all {
 		good := ""
