@@ -22,10 +22,10 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// manyRounds is how many rounds the benchmarks below have: as many as history keeps at most, passed ones and others.
+// manyRounds is the maximum of rounds kept in a history, passed or not.
 const manyRounds = 1000
 
-// thousand is a suite of many rounds, whose runs and reports are there. Two contenders are measured, and all they show changes twice.
+// thousand is a suite of many rounds with runs and reports. Two contenders are measured; every value changes twice.
 type thousand struct {
 	suite *v1alpha1.BenchmarkSuite
 	runs  []kruntime.Object
@@ -33,7 +33,7 @@ type thousand struct {
 	// values are those of its reports.
 	values []history.Values
 	series int
-	// size is about that of a report, in bytes.
+	// size is a report's approximate size in bytes.
 	size float64
 }
 
@@ -77,7 +77,7 @@ func newThousand(b *testing.B) *thousand {
 	return t
 }
 
-// wander gives a report the values of a round: noise of 1 %, and steps of 2 and of 3 %.
+// wander gives a report a round's values: 1 % noise, and steps of 2 and 3 %.
 func wander(t *analysis.Table, rng *rand.Rand, round int) {
 	for i := range t.Comparisons {
 		for k := range t.Comparisons[i].Overall {
@@ -96,7 +96,7 @@ func wander(t *analysis.Table, rng *rand.Rand, round int) {
 	}
 }
 
-// site shows the suite, and the runs of its first rounds.
+// site shows the suite, with runs of its first rounds only.
 func (t *thousand) site(b *testing.B, rounds int) *site {
 	b.Helper()
 	s := newTested(b, t.files)
@@ -105,7 +105,7 @@ func (t *thousand) site(b *testing.B, rounds int) *site {
 	return s
 }
 
-// shown asks for the page of the suite until it shows what has been read, and tells how large it is, in bytes.
+// shown requests the suite's page until all data is shown, and returns its size in bytes.
 func (t *thousand) shown(b *testing.B, s *site) int {
 	b.Helper()
 	heard, leave := s.news.listen()
@@ -122,7 +122,7 @@ func (t *thousand) shown(b *testing.B, s *site) int {
 	}
 }
 
-// figure prints how long something takes as "make bench" prints its figures.
+// figure prints a duration in the format of "make bench".
 func (t *thousand) figure(b *testing.B, name string, aim figures.Aim, note string) {
 	b.Helper()
 	took := float64(b.Elapsed()) / float64(time.Millisecond) / float64(b.N)
@@ -130,7 +130,7 @@ func (t *thousand) figure(b *testing.B, name string, aim figures.Aim, note strin
 	b.Log(figures.Of(name, took, "ms", aim, fmt.Sprintf("%d rounds, %d series with two changes each; %s", manyRounds, t.series, note)).Line())
 }
 
-// What somebody waits for who looks at a suite of a thousand rounds.
+// The wait for the page of a suite with a thousand rounds.
 func BenchmarkAThousandRounds(b *testing.B) {
 	t := newThousand(b)
 	b.Run("change points", func(b *testing.B) {
