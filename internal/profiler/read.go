@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// MaxProcesses bounds the processes of which files are read.
+	// MaxProcesses bounds the processes whose files are read.
 	MaxProcesses = 64
-	// top is the number of functions, and of lines, that a result keeps.
+	// top bounds the functions and lines of a result.
 	top = 30
 )
 
-// Read reads what a tool left in its output folder. A file that cannot be read to its end is named among the unread, and what it holds is kept.
+// Read parses a tool's output folder. A file that is unreadable or truncated is listed as unread; its readable part is kept.
 func Read(folder fs.FS, run Run) Result {
 	r := reader{folder: folder, result: Result{Run: run, Limits: Limits(run.Tool)}}
 	r.result.Messages = all(&r, OutputLog, ParseMessages)
@@ -50,13 +50,12 @@ func Read(folder fs.FS, run Run) Result {
 	return r.result
 }
 
-// reader is what is known while files are read.
 type reader struct {
 	folder fs.FS
 	result Result
 }
 
-// all reads the files of a kind: one of each process.
+// all reads the files of a kind, one per process.
 func all[T any](r *reader, name Output, parse func(io.Reader) (T, error)) []T {
 	files, err := fs.Glob(r.folder, string(name))
 	if err == nil && len(files) == 0 && name != OutputLog {
@@ -93,7 +92,7 @@ func open[T any](folder fs.FS, name string, parse func(io.Reader) (T, error)) (T
 	return parse(file)
 }
 
-// memory adds up what memcheck saw of each process, and judges it.
+// memory adds up and judges memcheck's results of all processes.
 func (r *reader) memory() {
 	results, heaps := all(r, OutputXML, memcheck.Parse), all(r, OutputHeap, memcheck.ParseHeap)
 	if len(results) == 0 {
@@ -117,7 +116,7 @@ func (r *reader) memory() {
 	r.result.Memcheck = &m
 }
 
-// worst is the gravest of what valgrind said of each process.
+// worst merges valgrind's messages of all processes.
 func (r Result) worst() Messages {
 	var worst Messages
 	for _, m := range r.Messages {
@@ -138,7 +137,7 @@ func (r *reader) massif() {
 	}
 }
 
-// costs adds up the processes, and keeps the most costly parts of the one that cost most.
+// costs adds up the processes, and keeps the top parts of the most costly one.
 func (r *reader) costs(name Output) {
 	profiles := all(r, name, callgrind.Parse)
 	var most *callgrind.Profile

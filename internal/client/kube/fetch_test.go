@@ -130,7 +130,7 @@ func TestAFileOfAnOlderReportDoesNotPassForOneOfThisReport(t *testing.T) {
 	}
 }
 
-// Whoever has the key of the store could replace a manifest with all that it names, and the run's status stays.
+// A holder of the store's credentials could replace a manifest and its files, but not the run's status.
 func TestAReportIsMadeAgainFromTheManifestThatTheStatusNames(t *testing.T) {
 	store, err := artifact.OpenFolder(t.TempDir())
 	if err != nil {

@@ -34,7 +34,6 @@ func TestKeysTellRunsTrialsAndAttemptsApart(t *testing.T) {
 	}
 }
 
-// keep stores a simulated run.
 func keep(t *testing.T, store *artifact.Store, prefix string, d record.RunData) {
 	t.Helper()
 	if err := artifacttest.Keep(t.Context(), store, prefix, d); err != nil {
@@ -122,7 +121,7 @@ func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
 		}
 		for name, tc := range map[string]struct {
 			key func(record.RunData) string
-			// gone is true of an object that is not there any more; otherwise it has other content.
+			// gone: the object was deleted; otherwise its content changed.
 			gone bool
 		}{
 			"its manifest is another":                {key: manifest},
@@ -159,7 +158,7 @@ func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
 	})
 }
 
-// Tools that copy a bucket keep no SHA-256 beside the objects. A report that is made again must find its files there.
+// Copied buckets have no SHA-256 metadata. A report made again must still recognize its files.
 func TestBucketCopiedToAnotherStoreIsReadAndWritten(t *testing.T) {
 	from, old := bucket(t, testbed.Store(t))
 	to, store := bucket(t, testbed.Gateway(t))
@@ -188,7 +187,7 @@ func TestBucketCopiedToAnotherStoreIsReadAndWritten(t *testing.T) {
 	}
 }
 
-// spoil takes an object from a bucket, or gives it other content, as somebody else may.
+// spoil deletes or changes an object behind Loadstone's back.
 func spoil(t *testing.T, at testbed.ObjectStore, bucket, key string, gone bool) {
 	t.Helper()
 	c := at.Client(t)

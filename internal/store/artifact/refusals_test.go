@@ -38,7 +38,7 @@ func TestATrialThatIsNotWhatATrialIsIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change  func(*record.TrialManifest)
 		refused bool
-		// says are parts of the error that name what was found.
+		// says are required parts of the error.
 		says []string
 	}{
 		"one server":                            {change: servers("go")},
@@ -99,7 +99,7 @@ func TestAManifestThatIsNoManifestIsAnError(t *testing.T) {
 	}
 }
 
-// What another version has written is called so, whatever has become of its fields.
+// A manifest of another version is reported as such, whatever its fields.
 func TestAManifestOfAnotherVersionIsCalledSo(t *testing.T) {
 	const (
 		// firstRun and firstTrial are what the first version stored.
@@ -140,7 +140,7 @@ func TestAManifestOfAnotherVersionIsCalledSo(t *testing.T) {
 	}
 }
 
-// The second server of a duet lies in its own place, whatever the order of the artifacts.
+// A duet's second server keeps its place, whatever the order of artifacts.
 func TestTheRecordsOfADuetLieInTheOrderOfItsServers(t *testing.T) {
 	_, store := bucket(t, testbed.Store(t))
 	m := record.TrialManifest{Schema: record.TrialManifestSchema, PlannedTrial: record.PlannedTrial{Name: "duet-000-duet", Type: record.Sweep, Servers: []string{"go", "epoll"}}}
@@ -271,7 +271,7 @@ func TestAnEndpointThatIsNoneIsRefused(t *testing.T) {
 	}
 }
 
-// A trial that cannot be read costs itself alone, but a run of which nothing is left is no record.
+// An unreadable trial fails alone, but a run without readable trials is an error.
 func TestARunOfWhichNothingCanBeReadIsAnError(t *testing.T) {
 	_, store := bucket(t, testbed.Store(t))
 	d := recordtest.Run(recordtest.Duel(1))
