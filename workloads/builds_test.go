@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// compiled is a line of make that compiles C or C++.
+// compiled matches a make line that compiles C or C++.
 var compiled = regexp.MustCompile(`(?m)^.*\b(?:cc|c\+\+) .*\.(?:c|cc|cpp)\b.*$`)
 
 func TestFramesTouchEachOfTheirPages(t *testing.T) {

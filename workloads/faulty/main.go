@@ -1,6 +1,5 @@
-// Command faulty is an implementation for tests: gohttp's answer until a flag makes it misbehave, or, as "faulty cases", a program that
-// measures itself. What tools and validators must
-// notice is tried on it. It stands for no real server, and its figures mean nothing.
+// Command faulty is a test implementation: gohttp's answer with optional planted faults or, as "faulty cases", a program that measures itself.
+// It tests what tools and validators notice. Its figures mean nothing.
 package main
 
 import (
@@ -19,7 +18,7 @@ import (
 	"time"
 )
 
-// drain is how long connections may take to end after SIGTERM.
+// drain bounds open connections after SIGTERM.
 const drain = 100 * time.Millisecond
 
 func main() {
@@ -91,11 +90,11 @@ func parse(args []string) (port int, f faults, err error) {
 	return port, f, nil
 }
 
-// errExit is why a server with -exit-after ends.
+// errExit means that -exit-after has passed.
 var errExit = errors.New("serving: -exit-after is over")
 
-// serve answers until ctx ends, and returns what it counted. It needs no time-outs: it is meant for a closed bench, and some
-// of its faults are to last as long as the client wants.
+// serve answers until ctx ends, and returns its counts. It has no timeouts: it is for trusted clients, and some faults last as long as the
+// client wants.
 func serve(ctx context.Context, listener net.Listener, h *handler) (counts, error) {
 	f := h.faults
 	server := &http.Server{Handler: h, MaxHeaderBytes: 8 << 10, ConnState: h.connection}

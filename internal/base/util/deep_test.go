@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// deep panics so many calls below who guards it.
+// deep panics below a number of calls.
 func deep(calls int) error {
 	if calls == 0 {
 		panic("deep down")
