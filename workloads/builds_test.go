@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// compiled matches a make line that compiles C or C++.
 var compiled = regexp.MustCompile(`(?m)^.*\b(?:cc|c\+\+) .*\.(?:c|cc|cpp)\b.*$`)
 
 func TestFramesTouchEachOfTheirPages(t *testing.T) {

@@ -78,7 +78,6 @@ func builds(t *testing.T) map[string]string {
 	return programs
 }
 
-// haveUring reports whether uring can be built, and the kernel allows io_uring.
 func haveUring(t *testing.T) bool {
 	t.Helper()
 	if exec.CommandContext(t.Context(), "pkg-config", "--exists", "liburing").Run() != nil {
@@ -100,7 +99,6 @@ func uringRefused() error {
 	return nil
 }
 
-// findZig looks in PATH and the project's tools.
 func findZig() string {
 	for _, program := range []string{"zig", filepath.Join(os.Getenv("HOME"), ".cache/loadstone/bin/zig")} {
 		if path, err := exec.LookPath(program); err == nil {
@@ -141,7 +139,6 @@ func reserve(t *testing.T) int {
 	return address.(*unix.SockaddrInet4).Port
 }
 
-// start runs a server on its own port, optionally under a tool.
 func start(t *testing.T, program string, args ...string) *workload {
 	t.Helper()
 	port := strconv.Itoa(reserve(t))
@@ -177,13 +174,11 @@ func (w *workload) stop(t *testing.T) {
 	}
 }
 
-// way is a program with flags for one of its modes.
 type way struct {
 	path  string
 	flags []string
 }
 
-// ways are all programs in all their modes.
 func ways(t *testing.T) map[string]way {
 	t.Helper()
 	all := map[string]way{}
@@ -218,7 +213,6 @@ func TestConformance(t *testing.T) {
 	t.Run("late clients", func(t *testing.T) { timeouts(t, all) })
 }
 
-// timeouts lets all servers wait for late clients at once.
 func timeouts(t *testing.T, all map[string]way) {
 	t.Helper()
 	// Servers with planted faults have no timeouts.

@@ -48,7 +48,6 @@ func main() {
 	}
 }
 
-// exitCode is a launched program's exit code, which becomes the agent's.
 type exitCode int
 
 // Error names the code.

@@ -68,7 +68,6 @@ func TestARunThatGoesOnIsWaitedForAndSaysSoOnce(t *testing.T) {
 	}
 }
 
-// counting counts reads.
 type counting struct {
 	client.Reader
 	asked func()

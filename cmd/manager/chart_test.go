@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// named finds Loadstone's metrics.
 var named = regexp.MustCompile(`\bloadstone_[a-z_]+`)
 
 // TestAlertsAndDashboardNameWhatIsTold: alerts must use existing metrics, and every metric must be used.

@@ -52,7 +52,6 @@ func errandClient() (client.Client, error) {
 	return c, nil
 }
 
-// logs are the operator's log settings.
 type logs struct{ level, format string }
 
 func (l *logs) addFlags(f *flag.FlagSet) {

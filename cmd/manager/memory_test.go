@@ -51,8 +51,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 		prefix string
 		values []string
 		led    string
-		// gone is a namespace deleted after the installation, or empty.
-		gone string
+		gone   string
 		// locked is a namespace that has lost the operator's Role, or empty.
 		locked string
 		want   []string
@@ -150,7 +149,6 @@ func lockOut(t *testing.T, c client.Client, name string) {
 	})
 }
 
-// shortest is a run that no operator leads here.
 func shortest(namespace string) *v1alpha1.BenchmarkRun {
 	return &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shortest"},
@@ -161,7 +159,6 @@ func shortest(namespace string) *v1alpha1.BenchmarkRun {
 	}
 }
 
-// kubeconfig writes a kubeconfig with a configuration's address and identity.
 func kubeconfig(t *testing.T, of *rest.Config) string {
 	t.Helper()
 	k := api.NewConfig()

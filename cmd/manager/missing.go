@@ -59,7 +59,6 @@ func (o *options) leaveOut(ctx context.Context, dial func() (client.Client, erro
 	return m, nil
 }
 
-// refused returns namespaces whose runs repeatedly may not be listed.
 func refused(ctx context.Context, ask client.Reader, of namespaces.Led, wait time.Duration) (namespaces.Led, error) {
 	for try := 1; ; try++ {
 		_, locked, err := of.Readable(ctx, ask, &v1alpha1.BenchmarkRunList{})
@@ -108,7 +107,6 @@ func (m *missing) Start(ctx context.Context) error {
 	}
 }
 
-// say logs the omitted namespaces, with a remedy.
 func (m *missing) say(ctx context.Context) {
 	if len(m.names) > 0 {
 		m.log.Info("Leaving out namespaces that are not there: take them out of the chart value runs.namespaces, or create them and upgrade", "namespaces", m.names)
@@ -157,7 +155,6 @@ func (m *missing) look(ctx context.Context, before namespaces.Led) (namespaces.L
 	return refused, nil
 }
 
-// listable reports whether a namespace exists and its runs may be listed.
 func (m *missing) listable(ctx context.Context, name string) bool {
 	there, _, err := namespaces.Led{name}.Split(ctx, m.ask)
 	if err != nil || len(there) == 0 {

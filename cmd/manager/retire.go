@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 )
 
-// errStillThere: runs remain that only the operator can end.
 var errStillThere = errors.New("the operator has not ended every run: see that it is running, or uninstall with --no-hooks and remove the finalizers yourself")
 
 // retire prepares helm uninstall. It deletes unfinished runs, while the operator can still stop their load. Ended runs stay, without their
@@ -46,7 +45,6 @@ func retire(ctx context.Context, args []string) error {
 	return release(ctx, c, awaitPause)
 }
 
-// noSuites fails if a suite would recreate the deleted runs.
 func noSuites(ctx context.Context, c client.Reader) error {
 	var suites v1alpha1.BenchmarkSuiteList
 	if err := c.List(ctx, &suites); err != nil {

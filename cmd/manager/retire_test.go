@@ -125,7 +125,6 @@ func TestUninstallingBesideASuiteIsRefused(t *testing.T) {
 	}
 }
 
-// conflicting is a client whose first patch conflicts.
 type conflicting struct {
 	client.Client
 	patches int

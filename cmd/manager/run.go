@@ -102,7 +102,6 @@ func parse(args []string) (options, error) {
 	return o, o.check()
 }
 
-// readNetwork parses what each run's NetworkPolicy allows.
 func (o *options) readNetwork(text string) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
@@ -112,7 +111,6 @@ func (o *options) readNetwork(text string) error {
 	return nil
 }
 
-// check fails if a required option is missing.
 func (o *options) check() error {
 	needed := map[string]string{
 		"-namespace": o.namespace, "-agent-image": o.agentImage, "-toolbox-image": o.toolboxImage, "-service": o.service, "-s3-endpoint": o.store.Endpoint,
@@ -231,7 +229,6 @@ func handOut(m ctrl.Manager, reviews client.Client, o options, told *Store) erro
 	return nil
 }
 
-// register adds the reconcilers of trials, runs, suites and notifications.
 func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.Fence, told *Store) error {
 	store, err := artifact.OpenBehind(o.store, func(way http.RoundTripper) http.RoundTripper { return fence.Guard(told.Count(way)) })
 	if err != nil {
@@ -271,7 +268,6 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.F
 	return nil
 }
 
-// Times of the leader election lease.
 const (
 	leaseName     = "loadstone"
 	leaseDuration = 15 * time.Second
@@ -348,7 +344,6 @@ func memory(o options) (cache.Options, error) {
 	}, nil
 }
 
-// lock is this operator's leader election lease.
 func lock(config *rest.Config, namespace string, fence *leader.Fence) (resourcelock.Interface, error) {
 	host, err := os.Hostname()
 	if err != nil {

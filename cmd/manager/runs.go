@@ -27,7 +27,6 @@ const (
 // states lists all, so that a state without runs is reported as zero.
 var states = []string{stateQueued, stateSuspended, stateMeasuring, stateReporting, stateDeleting, stateSucceeded, stateFailed}
 
-// Metrics of runs.
 var (
 	runsDesc = prometheus.NewDesc("loadstone_runs",
 		"BenchmarkRuns in the cluster by state: queued (also those that wait for nodes), suspended (before their turn), measuring, reporting, deleting, succeeded, failed.", []string{"state"}, nil)

@@ -69,10 +69,9 @@ func (c counted) RoundTrip(q *http.Request) (*http.Response, error) {
 
 // Fields of the Secret with the store's key, and the operator's values.
 const (
-	accessField = "access-key"
-	secretField = "secret-key"
-	accessName  = "loadstone"
-	// secretLength is the maximum of S3's own secret keys.
+	accessField  = "access-key"
+	secretField  = "secret-key"
+	accessName   = "loadstone"
 	secretLength = 40
 )
 

@@ -17,19 +17,16 @@ import (
 
 // Worker is the part that differs between a generator, an observer, a collector and a monitor.
 type Worker interface {
-	// Member returns the worker's member of its trial.
 	Member() string
 	// Measure follows the timetable and calls done after each cell with its failure, if any. It returns the record and the names of the files
 	// written. With a *protocol.ProgramFault the files hold the program's output.
 	Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (result any, files []string, err error)
 }
 
-// watcher is a worker that updates the state itself, until the agent ends.
 type watcher interface {
 	Watch(ctx context.Context, update func(func(*protocol.State)))
 }
 
-// checker is a worker that can check loads and servers before the trial.
 type checker interface {
 	Check(ctx context.Context, c protocol.Check) protocol.Checked
 }
@@ -138,7 +135,6 @@ func (a *Agent) measure(start protocol.Start) {
 	})
 }
 
-// store uploads files; a failed upload does not undo the others.
 func (a *Agent) store(command protocol.Store) {
 	err := a.uploadAll(command)
 	a.mu.Lock()

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// refusal is a refused command, with its HTTP status.
 type refusal struct {
 	status  int
 	message string
@@ -27,7 +26,6 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status: status, message: fmt.Sprintf(format, args...)}
 }
 
-// obey executes a command that was signed for this agent.
 func (a *Agent) obey(o protocol.Command) error {
 	switch {
 	case o.Check != nil && o.Start == nil && o.Store == nil:

@@ -19,9 +19,8 @@ type Config struct {
 	// Commands for another Trial or Attempt are refused.
 	Trial   string
 	Attempt int32
-	// Member is the agent's member of the trial.
-	Member string
-	Key    ed25519.PublicKey
+	Member  string
+	Key     ed25519.PublicKey
 	// Node is the node's name, or "unknown".
 	Node string
 	// Dir holds the agent's files; it must exist.
@@ -31,7 +30,6 @@ type Config struct {
 
 // Sandbox describes the environment of an agent.
 type Sandbox struct {
-	// Address is the listening address for commands.
 	Address string
 	// FindServer finds the observed server's first process, or the parent of a launched program.
 	FindServer func(kernel.Proc) (pid int, err error)

@@ -28,7 +28,6 @@ const (
 	patience    = 2 * time.Minute
 )
 
-// bench is an agent under test, with the operator's side of the protocol.
 type bench struct {
 	t     *testing.T
 	agent *Agent
@@ -95,7 +94,6 @@ func (b *bench) post(body []byte) (int, protocol.State, string) {
 	return response.StatusCode, state, string(bytes.TrimSpace(answer))
 }
 
-// must posts a command that has to be accepted.
 func (b *bench) must(o protocol.Command) protocol.State {
 	b.t.Helper()
 	status, state, text := b.command(o)

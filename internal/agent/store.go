@@ -24,10 +24,8 @@ import (
 )
 
 const (
-	// storeLimit bounds one Store command.
 	storeLimit = 2 * time.Minute
-	// putLimit bounds one upload.
-	putLimit = 60 * time.Second
+	putLimit   = 60 * time.Second
 	// firstPause follows the first failure; each further pause doubles, up to maxPause.
 	firstPause = 200 * time.Millisecond
 	maxPause   = 5 * time.Second
@@ -53,7 +51,6 @@ func newUploader(dir string) uploader {
 	}
 }
 
-// trusting returns an uploader that also accepts private certificate authorities.
 func (u uploader) trusting(bundle string) (uploader, error) {
 	trusted, err := certs.TLS(bundle)
 	if trusted == nil || err != nil {

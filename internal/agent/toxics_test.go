@@ -82,7 +82,6 @@ func (f *far) order() error {
 	return err
 }
 
-// stored waits until the agent reports its files as stored, and checks them.
 func (f *far) stored() {
 	f.t.Helper()
 	f.await("Stored", func(s protocol.State) bool { return s.Phase == protocol.Stored && s.StoreError == "" })
@@ -93,7 +92,6 @@ func (f *far) stored() {
 	}
 }
 
-// Faults that end connections.
 var ends = map[string][]testbed.Toxic{
 	"they hang, and then end":      {{Type: "timeout", Stream: "downstream", Attributes: map[string]int{"timeout": 100}}},
 	"they are reset":               {{Type: "reset_peer", Stream: "downstream", Attributes: map[string]int{"timeout": 0}}},

@@ -28,23 +28,18 @@ const pollEvery = 10 * time.Millisecond
 
 const loopback = "127.0.0.1"
 
-// attempt is one try at a trial.
 type attempt struct {
 	*Run
 	conduct.Attempt
 	// try counts this process's attempts, from 1.
-	try   int32
-	trial *conduct.Trial
-	team  *team
-	// told counts the cells whose results were reported.
-	told int
-	// failures say why earlier attempts failed.
+	try      int32
+	trial    *conduct.Trial
+	team     *team
+	told     int
 	failures []string
-	// programs are what the servers run, in order.
 	programs []program
 }
 
-// program is a file of this machine, or an image.
 type program struct{ path, digest string }
 
 // retried reports whether another attempt follows a failure; killed processes do not count as attempts.
@@ -177,7 +172,6 @@ func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Impl
 	return command, program{path, sum}, nil, nil
 }
 
-// pause waits until an instant, a failed process, or the end of the run.
 func (a *attempt) pause(ctx context.Context, until time.Time) (*conduct.Failure, error) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -227,7 +221,6 @@ func (a *attempt) targets() []string {
 	return out
 }
 
-// start gives all agents the timetable and a common start.
 func (a *attempt) start(context.Context) (*conduct.Failure, error) {
 	a.Now = time.Now()
 	a.Started = a.StartAt()
@@ -298,7 +291,6 @@ func (a *attempt) states() []protocol.State {
 	return out
 }
 
-// cell returns the current cell's name in the timetable.
 func (a *attempt) cell() string {
 	slots := a.Slots()
 	i := min(a.CellsDone(), len(slots)-1)

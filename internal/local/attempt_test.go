@@ -176,7 +176,6 @@ func TestAPauseEndsWithWhateverComesFirst(t *testing.T) {
 	}
 }
 
-// holding gives each agent of an attempt a file that it reports as written.
 func holding(t *testing.T, a *attempt) {
 	t.Helper()
 	dir := t.TempDir()

@@ -96,7 +96,6 @@ func TestAnAgentThatWasNeverStartedIsLost(t *testing.T) {
 	}
 }
 
-// serverOf is an attempt whose team may start processes, and its server.
 func serverOf(t *testing.T) (*attempt, *member) {
 	t.Helper()
 	a := tried(led(t, quick()))

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// report makes the report of a completely measured run.
 func (r *Run) report(ctx context.Context) (progress.Ending, error) {
 	e, err := r.publish(ctx, r.manifest())
 	if err != nil {
@@ -36,7 +35,6 @@ func (r *Run) ended(ctx context.Context, e *conduct.Ending) (progress.Ending, er
 	return out, err
 }
 
-// interrupted reports the complete blocks of an interrupted run.
 func (r *Run) interrupted(ctx context.Context) (progress.Ending, error) {
 	complete := r.complete()
 	if complete == 0 {
@@ -65,7 +63,6 @@ func (r *Run) complete() int32 {
 	return min(last, highest)
 }
 
-// publish stores the run's manifest, and the report made from it.
 func (r *Run) publish(ctx context.Context, m record.RunManifest) (progress.Ending, error) {
 	if _, err := r.folder.PutJSON(ctx, artifact.ManifestKey(r.prefix), m); err != nil {
 		return progress.Ending{}, err
@@ -73,7 +70,6 @@ func (r *Run) publish(ctx context.Context, m record.RunManifest) (progress.Endin
 	return r.makeReport(ctx)
 }
 
-// makeReport makes a run's report from its manifest, and stores it.
 func (r *Run) makeReport(ctx context.Context) (progress.Ending, error) {
 	var e progress.Ending
 	made, err := publish.Report(ctx, r.folder, r.prefix, r.uid)

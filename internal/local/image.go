@@ -86,7 +86,6 @@ func variables(i record.Implementation) []string {
 	return list
 }
 
-// checkScratch requires scratch folders that an unpacked image has.
 func checkScratch(i record.Implementation) error {
 	for _, s := range i.Container.Scratch {
 		if path.Clean(s.Path) != "/tmp" {
@@ -133,7 +132,6 @@ func namespacesPermitted(ctx context.Context) error {
 	return nil
 }
 
-// quoted returns a process's output as an error, or nil if empty.
 func quoted(said []byte) error {
 	if text := strings.TrimSpace(string(said)); text != "" {
 		return errors.New(text)
@@ -154,7 +152,6 @@ func containArgs(root image.Root) ([]string, error) {
 	return []string{self, reexec.ContainCommand, string(text)}, nil
 }
 
-// imageNotes are the manifest's notes on images.
 func (r *Run) imageNotes() []string {
 	var notes []string
 	for _, i := range r.facts.Plan.Implementations {

@@ -8,7 +8,6 @@ import (
 	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
-// openCgroups makes the run's cgroup if this machine permits it.
 func (r *Run) openCgroups() {
 	r.cgroups, r.shared = cgroup.Open("/sys/fs/cgroup", "/proc")
 }
@@ -39,7 +38,6 @@ func (a *attempt) isolate(m *member, at place) ([]string, error) {
 	return flags, nil
 }
 
-// notes are the manifest's notes on how the run was led here.
 func (r *Run) notes() []string {
 	first := "measured on one machine by loadstone run, by affinity: " + r.seats.Sentence() +
 		"; other programs are not kept off these CPUs, and what they used of the server's is measured in every cell"
@@ -57,7 +55,6 @@ func (r *Run) notes() []string {
 	return notes
 }
 
-// isolation says in a sentence what processes share.
 func (r *Run) isolation() string {
 	if r.cgroups != nil {
 		return fmt.Sprintf("each server and load generator had a cgroup of its own (version %d), with its CPUs and its counters, and servers with spec.implementations[].memory as their limit; processes share the machine's network and page cache", r.cgroups.Version())

@@ -26,7 +26,6 @@ func TestACellIsToldWhenItHasFinished(t *testing.T) {
 	warm := int32(1)
 	spec.Loads[0].WarmupSeconds = &warm
 	for name, tc := range map[string]struct {
-		// after is the index of the cell after whose end the run is examined.
 		after int
 		plus  time.Duration
 		rest  []int

@@ -75,7 +75,6 @@ func (r *Run) recall(context.Context) (err error) {
 	return refuse(v1alpha1.ReasonInvalidSpec, errors.Join(r.sameQuestion(dir), folders.RemoveTemporary(dir)))
 }
 
-// claimFolder claims the run's folder, and waits for leftover processes.
 func (r *Run) claimFolder(dir string) error {
 	if r.claim != nil {
 		return nil

@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// ledSpec is a run like led's that stores its spec.
 func ledSpec(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	t.Helper()
 	r := led(t, spec)
@@ -31,7 +30,6 @@ func ledSpec(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	return r
 }
 
-// goesOn resumes a run from its stored state.
 func goesOn(t *testing.T, before *Run) *Run {
 	t.Helper()
 	if err := before.remember(); err != nil {
@@ -50,7 +48,6 @@ func goesOn(t *testing.T, before *Run) *Run {
 	return next
 }
 
-// end ends a run's first trials: all measured except those in lost.
 func end(r *Run, trials int, lost ...int) {
 	for i := range trials {
 		own := &r.facts.Trials[i]

@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leastRoom is the free disk space in bytes that an attempt needs.
 const leastRoom = 1 << 20
 
 // full returns an error with a remedy if the disk of the results is full.

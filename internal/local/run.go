@@ -35,7 +35,6 @@ import (
 
 // Options are the options of a run.
 type Options struct {
-	// Run is the user's request.
 	Run *v1alpha1.BenchmarkRun
 	// Folder is the run file's folder, for relative commands and scripts.
 	Folder string
@@ -44,9 +43,8 @@ type Options struct {
 	// Resume continues the run in Out, if there is one: complete blocks are kept, others measured again.
 	Resume bool
 	// Images makes implementations with both image and command run in the image. Cache is the folder for unpacked images. Default: the user's.
-	Images bool
-	Cache  string
-	// Version is this program's.
+	Images  bool
+	Cache   string
 	Version string
 	// Tell receives events; Every is the interval of progress events, in addition to one per cell. Default: none.
 	Tell  func(progress.Event)
@@ -81,8 +79,7 @@ type Run struct {
 	// recalled is the state left by an earlier process, or nil.
 	recalled *folders.State
 	claim    *folders.Claim
-	// images are implementations that run in their images, by name.
-	images map[string]imaged
+	images   map[string]imaged
 	// cgroups is the run's cgroup; nil if this machine permits none (shared says why).
 	cgroups *cgroup.Parent
 	shared  error
@@ -161,7 +158,6 @@ func (r *Run) checkMachine(ctx context.Context) error {
 	return kind.Join(wrong...)
 }
 
-// checkProgram finds an implementation's program, in its image if it runs there.
 func (r *Run) checkProgram(ctx context.Context, i record.Implementation) error {
 	if r.options.inImage(i) {
 		return r.unpackImage(ctx, i)
@@ -345,7 +341,6 @@ func (r *Run) begin() error {
 	return stayOn(r.seats.Rest)
 }
 
-// freezeQuestion stores the plan and the scripts.
 func (r *Run) freezeQuestion(ctx context.Context) error {
 	if _, err := r.folder.Put(ctx, artifact.PlanKey(r.prefix), "application/json", r.facts.Plan.JSON()); err != nil {
 		return err
@@ -370,7 +365,6 @@ func (r *Run) beginTrials(lines []record.PlannedTrial) {
 	}
 }
 
-// measure takes the next trial to its end.
 func (r *Run) measure(ctx context.Context) error {
 	t := &r.facts.Trials[slices.IndexFunc(r.facts.Trials, func(t conduct.Trial) bool { return t.Ended.IsZero() })]
 	view := conduct.View{Name: r.facts.Name, Blocks: r.facts.Plan.Blocks, Interim: r.facts.Interim, Trials: r.facts.Trials}
@@ -411,7 +405,6 @@ func (r *Run) failed(t *conduct.Trial, f *conduct.Failure) {
 	r.tell(progress.Event{Kind: progress.EventFailed, Trial: &t.PlannedTrial, Message: f.Message})
 }
 
-// analyse makes the interim analysis: has enough been measured?
 func (r *Run) analyse(ctx context.Context, block int32) error {
 	data, err := r.folder.LoadTrials(ctx, r.facts.InterimManifest(r.record(), block))
 	if err != nil {
@@ -460,7 +453,6 @@ func (r *Run) manifest() record.RunManifest {
 	return m
 }
 
-// tell reports an event, with the run's progress.
 func (r *Run) tell(e progress.Event) {
 	if r.options.Tell == nil {
 		return

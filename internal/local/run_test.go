@@ -24,7 +24,6 @@ import (
 
 func TestABlockIsCompleteWhenItsTrialsHaveEnded(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// ended and open are the blocks of ended and open trials.
 		ended, open []int32
 		want        int32
 	}{
@@ -139,7 +138,6 @@ func TestABodyIsReadFromTheFolderOfItsRun(t *testing.T) {
 	refused(t, err, "spec.loads[0].request.bodyFrom.key: there is no body in orders/two.json or two.json")
 }
 
-// refused checks that an error is a sentence for the spec's author.
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	var v *plan.Violation

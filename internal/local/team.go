@@ -21,16 +21,13 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// maxLastWords bounds the quoted output of an ended process.
 const maxLastWords = 300
 
-// team are the processes of one attempt.
 type team struct {
 	members []*member
 	// faults receives the first failure of a process.
 	faults chan *conduct.Failure
-	// logs stay open while processes write to them.
-	logs []*os.File
+	logs   []*os.File
 	// held is held by every process of a run; nil without a run.
 	held *os.File
 }
@@ -43,14 +40,11 @@ type member struct {
 	// keeper runs the implementation; nil if there is none. begun is its start.
 	keeper *reexec.Process
 	begun  time.Time
-	// group is the first process's cgroup, or nil.
-	group *cgroup.Group
-	// agent measures; state is its last report.
-	agent *reexec.Process
-	log   string
-	state protocol.State
-	// asked: the generator was asked for its check.
-	asked bool
+	group  *cgroup.Group
+	agent  *reexec.Process
+	log    string
+	state  protocol.State
+	asked  bool
 }
 
 func (m *member) isServer() bool { return m.Role == v1alpha1.RoleServer }
@@ -204,10 +198,8 @@ func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 func (m *member) called() string { return "the agent of " + m.Name }
 
 type place struct {
-	cpus []int
-	// rest are the watchers' CPUs.
-	rest []int
-	// folder is the implementations' working directory.
+	cpus   []int
+	rest   []int
 	folder string
 	// contained: the process starts in its own namespaces to enter its image.
 	contained bool

@@ -54,7 +54,6 @@ func joined(t *testing.T, own *team, m kind.Member) *member {
 	return made
 }
 
-// observed is a member with an observer started on some CPUs.
 func observed(t *testing.T, cpus []int, args ...string) *member {
 	t.Helper()
 	own := assembled(t)

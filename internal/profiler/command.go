@@ -11,7 +11,6 @@ import (
 // Tool is a profiler.
 type Tool string
 
-// The known profilers.
 const (
 	// Memcheck finds memory errors and leaks.
 	Memcheck Tool = "memcheck"
@@ -68,9 +67,8 @@ type Output string
 
 const (
 	// OutputXML is memcheck's errors and leaks, OutputHeap its tree of allocations.
-	OutputXML  Output = "memcheck.*.xml"
-	OutputHeap Output = "heap.*.xtree"
-	// OutputLog is valgrind's messages.
+	OutputXML        Output = "memcheck.*.xml"
+	OutputHeap       Output = "heap.*.xtree"
 	OutputLog        Output = "valgrind.*.log"
 	OutputMassif     Output = "massif.*.out"
 	OutputCallgrind  Output = "callgrind.*.out"
@@ -93,7 +91,6 @@ type Wrapped struct {
 	Counters string
 }
 
-// Errors of commands.
 var (
 	// ErrNoCommand: the implementation uses its image's command.
 	ErrNoCommand = errors.New("a profile needs the command of the implementation: what an image runs by itself is not known before it runs")
@@ -124,7 +121,6 @@ func Command(tool Tool, folders Folders, argv []string) (Wrapped, error) {
 	return Wrapped{}, fmt.Errorf("%w: %q", ErrTool, tool)
 }
 
-// callers bounds the frames of valgrind's stacks.
 const callers = "30"
 
 // valgrind wraps a command with a valgrind tool. It follows exec, as at the end of scripts.
@@ -144,7 +140,6 @@ func valgrind(tool Tool, folders Folders, argv []string) Wrapped {
 	return Wrapped{Argv: slices.Concat(common, own, argv), Env: []string{"TMPDIR=" + folders.Output}, Outputs: append(outputs, OutputLog)}
 }
 
-// options returns a valgrind tool's options and output files.
 func options(tool Tool, file func(Output) string) ([]string, []Output) {
 	switch tool {
 	case Memcheck:

@@ -31,7 +31,7 @@ type Messages struct {
 	Signal string `json:"signal,omitempty"`
 }
 
-// Graver merges two processes' messages; for each item the first has priority.
+// Graver merges two processes' messages. Counts are added; of texts the first's have priority.
 func (m Messages) Graver(o Messages) Messages {
 	return Messages{
 		Tool: cmp.Or(m.Tool, o.Tool), UnknownInstruction: cmp.Or(m.UnknownInstruction, o.UnknownInstruction), UnknownBytes: cmp.Or(m.UnknownBytes, o.UnknownBytes),
@@ -42,7 +42,6 @@ func (m Messages) Graver(o Messages) Messages {
 }
 
 const (
-	// maxText bounds the kept bytes of a line.
 	maxText = 400
 	// prefixEnd ends valgrind's line prefix: "==PID== " or "--PID-- ".
 	prefixEnd = "== "
@@ -61,7 +60,6 @@ func ParseMessages(r io.Reader) (Messages, error) {
 	return m, nil
 }
 
-// words removes valgrind's line prefix.
 func words(line string) string {
 	if rest, found := strings.CutPrefix(line, "=="); found {
 		if _, after, found := strings.Cut(rest, prefixEnd); found {
@@ -103,7 +101,6 @@ func (m *Messages) read(line string) {
 	}
 }
 
-// frame keeps the largest change of the stack pointer.
 func (m *Messages) frame(line string) {
 	_, rest, _ := strings.Cut(line, "--max-stackframe=")
 	digits, _, _ := strings.Cut(rest, " ")

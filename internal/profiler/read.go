@@ -17,8 +17,7 @@ import (
 const (
 	// MaxProcesses bounds the processes whose files are read.
 	MaxProcesses = 64
-	// top bounds the functions and lines of a result.
-	top = 30
+	top          = 30
 )
 
 // Read parses a tool's output folder. A file that is unreadable or truncated is listed as unread; its readable part is kept.
@@ -55,7 +54,6 @@ type reader struct {
 	result Result
 }
 
-// all reads the files of a kind, one per process.
 func all[T any](r *reader, name Output, parse func(io.Reader) (T, error)) []T {
 	files, err := fs.Glob(r.folder, string(name))
 	if err == nil && len(files) == 0 && name != OutputLog {
@@ -92,7 +90,6 @@ func open[T any](folder fs.FS, name string, parse func(io.Reader) (T, error)) (T
 	return parse(file)
 }
 
-// memory adds up and judges memcheck's results of all processes.
 func (r *reader) memory() {
 	results, heaps := all(r, OutputXML, memcheck.Parse), all(r, OutputHeap, memcheck.ParseHeap)
 	if len(results) == 0 {
@@ -116,7 +113,6 @@ func (r *reader) memory() {
 	r.result.Memcheck = &m
 }
 
-// worst merges valgrind's messages of all processes.
 func (r Result) worst() Messages {
 	var worst Messages
 	for _, m := range r.Messages {
@@ -125,7 +121,6 @@ func (r Result) worst() Messages {
 	return worst
 }
 
-// massif keeps the process with the largest heap.
 func (r *reader) massif() {
 	for _, m := range all(r, OutputMassif, massif.Parse) {
 		if len(m.Snapshots) > 0 && (r.result.Massif == nil || m.PeakHeap() > r.result.Massif.PeakHeap()) {
@@ -137,7 +132,6 @@ func (r *reader) massif() {
 	}
 }
 
-// costs adds up the processes, and keeps the top parts of the most costly one.
 func (r *reader) costs(name Output) {
 	profiles := all(r, name, callgrind.Parse)
 	var most *callgrind.Profile

@@ -110,7 +110,6 @@ func TestWhatIsWholeIsKeptBesideGarbage(t *testing.T) {
 	}
 }
 
-// An unknown instruction is reported with its address for every tool.
 func TestAnUnknownInstructionIsToldOfEveryTool(t *testing.T) {
 	for _, tool := range []profiler.Tool{profiler.Memcheck, profiler.Massif, profiler.Callgrind, profiler.Cachegrind} {
 		r := profiler.Read(folder(t, map[string]string{"valgrind.7.log": "testdata/messages/illegal.log"}), loaded(tool))

@@ -63,7 +63,6 @@ func build(t *testing.T, tools string, flags ...string) image {
 	return i
 }
 
-// profiled runs an image's program under a tool as its only process, and returns the exit code.
 func (i image) profiled(t *testing.T, tool profiler.Tool) int {
 	t.Helper()
 	w, err := profiler.Command(tool, profiler.Folders{Toolbox: "/opt/tools", Output: "/opt/out"}, []string{"/srv/program", "100"})

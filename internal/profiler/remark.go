@@ -3,7 +3,6 @@ package profiler
 // Code names what limits a profile.
 type Code string
 
-// Reasons against Clean, or against trusting findings.
 const (
 	// AllocatorUnseen: the tool does not see the program's heap.
 	AllocatorUnseen Code = "AllocatorUnseen"

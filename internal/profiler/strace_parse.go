@@ -94,7 +94,6 @@ func readCall(r *lines.Reader) (Call, error) {
 	return c, nil
 }
 
-// check compares the totals with the rows.
 func check(r SystemCalls) error {
 	var count, errors int64
 	for _, c := range r.Calls {

@@ -31,7 +31,6 @@ func EachOf(event string, fewer, more Result) (each float64, known bool) {
 	return (*b - *a) / float64(requests), true
 }
 
-// counter returns a counter's value; nil if not measured.
 func (r Result) counter(event string) *float64 {
 	i := slices.IndexFunc(r.Counters, func(c perfstat.Counter) bool { return c.Event == event })
 	if i < 0 {

@@ -30,13 +30,11 @@ type Verdicts struct {
 
 // Evidence describes a program that ran under memcheck.
 type Evidence struct {
-	Result   memcheck.Result
-	Heap     memcheck.Heap
-	Messages Messages
-	Exit     Exit
-	// Requests counts right answers under memcheck.
-	Requests int64
-	// Unanswered counts other requests.
+	Result     memcheck.Result
+	Heap       memcheck.Heap
+	Messages   Messages
+	Exit       Exit
+	Requests   int64
 	Unanswered int64
 	Program    Program
 	// Children counts forked processes without exec, which memcheck's XML lacks.
@@ -103,7 +101,6 @@ func (e Evidence) lost() int {
 	return n
 }
 
-// ran says what kept the program from running normally.
 func (e Evidence) ran() []Remark { return trouble(e.Messages) }
 
 // Trouble says what kept a program from running normally under a valgrind tool; empty for other tools.
@@ -131,7 +128,6 @@ func (e Evidence) unfinished() []Remark {
 	return []Remark{remark(Unfinished, "memcheck's file ends before the program did, so that its leaks are missing, and perhaps errors.")}
 }
 
-// ended says why the leaks reported at the end may be incomplete.
 func (e Evidence) ended() []Remark {
 	signal := e.Result.Signal
 	if signal == "" {
@@ -172,7 +168,6 @@ func (e Evidence) allocator() []Remark {
 	return nil
 }
 
-// doubts say why memcheck's errors may be false.
 func (e Evidence) doubts() []Remark {
 	var out []Remark
 	if e.Program.Go {

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
 )
 
-// quiet is a program that ended normally under load, without findings.
 func quiet() profiler.Evidence {
 	return profiler.Evidence{Result: memcheck.Result{Finished: true}, Heap: memcheck.Heap{Allocations: 10, Frees: 10}, Requests: 100}
 }

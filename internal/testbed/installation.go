@@ -26,7 +26,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// release is the namespace for which the chart is rendered.
 const release = "loadstone-system"
 
 // component is a part of the chart with its own account: the account's name, and its templates.
@@ -87,7 +86,6 @@ func token(t *testing.T, config *rest.Config, namespace, account string) string 
 	return asked.Status.Token
 }
 
-// user is the account's user name in the API server.
 func (p component) user(namespace string) string {
 	return "system:serviceaccount:" + namespace + ":" + p.account
 }
@@ -131,10 +129,8 @@ func (i *Installation) Unused() []string { return i.account.uses.unused() }
 // Expect declares that the component will be forbidden something, such as "get secrets".
 func (i *Installation) Expect(what string) { i.account.expect(what) }
 
-// rendered caches helm's output by component and values.
 var rendered sync.Map
 
-// installed are the kinds of which an installation of tests consists.
 var installed = []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Lease", "Secret"}
 
 // chart returns the component's objects for a namespace. Cluster-scoped names include the namespace, so that several installations can

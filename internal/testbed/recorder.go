@@ -17,16 +17,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// recorder intercepts an account's requests, and records forbidden ones.
 type recorder struct {
 	mu       sync.Mutex
 	refused  map[string]string
 	expected []string
-	// uses are the account's rights, and those used.
-	uses uses
+	uses     uses
 }
 
-// between wraps the transport of the account's requests.
 func (r *recorder) between(way http.RoundTripper) http.RoundTripper { return recorded{way, r} }
 
 type recorded struct {
@@ -128,7 +125,6 @@ func asked(q *http.Request) string {
 	return right(verb, group, resource)
 }
 
-// right formats a verb and a resource, which may have a subresource, as in "trials/status".
 func right(verb, group, resource string) string {
 	name, part, has := strings.Cut(resource, "/")
 	if group != "" {
@@ -147,7 +143,6 @@ type uses struct {
 	used  map[string]bool
 }
 
-// tally covers all tests of this process.
 var tally uses
 
 func (u *uses) grant(rules []rbacv1.PolicyRule) {

@@ -31,7 +31,6 @@ func Requests() map[string]record.Request {
 
 // Asked is a server that records wrong requests, and answers all.
 type Asked struct {
-	// Target is its address, as host:port.
 	Target string
 
 	want  []record.Request
@@ -70,7 +69,6 @@ func (s *Asked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "helloworld")
 }
 
-// compare describes what is wrong with a request, or returns empty.
 func compare(want record.Request, r *http.Request, body string) string {
 	if body != want.Body {
 		return fmt.Sprintf("its body has %d bytes and begins with %.80q", len(body), body)

@@ -79,8 +79,7 @@ func BelievingStore(t *testing.T, issuer, audience string) ObjectStore {
 }
 
 type storeProgram struct {
-	name string
-	// health is the path of its health probe.
+	name   string
 	health string
 	// command returns arguments and environment to serve a folder; certs is the certificate's folder, empty for plain HTTP.
 	command func(s ObjectStore, dir, certs string) (args, env []string)

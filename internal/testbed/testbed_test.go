@@ -34,7 +34,6 @@ func TestWhereTheProgramsAre(t *testing.T) {
 	}
 }
 
-// wanted tells the child of the test below which function needs which program.
 const wanted = "TESTBED_WANTED"
 
 // TestAsks is the child process of the test below.
@@ -82,7 +81,6 @@ func TestAMissingProgramIsMissedLoudlyInCI(t *testing.T) {
 	}
 }
 
-// atEnd is the file that the server of the child of the test below leaves at its stop.
 const atEnd = "TESTBED_AT_END"
 
 // TestIsEnded is the child process of the test below.
@@ -145,7 +143,6 @@ func TestAServerIsAwaited(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
 	for name, tc := range map[string]struct {
-		// busy is how often it answers that it is not ready yet.
 		busy   int32
 		exited <-chan struct{}
 		want   string

@@ -63,14 +63,13 @@ type PrintedQuantile struct {
 
 // PrintedLatency is a printed distribution in microseconds. Values not printed are nil.
 type PrintedLatency struct {
-	Kind   record.LatencyKind `json:"kind"`
-	Mean   *printed.Quantity  `json:"mean,omitempty"`
-	SD     *printed.Quantity  `json:"sd,omitempty"`
-	Min    *printed.Quantity  `json:"min,omitempty"`
-	Max    *printed.Quantity  `json:"max,omitempty"`
-	Median *printed.Quantity  `json:"median,omitempty"`
-	// Quantiles are in printed order.
-	Quantiles []PrintedQuantile `json:"quantiles,omitempty"`
+	Kind      record.LatencyKind `json:"kind"`
+	Mean      *printed.Quantity  `json:"mean,omitempty"`
+	SD        *printed.Quantity  `json:"sd,omitempty"`
+	Min       *printed.Quantity  `json:"min,omitempty"`
+	Max       *printed.Quantity  `json:"max,omitempty"`
+	Median    *printed.Quantity  `json:"median,omitempty"`
+	Quantiles []PrintedQuantile  `json:"quantiles,omitempty"`
 	// ResolutionMicros is a fixed printing step; 0 if the tool prints enough digits.
 	ResolutionMicros float64 `json:"resolutionMicros,omitempty"`
 }

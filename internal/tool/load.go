@@ -121,7 +121,6 @@ func (s *splitMix) below(n int) int {
 	return int((z ^ z>>31) % uint64(n))
 }
 
-// divisor returns the greatest common divisor; one may be 0.
 func divisor(a, b int32) int32 {
 	for b != 0 {
 		a, b = b, a%b

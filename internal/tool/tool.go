@@ -24,7 +24,6 @@ const (
 
 // Target is the server under load.
 type Target struct {
-	// Address is its host:port.
 	Address string
 	// TLS means HTTPS.
 	TLS bool
@@ -97,7 +96,6 @@ type Needs struct {
 	MemoryBytes int64
 }
 
-// Needs of every tool.
 const (
 	// LeastGap separates a measured time from the next cell, for a tool that starts at once and ends within 100 ms.
 	LeastGap = 250 * time.Millisecond

@@ -23,7 +23,6 @@ type Trials struct {
 	Err error
 }
 
-// blocks are a run's trials by block.
 type blocks struct {
 	// Done of All are measured, in units of Counted (cells or trials). Left is the estimated rest; empty if unknown.
 	Done, All     int
@@ -36,12 +35,10 @@ type blocks struct {
 	Trouble string
 }
 
-// block is a block, a repeat block, or an item of the spec that follows the blocks.
 type block struct {
 	Name, Note string
 	Trials     []trial
-	// Ended is nil while a trial runs.
-	Ended *moment
+	Ended      *moment
 }
 
 type trial struct {
@@ -49,7 +46,6 @@ type trial struct {
 	standing
 }
 
-// blocksOf returns a begun run's blocks; nil if it shows none.
 func blocksOf(r *v1alpha1.BenchmarkRun, t Trials, now time.Time) *blocks {
 	if r.Status.StartTime == nil && len(t.All) == 0 {
 		return nil
@@ -91,7 +87,6 @@ func (b *blocks) tell(events []progress.Event) {
 	}
 }
 
-// together groups trials by block or item, in the order of measuring.
 func together(all []v1alpha1.Trial, p plan.Plan) [][]v1alpha1.Trial {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b v1alpha1.Trial) int {
@@ -132,7 +127,6 @@ func blockOf(r *v1alpha1.BenchmarkRun, trials []v1alpha1.Trial, p plan.Plan, now
 	return b
 }
 
-// nameOf names a planned block, or the item that follows.
 func nameOf(number, planned int32, field string) string {
 	switch {
 	case number == 0:
@@ -143,7 +137,6 @@ func nameOf(number, planned int32, field string) string {
 	return fmt.Sprintf("block %d of %d", number, planned)
 }
 
-// stepOf returns the current step of an unfinished trial.
 func stepOf(t v1alpha1.Trial) string {
 	switch {
 	case meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionMeasured):

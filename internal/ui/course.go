@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite/history"
 )
 
-// historyBody is the history of a suite's values.
 type historyBody struct {
 	Reading bool
 	Trouble string
@@ -25,15 +24,12 @@ type historyBody struct {
 	Worth string
 }
 
-// courses are one run's series under one load.
 type courses struct {
 	Title string
 	All   []course
 }
 
-// course is the series of one metric of an implementation.
 type course struct {
-	// ID identifies its table of values.
 	ID      string
 	Chart   chart.Chart
 	Changes []string
@@ -173,7 +169,6 @@ func label(s history.Series, at int, round int32, class string, worse bool) char
 	return chart.Text(chart.Percentage(x), chart.Pixels(courseTop-13), chart.AnchorAt(x), "tick "+class, fmt.Sprintf("round %d: %s", round, word))
 }
 
-// breaksOf returns the indexes of values before which a series breaks.
 func breaksOf(s history.Series) []int {
 	var out []int
 	for _, b := range s.Breaks {

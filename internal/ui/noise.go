@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// mostAA bounds how many A/A runs the noise page reads.
 const mostAA = 200
 
 // AARuns returns ended runs that measure the same server twice: the newest ones, oldest first.
@@ -51,8 +50,7 @@ type noiseBody struct {
 	Reading  bool
 	Trouble  string
 	Machines []noisyMachine
-	// Notes say which runs are left out, and why.
-	Notes []string
+	Notes    []string
 }
 
 // noisyMachine is one machine, or several that measure together.
@@ -105,7 +103,6 @@ func Noise(f Frame, s AASeries) Page {
 	return Page{Frame: f, Title: "Noise", Stream: EventsPath, Data: body, section: NoisePath, body: "noise"}
 }
 
-// add adds a run to its machine. A machine with changed facts, such as another kernel, is another one.
 func (b *noiseBody) add(r *AARun) {
 	i := slices.IndexFunc(b.Machines, func(m noisyMachine) bool { return m.fingerprint == r.Fingerprint })
 	if i < 0 {
@@ -119,7 +116,6 @@ func (b *noiseBody) add(r *AARun) {
 
 func (m noisyMachine) newest() time.Time { return m.points[len(m.points)-1].run.Started }
 
-// finish makes a machine's charts, one per metric, and texts.
 func (m *noisyMachine) finish(id string) {
 	m.ID = id
 	of := map[verdict.Metric][]noisePoint{}

@@ -17,7 +17,6 @@ import (
 
 // Frame is common to all pages.
 type Frame struct {
-	// Cluster names the cluster.
 	Cluster string
 	// Namespace restricts the objects shown; empty for all.
 	Namespace string
@@ -30,8 +29,7 @@ type Frame struct {
 	Partial bool
 	// Trouble says why the page may be out of date; empty if the cluster answers.
 	Trouble string
-	// Now is when the page is made.
-	Now time.Time
+	Now     time.Time
 }
 
 // Sees lists the namespaces of shared pages as text.
@@ -49,18 +47,15 @@ func (f Frame) Sees() string {
 // Page is a page of loadstone ui.
 type Page struct {
 	Frame
-	// Title is the page's title.
 	Title string
 	// Stream is the path of change events; empty for a static page.
 	Stream string
-	// Data is the template's input.
-	Data any
+	Data   any
 
 	// section is the path of the page's part of the site; body names its template.
 	section, body string
 }
 
-// Parts of the site, and paths of assets.
 const (
 	QueuePath  = "/"
 	RunsPath   = "/runs"
@@ -114,7 +109,6 @@ func (p Page) HTML() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// part is a part of the site in the navigation.
 type part struct {
 	Name, Path string
 	Current    bool
@@ -154,7 +148,6 @@ func momentOf(t, now time.Time) *moment {
 
 type link struct{ Text, Path string }
 
-// fact is a named value of an object: a text, a link or a time.
 type fact struct {
 	Name string
 	Text string

@@ -21,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// pages returns one page of each kind, and empty ones.
 func pages() map[string]Page {
 	now, ended := run("now", 20, measures("3m20s")), run("quick", 60, succeeds)
 	roomless := run("roomless", 30, waitsForNodes)
@@ -92,7 +91,6 @@ type element struct {
 	attr map[string]string
 }
 
-// elements parses a page, which must be well-formed.
 func elements(t *testing.T, page []byte) []element {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(page))

@@ -14,10 +14,8 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// runBody is one run.
 type runBody struct {
 	runRow
-	// Says is the message of the run's condition, or what it waits for.
 	Says  string
 	Facts []fact
 	// Blocks are nil if a run shows none, for example after its trials are deleted.

@@ -12,16 +12,14 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// mostRuns bounds a page's list of runs.
 const mostRuns = 200
 
 type runRow struct {
 	Namespace, Name, Path string
 	Standing              standing
-	// Progress and Left are set for an unfinished run.
-	Progress, Left string
-	Created        *moment
-	Verdict        string
+	Progress, Left        string
+	Created               *moment
+	Verdict               string
 }
 
 func rowOf(r *v1alpha1.BenchmarkRun, now time.Time) runRow {
@@ -48,8 +46,7 @@ func FilePath(namespace, name, file string) string {
 type runsBody struct {
 	Rows []runRow
 	// Only is the requested namespace; empty for all.
-	Only string
-	// Older counts runs that are not shown.
+	Only  string
 	Older string
 }
 

@@ -18,7 +18,6 @@ const (
 	tonePlain = "plain"
 )
 
-// standing is a state: a word or two, a note, and its tone.
 type standing struct{ Text, Note, Tone string }
 
 // standingOf returns a run's state, in the words of loadstone list.

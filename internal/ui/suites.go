@@ -27,10 +27,9 @@ type suiteRow struct {
 	Namespace, Name, Path string
 	Standing              standing
 	Message               string
-	// Measuring is the current round and its progress, or empty.
-	Measuring string
-	Last      *round
-	Next      *moment
+	Measuring             string
+	Last                  *round
+	Next                  *moment
 }
 
 type round struct {
@@ -86,7 +85,6 @@ func readiness(c metav1.Condition) standing {
 	return standing{Text: c.Reason, Tone: tonePlain}
 }
 
-// roundOf describes an ended round. runs are its suite's.
 func roundOf(r v1alpha1.SuiteRound, runs []v1alpha1.BenchmarkRun, now time.Time) round {
 	out := round{Number: r.Round, Standing: outcomeOf(r.Outcome), Trigger: triggerOf(r), Message: r.Message, Runs: runsOf(r.Round, runs)}
 	if r.StartTime != nil {
@@ -113,7 +111,6 @@ func triggerOf(r v1alpha1.SuiteRound) string {
 	return string(r.Trigger)
 }
 
-// runsOf returns a round's runs, in their order of turns.
 func runsOf(number int32, runs []v1alpha1.BenchmarkRun) []link {
 	var out []link
 	for i := range runs {
@@ -128,7 +125,6 @@ func runsOf(number int32, runs []v1alpha1.BenchmarkRun) []link {
 // Course is a suite's history read so far.
 type Course struct {
 	History history.History
-	// Reading is true while reports are being read; Err is why they cannot be.
 	Reading bool
 	Err     error
 
@@ -141,7 +137,6 @@ func (c Course) Kept() Course {
 	return c
 }
 
-// draw renders the history section.
 func (c Course) draw() (template.HTML, error) {
 	var out strings.Builder
 	if err := bodies["suite"].ExecuteTemplate(&out, "history", historyOf(c)); err != nil {
@@ -150,13 +145,11 @@ func (c Course) draw() (template.HTML, error) {
 	return template.HTML(out.String()), nil
 }
 
-// suiteBody is one suite.
 type suiteBody struct {
 	suiteRow
 	Facts   []fact
 	Current []link
 	Rounds  []round
-	// History is its section.
 	History func() (template.HTML, error)
 }
 

@@ -29,7 +29,6 @@ func frame() Frame { return Frame{Cluster: "https://10.0.0.1:6443", Now: noon} }
 
 func ago(d time.Duration) metav1.Time { return metav1.Time{Time: noon.Add(-d)} }
 
-// run was created some minutes before noon.
 func run(name string, minutes int, changes ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "bench", Name: name, UID: types.UID("uid-of-" + name), CreationTimestamp: ago(time.Duration(minutes) * time.Minute), Finalizers: []string{v1alpha1.Finalizer},
@@ -104,7 +103,6 @@ func trialOf(block int32, server string, changes ...func(*v1alpha1.Trial)) v1alp
 	return t
 }
 
-// over ends a trial some minutes before noon.
 func over(minutes int, status metav1.ConditionStatus, reason, message string) func(*v1alpha1.Trial) {
 	return func(t *v1alpha1.Trial) {
 		t.Status.Attempt = 1
@@ -131,7 +129,6 @@ func someTrials() []v1alpha1.Trial {
 	}
 }
 
-// suite has two ended rounds, and a third in progress.
 func suite() v1alpha1.BenchmarkSuite {
 	s := v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "checkout", UID: "uid-of-checkout", Generation: 2}}
 	began, ended, next := ago(3*time.Hour), ago(2*time.Hour), ago(-time.Hour)

@@ -54,7 +54,6 @@ func (a ambiguity) check(address string) error {
 	return nil
 }
 
-// heads checks that answers to HEAD have no body, among others that have one.
 func heads(address string) error {
 	const head = "HEAD / HTTP/1.1\r\nHost: bench\r\n"
 	got, err := converse(address, plain+head+"\r\n"+head+"\r\n"+plain+head+"Connection: close\r\n\r\n",

@@ -11,8 +11,7 @@ import (
 
 const (
 	plain = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
-	// old is ab's request with -k.
-	old = "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: bench\r\n\r\n"
+	old   = "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: bench\r\n\r\n"
 )
 
 // Other are cases where nginx differs legitimately: it keeps the connection of an old client that sends both options, and answers 400 to a

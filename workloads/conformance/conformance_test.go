@@ -50,7 +50,6 @@ const (
 	leftOut = "CONFORMANCE_BUT"
 )
 
-// TestChecked is the child process of the tests below.
 func TestChecked(t *testing.T) {
 	if address := os.Getenv(checked); address != "" {
 		Check(t, address, strings.Split(os.Getenv(leftOut), ",")...)

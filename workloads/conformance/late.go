@@ -51,7 +51,6 @@ func half(address string) error {
 	return untilEnd(c)
 }
 
-// drip sends an endless header byte by byte.
 func drip(address string) error {
 	c, err := dial(address)
 	if err != nil {
@@ -73,7 +72,6 @@ func drip(address string) error {
 	}
 }
 
-// untilEnd reads until the connection ends or is reset.
 func untilEnd(c client) error {
 	if err := c.SetReadDeadline(time.Now().Add(endless)); err != nil {
 		return fmt.Errorf("setting a deadline: %w", err)

@@ -16,7 +16,6 @@ const (
 	roundTime = 20 * time.Millisecond
 )
 
-// line is a value of a case in the schema loadstone.case/v1.
 type line struct {
 	Schema string  `json:"schema"`
 	Case   string  `json:"case"`
@@ -60,10 +59,8 @@ func printCases(stdout io.Writer, args []string) error {
 	return nil
 }
 
-// sink prevents optimizing the work away.
 var sink uint64
 
-// nanosOf returns the mean time of an operation of some steps over a round.
 func nanosOf(steps int) float64 {
 	started, operations := time.Now(), 0
 	for time.Since(started) < roundTime {

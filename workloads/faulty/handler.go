@@ -17,21 +17,18 @@ type faults struct {
 	ServeOnly                                                           int64
 	// WrongBodyAfter is the time after which every body is wrong.
 	WrongBodyAfter, SlowAfter, SlowBy time.Duration
-	// Leak is in bytes per request, Spin in nanoseconds per request.
-	Leak, Spin uint64
-	Answer     string
-	ExitAfter  time.Duration
+	Leak, Spin                        uint64
+	Answer                            string
+	ExitAfter                         time.Duration
 	// Backlog is the accept queue's length (0: the default); AcceptPause follows each accept.
 	Backlog     int
 	AcceptPause time.Duration
 }
 
-// counts are the server's own view, to check tools' reports.
 type counts struct {
 	// Connections were accepted; -serve-only ignored Ignored of them.
-	Connections uint64 `json:"connections"`
-	Ignored     uint64 `json:"ignored"`
-	// Requests are those that reached a handler.
+	Connections  uint64 `json:"connections"`
+	Ignored      uint64 `json:"ignored"`
 	Requests     uint64 `json:"requests"`
 	Errors       uint64 `json:"errors"`
 	WrongBodies  uint64 `json:"wrongBodies"`
@@ -40,7 +37,6 @@ type counts struct {
 	Hung         uint64 `json:"hung"`
 }
 
-// handler answers "GET /".
 type handler struct {
 	*http.ServeMux
 	faults
@@ -152,7 +148,6 @@ func (h *handler) onDemand(w http.ResponseWriter, r *http.Request) {
 	known.(*handler).answer(w, r)
 }
 
-// begin starts timers at the first request.
 func (h *handler) begin() {
 	if h.SlowBy > 0 {
 		time.AfterFunc(h.SlowAfter, func() { h.slow.Store(true) })
@@ -173,7 +168,6 @@ func (h *handler) slowed() uint64 {
 	return uint64(h.SlowBy)
 }
 
-// page is the kernel's page size.
 const page = 4096
 
 // leak keeps memory and touches each page, so that it is resident.

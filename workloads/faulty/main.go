@@ -18,7 +18,6 @@ import (
 	"time"
 )
 
-// drain bounds open connections after SIGTERM.
 const drain = 100 * time.Millisecond
 
 func main() {
@@ -56,7 +55,6 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 	return err
 }
 
-// parse reads the flags.
 func parse(args []string) (port int, f faults, err error) {
 	flags := flag.NewFlagSet("faulty", flag.ContinueOnError)
 	flags.IntVar(&port, "port", 8080, "the TCP port to listen on")
@@ -90,7 +88,6 @@ func parse(args []string) (port int, f faults, err error) {
 	return port, f, nil
 }
 
-// errExit means that -exit-after has passed.
 var errExit = errors.New("serving: -exit-after is over")
 
 // serve answers until ctx ends, and returns its counts. It has no timeouts: it is for trusted clients, and some faults last as long as the

@@ -64,7 +64,6 @@ func (r running) await(t *testing.T, requests uint64) {
 	}
 }
 
-// client is one connection.
 type client struct {
 	net.Conn
 	r *bufio.Reader

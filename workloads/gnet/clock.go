@@ -8,14 +8,12 @@ import (
 	"github.com/panjf2000/gnet/v2"
 )
 
-// Client timeouts, in ticks of a second.
 const (
 	requestTicks = 10  // For the first byte, the rest of a begun request, and the end after a refusal.
 	idleTicks    = 120 // Between two requests.
 	answerTicks  = 30  // To take its answers.
 )
 
-// timer is a client's remaining time.
 type timer struct {
 	deadline atomic.Int64 // the tick with which it is up
 	begun    bool         // It applies to the rest of a request.

@@ -2,7 +2,6 @@ package main
 
 import "bytes"
 
-// headMax bounds a request head, in bytes.
 const headMax = 8192
 
 const (
@@ -29,7 +28,6 @@ var (
 	space, colon, comma = []byte(" "), []byte(":"), []byte(",")
 )
 
-// ending says what happens to a connection after an answer.
 type ending int
 
 const (
@@ -86,13 +84,11 @@ func judge(head []byte) ([]byte, ending) {
 	return reply, end
 }
 
-// requestHead holds what the answer depends on.
 type requestHead struct {
 	old                              bool // HTTP/1.0
 	head, host, length, keep, closes bool
 }
 
-// requestLine parses a request line, and returns a refusal if necessary.
 func requestLine(line []byte) (r requestHead, refusal []byte) {
 	method, rest, _ := bytes.Cut(line, space)
 	target, version, _ := bytes.Cut(rest, space)
@@ -116,7 +112,6 @@ func requestLine(line []byte) (r requestHead, refusal []byte) {
 	return r, nil
 }
 
-// header parses a header line, and returns a refusal if necessary.
 func (r *requestHead) header(line []byte) (refusal []byte) {
 	name, value, found := bytes.Cut(line, colon)
 	if !found || !consistsOf(name, inToken) || len(value) > 0 && !consistsOf(value, inValue) {
@@ -151,14 +146,12 @@ func (r *requestHead) contentLength(value []byte) (refusal []byte) {
 	return nil
 }
 
-// Classes of bytes.
 const (
 	inToken = 1 << iota
 	inTarget
 	inValue
 )
 
-// kinds maps bytes to classes.
 var kinds = func() (all [256]byte) {
 	for c := range all {
 		switch {

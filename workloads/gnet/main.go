@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errUsage marks invalid flags.
 var errUsage = errors.New("usage: gnet [--port PORT]")
 
 func main() {
@@ -42,7 +41,6 @@ func run(ctx context.Context, args []string) error {
 	return serve(ctx, port, limit)
 }
 
-// serve serves at most limit connections until ctx ends.
 func serve(ctx context.Context, port, limit int) error {
 	network, err := free(port)
 	if err != nil {

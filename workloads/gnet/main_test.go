@@ -17,7 +17,6 @@ const patience = 2 * time.Minute
 
 const request = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
 
-// started serves on a free port until the test ends without error.
 func started(t *testing.T, limit int) (address string, port int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	// drainMax bounds the discarded input after a refusal.
 	drainMax = 1 << 20
 	// recheck is the polling interval of a connection that waits for its last answer to be sent.
 	recheck = 5 * time.Millisecond

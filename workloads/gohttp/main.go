@@ -18,12 +18,10 @@ import (
 )
 
 const (
-	body = "helloworld"
-	// drain bounds open connections after SIGTERM.
+	body  = "helloworld"
 	drain = 100 * time.Millisecond
 )
 
-// errUsage marks invalid flags.
 var errUsage = errors.New("usage: gohttp [--port PORT] [--burn ITERATIONS] [--tls FOLDER|self-signed]")
 
 func main() {

@@ -17,7 +17,6 @@ import (
 
 var implementation = flag.String("implementation", own, "whose cases BenchmarkIPC has: "+own+" or "+netpoll)
 
-// BenchmarkIPC has one implementation's cases, with ipc-c-bench's names.
 func BenchmarkIPC(b *testing.B) {
 	found := false
 	for _, bench := range benchmarks() {
@@ -60,7 +59,6 @@ func measureFor(b *testing.B, bench benchmark, size int) {
 	b.ReportMetric(float64(cpu[1]-cpu[0]+r.otherCPUs)/float64(b.N), "cpu-ns/op")
 }
 
-// compared returns the names under which an implementation's cases are compared.
 func compared(t *testing.T, output []byte) []string {
 	t.Helper()
 	out, err := cases.Read(record.GoTest, output)

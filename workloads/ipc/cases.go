@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
-// benchmark is a case: a way to pass messages.
 type benchmark struct {
 	name string
 	// implementation and as name it for comparison with another implementation's same case.
@@ -61,7 +60,6 @@ func benchmarks() []benchmark {
 	}
 }
 
-// names lists all cases.
 func names() []string {
 	var all []string
 	for _, b := range benchmarks() {

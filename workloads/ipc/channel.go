@@ -18,7 +18,6 @@ type channel struct {
 	limit    time.Duration // of a wait for a message; 0 for none
 }
 
-// errLate: no message came in time.
 var errLate = errors.New("a message did not come in time")
 
 func (c channel) do(r *run) (sent uint64, err error) {
@@ -86,7 +85,6 @@ func (c channel) within(messages <-chan []byte) func() ([]byte, error) {
 	}
 }
 
-// forwarder returns a function that forwards one message.
 func forwarder(from endpoint, buffers [][]byte, messages chan<- []byte) func() error {
 	turn := 0
 	return func() error {

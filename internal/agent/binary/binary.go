@@ -12,7 +12,6 @@ import (
 
 // Limits that keep an observer within its memory. Anything beyond them is unknown.
 const (
-	// maxFile is the largest file that is searched and hashed.
 	maxFile = 512 << 20
 	// maxSymbols and maxNames bound the symbol table and its names.
 	maxSymbols, maxNames = 2 << 20, 8 << 20
@@ -24,12 +23,9 @@ const (
 	maxTexts, maxText = 16, 1024
 )
 
-// executable is a file being examined: data that several facts need.
 type executable struct {
 	*elf.File
-	// names holds symbols and whether the file defines them.
 	names names
-	// units are the compilation units with a recorded compiler.
 	units []unit
 	// unitsUnknown says why there are no units.
 	debug        []byte
@@ -95,7 +91,6 @@ func open(file io.ReaderAt, size int64) (*elf.File, error) {
 	return f, nil
 }
 
-// describe fills in facts that need several parts of the file.
 func (e *executable) describe(out *record.Binary) {
 	out.Compilers, out.Flags = e.compilers(), e.flags()
 	out.Build = record.Build{

@@ -51,7 +51,6 @@ func write(tb testing.TB, name, text string) string {
 	return path
 }
 
-// run runs a compiler. It skips the test if the compiler is missing.
 func run(tb testing.TB, dir, compiler string, args ...string) {
 	tb.Helper()
 	if _, err := exec.LookPath(compiler); err != nil {

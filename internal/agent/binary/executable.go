@@ -35,7 +35,6 @@ func InProcess(proc kernel.Proc, pid int, path string, symbols []string) record.
 	return b
 }
 
-// openOf reads an executable. If that fails, nothing is known.
 func openOf(path string, symbols []string) record.Binary {
 	b, err := Open(path, symbols...)
 	if err != nil {
@@ -60,7 +59,6 @@ func isInterpreter(executable string) bool {
 	return slices.Contains(interpreters, strings.TrimRight(filepath.Base(executable), "0123456789."))
 }
 
-// maxScript bounds the length of a script's name.
 const maxScript = 200
 
 // script returns the first argument of an interpreter that is not a flag; empty for other programs.

@@ -146,7 +146,6 @@ func (e *executable) ofC() bool {
 	})
 }
 
-// allocators are known by their libraries and function names.
 var allocators = []struct {
 	name, library string
 	functions     []string
@@ -188,7 +187,6 @@ func (e *executable) allocator() (name, by string) {
 	return record.Unknown, e.names.unread
 }
 
-// dynamicAllocator returns the allocator of a file that links its C library dynamically.
 func (e *executable) dynamicAllocator() (name, by string) {
 	if e.names.exported["malloc"] {
 		return "own", "it defines malloc itself"

@@ -23,7 +23,6 @@ func (u unit) level() string {
 	return level
 }
 
-// optimized reports from its flags whether a unit was optimized.
 func (u unit) optimized() record.Truth {
 	switch {
 	case u.isGo():

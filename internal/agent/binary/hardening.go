@@ -30,7 +30,6 @@ func (e *executable) flagged(tag elf.DynTag, bit uint64) bool {
 	return err == nil && slices.ContainsFunc(values, func(v uint64) bool { return v&bit != 0 })
 }
 
-// asksForNow reports whether the dynamic section requests immediate binding.
 func (e *executable) asksForNow() bool {
 	values, err := e.DynValue(elf.DT_BIND_NOW)
 	return err == nil && len(values) > 0 || e.flagged(elf.DT_FLAGS, uint64(elf.DF_BIND_NOW)) || e.flagged(elf.DT_FLAGS_1, uint64(elf.DF_1_NOW))
@@ -135,7 +134,6 @@ func (e *executable) branches() (targets, stack record.Fact) {
 	return record.Whether(bits&bitBranches != 0, by), record.Whether(bits&bitStack != 0, by)
 }
 
-// property returns the value of one property of a note; 0 if absent.
 func (e *executable) property(text []byte, want uint32, align int) uint32 {
 	const header = 8
 	for len(text) >= header {

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// maxSettings bounds the listed Go build settings.
 const maxSettings = 64
 
 func format(f *elf.File) string {
@@ -56,7 +55,6 @@ func section(f *elf.File, name string) []byte {
 	return text
 }
 
-// segment returns the first segment of a type, or nil.
 func segment(f *elf.File, of elf.ProgType) *elf.Prog {
 	for _, p := range f.Progs {
 		if p.Type == of {
@@ -66,7 +64,6 @@ func segment(f *elf.File, of elf.ProgType) *elf.Prog {
 	return nil
 }
 
-// interpreter returns the program loader; empty if none.
 func interpreter(f *elf.File) string {
 	p := segment(f, elf.PT_INTERP)
 	if p == nil || p.Filesz > maxText {
@@ -81,7 +78,6 @@ func interpreter(f *elf.File) string {
 
 const noteHeader = 12
 
-// notes visits each note of a text with the given alignment.
 func notes(f *elf.File, text []byte, align int, visit func(name string, kind uint32, value []byte)) {
 	for len(text) >= noteHeader {
 		names, values, kind := int64(f.ByteOrder.Uint32(text)), int64(f.ByteOrder.Uint32(text[4:])), f.ByteOrder.Uint32(text[8:])
@@ -117,7 +113,6 @@ func buildID(f *elf.File) string {
 	return id
 }
 
-// readGo returns Go's build information, or nil.
 func readGo(file io.ReaderAt) *record.GoBuild {
 	info, err := buildinfo.Read(file)
 	if err != nil {
@@ -143,7 +138,6 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
-// chunk is how much of a file is in memory during the search.
 const chunk = 256 << 10
 
 // Texts that a runtime needs and that survive stripping: environment variables that it reads and files that it writes.
@@ -161,7 +155,6 @@ var allocatorTexts = []string{"mimalloc_", "<jemalloc>", "tcmalloc"}
 
 var sanitizerTexts = []string{textASan, textTSan, textMSan, textUBSn, textLSan}
 
-// scan hashes a file and looks for the telltale texts.
 func scan(file io.Reader) (digest string, found map[string]bool, err error) {
 	texts := slices.Concat([]string{textGcov}, sanitizerTexts, allocatorTexts)
 	longest := 0

@@ -63,7 +63,6 @@ func (e *executable) symbols(of elf.SectionType) (there, tooLarge bool) {
 	return true, max(s.Size, s.FileSize) > maxSymbols || texts > maxNames
 }
 
-// first returns the alphabetically first name in any table that a test accepts, or empty.
 func (n names) first(accept func(string) bool) string {
 	found := ""
 	for _, table := range []map[string]bool{n.imported, n.exported, n.all} {

@@ -11,11 +11,9 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// unit is a compilation unit: its compiler and flags.
 type unit struct {
 	compiler string
-	// flags are empty if not recorded.
-	flags string
+	flags    string
 }
 
 // readUnits reads compilers from debug information, or else from the section of gcc -frecord-gcc-switches.

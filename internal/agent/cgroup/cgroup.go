@@ -150,7 +150,6 @@ func (p *Parent) Make(name string, l Limits) (*Group, error) {
 	return g, nil
 }
 
-// make makes a cgroup and its parents in one hierarchy, and sets limits.
 func (h hierarchy) make(version int, dir string, l Limits) error {
 	for _, d := range []string{h.dir, dir} {
 		if err := os.Mkdir(d, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -171,7 +170,6 @@ func (h hierarchy) make(version int, dir string, l Limits) error {
 	return h.limit(version, dir, l)
 }
 
-// inherit copies a setting from the parent cgroup.
 func inherit(dir, file string) error {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(dir), file))
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/kernel"
 )
 
-// opened returns a run's cgroup; it skips the test if this machine does not allow one.
 func opened(t *testing.T) *Parent {
 	t.Helper()
 	p, err := Open("/sys/fs/cgroup", "/proc")

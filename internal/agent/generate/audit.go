@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	// auditLead is the time between the end of an audit and the end of its warm-up.
 	auditLead = 100 * time.Millisecond
 	// auditLeast is the minimum of requests of an audit in the measured time; auditShare limits an audit to one in so many requests of an
 	// arrival rate. Each costs the generator's CPU 0.3 to 0.4 ms: two per second are less than 0.1 %.

@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// cellRun is a cell while it runs.
 type cellRun struct {
 	slot   timetable.Slot
 	server httpcheck.Server
@@ -86,8 +85,7 @@ func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, 
 const (
 	// waitLead is how long before its instant a waiting tool is started. wrk needs 3 to 8 ms until it waits; four of them on one CPU need four
 	// times as long. Started at the instant, their first connections lie 7 ms apart in the median, 20 at worst.
-	waitLead = 35 * time.Millisecond
-	// countLead is how long before the instant of such a tool counters are read.
+	waitLead  = 35 * time.Millisecond
 	countLead = 2 * time.Millisecond
 )
 

@@ -19,7 +19,6 @@ const (
 	pollLimit   = 3 * time.Second
 )
 
-// connectionProbe watches for a tool's first connection.
 type connectionProbe struct {
 	cancel context.CancelFunc
 	// over is closed when polling has ended; at is then the time of the connection, or nil.

@@ -10,13 +10,11 @@ import (
 )
 
 var (
-	errNoCgroup = errors.New("the generator has no cgroup of its own")
-	// errShared: the generators' traffic cannot be told apart.
+	errNoCgroup      = errors.New("the generator has no cgroup of its own")
 	errShared        = errors.New("the generators share a network namespace")
 	errSharedNetwork = errors.New("other programs use the same network namespace")
 )
 
-// reading is a value, or the reason for its absence.
 type reading[T any] struct {
 	value  T
 	failed error
@@ -24,13 +22,11 @@ type reading[T any] struct {
 
 func read[T any](value T, err error) reading[T] { return reading[T]{value, err} }
 
-// counts are a generator's counters at one instant.
 type counts struct {
 	container, own reading[int64]
 	throttled      reading[record.Throttling]
 	network        reading[record.Network]
-	// cpus is the text of /proc/stat.
-	cpus reading[[]byte]
+	cpus           reading[[]byte]
 }
 
 func (g *Generator) count() counts {

@@ -23,8 +23,7 @@ type duet struct {
 	generator *Generator
 	slot      timetable.Slot
 	peers     [2]*peerLoad
-	// chance draws who begins in each pair of turns.
-	chance *rand.Rand
+	chance    *rand.Rand
 }
 
 // newDuet gives each peer a tool that lasts for the turns of both.
@@ -45,7 +44,6 @@ func chance(trial string, c record.Cell) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
 }
 
-// measureDuet follows the timetable of a duet. It parses outputs after the last cell.
 func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start protocol.Start, done func(record.Cell, string)) (any, []string, error) {
 	duets, hung := make([]*duet, 0, len(start.Slots)), false
 	for _, slot := range start.Slots {

@@ -28,7 +28,6 @@ func duetCell(connections, warmup int32) record.Cell {
 	return c
 }
 
-// sides counts both servers' answers, and how often the answering server changed.
 type sides struct {
 	mu       sync.Mutex
 	count    [2]int
@@ -105,7 +104,6 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 	nobodyIn(t, b.dir)
 }
 
-// nobodyIn fails the test if a process has the folder as working directory.
 func nobodyIn(t *testing.T, dir string) {
 	t.Helper()
 	found := func() string {

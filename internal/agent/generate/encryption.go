@@ -22,9 +22,8 @@ import (
 
 const (
 	// helloFile is the output of a tool whose handshake is read, relative to the agent's folder; helloLoad is its cell's name.
-	helloFile = "hello.txt"
-	helloLoad = "hello"
-	// helloBytes bounds how much of the server's bytes is read: its hello comes first.
+	helloFile  = "hello.txt"
+	helloLoad  = "hello"
 	helloBytes = 64 << 10
 )
 
@@ -36,7 +35,6 @@ func serverAt(targets []string, encrypted []*record.TLS, i int) httpcheck.Server
 	return s
 }
 
-// targetOf returns a server as a tool sees it.
 func targetOf(s httpcheck.Server) tool.Target {
 	return tool.Target{Address: s.Address, TLS: s.TLS != nil}
 }
@@ -123,14 +121,11 @@ func (g *Generator) handshake(ctx context.Context, t tool.Tool, cell record.Cell
 type relay struct {
 	listener net.Listener
 	server   string
-	// heard receives the first hello.
-	heard chan heard
-	busy  sync.WaitGroup
-	// close ends all connections.
-	close context.CancelFunc
+	heard    chan heard
+	busy     sync.WaitGroup
+	close    context.CancelFunc
 }
 
-// heard is the negotiated result, or an error.
 type heard struct {
 	agreed Agreed
 	err    error
@@ -175,7 +170,6 @@ func (r *relay) orElse(err error) (Agreed, error) {
 	}
 }
 
-// pass forwards a connection until both sides have ended it.
 func (r *relay) pass(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	var dialer net.Dialer
@@ -194,7 +188,6 @@ func (r *relay) pass(ctx context.Context, client net.Conn) {
 	_, _ = io.Copy(client, io.TeeReader(server, &ear{heard: r.heard}))
 }
 
-// ear reads a server's first bytes.
 type ear struct {
 	sent  []byte
 	done  bool

@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// faultyServer runs the server of workloads/faulty and returns its PID and port.
 func faultyServer(t *testing.T, program string, flags ...string) (pid, port int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, append([]string{"--port=0"}, flags...)...)
@@ -41,7 +40,6 @@ func faultyServer(t *testing.T, program string, flags ...string) (pid, port int)
 	return cmd.Process.Pid, port
 }
 
-// observedLoad runs one cell with a generator and an observer.
 func observedLoad(t *testing.T, pid, port int, c record.Cell) (record.CellRun, record.CellObservation) {
 	t.Helper()
 	generator := newBench(t, withTool(wrk.Tool{}))

@@ -25,8 +25,7 @@ const (
 	// MaxLate is how late a cell may begin. A later cell is not measured.
 	MaxLate = 100 * time.Millisecond
 	// toolGrace is how long a measured tool may exceed its slot before it is killed.
-	toolGrace = 2 * time.Second
-	// versionLimit is the timeout for printing a version.
+	toolGrace    = 2 * time.Second
 	versionLimit = 5 * time.Second
 )
 
@@ -41,10 +40,8 @@ type Searcher interface {
 type Config struct {
 	// Trial is the trial's UID, which seeds random choices.
 	Trial string
-	// Index is its place among the trial's generators, from 0.
 	Index int32
-	// Node is the node's name, or "unknown".
-	Node string
+	Node  string
 	// Dir holds the generator's files; it must exist.
 	Dir string
 	// Cgroup is the folder of the generator's cgroup. Empty: it has none. Then its CPU time is that of this process and its tools, and a quota
@@ -58,10 +55,9 @@ type Config struct {
 
 // Generator loads a server with the available tools.
 type Generator struct {
-	config Config
-	tools  map[record.Tool]tool.Tool
-	search Searcher
-	// scripts is the folder of the users' scripts.
+	config  Config
+	tools   map[record.Tool]tool.Tool
+	search  Searcher
 	scripts string
 	machine machine
 	maxLate time.Duration
@@ -74,9 +70,8 @@ type Generator struct {
 
 	mu sync.Mutex
 	// answers are those of the successful check, by request key.
-	answers   map[string]httpcheck.Expectation
-	responses []record.Response
-	// encryption is what was negotiated with TLS servers.
+	answers    map[string]httpcheck.Expectation
+	responses  []record.Response
 	encryption []record.Encryption
 }
 
@@ -252,7 +247,6 @@ func (g *Generator) decide(r *cellRun, past []record.CellRun) (bool, error) {
 	return true, g.writeFiles(r.tool, r.share, targetOf(r.server))
 }
 
-// parse parses a tool's output, once.
 func (g *Generator) parse(r *cellRun) {
 	if r.run.Error != "" || r.run.Measurement != nil {
 		return
@@ -276,11 +270,9 @@ func (g *Generator) parse(r *cellRun) {
 type conclusion struct {
 	generator *Generator
 	result    record.GeneratorResult
-	// versions holds the version of each tool asked; used lists the tools in order.
-	versions map[record.Tool]string
-	used     []string
-	// names are those of the raw outputs.
-	names []string
+	versions  map[record.Tool]string
+	used      []string
+	names     []string
 }
 
 func (g *Generator) conclude() *conclusion {
@@ -314,7 +306,6 @@ func (c *conclusion) add(ctx context.Context, r *cellRun) {
 	}
 }
 
-// finish returns the record and the names of the raw outputs.
 func (c *conclusion) finish() (record.GeneratorResult, []string) {
 	c.result.Environment.ToolVersion = strings.Join(c.used, ", ")
 	return c.result, c.names

@@ -96,12 +96,10 @@ func TestGeneratorSaysWhatTheToolSaid(t *testing.T) {
 	}
 }
 
-// sleeper is a tool that does not end in time.
 type sleeper struct{ fakeTool }
 
 func (sleeper) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"sleep", "300"} }
 
-// fakeTool has the methods that generators call.
 type fakeTool struct{ tool.Tool }
 
 func (fakeTool) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"true"} }

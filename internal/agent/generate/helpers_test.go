@@ -18,7 +18,6 @@ const (
 	patience  = 5 * time.Minute
 )
 
-// bench is a generator under test with its own folder.
 type bench struct {
 	t         *testing.T
 	generator *Generator
@@ -36,7 +35,6 @@ type outcome struct {
 	failures, files []string
 }
 
-// message returns the last nonempty failure.
 func (o outcome) message() string {
 	text := ""
 	for _, f := range o.failures {
@@ -64,7 +62,6 @@ func (b *bench) again(start protocol.Start, enough func(outcome) bool) outcome {
 	}
 }
 
-// audited reports whether each cell was measured, and its warm-up, if any, audited.
 func audited(o outcome) bool {
 	return !slices.ContainsFunc(o.Cells, func(c record.CellRun) bool { return c.Error != "" || c.Audit != nil && c.Audit.Requests == 0 })
 }
@@ -92,7 +89,6 @@ func (b *bench) follow(start protocol.Start, done func(record.Cell)) outcome {
 	return o
 }
 
-// wantFiles fails the test unless the generator wrote exactly these files.
 func (b *bench) wantFiles(o outcome, want ...string) {
 	b.t.Helper()
 	if diff := cmp.Diff(want, o.files); diff != "" {

@@ -19,18 +19,14 @@ import (
 const (
 	// spareDescriptors are needed by a tool in addition to its connections.
 	spareDescriptors = 64
-	// probeLimit bounds the trial run of a script.
-	probeLimit = 10 * time.Second
+	probeLimit       = 10 * time.Second
 	// probeFile is the raw output of a trial run, relative to the agent's folder.
 	probeFile = "probe.txt"
 )
 
-// machine holds the limits on a generator's connections.
 type machine struct {
-	// descriptors returns how many files one process may open.
 	descriptors func() (uint64, error)
-	// ports returns the number of local ports.
-	ports func() (int32, error)
+	ports       func() (int32, error)
 }
 
 func thisMachine() machine {
@@ -91,7 +87,6 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 	return nil
 }
 
-// try runs one script and returns the tool's complaint.
 func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, target tool.Target) (err error) {
 	if err := g.writeFiles(t, share, target); err != nil {
 		return err

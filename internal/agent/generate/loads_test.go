@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// toolOf is a tool made of functions; nil ones are fakeTool's.
 type toolOf struct {
 	fakeTool
 	args    func(record.Cell, tool.Purpose) []string
@@ -42,7 +41,6 @@ func (f toolOf) Parse(raw []byte) (record.Measurement, error) {
 	return f.parse(string(raw))
 }
 
-// runs is a tool with a fixed argument vector.
 func runs(args ...string) toolOf {
 	return toolOf{args: func(record.Cell, tool.Purpose) []string { return args }}
 }

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Each request of a mix is checked, warmed up, audited and counted.
 func TestAMixIsCheckedLoadedAndAudited(t *testing.T) {
 	mix := testbed.Mix()
 	var requests []record.Request

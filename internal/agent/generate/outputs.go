@@ -69,7 +69,6 @@ func (g *Generator) discard(t tool.Tool, share record.Cell, target tool.Target) 
 // ScriptsDir returns an agent's folder for users' scripts.
 func ScriptsDir(dir string) string { return filepath.Join(dir, "scripts") }
 
-// writeScripts writes a check's scripts to the folder where the tools read them.
 func (g *Generator) writeScripts(c protocol.Check) error {
 	for _, s := range c.Scripts {
 		i := slices.IndexFunc(c.Cells, func(cell record.Cell) bool { return cell.Load == s.Load && cell.Script != nil })

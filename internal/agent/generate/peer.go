@@ -67,7 +67,6 @@ func (p *peerLoad) signal(s syscall.Signal) error {
 	return nil
 }
 
-// finish lets the tool run to its end, which is near.
 func (p *peerLoad) finish() error {
 	from := time.Now()
 	if err := p.signal(syscall.SIGCONT); err != nil {

@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// errKilled is the error of a tool that exceeded its deadline.
 var errKilled = errors.New("the tool was killed at its deadline")
 
 type process struct {
@@ -73,7 +72,6 @@ func (p *process) cpusAllowed() string {
 	return list
 }
 
-// toolEnded returns why a tool failed, in its parser's words if there are any.
 func toolEnded(t tool.Tool, err error, raw *os.File) error {
 	if err == nil {
 		return ended(err, raw)

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// sent returns the server's bytes of a real handshake, and the client's view of the result.
 func sent(t *testing.T, server *tls.Config, client *tls.Config) ([]byte, tls.ConnectionState, error) {
 	t.Helper()
 	_, pair := testbed.Certificate(t, time.Now().Add(time.Hour))
@@ -45,7 +44,6 @@ func sent(t *testing.T, server *tls.Config, client *tls.Config) ([]byte, tls.Con
 	return all.Bytes(), conn.ConnectionState(), err
 }
 
-// tapped is a connection that reads from another source.
 type tapped struct {
 	net.Conn
 	in io.Reader

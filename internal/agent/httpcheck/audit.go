@@ -18,8 +18,7 @@ const (
 	// auditPatience is how long an unanswered request must have waited at the end of an audit to count as failed, if others were answered. wrk
 	// has the same timeout.
 	auditPatience = 2 * time.Second
-	// auditPause follows a failed connect.
-	auditPause = 10 * time.Millisecond
+	auditPause    = 10 * time.Millisecond
 )
 
 // Auditor reads and compares answers during a load, on one connection at a time.
@@ -35,7 +34,6 @@ type Auditor struct {
 	measured time.Time
 }
 
-// asked is a request and its expected answer.
 type asked struct {
 	message message
 	expect  Expectation

@@ -62,9 +62,8 @@ func auditing(t *testing.T, target string, e Expectation, deadline time.Time) *A
 func TestAudit(t *testing.T) {
 	const wait = time.Second // Less than an answer may take.
 	tests := map[string]struct {
-		server func(net.Conn)
-		least  int64
-		// want checks the audit; example is the start of its example.
+		server  func(net.Conn)
+		least   int64
 		want    func(record.Audit) bool
 		example string
 	}{

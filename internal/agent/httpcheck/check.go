@@ -20,8 +20,7 @@ const checkLimit = 5 * time.Second
 // Answer is the right answer to one request of a check.
 type Answer struct {
 	Response record.Response
-	// Again is the expectation for further answers to the same request.
-	Again Expectation
+	Again    Expectation
 }
 
 // Check sends all requests once, concurrently. The error is that of the first wrong answer in the list, as a sentence.
@@ -40,7 +39,6 @@ func Check(ctx context.Context, server Server, requests []record.Request) ([]Ans
 	return all, nil
 }
 
-// ask sends one request.
 func ask(ctx context.Context, server Server, e Expectation) (Answer, error) {
 	m, err := request(server.Address, e.Request)
 	if err != nil {
@@ -96,7 +94,6 @@ func WithoutURL(err error) error {
 	return err
 }
 
-// maxShown bounds the quoted bytes of a body.
 const maxShown = 80
 
 // Expectation is a request and its expected answer.
@@ -126,7 +123,6 @@ func (e Expectation) OrBodyOf(seen Expectation) Expectation {
 	return e
 }
 
-// what names the request in sentences, such as "GET /".
 func (e Expectation) what() string { return e.Request.Verb() + " " + e.Request.Path }
 
 // Errors of an unexpected answer; both are sentences.
@@ -146,7 +142,6 @@ func (e Expectation) compare(a answer) error {
 	return nil
 }
 
-// show quotes the beginning of a body.
 func show(body []byte, size int64) string {
 	if size <= maxShown {
 		return fmt.Sprintf("%q", body)

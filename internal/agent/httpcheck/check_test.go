@@ -19,7 +19,6 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// ok is a request of a path, to be answered with 200.
 func ok(path string) record.Request {
 	return record.Request{Path: path, Expect: record.Expect{Status: 200}}
 }

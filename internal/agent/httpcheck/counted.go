@@ -83,7 +83,6 @@ func counted(ctx context.Context, server Server, e Expectation, requests int64, 
 	return a.found, nil
 }
 
-// askUntil sends one request over its own connection.
 func askUntil(ctx context.Context, server Server, e Expectation, deadline time.Time) (answer, error) {
 	m, err := request(server.Address, e.Request)
 	if err != nil {

@@ -78,7 +78,6 @@ func TestCountedTellsWrongAnswersAndGoesOn(t *testing.T) {
 	}
 }
 
-// A server may end a connection after an answer: that is no failure.
 func TestCountedOpensAnotherConnectionForOneThatTheServerEnds(t *testing.T) {
 	target := speak(t, func(conn net.Conn) {
 		in := bufio.NewReader(conn)
@@ -147,7 +146,6 @@ func TestCountedStopsAConnectionThatIsNotAnswered(t *testing.T) {
 	})
 }
 
-// hundred sends a hundred requests over one connection.
 func hundred(t *testing.T, target string, deadline time.Time) record.Audit {
 	t.Helper()
 	got, err := Counted(t.Context(), Server{Address: target}, hello("helloworld"), 100, 1, deadline)
@@ -167,7 +165,6 @@ func answersThenEnds(conn net.Conn, answers int) {
 	_ = conn.Close()
 }
 
-// ending calls a function after some answers.
 type ending struct {
 	net.Conn
 	after int

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// client is one HTTP/2 connection.
 type client interface {
 	http.RoundTripper
 	CanTakeNewRequest() bool

@@ -10,9 +10,7 @@ import (
 )
 
 const (
-	// readyPatience bounds one answer while a server gets ready.
 	readyPatience = 5 * time.Second
-	// firstPatience bounds a server's first answer after its port opened.
 	firstPatience = time.Second
 )
 

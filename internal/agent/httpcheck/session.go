@@ -26,7 +26,6 @@ const (
 )
 
 var (
-	// errSurplus means that bytes followed the answer.
 	errSurplus = errors.New("more bytes came than the answer has")
 	// errFrames means that an HTTP/1.1 request was answered with HTTP/2 frames, whose first byte is 0.
 	errFrames = errors.New("the answer looks like HTTP/2, and the load asks in HTTP/1.1: set its protocol to HTTP2, over TLS and with k6, or let the server speak HTTP/1.1")
@@ -49,19 +48,15 @@ type session struct {
 
 type answer struct {
 	status int
-	// head is the size of status line and headers on the wire.
-	head int64
+	head   int64
 	// body holds up to maxBody bytes, valid until the next request; bytes is the full size.
 	body  []byte
 	bytes int64
-	// last is true if the server takes no more requests on this connection.
-	last bool
+	last  bool
 }
 
-// message is a reusable request.
 type message struct {
-	text []byte
-	// framed is the request for the HTTP/2 client; nil in HTTP/1.1.
+	text   []byte
 	framed *http.Request
 }
 
@@ -197,7 +192,6 @@ func (s *session) ask(m message, digest io.Writer) (answer, error) {
 	return a, nil
 }
 
-// keep reads a body, and also writes it to digest.
 func (s *session) keep(a *answer, body io.Reader, digest io.Writer) error {
 	s.body.Reset()
 	all := io.TeeReader(body, digest)
@@ -213,7 +207,6 @@ func (s *session) keep(a *answer, body io.Reader, digest io.Writer) error {
 	return nil
 }
 
-// readHead reads a status line with headers, and returns their size and contents.
 func (s *session) readHead() (int64, *http.Response, error) {
 	var head []byte
 	for {

@@ -22,7 +22,6 @@ import (
 
 // Server is the target of requests.
 type Server struct {
-	// Address is its host:port.
 	Address string
 	// TLS holds how it speaks TLS and how its certificate is verified; nil for plain HTTP.
 	TLS *record.TLS
@@ -112,7 +111,6 @@ func secure(ctx context.Context, conn net.Conn, want record.TLS, p record.Protoc
 	return encrypted, err
 }
 
-// verify checks a server's certificates, its own first, against the spec.
 func verify(sent []*x509.Certificate, want record.TLS, now time.Time) error {
 	if want.CA == "" {
 		return nil
@@ -129,7 +127,6 @@ func verify(sent []*x509.Certificate, want record.TLS, now time.Time) error {
 	return untrustedError{fmt.Errorf("%w, or give tls.verify: None in the place of ca", doubt(err, sent[0], want))}
 }
 
-// doubt says what is wrong with a certificate, and the remedy.
 func doubt(err error, own *x509.Certificate, want record.TLS) error {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return fmt.Errorf("the server's certificate, by %q, is not signed by an authority of tls.ca: give the certificate of the one that has signed it", own.Issuer)

@@ -16,8 +16,7 @@ type Cgroup struct {
 	// stat is cpu.stat, which holds quota throttling.
 	stat *File
 	// memory is memory.usage_in_bytes or memory.current.
-	memory *File
-	// Pressure is cpu.pressure, of version 2 only.
+	memory   *File
 	Pressure *File
 }
 

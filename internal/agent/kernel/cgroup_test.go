@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// versionTwo and versionOne hold the same counters in both versions.
 var (
 	versionTwo = map[string]string{
 		"cpu.stat":       "usage_usec 1234\nuser_usec 1000\nsystem_usec 234\nnr_periods 50\nnr_throttled 3\nthrottled_usec 77\n",

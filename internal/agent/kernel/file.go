@@ -70,7 +70,6 @@ func field(text []byte, key string) (int64, bool) {
 	return 0, false
 }
 
-// number returns the first number after leading blanks.
 func number(text []byte) (int64, bool) {
 	text = bytes.TrimLeft(text, " \t")
 	end := 0
@@ -81,7 +80,6 @@ func number(text []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// line returns the value of a "key: value" line, or empty.
 func line(text []byte, key string) string {
 	for l := range bytes.Lines(text) {
 		name, value, ok := strings.Cut(string(l), ":")

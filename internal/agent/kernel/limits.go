@@ -56,7 +56,6 @@ func portsIn(text string) (int32, error) {
 	return int32(last) - int32(first) + 1, nil
 }
 
-// pinRounds bounds how often threads are listed while new ones appear.
 const pinRounds = 5
 
 // SetCPUs restricts all threads of a process to the given CPUs. It returns ErrEnded if the process has ended.
@@ -99,7 +98,6 @@ func Hide() error {
 	return nil
 }
 
-// rawPrctl calls prctl(2), which the standard library does not wrap.
 func rawPrctl(option, argument uintptr) (r1, r2 uintptr, err syscall.Errno) {
 	return syscall.RawSyscall6(syscall.SYS_PRCTL, option, argument, 0, 0, 0, 0)
 }

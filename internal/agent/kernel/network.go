@@ -39,7 +39,6 @@ func (n *Network) Close() {
 	}
 }
 
-// Names of counters in /proc/net/snmp.
 const (
 	activeOpens  = "ActiveOpens"
 	passiveOpens = "PassiveOpens"
@@ -47,14 +46,12 @@ const (
 	retransmits  = "RetransSegs"
 )
 
-// Names of counters in /proc/net/netstat.
 const (
 	listenOverflows = "ListenOverflows"
 	listenDrops     = "ListenDrops"
 	synRetransmits  = "TCPSynRetrans"
 )
 
-// Prefixes of the TCP lines in snmp and netstat.
 const (
 	linesTCP    = "Tcp: "
 	linesTCPExt = "TcpExt: "
@@ -171,7 +168,6 @@ func counterIn(text []byte, protocol, name string) (int64, bool) {
 	return 0, false
 }
 
-// columnNamed returns the value in the column with the given name.
 func columnNamed(names, values []byte, name string) (int64, bool) {
 	for len(names) > 0 && len(values) > 0 {
 		n, restNames, _ := bytes.Cut(names, []byte{' '})

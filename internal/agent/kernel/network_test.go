@@ -131,7 +131,6 @@ func TestNetworkThatIsNotThere(t *testing.T) {
 	}
 }
 
-// crowd connects more clients than the listener's queue holds, and accepts none.
 func crowd(t *testing.T, backlog, clients int) {
 	t.Helper()
 	l, _ := listen(t, "127.0.0.1:0")
@@ -182,7 +181,6 @@ func TestNetworkCountsAFullQueue(t *testing.T) {
 	t.Errorf("eight connections to a queue of one were counted as %+v", got)
 }
 
-// BenchmarkLook measures one poll before a tool's first connection.
 func BenchmarkLook(b *testing.B) {
 	n, err := OpenNetwork("/proc/self/net")
 	if err != nil {

@@ -14,7 +14,6 @@ func TestNodesOfFourAndOfSixteenCPUs(t *testing.T) {
 		cpus, threads int
 		adjacent      bool
 		cores         [][]int
-		// own are a member's CPUs, siblings the recorded threads of their cores, and busy the ticks of own.
 		own, siblings string
 		busy          int64
 	}{

@@ -25,8 +25,7 @@ const (
 	// stateEstablished is TCP_ESTABLISHED, which includes connections waiting to be accepted.
 	stateEstablished = 1
 	// diagLimit bounds the wait for a part of the answer, in seconds. The kernel answers at once.
-	diagLimit = 1
-	// diagBuffer is the largest part that the kernel sends.
+	diagLimit  = 1
 	diagBuffer = 32 << 10
 )
 
@@ -99,7 +98,6 @@ func receive(fd int, buffer []byte, sum *connections) error {
 	}
 }
 
-// connections are sums over connections.
 type connections struct {
 	// patience is how long an answer may be missing before its connection counts as hung.
 	patience                 time.Duration
@@ -108,7 +106,6 @@ type connections struct {
 	bytes, squares float64
 }
 
-// add reads one part of an answer; true after the last one.
 func (c *connections) add(part []byte) (done bool, err error) {
 	for len(part) >= syscall.NLMSG_HDRLEN {
 		size := int(binary.NativeEndian.Uint32(part))
@@ -134,7 +131,6 @@ func (c *connections) add(part []byte) (done bool, err error) {
 	return false, nil
 }
 
-// connection adds one connection: an inet_diag_msg with its attributes.
 func (c *connections) connection(message []byte) error {
 	if len(message) < diagMessageBytes {
 		return syscall.EBADMSG
@@ -165,7 +161,6 @@ func (c *connections) hangs(info []byte) bool {
 	return binary.NativeEndian.Uint64(info[sent:]) > 0 && answered > c.patience && asked <= answered
 }
 
-// attribute returns the first attribute of a kind, or nil.
 func attribute(list []byte, kind uint16) []byte {
 	const header = 4
 	for len(list) >= header {

@@ -68,7 +68,6 @@ func awaitSockets(tb testing.TB, port int, patience time.Duration, want record.S
 	tb.Fatalf("got %+v, want %+v", got, want)
 }
 
-// hungIsZero treats zero hung connections as absent.
 var hungIsZero = cmp.Transformer("hung", func(hung *int64) int64 {
 	if hung == nil {
 		return 0
@@ -111,7 +110,6 @@ func TestSocketsOfAServerThatAnswersSome(t *testing.T) {
 
 func TestConnectionsThatHang(t *testing.T) {
 	l, port := listen(t, "127.0.0.1:0")
-	// open connects, asks once, and gets its answer after a while.
 	open := func(after time.Duration) net.Conn {
 		client := dialed(t, l.Addr().String(), "GET")
 		server, err := l.Accept()

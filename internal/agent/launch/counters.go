@@ -37,7 +37,6 @@ var opened = []event{
 // Counters count the next program that a thread starts.
 type Counters []counter
 
-// counter is an open counter, or the reason why it is not open.
 type counter struct {
 	name string
 	file *os.File
@@ -96,7 +95,6 @@ func (c Counters) Read() []perfstat.Counter {
 	return all
 }
 
-// read reads one counter: value, time enabled and time running.
 func (c counter) read() perfstat.Counter {
 	out := perfstat.Counter{Event: c.name, Why: c.why}
 	if c.file == nil {

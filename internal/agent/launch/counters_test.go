@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-// reads fakes a kernel whose counters have the given value, enabled and running times.
 func reads(t *testing.T, value, enabled, running uint64) launch.Kernel {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "counter")
@@ -33,7 +32,6 @@ func refuses(err error) launch.Kernel {
 	return func(*unix.PerfEventAttr, int, int, int, int) (int, error) { return -1, err }
 }
 
-// guarded fakes a kernel that forbids counting kernel work.
 func guarded(open launch.Kernel) launch.Kernel {
 	return func(attr *unix.PerfEventAttr, thread, cpu, group, flags int) (int, error) {
 		if attr.Bits&unix.PerfBitExcludeKernel == 0 {

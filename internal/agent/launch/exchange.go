@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// Files of the exchange.
 const (
 	OutputFile = "output"
 	ErrorsFile = "errors"

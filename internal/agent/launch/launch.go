@@ -21,19 +21,16 @@ import (
 )
 
 const (
-	// commandPoll is the pause between checks for a command. Nothing is measured yet.
 	commandPoll = 10 * time.Millisecond
 	// collectPoll is the pause between checks for the end of collecting; collectLimit bounds collecting.
 	collectPoll  = 20 * time.Millisecond
 	collectLimit = 10 * time.Second
 	// profileLimit replaces collectLimit for profilers' large files.
 	profileLimit = 5 * time.Minute
-	// stopPoll is the pause between checks for a stop.
-	stopPoll = 20 * time.Millisecond
+	stopPoll     = 20 * time.Millisecond
 	// KilledBySignal is what shells add to a signal number.
 	KilledBySignal = 128
-	// lastWords bounds the forwarded standard error.
-	lastWords = 2 << 10
+	lastWords      = 2 << 10
 )
 
 // Run runs the program on each command, until its results were collected, and then returns 0: the collector reports the program's end.
@@ -73,7 +70,6 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 	}
 }
 
-// obey runs the program as commanded and reports its end.
 func obey(ctx context.Context, x Exchange, launch int, argv []string, c Command, errs io.Writer) (Exit, error) {
 	if len(c.Argv) > 0 {
 		argv = c.Argv
@@ -107,7 +103,6 @@ func real(path string) string {
 	return resolved
 }
 
-// next returns a launch's command; nil if everything was collected.
 func (x Exchange) next(ctx context.Context, launch int) (*Command, error) {
 	for {
 		var c Command
@@ -285,7 +280,6 @@ func Tail(path string, bytes int64) string {
 // oomFiles hold a container's out-of-memory kills in cgroup version 2 and 1.
 var oomFiles = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}
 
-// oomKills returns this container's out-of-memory kills; 0 if unknown.
 func oomKills(files []string) int64 {
 	for _, file := range files {
 		if text, err := os.ReadFile(file); err == nil {

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/launch"
 )
 
-// collected runs a program to its end, with a fake agent that commands and collects at once.
 func collected(t *testing.T, limit time.Duration, argv ...string) (x launch.Exchange, exit *launch.Exit, code int, said string) {
 	t.Helper()
 	x = launch.Exchange(t.TempDir())

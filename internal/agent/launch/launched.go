@@ -13,7 +13,6 @@ import (
 )
 
 const (
-	// parentPoll is the pause between checks for the program's parent.
 	parentPoll = 20 * time.Millisecond
 	// ExitPoll is the pause between checks for a launch's end, from CPUs other than the program's.
 	ExitPoll = 50 * time.Millisecond
@@ -26,15 +25,12 @@ const (
 // Config is the configuration of an agent that works with a program's parent.
 type Config struct {
 	// Server is the program's index among the trial's servers, from 0.
-	Server int
-	// Node is the node's name, or "unknown".
-	Node string
-	// Dir holds the agent's files; it must exist.
+	Server     int
+	Node       string
 	Dir        string
 	FindParent func(kernel.Proc) (pid int, err error)
-	// Symbols are those that claims about the program need.
-	Symbols  []string
-	Exchange Exchange
+	Symbols    []string
+	Exchange   Exchange
 }
 
 // Launched is a program that its parent launches on the agent's command.

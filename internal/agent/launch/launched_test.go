@@ -21,7 +21,6 @@ func beside(t *testing.T) (*Launched, Exchange) {
 	return NewLaunched(Config{FindParent: func(kernel.Proc) (int, error) { return os.Getpid(), nil }, Exchange: x}), x
 }
 
-// ready prepares an exchange whose parent has found its program and waits.
 func ready(t *testing.T, x Exchange, argv ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

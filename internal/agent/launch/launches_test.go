@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-// never is longer than anything in these tests.
 const never = 2 * time.Minute
 
 // serving is a shell that prints that it serves, then waits; trap is its reaction to signals.
@@ -52,7 +51,6 @@ func TestWhatAProgramCostIsCountedWhereItIsAskedFor(t *testing.T) {
 	}
 }
 
-// Counters that cannot be written are an error, not zeros.
 func TestCountersThatCannotBeWrittenAreAnError(t *testing.T) {
 	l := launches(t, "/bin/true")
 	l.give(0, launch.Command{Counters: filepath.Join(t.TempDir(), "none", "counters.csv")})
@@ -61,7 +59,6 @@ func TestCountersThatCannotBeWrittenAreAnError(t *testing.T) {
 	}
 }
 
-// launching is a program's parent under the test's control.
 type launching struct {
 	t    *testing.T
 	x    launch.Exchange
@@ -101,7 +98,6 @@ func (l *launching) until(what string, holds func() bool) {
 	}
 }
 
-// stop waits for the program's first output, then tells it to end.
 func (l *launching) stop(index int) {
 	l.t.Helper()
 	l.until("its first word", func() bool { return l.output() != "" })
@@ -131,7 +127,6 @@ func (l *launching) exit(index int) launch.Exit {
 	return *exit
 }
 
-// end collects, and waits for the parent's end.
 func (l *launching) end() {
 	l.t.Helper()
 	if err := l.x.Collected(); err != nil {
@@ -217,7 +212,6 @@ func TestAProgramEndsWhenItIsToldTo(t *testing.T) {
 	}
 }
 
-// A program that ended before the stop reports its own end.
 func TestAProgramThatEndsByItselfIsNotStopped(t *testing.T) {
 	t.Parallel()
 	l := launches(t, "/bin/sh", "-c", "exit 9")
@@ -260,7 +254,6 @@ func TestALimitEndsWhatNobodyHasStopped(t *testing.T) {
 	l.end()
 }
 
-// Without a grace the parent does not check for a stop.
 func TestWithoutAGraceNobodyIsStopped(t *testing.T) {
 	t.Parallel()
 	l := launches(t, "/bin/sh", "-c", "echo begun; sleep 0.3; echo done")

@@ -77,7 +77,6 @@ func (s started) since(begin time.Duration) *record.StartUp {
 	return up
 }
 
-// sinceBoot returns the time since boot; 0 if unknown.
 func (o *Observer) sinceBoot() time.Duration {
 	now, err := o.proc.SinceBoot()
 	if err != nil {
@@ -86,7 +85,6 @@ func (o *Observer) sinceBoot() time.Duration {
 	return now
 }
 
-// atRest holds facts of a server before measuring.
 type atRest struct {
 	binary  record.Binary
 	startUp *record.StartUp
@@ -114,7 +112,6 @@ func (o *Observer) readServer(began started) atRest {
 	return seen
 }
 
-// describeRest fills in facts from before the load, and the server's current memory.
 func (o *Observer) describeRest(result *record.ObserverResult) {
 	o.mu.Lock()
 	seen := o.seen

@@ -19,10 +19,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// helperPort is an environment variable that makes the test binary a listening server.
 const helperPort = "listen"
 
-// listenUntilKilled listens and prints its port; it answers every path with not found.
 func listenUntilKilled() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

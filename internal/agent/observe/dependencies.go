@@ -21,7 +21,6 @@ type dependency struct {
 	groupError error
 }
 
-// openDependencies opens the containers started before the server's, in start order.
 func openDependencies(proc kernel.Proc, all []kernel.Process, c Config) []dependency {
 	var list []dependency
 	roots := parentless(all, os.Getpid())

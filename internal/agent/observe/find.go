@@ -66,7 +66,6 @@ func oldestParentless(all []kernel.Process, self int) (int, bool) {
 	return roots[0].PID, true
 }
 
-// parentless returns the first processes of the pod's other containers, oldest first.
 func parentless(all []kernel.Process, self int) []kernel.Process {
 	parents := map[int]int{}
 	for _, s := range all {

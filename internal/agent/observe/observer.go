@@ -17,9 +17,7 @@ import (
 )
 
 const (
-	// listenPoll is the pause between checks for the server's listening socket.
-	listenPoll = 20 * time.Millisecond
-	// sampleEvery is the sampling interval within a cell.
+	listenPoll  = 20 * time.Millisecond
 	sampleEvery = 100 * time.Millisecond
 	// leadMeasure and leadEnd are how long before a slot's Measure and End snapshots are taken: between warm-up and measured tool, and between
 	// that tool and the next cell.
@@ -31,15 +29,11 @@ const (
 type Config struct {
 	// Server is the observed server's index in its trial, from 0.
 	Server int
-	// Node is the node's name, or "unknown".
-	Node string
-	// Dir holds the observer's files; it must exist.
-	Dir string
-	// Port is the server's port.
-	Port int
+	Node   string
+	Dir    string
+	Port   int
 	// TLS means that it speaks HTTPS. The check before the trial verifies its certificate, not the observer.
-	TLS bool
-	// Protocol is the HTTP version for requests.
+	TLS      bool
 	Protocol record.Protocol
 	// ReadyPath is polled until its status is 2xx; only then has the server started. Empty: no poll.
 	ReadyPath  string
@@ -49,11 +43,9 @@ type Config struct {
 	Cgroup string
 	// SharedNetwork is true if other programs use the server's network namespace; then connection counts are omitted.
 	SharedNetwork bool
-	// Symbols are those that claims about the server need.
-	Symbols []string
+	Symbols       []string
 	// Replies are the requests that claims about the server need, without results.
-	Replies []record.Reply
-	// Dependencies names the containers started before the server's, in order.
+	Replies      []record.Reply
 	Dependencies []string
 }
 
@@ -169,7 +161,6 @@ func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot timetab
 	return s.describeEnd(cell)
 }
 
-// locate finds the server's first process, once.
 func (o *Observer) locate() error {
 	if o.server != 0 {
 		return nil

@@ -20,7 +20,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// helperServer is an environment variable that makes the test binary a server to observe.
 const helperServer = "LOADSTONE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -34,7 +33,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveUntilKilled prints a line and uses about a tenth of a CPU.
 func serveUntilKilled() {
 	fmt.Println("ready")
 	for {
@@ -44,7 +42,6 @@ func serveUntilKilled() {
 	}
 }
 
-// child starts the helper.
 func child(tb testing.TB) *exec.Cmd {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), os.Args[0])
@@ -98,7 +95,6 @@ func starting(after time.Duration, cells ...record.Cell) protocol.Start {
 	return protocol.Start{At: time.Now().Add(after), Targets: []string{"127.0.0.1:80"}, Slots: timetable.Of(cells)}
 }
 
-// seen runs an observer through a timetable and returns its record.
 func seen(t *testing.T, o *Observer, start protocol.Start, done func(record.Cell, string)) record.ObserverResult {
 	t.Helper()
 	result, files, err := o.Measure(t.Context(), start, done)

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// askAll requests each path once, concurrently, and looks for the texts in the answers.
 func askAll(ctx context.Context, server httpcheck.Server, list []record.Reply) []record.Reply {
 	type answer struct {
 		page httpcheck.Page
@@ -35,7 +34,6 @@ func askAll(ctx context.Context, server httpcheck.Server, list []record.Reply) [
 	return out
 }
 
-// excerpt is how many bytes are quoted on each side of a match.
 const excerpt = 60
 
 // lookUp reports whether an answer has a text. An unsuccessful answer is inconclusive.
@@ -57,7 +55,6 @@ func lookUp(path string, page httpcheck.Page, err error, text string) record.Fac
 	return fact(record.No, "was answered with %d bytes that do not have it: %s", page.Bytes, quote(page.Body, 0, 0))
 }
 
-// quote returns a part of a body with its surroundings.
 func quote(body string, from, to int) string {
 	from, to = max(from-excerpt, 0), min(to+excerpt, len(body))
 	begin, end := "", ""

@@ -37,13 +37,11 @@ func createSamples(dir string) (*samples, error) {
 	return s, nil
 }
 
-// sampled holds a sample's values for further use.
 type sampled struct {
 	// resident is memory in bytes; cpu (time) and segments (TCP sent) are cumulative.
 	resident, cpu, segments int64
 	// kHz is the mean frequency of the server's CPUs; 0 if unknown.
 	kHz int64
-	// err says why cpu or segments are unknown.
 	err error
 }
 

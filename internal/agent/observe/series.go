@@ -22,7 +22,6 @@ func newCourse() *course {
 	return &course{series: record.Series{EveryMillis: sampleEvery.Milliseconds()}}
 }
 
-// add adds a sample that was due at an instant.
 func (c *course) add(s sampled, late time.Duration) {
 	if s.err != nil && c.err == nil {
 		c.err = s.err
@@ -36,7 +35,6 @@ func (c *course) add(s sampled, late time.Duration) {
 	c.begun, c.cpu, c.segments = true, s.cpu, s.segments
 }
 
-// describe puts the series into a cell, or says why there is none.
 func (c *course) describe(cell *record.CellObservation) {
 	switch {
 	case c.err != nil:

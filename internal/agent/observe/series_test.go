@@ -109,7 +109,6 @@ func BenchmarkSample(b *testing.B) {
 	}
 }
 
-// BenchmarkSnapshot runs at the beginning and end of a cell.
 func BenchmarkSnapshot(b *testing.B) {
 	s := observed(b)
 	kerneltest.OwnTime(b, kernel.OwnCPUNanos, func() { s.snapshot() })

@@ -15,19 +15,16 @@ var (
 	errNoCgroup = errors.New("the server has no cgroup of its own")
 	// errSharedNetwork: a network counter may include other programs.
 	errSharedNetwork = errors.New("other programs use the same network namespace")
-	// errNoSchedstat: the kernel does not count how long threads wait.
-	errNoSchedstat = errors.New("the kernel has no schedstat")
+	errNoSchedstat   = errors.New("the kernel has no schedstat")
 )
 
-// server holds a running server's files, which are read repeatedly.
 type server struct {
 	proc kernel.Proc
 	root int
 	pids []int
 	// resident are the processes' statm files, the root's first.
-	resident []*kernel.File
-	cpus     *kernel.File
-	// allowed lists the CPUs that the server may run on.
+	resident    []*kernel.File
+	cpus        *kernel.File
 	allowed     string
 	allowedCPUs []int
 	// group is nil if the server's cgroup cannot be read; groupError says why.
@@ -36,19 +33,15 @@ type server struct {
 	// clocks is true if CPU time comes from the processes' CPU clocks.
 	clocks bool
 	// network is nil if the namespace's counters cannot be read; networkError says why.
-	network      *kernel.Network
-	networkError error
-	// sharedNetwork is true if other programs use the namespace.
+	network       *kernel.Network
+	networkError  error
 	sharedNetwork bool
-	// frequencies of the server's CPUs are empty if not read.
-	frequencies kernel.Frequencies
+	frequencies   kernel.Frequencies
 	// machinePressure is /proc/pressure/cpu; nil if the kernel has none.
 	machinePressure *kernel.File
-	// dependencies are the containers started before the server's.
-	dependencies []dependency
+	dependencies    []dependency
 }
 
-// openServer opens the files of a server whose first process is root.
 func openServer(proc kernel.Proc, root int, c Config) (*server, error) {
 	all, err := proc.Processes()
 	if err != nil {

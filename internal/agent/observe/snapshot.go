@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// snapshot holds a server's counters at one instant. Unreadable counters have their error in failed.
 type snapshot struct {
 	at        time.Time
 	cpu       int64
@@ -19,16 +18,13 @@ type snapshot struct {
 	network   record.Network
 	// pressure is nil if the kernel does not account for it.
 	pressure *int64
-	// own is the observer's own CPU time.
-	own    int64
-	failed map[string]error
+	own      int64
+	failed   map[string]error
 	// sharedNetwork is true if other programs use the server's network namespace.
 	sharedNetwork bool
-	// dependencies are their CPU times so far, in order.
-	dependencies []spent
+	dependencies  []spent
 }
 
-// Names of counters in sentences.
 const (
 	nameCPU        = "The CPU time of the server"
 	nameTimes      = "The time of the server's CPUs"
@@ -147,7 +143,6 @@ func missConnections(cell *record.CellObservation, sharedNetwork bool) {
 	}
 }
 
-// missing notes in a cell a counter that could not be read.
 func missing(cell *record.CellObservation, name string, err error) {
 	cell.Unknown = append(cell.Unknown, name+" is unknown: "+err.Error()+".")
 }

@@ -17,11 +17,9 @@ const (
 	// workRounds and workSteps define the fixed work: five rounds of about 1 ms at 2.6 GHz; the fastest counts. An interrupt or hypervisor
 	// disturbs one round; a slow clock or a neighbor on the core disturbs all.
 	workRounds, workSteps = 5, 500_000
-	// workTime is reserved for the fixed work.
-	workTime = 12 * time.Millisecond
+	workTime              = 12 * time.Millisecond
 )
 
-// errNoFrequency: the kernel does not show how fast the server's CPUs run.
 var errNoFrequency = errors.New("the kernel shows no frequency")
 
 // work does the fixed work on the server's CPU, if the server has only one, the observer may run there, and enough time remains before the

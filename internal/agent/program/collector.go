@@ -20,13 +20,10 @@ import (
 )
 
 const (
-	// leadProgram is how long before the program's start its counters are read.
 	leadProgram = 20 * time.Millisecond
-	// maxOutput bounds what is read of a program's output.
-	maxOutput = 8 << 20
+	maxOutput   = 8 << 20
 	// goFailed is the exit code of a Go test binary with a failed benchmark.
-	goFailed = 1
-	// programOutput and programErrors are the collector's copies of the program's output.
+	goFailed      = 1
 	programOutput = "output.txt"
 	programErrors = "errors.txt"
 )
@@ -35,12 +32,10 @@ const (
 type CollectorConfig struct {
 	// Config describes the program and its parent.
 	launch.Config
-	// Cgroup is where the parent sees its container's cgroup; empty if it has none.
 	Cgroup string
 	// SharedNetwork is true if other programs use the program's network namespace.
 	SharedNetwork bool
-	// Format is the format of the program's results.
-	Format record.CaseFormat
+	Format        record.CaseFormat
 }
 
 // Collector starts a program that measures itself, records its costs, and parses its output.
@@ -85,7 +80,6 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	return result, []string{programOutput}, nil
 }
 
-// observe reads the container's counters around the program's run.
 func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit time.Duration, cell *record.CellObservation) (*launch.Exit, error) {
 	parent, err := c.config.FindParent("/proc")
 	if err != nil {
@@ -149,7 +143,6 @@ func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.Program
 	return run, nil
 }
 
-// howItEnded quotes a failed program.
 func (c *Collector) howItEnded(exit launch.Exit) string {
 	how := fmt.Sprintf("exit code %d", exit.Code)
 	if exit.Signal != "" {

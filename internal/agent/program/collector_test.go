@@ -21,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// oneCase is a result line of a program.
 const oneCase = `{"schema":"loadstone.case/v1","case":"copy/size:8","metric":"Time","unit":"ns","better":"Less","value":12.5}`
 
 func collecting(t *testing.T) (*Collector, launch.Exchange) {
@@ -47,7 +46,6 @@ type collected struct {
 	err    error
 }
 
-// collect runs a program like its parent, and collects like an agent.
 func collect(t *testing.T, c *Collector, x launch.Exchange, limit time.Duration, argv ...string) collected {
 	t.Helper()
 	type ending struct {
@@ -180,7 +178,6 @@ func TestAProgramThatFailsIsQuoted(t *testing.T) {
 	}
 }
 
-// kept returns a collector's files by name.
 func kept(t *testing.T, c *Collector, names []string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

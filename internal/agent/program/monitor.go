@@ -31,9 +31,7 @@ const (
 	// stopGrace bounds its end after a stop signal.
 	leastStart = 60 * time.Second
 	stopGrace  = 20 * time.Second
-	// leastLeft is how much of a trial's time another launch needs.
-	leastLeft = 5 * time.Second
-	// maxProfile bounds a kept profiler file.
+	leastLeft  = 5 * time.Second
 	maxProfile = 64 << 20
 	ownFile    = 0o600
 )
@@ -42,7 +40,6 @@ const (
 type MonitorConfig struct {
 	// Config describes the server and its parent.
 	launch.Config
-	// Task says what is profiled, and how.
 	Task record.Profile
 	// TLS means that the server speaks HTTPS. Its certificate is not verified.
 	TLS bool
@@ -86,7 +83,6 @@ func (m *Monitor) Measure(ctx context.Context, start protocol.Start, done func(c
 	return result, session.files, nil
 }
 
-// programFacts decide which profilers can see a program.
 func programFacts(b *record.Binary) profiler.Program {
 	if b == nil {
 		return profiler.Program{}
@@ -99,7 +95,6 @@ func programFacts(b *record.Binary) profiler.Program {
 	return p
 }
 
-// archNames maps Go's processor names to those in binary facts.
 var archNames = map[string]string{"amd64": "x86-64", "arm64": "arm64"}
 
 // foreign says that a program is for another processor than this node's; empty if it is not, or unknown.
@@ -111,7 +106,6 @@ func foreign(b *record.Binary, goarch string) string {
 	return fmt.Sprintf("it was not launched: %s is a program for %s, and the node's CPUs are %s: give an image for %s", b.Path, b.Arch, own, own)
 }
 
-// profiling is the state across a trial's launches.
 type profiling struct {
 	*Monitor
 	server   httpcheck.Server
@@ -172,7 +166,6 @@ func (s *profiling) keep(one record.Launch) {
 	}
 }
 
-// launch starts the server under the profiler, sends requests, ends it and reads the profiler's files.
 func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, error) {
 	index := s.launches
 	s.launches++
@@ -259,7 +252,6 @@ func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests i
 	return one.Asked - one.Wrong + 1, ctx.Err()
 }
 
-// end tells a launch to end, and waits for it.
 func (s *profiling) end(ctx context.Context, index int) (*launch.Exit, error) {
 	if err := s.config.Exchange.Stop(index); err != nil {
 		return nil, err

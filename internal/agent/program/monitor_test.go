@@ -34,7 +34,6 @@ import (
 // serverOfProfiles is a variable that makes the test binary a server: "ADDRESS MODE NUMBER".
 const serverOfProfiles = "LOADSTONE_TEST_PROFILED"
 
-// What a server does after a number of right answers.
 const (
 	// well: answers all; encrypted: the same over TLS; stubborn: the same, but ignores stop signals; odd: answers wrongly; mortal: ends; mute:
 	// sends nothing.
@@ -46,7 +45,6 @@ const (
 	mute      = "mute"
 )
 
-// aMinute is a limit that no server here reaches.
 const aMinute = time.Minute
 
 func TestMain(m *testing.M) {
@@ -96,7 +94,6 @@ func serveProfiled(asked string) {
 	select {} // It is ended from outside.
 }
 
-// somewhere returns a free address on this machine.
 func somewhere(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -141,7 +138,6 @@ done
 exec "$@"
 `
 
-// loader fakes the toolbox's loader, which starts strace.
 const loader = `#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 cp RECORDED/testdata/strace/planted.txt "$2"
@@ -182,7 +178,6 @@ func monitoring(t *testing.T, tool, fails profiler.Tool) monitored {
 	return m
 }
 
-// profile runs the monitor's task on a server within a limit.
 func (m monitored) profile(t *testing.T, limit time.Duration, target string, argv ...string) (record.Profiled, []string) {
 	t.Helper()
 	m.config.Task = m.task
@@ -226,7 +221,6 @@ func TestAServerThatSpeaksTLSIsProfiled(t *testing.T) {
 	}
 }
 
-// told summarizes a launch's requests and end.
 type told struct {
 	Asked, Wrong, Right int64
 	Code                int

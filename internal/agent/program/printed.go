@@ -28,7 +28,6 @@ func (c *Collector) output() (text []byte, cut string, err error) {
 	return text, cut, nil
 }
 
-// printed returns the beginning of a file and its full size.
 func printed(path string) (text []byte, size int64, err error) {
 	info, err := os.Lstat(path)
 	switch {

@@ -21,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// Names of roles: the first argument of an agent.
 const (
 	generator = "generate"
 	observer  = "observe"
@@ -39,7 +38,6 @@ const defaultDir = "/var/lib/loadstone"
 
 // Role is an agent's role.
 type Role struct {
-	// Dir holds the agent's files.
 	Dir string
 
 	name         string
@@ -53,7 +51,6 @@ type Role struct {
 	replies      *[]record.Reply
 	profile      func() record.Profile
 	dependencies []string
-	// stopSignal and startSeconds apply to a server that the agent starts.
 	stopSignal   string
 	startSeconds int
 }

@@ -11,7 +11,6 @@ import (
 // Largest bounds every parsed number, so that products of two cannot overflow.
 const Largest = 1e15
 
-// quoted bounds an error's quote, in bytes.
 const quoted = 40
 
 // ErrNumber means that a text is not an expected number.

@@ -26,7 +26,7 @@ func OrZero(q *Quantity) Quantity {
 	return *q
 }
 
-// Set parses a number like Parse. On error q is unchanged or zero.
+// Set parses a number like Parse. On error q is zero.
 func (q *Quantity) Set(text string, units Units) error {
 	read, err := Parse(text, units)
 	*q = read
@@ -39,7 +39,6 @@ type Units []struct {
 	factor float64
 }
 
-// Units that the tools print.
 var (
 	// Micros are durations, in microseconds.
 	Micros = Units{{"us", 1}, {"µs", 1}, {"ms", 1e3}, {"ns", 1e-3}, {"s", 1e6}, {"m", 60e6}, {"h", 3600e6}}
@@ -49,8 +48,7 @@ var (
 	DecimalBytes = Units{{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}}
 	// Thousands are shortened counts, as in wrk.
 	Thousands = Units{{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"", 1}}
-	// Plain is no unit.
-	Plain = Units{{"", 1}}
+	Plain     = Units{{"", 1}}
 )
 
 // Parse parses a number with a unit. Its rounding is half a unit of its last digit.

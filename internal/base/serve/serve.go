@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// patience bounds requests in flight at the end.
 const patience = 2 * time.Second
 
 // Until serves until ctx ends, then finishes requests in flight. Errors name what it serves.

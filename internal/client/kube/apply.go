@@ -77,7 +77,6 @@ func (a Applier) resume(ctx context.Context, there *v1alpha1.BenchmarkRun, asked
 	return nil
 }
 
-// remove deletes a conflicting run.
 func (a Applier) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	a.Note(fmt.Sprintf("benchmarkrun %s/%s is deleted first: waiting until its load has stopped", run.Namespace, run.Name))
 	ctx, cancel := context.WithTimeout(ctx, awayAtMost)
@@ -106,7 +105,6 @@ func Remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 	}
 }
 
-// notRemoved explains why waiting for a run's removal ended.
 func notRemoved(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return errors.New("the operator does not remove it: is it running? loadstone doctor finds out")

@@ -26,7 +26,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// connectDeadline bounds a cluster's first answer.
 const connectDeadline = 15 * time.Second
 
 // Installation is a Loadstone in a cluster, with its operator's store.
@@ -144,7 +143,6 @@ var (
 	ErrOtherVersion = errors.New("the cluster's Loadstone is of another version")
 )
 
-// unknownField matches a strict API server's message on an unknown field.
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
 // Explain turns an API server error into a sentence with a remedy. host may be empty. Other errors are returned unchanged.

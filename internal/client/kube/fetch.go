@@ -69,7 +69,6 @@ func write(folder string, files []report.File) (string, error) {
 	return first, nil
 }
 
-// getter reads objects.
 type getter interface {
 	Get(ctx context.Context, key, sha256 string) ([]byte, error)
 }

@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/download"
 )
 
-// shelf is a store in memory: bodies by key and wanted digest.
 type shelf map[string]string
 
 func (s shelf) Get(_ context.Context, key, sha256 string) ([]byte, error) {

@@ -15,13 +15,11 @@ import (
 type Flags struct {
 	overrides clientcmd.ConfigOverrides
 	file      string
-	// System is the namespace of the operator.
-	System string
+	System    string
 	// Note receives notices for the user; it may be nil.
 	Note func(string)
 }
 
-// namingFlags select a cluster or namespace.
 var namingFlags = []string{clientcmd.RecommendedConfigPathFlag, clientcmd.FlagContext, clientcmd.FlagNamespace, clientcmd.FlagAPIServer}
 
 // Bind adds kubectl's cluster flags except --cluster, which has another meaning here. Help lists those with a description.
@@ -93,7 +91,6 @@ func (k *Flags) Config() (*rest.Config, error) {
 // ErrNoCluster means that this machine has no cluster configured.
 var ErrNoCluster = errors.New("no kubeconfig names a cluster: set KUBECONFIG, or give --kubeconfig FILE")
 
-// explain adds a remedy to a kubeconfig error.
 func (k *Flags) explain(err error) error {
 	switch {
 	case clientcmd.IsEmptyConfig(err):

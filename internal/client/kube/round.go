@@ -199,7 +199,6 @@ func (r *RoundRequest) displaced(s *v1alpha1.BenchmarkSuite) bool {
 	return webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID != r.token
 }
 
-// lost explains why the outcome of a finished request is unknown.
 func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
 	switch {
 	case r.gives && r.displaced(s):
@@ -221,7 +220,6 @@ func valuesOf(s *v1alpha1.BenchmarkSuite, round int32) []v1alpha1.ParameterValue
 	return s.Status.Current.Parameters
 }
 
-// endOf returns an ended round, or nil.
 func endOf(s *v1alpha1.BenchmarkSuite, round int32) *v1alpha1.SuiteRound {
 	if round == 0 || s.Status.Current.Round == round {
 		return nil
@@ -237,7 +235,6 @@ func (r *RoundRequest) standing(s *v1alpha1.BenchmarkSuite, round int32) string 
 	return standing(s, round)
 }
 
-// standing describes the progress of a round, or of the suite if there is none.
 func standing(s *v1alpha1.BenchmarkSuite, round int32) string {
 	if round > 0 {
 		return fmt.Sprintf("round %d goes on, %s of its runs have ended", round, cmp.Or(s.Status.Current.Progress, "none"))

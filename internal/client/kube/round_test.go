@@ -23,13 +23,11 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// played is a suite on a cluster with scripted events before each read.
 type played struct {
 	t     *testing.T
 	suite v1alpha1.BenchmarkSuite
 	runs  []v1alpha1.BenchmarkRun
-	// away is the API server's error, or nil.
-	away error
+	away  error
 }
 
 func (p *played) begins(round int32, token string) {
@@ -219,7 +217,6 @@ func TestTheChangePointsOfARoundAreWaitedFor(t *testing.T) {
 	}
 }
 
-// checkout is a suite that can be planned, with one parameter.
 func checkout() *v1alpha1.BenchmarkSuite {
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}
 	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: "shop/checkout:main", Pattern: "shop/checkout:.*"}}

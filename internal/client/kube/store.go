@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// storeConfig reads the store's configuration from the operator's Deployment and its Secret.
 func storeConfig(ctx context.Context, c client.Client, d *appsv1.Deployment) (artifact.Config, error) {
 	container := d.Spec.Template.Spec.Containers[0]
 	s3, err := storeArgs(container.Args)
@@ -88,7 +87,6 @@ func fromVolume(ctx context.Context, c client.Client, d *appsv1.Deployment, file
 	return "", fmt.Errorf("the operator mounts no ConfigMap or Secret for %s", file)
 }
 
-// keyAt returns the key mounted under a file name.
 func keyAt(items []corev1.KeyToPath, name string) string {
 	if item := util.First(items, func(i *corev1.KeyToPath) bool { return i.Path == name }); item != nil {
 		return item.Key
@@ -96,7 +94,6 @@ func keyAt(items []corev1.KeyToPath, name string) string {
 	return name
 }
 
-// storeArgs parses the store's flags like the operator, and ignores others.
 func storeArgs(args []string) (artifact.Config, error) {
 	var s3 artifact.Config
 	f := flag.NewFlagSet("operator", flag.ContinueOnError)
@@ -129,7 +126,6 @@ func ofFlags(f *flag.FlagSet, args []string) []string {
 	return out
 }
 
-// fromSecret reads an environment variable that comes from a Secret.
 func fromSecret(ctx context.Context, c client.Client, namespace string, env []corev1.EnvVar, name string) (string, error) {
 	for _, e := range env {
 		if e.Name != name || e.ValueFrom == nil || e.ValueFrom.SecretKeyRef == nil {

@@ -100,7 +100,6 @@ func variable(name, secret, key string) corev1.EnvVar {
 	}}
 }
 
-// operator is a Deployment as in the chart.
 func operator(args []string, env ...corev1.EnvVar) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "loadstone"}}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "operator", Args: args, Env: env}}

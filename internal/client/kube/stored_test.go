@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// bucket is an installation with its own bucket.
 func bucket(t *testing.T) *Installation {
 	t.Helper()
 	s := testbed.Store(t)

@@ -78,7 +78,6 @@ func TestWhatIsReadOfTheRunsOfARound(t *testing.T) {
 	}
 }
 
-// An abandoned pipeline must not show the previous round's tests.
 func TestTheReportOfAnEarlierRoundIsForgotten(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))

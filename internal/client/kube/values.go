@@ -83,7 +83,6 @@ func (v *values) trial(ctx context.Context, r *v1alpha1.BenchmarkRun, t *v1alpha
 	return artifact.LoadTrial(ctx, v.in, record.Artifact{Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256})
 }
 
-// table analyzes the trials read so far, like the operator's scan.
 func (v *values) table(ctx context.Context, r *v1alpha1.BenchmarkRun) (analysis.Table, error) {
 	ctx, cancel := context.WithTimeout(ctx, valuesWithin)
 	defer cancel()

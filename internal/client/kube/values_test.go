@@ -26,7 +26,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// followed is a run on a cluster whose operator serves its trials' files.
 type followed struct {
 	t     *testing.T
 	run   *v1alpha1.BenchmarkRun
@@ -114,7 +113,6 @@ func (f *followed) measure(d record.TrialData) {
 	}
 }
 
-// status changes the run's.
 func (f *followed) status(change func(*v1alpha1.BenchmarkRunStatus)) {
 	f.t.Helper()
 	change(&f.run.Status)
@@ -123,7 +121,6 @@ func (f *followed) status(change func(*v1alpha1.BenchmarkRunStatus)) {
 	}
 }
 
-// follow follows the run to its end, and calls after for each event.
 func (f *followed) follow(after func(progress.Event)) []progress.Event {
 	f.t.Helper()
 	var all []progress.Event

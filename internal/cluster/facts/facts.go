@@ -152,7 +152,6 @@ func KnownPlan(run *v1alpha1.BenchmarkRun) plan.Plan {
 	return p
 }
 
-// ofRound reports whether a suite created a run.
 func ofRound(run *v1alpha1.BenchmarkRun) bool {
 	owner := metav1.GetControllerOf(run)
 	return owner != nil && owner.Kind == "BenchmarkSuite" && owner.APIVersion == v1alpha1.GroupVersion.String()
@@ -324,7 +323,6 @@ func WithoutEngine(a conduct.Absence, run *v1alpha1.BenchmarkRun, now time.Time)
 	return a
 }
 
-// engineDownSince returns since when a run has waited for Argo, or zero.
 func engineDownSince(run *v1alpha1.BenchmarkRun) time.Time {
 	if run.Status.WaitingSince == nil || reasonOf(run) != v1alpha1.ReasonWorkflowEngineDown {
 		return time.Time{}

@@ -21,8 +21,7 @@ type Sight struct {
 	Run    *v1alpha1.BenchmarkRun
 	Plan   plan.Plan
 	Trials []v1alpha1.Trial
-	// Now is the time of the snapshot.
-	Now time.Time
+	Now    time.Time
 	// Codes are causes of disturbed cells, by block, if the results were read.
 	Codes map[int32][]string
 }
@@ -117,7 +116,6 @@ func cells(t *v1alpha1.Trial, seen conduct.Trial, now time.Time) string {
 	return Progress(max(told, done), all)
 }
 
-// repeats counts begun repeat blocks.
 func repeats(s Sight) int32 {
 	var n int32
 	for _, t := range s.Trials {

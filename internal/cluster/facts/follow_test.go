@@ -21,7 +21,6 @@ import (
 
 var now = metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
-// run was created some minutes after noon.
 func run(name string, minutes int, status metav1.ConditionStatus, reason, message string) v1alpha1.BenchmarkRun {
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "bench", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(now.Add(time.Duration(minutes) * time.Minute)),
@@ -165,7 +164,6 @@ func TestProgramsAreCountedByTrial(t *testing.T) {
 	}
 }
 
-// celled is an otherwise unknown kind of work with two cells.
 type celled struct{ kindtest.Timings }
 
 func (celled) Type() record.WorkType { return "Celled" }

@@ -59,7 +59,6 @@ func since(run *v1alpha1.BenchmarkRun, absence conduct.Absence) time.Time {
 	return absence.Until
 }
 
-// reasonOf returns the reason in a run's summary from its last reconcile.
 func reasonOf(run *v1alpha1.BenchmarkRun) string {
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
 		return c.Reason

@@ -18,7 +18,6 @@ const Quickly = 3 * time.Second
 // Progress formats ended cells of all.
 func Progress(done, all int) string { return fmt.Sprintf("%d/%d", done, all) }
 
-// told parses the ended cells of a progress; 0 if empty.
 func told(progress string) (done int) {
 	_, _ = fmt.Sscanf(progress, "%d/", &done) // An empty one counts none.
 	return done

@@ -25,7 +25,6 @@ func Order(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	return open
 }
 
-// takeTurns is why a run waits for another.
 const takeTurns = "runs take turns, because two at a time would disturb each other"
 
 // Ahead says why later runs wait for a run; empty if it blocks none.
@@ -161,20 +160,17 @@ func HoldsUp(r *v1alpha1.BenchmarkRun) bool {
 	return r.Status.CompletionTime == nil && r.DeletionTimestamp.IsZero() && !measuredAll(r) && !awaitsNodes(r) && !Suspended(r)
 }
 
-// measuredAll reports whether all trials had ended when the status was written.
 func measuredAll(r *v1alpha1.BenchmarkRun) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
 	return c != nil && c.Status != metav1.ConditionUnknown
 }
 
-// awaitsNodes reports whether a queued run waits for unavailable nodes.
 func awaitsNodes(r *v1alpha1.BenchmarkRun) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionPlanned)
 	lacks := []string{v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonNotEnoughResources}
 	return r.Status.StartTime == nil && c != nil && c.Status == metav1.ConditionUnknown && slices.Contains(lacks, c.Reason)
 }
 
-// rank sorts a measuring run before waiting ones.
 func rank(r *v1alpha1.BenchmarkRun) int {
 	if r.Status.StartTime != nil {
 		return 0

@@ -37,7 +37,6 @@ func TestWhoseTurnItIs(t *testing.T) {
 	resumed := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = new(false) }
 	tests := map[string]struct {
 		runs []v1alpha1.BenchmarkRun
-		// want are the runs in order of turns.
 		want string
 	}{
 		"not that of one that waits for nodes":              {[]v1alpha1.BenchmarkRun{run("a", 1, noRoom), run("b", 2)}, "b"},

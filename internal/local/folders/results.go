@@ -20,7 +20,6 @@ import (
 // ErrNone means that a folder holds no complete run.
 var ErrNone = errors.New("no whole run")
 
-// none is an ErrNone in a sentence.
 type none string
 
 func (n none) Error() string        { return string(n) }
@@ -125,7 +124,6 @@ func verdict(folder string) string {
 	return said.Verdict
 }
 
-// newest returns the path of the newest report of a form, or empty.
 func newest(folder string, form int) string {
 	found, err := filepath.Glob(filepath.Join(folder, "reports", "*", report.FileNames()[form]))
 	if err != nil || len(found) == 0 {
@@ -134,7 +132,6 @@ func newest(folder string, form int) string {
 	return slices.MaxFunc(found, func(a, b string) int { return modified(a).Compare(modified(b)) })
 }
 
-// modified returns a file's modification time; zero if unknown.
 func modified(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {

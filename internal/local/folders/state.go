@@ -37,8 +37,7 @@ type State struct {
 	// Interim and Scan are the state of the run's analyses.
 	Interim conduct.Interim `json:"interim"`
 	Scan    conduct.Scan    `json:"scan"`
-	// Trials are those begun.
-	Trials []Trial `json:"trials,omitempty"`
+	Trials  []Trial         `json:"trials,omitempty"`
 	// Tries are attempts by trial name, including blocks that will be measured again.
 	Tries map[string]*Tries `json:"tries,omitempty"`
 	// Resumed is when and where the run was resumed.

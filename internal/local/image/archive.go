@@ -67,7 +67,6 @@ func extractLayout(path, dir string) (err error) {
 	}
 }
 
-// openLayout reads a layout's image for this machine.
 func openLayout(dir string) (*Image, error) {
 	index, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
@@ -80,7 +79,6 @@ func openLayout(dir string) (*Image, error) {
 	return described(found)
 }
 
-// maxIndexes bounds the nesting of image indexes.
 const maxIndexes = 4
 
 // imageOf returns an index's first image for this machine, or its only one.

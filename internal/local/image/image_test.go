@@ -103,7 +103,6 @@ func unpacked(t *testing.T, path string) (dir string, found *Image, err error) {
 	return dir, found, err
 }
 
-// content lists what lies below a root, without mount points.
 func content(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -308,7 +307,6 @@ func TestAnImageOfAnotherContentThanItsDigestIsRefused(t *testing.T) {
 	}
 }
 
-// swapped is an image whose only layer has another one's content.
 type swapped struct {
 	v1.Image
 	other v1.Layer
@@ -326,7 +324,6 @@ type swappedLayer struct {
 
 func (s swappedLayer) Uncompressed() (io.ReadCloser, error) { return s.other.Uncompressed() }
 
-// cut is an image with one layer fewer than its configuration lists.
 type cut struct{ v1.Image }
 
 func (c cut) Layers() ([]v1.Layer, error) {
@@ -334,7 +331,6 @@ func (c cut) Layers() ([]v1.Layer, error) {
 	return layers[1:], err
 }
 
-// turned is an image with reordered layers.
 type turned struct{ v1.Image }
 
 func (c turned) Layers() ([]v1.Layer, error) {

@@ -25,7 +25,6 @@ const (
 	opaque   = ".wh..wh..opq"
 )
 
-// limits bound the unpacking of an image.
 type limits struct{ bytes, entries int64 }
 
 var errTooLarge = errors.New("it holds more than Loadstone unpacks: measure it by spec.implementations[].command")
@@ -162,7 +161,6 @@ func (l *layer) remove(folder, name string, all bool) error {
 	return err
 }
 
-// chown sets an entry's owner, which only root can.
 func (l *layer) chown(at string, h *tar.Header) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -95,7 +95,6 @@ func described(source v1.Image) (*Image, error) {
 	return suited(source, digest.String())
 }
 
-// suited checks that an image is for this machine.
 func suited(source v1.Image, digest string) (*Image, error) {
 	config, err := source.ConfigFile()
 	if err != nil {

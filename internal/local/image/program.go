@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultPath is PATH for images that set none.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // Process says how to start an unpacked image's program.
@@ -108,7 +107,6 @@ func (t tree) user(text string) (uid, gid int, err error) {
 	return uid, gid, nil
 }
 
-// maxAccounts bounds the files of users and groups.
 const maxAccounts = 1 << 20
 
 // entry returns the line for a name or number in passwd or group; nil if there is none.
@@ -134,7 +132,6 @@ func (t tree) entry(file, key string) []string {
 	return nil
 }
 
-// maxCapability exceeds every capability number.
 const maxCapability = 63
 
 // dropPrivileges drops all capabilities except CAP_NET_BIND_SERVICE for this thread and its program, and switches to their user.

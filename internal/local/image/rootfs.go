@@ -14,7 +14,6 @@ import (
 
 // Root is a root file system, and the process to start in it.
 type Root struct {
-	// Dir is where the image was unpacked.
 	Dir     string  `json:"dir"`
 	Process Process `json:"process"`
 	// Exchange is a host folder that the process sees as /.loadstone; empty for none.
@@ -77,7 +76,6 @@ func (r Root) Exec() error {
 	return nil
 }
 
-// pivot detaches the machine's root file system.
 func (r Root) pivot() error {
 	err := os.Chdir(r.Dir)
 	if err == nil {
@@ -95,7 +93,6 @@ func (r Root) pivot() error {
 	return nil
 }
 
-// bind mounts a host file or folder in the root file system.
 func (r Root) bind(from, to string, flags uintptr) error {
 	target := filepath.Join(r.Dir, to)
 	if err := unix.Mount(from, target, "", unix.MS_BIND|flags, ""); err != nil {
@@ -116,7 +113,6 @@ func (r Root) show(name string) error {
 	return nil
 }
 
-// temporary mounts an in-memory folder.
 func (r Root) temporary(at, options string) error {
 	if err := unix.Mount("tmpfs", filepath.Join(r.Dir, at), "tmpfs", unix.MS_NOSUID, options); err != nil {
 		return fmt.Errorf("making /%s in the image: %w", at, err)
@@ -151,7 +147,6 @@ func (r Root) mount() error {
 	return r.devices()
 }
 
-// devices mounts the standard devices.
 func (r Root) devices() error {
 	for _, name := range []string{"null", "zero", "full", "random", "urandom"} {
 		target := filepath.Join("dev", name)

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// nobody is an unprivileged user.
 const nobody = 65534
 
 // TestMain lets the test binary start others in namespaces, or enter a root file system.
@@ -46,7 +45,6 @@ func help(what, text string) error {
 	return r.Exec()
 }
 
-// probed makes a root file system with only the probe, readable by every user.
 func probed(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "loadstone-rootfs-*") //nolint:usetesting // The folder of a test can be entered by nobody else.

@@ -19,7 +19,6 @@ const (
 	maxSaid     = 200
 )
 
-// exporters are commands of container tools that export a stored image to an archive.
 func exporters(reference, archive string) [][]string {
 	return [][]string{
 		{"docker", "save", "--output", archive, reference},
@@ -62,7 +61,6 @@ func runTool(ctx context.Context, path string, args []string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// lastOf returns a tool's last line, or its error if it printed nothing.
 func lastOf(said []byte, err error) string {
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 	last := lines[len(lines)-1]

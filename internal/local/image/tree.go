@@ -10,10 +10,8 @@ import (
 	"strings"
 )
 
-// maxLinks bounds the symbolic links of a name, as in the kernel.
 const maxLinks = 40
 
-// tree is the root folder of unpacked layers.
 type tree struct{ *os.Root }
 
 // resolve returns a name's path below the root, with links in its folders resolved, but not its last part. Absolute links and ".." stay below

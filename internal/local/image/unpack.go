@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// most bounds the unpacking of an image.
 var most = limits{bytes: 16 << 30, entries: 1 << 20}
 
 // Paths in a root file system over which this machine's are mounted.
@@ -52,7 +51,6 @@ func (i *Image) unpack(ctx context.Context, cache string, bound limits) (string,
 	return dir, nil
 }
 
-// fill unpacks all layers, and makes the mount points.
 func (i *Image) fill(ctx context.Context, dir string, left limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

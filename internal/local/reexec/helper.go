@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/launch"
 )
 
-// Internal commands with which a run starts this program again.
 const (
 	AgentCommand   = "local-agent"
 	KeeperCommand  = "local-keeper"
@@ -72,7 +71,6 @@ func CPUList(cpus []int) string {
 	return strings.Join(texts, ",")
 }
 
-// usageError is the error of a helper started by hand.
 func usageError(command string) error {
 	return fmt.Errorf("%s is a part of loadstone run, and no command of its own", command)
 }

@@ -23,8 +23,7 @@ import (
 
 const (
 	// termLimit bounds an implementation's end after a stop signal; then it is killed.
-	termLimit = time.Second
-	// sweepPause is the pause between checks for leftover processes.
+	termLimit  = time.Second
 	sweepPause = 5 * time.Millisecond
 )
 
@@ -33,11 +32,9 @@ type Note struct {
 	// PID is the implementation's; 0 if it was not started.
 	PID int `json:"pid,omitempty"`
 	// Failed says why it was not started.
-	Failed string `json:"failed,omitempty"`
-	// Exited is how it has ended.
-	Exited *keeperExit `json:"exited,omitempty"`
-	// OutOfMemory is true if its memory limit ended it.
-	OutOfMemory bool `json:"outOfMemory,omitempty"`
+	Failed      string      `json:"failed,omitempty"`
+	Exited      *keeperExit `json:"exited,omitempty"`
+	OutOfMemory bool        `json:"outOfMemory,omitempty"`
 }
 
 type keeperExit struct {

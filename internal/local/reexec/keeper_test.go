@@ -19,11 +19,10 @@ import (
 )
 
 type kept struct {
-	cmd    *exec.Cmd
-	in     io.Closer
-	notes  *json.Decoder
-	errors bytes.Buffer
-	// dir is the kept program's working directory; log is its output.
+	cmd      *exec.Cmd
+	in       io.Closer
+	notes    *json.Decoder
+	errors   bytes.Buffer
 	dir, log string
 }
 
@@ -60,7 +59,6 @@ func (k *kept) note(t *testing.T) Note {
 	return n
 }
 
-// end closes a keeper's pipe and requires it to exit without error.
 func (k *kept) end(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(k.in.Close(), k.cmd.Wait()); err != nil {
@@ -68,7 +66,6 @@ func (k *kept) end(t *testing.T) {
 	}
 }
 
-// written waits for a whole line in a file of the kept program's folder.
 func (k *kept) written(t *testing.T, name string) string {
 	t.Helper()
 	var line string

@@ -29,10 +29,9 @@ const (
 // Process is this program again, as an agent or keeper, until its standard input ends.
 type Process struct {
 	// In is its standard input, Out the reading end of its standard output.
-	Cmd *exec.Cmd
-	In  io.WriteCloser
-	Out *os.File
-	// ended is closed when the process has ended.
+	Cmd   *exec.Cmd
+	In    io.WriteCloser
+	Out   *os.File
 	ended chan struct{}
 }
 
@@ -132,7 +131,6 @@ func statusOf(err error) int {
 	return 0
 }
 
-// groupFlag is a cgroup in a helper's arguments; nil if absent.
 type groupFlag struct{ *cgroup.Group }
 
 // String implements flag.Value.

@@ -8,7 +8,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// maxCount bounds a cost, so that sums cannot overflow.
 const maxCount = 1 << 60
 
 func (p *parser) cost(line string) error {

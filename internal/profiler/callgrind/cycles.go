@@ -25,7 +25,6 @@ func (p *Profile) share() {
 	}
 }
 
-// padded returns a cost with a count for each event.
 func (p *Profile) padded(c Cost) Cost {
 	if len(c) == len(p.Events) {
 		return c
@@ -94,7 +93,6 @@ func (t *tarjan) meet(v int) {
 	t.open = append(t.open, v)
 }
 
-// close makes a group of a node and those visited after it.
 func (t *tarjan) close(v int) {
 	for {
 		w := t.open[len(t.open)-1]

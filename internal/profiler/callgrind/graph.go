@@ -36,7 +36,6 @@ func (f Frame) Self() int64 {
 }
 
 const (
-	// maxDepth bounds a stack.
 	maxDepth = 96
 	// leastShare is the share of the total below which a function is not drawn.
 	leastShare = 1.0 / 2000
@@ -115,7 +114,6 @@ func (b *builder) roots() []int {
 	return roots
 }
 
-// frame is a function with a share of its cost on one stack.
 func (b *builder) frame(function int, cost float64, depth int) Frame {
 	f := b.profile.Functions[function]
 	out := Frame{Name: f.Name, Object: f.Object, Cost: int64(math.Round(cost))}

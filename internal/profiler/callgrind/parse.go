@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Limits of a parsed profile.
 const (
 	// MaxFunctions bounds functions, and names of objects and files.
 	MaxFunctions = 200_000
@@ -53,10 +52,8 @@ type parser struct {
 	totals                           bool
 }
 
-// key identifies a function.
 type key struct{ object, file, name string }
 
-// place is a line within a function.
 type place struct {
 	function int
 	file     string
@@ -89,7 +86,6 @@ func (p *parser) read() error {
 	return p.check()
 }
 
-// check compares the total with the functions.
 func (p *parser) check() error {
 	for event, name := range p.profile.Events {
 		var sum int64
@@ -215,7 +211,6 @@ func known(name string) string {
 	return name
 }
 
-// names are the file's numbered names.
 type names map[string]string
 
 // read reads "(NUMBER) NAME", "(NUMBER)", or a name.

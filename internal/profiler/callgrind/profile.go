@@ -9,9 +9,8 @@ import (
 type Profile struct {
 	Command string `json:"command,omitempty"`
 	// Events name the counts of every Cost, in order.
-	Events []string `json:"events"`
-	Total  Cost     `json:"total"`
-	// Functions are in file order.
+	Events    []string   `json:"events"`
+	Total     Cost       `json:"total"`
 	Functions []Function `json:"functions"`
 	Calls     []Call     `json:"calls,omitempty"`
 	// Lines are own costs by line, inlined code included.

@@ -11,13 +11,10 @@ import (
 )
 
 const (
-	// row is a box's height with its gap, in pixels.
-	row = 18
-	box = row - 1
-	// labelShare is the minimum share of a box with a name.
+	row        = 18
+	box        = row - 1
 	labelShare = 0.015
-	// colours is the number of colors in the report's style sheet.
-	colours = 8
+	colours    = 8
 )
 
 //go:embed svg.gohtml
@@ -34,7 +31,6 @@ type drawing struct {
 	Boxes  []placed
 }
 
-// placed is one box.
 type placed struct {
 	X, W, Class, Label, Title string
 	Y                         int
@@ -53,7 +49,6 @@ func (g Graph) SVG(w io.Writer, title string) error {
 	return nil
 }
 
-// place adds a frame's box, which begins at a cost, and those above it.
 func (g Graph) place(d *drawing, classes map[string]string, f Frame, from int64, level int) {
 	whole := float64(max(g.Root.Cost, 1))
 	share := float64(f.Cost) / whole
@@ -72,7 +67,6 @@ func (g Graph) place(d *drawing, classes map[string]string, f Frame, from int64,
 	}
 }
 
-// classes gives each object a class, by descending own cost.
 func classes(root Frame) map[string]string {
 	cost := map[string]int64{}
 	var walk func(Frame)
@@ -106,7 +100,6 @@ func deepest(f Frame) int {
 
 func percentage(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" }
 
-// grouped prints a number with thousands separators.
 func grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

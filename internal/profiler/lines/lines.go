@@ -29,8 +29,7 @@ const (
 	MaxLine = 64 << 10
 	// MaxLines bounds a file.
 	MaxLines = 4_000_000
-	// quoted bounds an error's quote, in bytes.
-	quoted = 60
+	quoted   = 60
 )
 
 // Reader reads a file line by line.

@@ -12,7 +12,6 @@ type Branch struct {
 	Node
 	// Depth is 0 for the allocator's caller, and increases with each caller.
 	Depth int
-	// Share is the share of the whole tree.
 	Share float64
 	// Cut counts the omitted places of this line; 0 for a shown place. Full: they may be of any size, since the limit of lines was reached.
 	Cut  int

@@ -10,16 +10,14 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Limits of a parsed file.
 const (
 	// MaxSnapshots bounds the snapshots: massif takes 100 by default.
 	MaxSnapshots = 1000
 	// MaxDepth bounds a tree: massif's default is 30.
 	MaxDepth    = 200
 	maxChildren = 10_000
-	// maxBytes bounds a size, so that sums cannot overflow.
-	maxBytes = 1 << 60
-	maxText  = 4096
+	maxBytes    = 1 << 60
+	maxText     = 4096
 
 	separator = "#-----------"
 )

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Limits of a parsed file.
 const (
 	// MaxBytes bounds the file.
 	MaxBytes = 256 << 20
@@ -21,8 +20,7 @@ const (
 	// maxFrames is valgrind's own bound of a stack.
 	maxFrames = 500
 	maxText   = 4096
-	// maxTotal bounds a count, so that sums cannot overflow.
-	maxTotal = 1 << 48
+	maxTotal  = 1 << 48
 )
 
 type state struct {
@@ -72,7 +70,6 @@ func (s *state) read(d *xml.Decoder) error {
 
 const quoted = 60
 
-// ended says what a truncated file lacks.
 func (s *state) ended(err error, offset int64) error {
 	var syntax *xml.SyntaxError
 	switch {
@@ -86,7 +83,6 @@ func (s *state) ended(err error, offset int64) error {
 	return err
 }
 
-// missing says what a truncated file lacks.
 func (s *state) missing() string {
 	if s.result.Finished {
 		return "the end of the program is there, and the counts of errors or some of the leaks are missing"
@@ -134,7 +130,6 @@ func (s *state) tool(d *xml.Decoder, t xml.StartElement) error {
 	return nil
 }
 
-// preamble finds valgrind's version.
 func (s *state) preamble(d *xml.Decoder, t xml.StartElement) error {
 	var p struct {
 		Lines []string `xml:"line"`

@@ -55,7 +55,6 @@ func TestThePlantedFaultsAreFoundAtTheirLines(t *testing.T) {
 	checkSite(t, "the leak", l.Stack, "answer", "char *body = malloc(BODY_BYTES);")
 }
 
-// checkSite checks the line of a stack's innermost frame in the program itself.
 func checkSite(t *testing.T, what string, stack []memcheck.Frame, function string, want ...string) {
 	t.Helper()
 	source, err := os.ReadFile("../../../hack/profile/planted.c")

@@ -65,9 +65,8 @@ type Frame struct {
 	Address  string `json:"address,omitempty"`
 	Object   string `json:"object,omitempty"`
 	Function string `json:"function,omitempty"`
-	// File is the source path, and Line its line from 1.
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
 }
 
 // Site returns the innermost frame of the program itself: not memcheck's replacements, and with a line if any has one.

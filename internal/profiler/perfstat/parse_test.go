@@ -79,7 +79,6 @@ func TestBadFilesOfPerf(t *testing.T) {
 	}
 }
 
-// Lines before a truncated line are kept.
 func TestWhatWasWrittenBeforeHalfALineIsKept(t *testing.T) {
 	counters, err := perfstat.Parse(strings.NewReader("57,,page-faults,0,100.00,,\n1841226,,instru"))
 	if err == nil || len(counters) != 1 || *counters[0].Value != 57 {

@@ -71,7 +71,6 @@ func (f *Folder) Put(_ context.Context, key, _ string, body []byte) (a record.Ar
 	return a, nil
 }
 
-// write writes a body to a new temporary file, and returns its path.
 func (f *Folder) write(place string, body []byte) (string, error) {
 	file, err := os.CreateTemp(filepath.Dir(place), ".loadstone-*")
 	if err != nil {
@@ -85,7 +84,6 @@ func (f *Folder) write(place string, body []byte) (string, error) {
 	return file.Name(), nil
 }
 
-// same checks that an existing object has the wanted content.
 func (f *Folder) same(a record.Artifact) error {
 	body, err := os.ReadFile(f.URI(a.Key))
 	if err != nil {
@@ -152,7 +150,6 @@ func (f *Folder) LoadTrials(ctx context.Context, m record.RunManifest) (record.R
 	return loadTrials(ctx, f, m)
 }
 
-// explain turns the system's errors into those of a store.
 func (f *Folder) explain(doing, key string, err error) error {
 	var kind error
 	switch {
@@ -168,7 +165,6 @@ func (f *Folder) explain(doing, key string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, f.URI(key), kind)
 }
 
-// newestFirst orders objects for List.
 func newestFirst(a, b Object) int {
 	return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(b.Key, a.Key))
 }

@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// names lists everything in a folder, even what List omits.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

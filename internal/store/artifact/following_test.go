@@ -8,7 +8,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// storedProfile stores a trial after the blocks, and returns its entry for the run's manifest.
 func storedProfile(t *testing.T, f *Folder, line record.PlannedTrial, result any) record.TrialEntry {
 	t.Helper()
 	a, err := f.PutJSON(t.Context(), line.Name+"/server-0/result.json", result)

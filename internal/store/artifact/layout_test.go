@@ -120,8 +120,7 @@ func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
 			}
 		}
 		for name, tc := range map[string]struct {
-			key func(record.RunData) string
-			// gone: the object was deleted; otherwise its content changed.
+			key  func(record.RunData) string
 			gone bool
 		}{
 			"its manifest is another":                {key: manifest},
@@ -187,7 +186,6 @@ func TestBucketCopiedToAnotherStoreIsReadAndWritten(t *testing.T) {
 	}
 }
 
-// spoil deletes or changes an object behind Loadstone's back.
 func spoil(t *testing.T, at testbed.ObjectStore, bucket, key string, gone bool) {
 	t.Helper()
 	c := at.Client(t)

@@ -28,15 +28,12 @@ type Reader interface {
 // Writer writes objects once. Rewriting the same content succeeds; other content is ErrExists.
 type Writer interface {
 	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
-	// PutJSON writes a value as JSON.
 	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
 }
 
 // Runs reads stored runs.
 type Runs interface {
-	// Load is the function of that name.
 	Load(ctx context.Context, runPrefix string) (record.RunData, error)
-	// Get reads an object and, unless sha is empty, checks its SHA-256.
 	Get(ctx context.Context, key, sha string) ([]byte, error)
 	// List lists the objects directly in a folder, newest first.
 	List(ctx context.Context, folder string) ([]Object, error)
@@ -212,7 +209,6 @@ func describe(key string, body []byte) record.Artifact {
 	return record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
 }
 
-// otherContent is ErrExists for an object with other content.
 func otherContent(uri string, there, want record.Artifact) error {
 	return fmt.Errorf("%w: %s holds %d bytes with SHA-256 %s, not %d bytes with %s", ErrExists, uri, there.Bytes, there.SHA256, want.Bytes, want.SHA256)
 }

@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// Bodies as stores and proxies send them.
 const (
 	bodyS3 = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message><Key>a</Key><RequestId>4442587FB7D0A2F9</RequestId><HostId>h</HostId></Error>`
@@ -28,10 +27,9 @@ const (
 func TestWhatAProxyAnswersByItselfIsNotTheStoresWord(t *testing.T) {
 	numbered := map[string]string{"X-Amz-Request-Id": "4442587FB7D0A2F9"}
 	for name, tc := range map[string]struct {
-		status  int
-		body    string
-		headers map[string]string
-		// reading and lookingUp are the errors of a GET, and of a HEAD, which has no body.
+		status             int
+		body               string
+		headers            map[string]string
 		reading, lookingUp error
 	}{
 		"S3 has no such object":          {404, bodyS3, numbered, artifact.ErrNotFound, artifact.ErrNotFound},

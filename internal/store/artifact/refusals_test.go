@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// storedTrial stores a trial's manifest and returns a run's manifest that names it.
 func storedTrial(t *testing.T, store *artifact.Store, trial any) record.RunManifest {
 	t.Helper()
 	a, err := store.PutJSON(t.Context(), "trial/manifest.json", trial)
@@ -38,8 +37,7 @@ func TestATrialThatIsNotWhatATrialIsIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change  func(*record.TrialManifest)
 		refused bool
-		// says are required parts of the error.
-		says []string
+		says    []string
 	}{
 		"one server":                            {change: servers("go")},
 		"two servers":                           {change: servers("go", "epoll")},
@@ -102,7 +100,6 @@ func TestAManifestThatIsNoManifestIsAnError(t *testing.T) {
 // A manifest of another version is reported as such, whatever its fields.
 func TestAManifestOfAnotherVersionIsCalledSo(t *testing.T) {
 	const (
-		// firstRun and firstTrial are what the first version stored.
 		firstRun = `{"schema": "loadstone.dev/run-manifest/v1", "run": {"namespace": "bench", "name": "quick", "uid": "run-uid-1234", "planHash": "eaf8"},
 			"spec": {"implementations": null, "loads": null, "blocks": 2}, "notes": ["a note of the plan"], "seed": 7, "blocks": 2,
 			"nodes": [{"role": "server", "node": "n1"}], "scripts": [{"load": "sweep", "role": "", "name": "", "key": "", "bytes": 0, "sha256": ""}],

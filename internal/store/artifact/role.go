@@ -26,7 +26,6 @@ const (
 // roleDeadline bounds getting credentials: an operation's context may have no deadline.
 const roleDeadline = 15 * time.Second
 
-// opener returns the source of the store's credentials.
 func (c Config) opener() (*credentials.Credentials, error) {
 	if !c.ByRole || c.AccessKey != "" {
 		return credentials.NewStaticV4(c.AccessKey, c.SecretKey, c.SessionToken), nil
@@ -85,7 +84,6 @@ func (r *role) RetrieveWithCredContext(cc *credentials.CredContext) (credentials
 // Retrieve implements credentials.Provider.
 func (r *role) Retrieve() (credentials.Value, error) { return r.RetrieveWithCredContext(nil) }
 
-// giver describes the source of credentials.
 func (r *role) giver() string {
 	switch {
 	case os.Getenv(TokenFileVariable) != "":
@@ -97,7 +95,6 @@ func (r *role) giver() string {
 	}
 }
 
-// roleError means that no credentials were given.
 type roleError struct {
 	giver string
 	// status is the answer's; 0 without one.

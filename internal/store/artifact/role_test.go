@@ -34,12 +34,10 @@ import (
 
 const (
 	patience = 2 * time.Minute
-	// token is the kubelet's for the operator; roleName is the requested role.
 	token    = "eyJhbGciOiJSUzI1NiJ9.of-the-test"
 	roleName = "arn:aws:iam::123456789012:role/loadstone"
 )
 
-// given sets the environment that a cluster gives a service account with a role.
 func given(t *testing.T, token string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
@@ -97,7 +95,6 @@ func sts(t *testing.T, store testbed.ObjectStore, policy string, life time.Durat
 	return server.URL, asked
 }
 
-// documented is the installation page's policy for a bucket.
 func documented(t *testing.T, bucket string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/installation.md")
@@ -111,7 +108,6 @@ func documented(t *testing.T, bucket string) string {
 	return strings.ReplaceAll(string(m[1]), "arn:aws:s3:::loadstone", "arn:aws:s3:::"+bucket)
 }
 
-// byRole is a bucket with settings for an STS role.
 func byRole(t *testing.T, policy func(t *testing.T, bucket string) string, life time.Duration) (artifact.Config, *atomic.Int32) {
 	t.Helper()
 	given(t, token)
@@ -246,10 +242,9 @@ func TestTroubleOfAnSTSIsNotTheRoles(t *testing.T) {
 	const said = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>no</Message></Error></ErrorResponse>`
 	_, private := testbed.Certificate(t, time.Now().Add(time.Hour))
 	for name, tc := range map[string]struct {
-		status int
-		body   string
-		pair   map[string]string
-		// want is nil if the text is enough.
+		status   int
+		body     string
+		pair     map[string]string
 		want     error
 		terminal bool
 		says     string
@@ -303,7 +298,6 @@ func TestAnSTSWhoseCertificateHasExpired(t *testing.T) {
 	}
 }
 
-// speak starts a server, with TLS if it has a certificate.
 func speak(t *testing.T, server *httptest.Server, pair map[string]string) {
 	t.Helper()
 	if pair == nil {
@@ -355,7 +349,6 @@ func TestARoleByTheTokensThatMinIOBelieves(t *testing.T) {
 	}
 }
 
-// issuer serves the key that verifies tokens.
 func issuer(t *testing.T, key *rsa.PublicKey) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -42,7 +42,6 @@ type Config struct {
 	STS string
 }
 
-// Environment variables with the store's key.
 const (
 	AccessKeyVariable = "S3_ACCESS_KEY"
 	SecretKeyVariable = "S3_SECRET_KEY"
@@ -171,7 +170,6 @@ func (s *Store) CheckWriteOnce(ctx context.Context, key, contentType string, bod
 	return err
 }
 
-// putNew writes an object unless it exists.
 func (s *Store) putNew(ctx context.Context, key, contentType string, body []byte) (written bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, putDeadline)
 	defer cancel()

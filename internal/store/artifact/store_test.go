@@ -82,7 +82,6 @@ func TestAnEmptyObjectAndALargeOneAreObjectsLikeOthers(t *testing.T) {
 	})
 }
 
-// put sends a body to a signed address, as an agent does.
 func put(t *testing.T, url string, headers map[string]string, body string) (status int, answer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader(body))
@@ -104,7 +103,6 @@ func put(t *testing.T, url string, headers map[string]string, body string) (stat
 	return resp.StatusCode, string(said)
 }
 
-// refused are stores' answers to a request that differs from its signature.
 var refused = []int{http.StatusBadRequest, http.StatusForbidden}
 
 func TestADestinationTakesOneObjectWithTheAnnouncedContent(t *testing.T) {

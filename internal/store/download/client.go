@@ -25,7 +25,6 @@ var ErrRefused = errors.New("the operator hands nothing out")
 type Client struct {
 	http *http.Client
 	base *url.URL
-	// most bounds a file, in bytes.
 	most int64
 }
 

@@ -22,7 +22,6 @@ import (
 	"loadstone.dev/loadstone/internal/ui/server"
 )
 
-// inFrame matches a page's report frame.
 var inFrame = regexp.MustCompile(`<iframe src="([^"]+)"`)
 
 // The chart's pages have no store credentials: the operator serves them by their account's token and rights.
@@ -89,7 +88,6 @@ func TestSharedPagesShowReportsByTheTokenOfTheirAccount(t *testing.T) {
 	}
 }
 
-// ofRound makes the run in namespace a part of a suite's first round.
 func ofRound(t *testing.T, admin client.Client) {
 	t.Helper()
 	text, err := os.ReadFile("../../../config/gitops/suite.yaml")

@@ -68,7 +68,6 @@ func TestThroughTheAPIServerATenantReadsTheirOwnRuns(t *testing.T) {
 	}
 }
 
-// ask sends a request directly to a server.
 func ask(t *testing.T, address, path, token string) (*http.Response, string) {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+path, nil)
@@ -203,7 +202,6 @@ func TestARunOfANamespaceThatIsNotLedIsSaid(t *testing.T) {
 	}
 }
 
-// lost is a client whose API server is unavailable.
 type lost struct{ client.Client }
 
 func (lost) Create(context.Context, client.Object, ...client.CreateOption) error {

@@ -89,7 +89,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// create creates an object that an earlier test may have left.
 func (w *world) create(o client.Object) {
 	w.t.Helper()
 	if err := w.c.Create(w.t.Context(), o); !apierrors.IsAlreadyExists(err) {
@@ -112,7 +111,6 @@ func (w *world) run(namespace string) {
 	w.runs[namespace], w.pages[namespace] = r, stored{page.Key, page.SHA256}
 }
 
-// start starts an operator behind a pod and the installation's Service.
 func (w *world) start(scheme *runtime.Scheme) {
 	w.t.Helper()
 	host := w.host()
@@ -216,7 +214,6 @@ func reported(t *testing.T) *world {
 	return w
 }
 
-// reader is an account that may only get the runs of namespace a.
 func (w *world) reader() *rest.Config {
 	w.t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "reader"}}

@@ -78,7 +78,6 @@ func requestArgs(cell record.Cell) []string {
 
 func bodyName(cell record.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".body" }
 
-// extent returns ab's duration and connections.
 func extent(cell record.Cell, purpose tool.Purpose) []string {
 	if purpose == tool.Probe {
 		return []string{"-c", "1", "-n", "1"}
@@ -91,7 +90,6 @@ func extent(cell record.Cell, purpose tool.Purpose) []string {
 	return []string{"-c", strconv.Itoa(int(cell.Connections)), "-t", strconv.Itoa(int(seconds)), "-n", strconv.FormatInt(Requests(seconds), 10)}
 }
 
-// output names the file with the percentiles.
 func output(cell record.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".csv" }
 
 // Files implements tool.Tool.

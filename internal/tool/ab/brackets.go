@@ -2,7 +2,6 @@ package ab
 
 import "loadstone.dev/loadstone/internal/tool"
 
-// percentiles is the number of ab's percentiles: 0 to 100.
 const percentiles = 101
 
 // rank returns the index of a percentile in sorted samples. ab rounds to the nearest index; for up to 50 samples the highest percentiles lie

@@ -57,7 +57,6 @@ func checkHandshakes(l tool.Load) *tool.Refusal {
 		Or("make it KeepAlive")
 }
 
-// checkHead refuses requests too large for ab's buffer.
 func checkHead(l tool.Load) *tool.Refusal {
 	for _, r := range l.Asked() {
 		size := len(r.Method) + len(r.Path)

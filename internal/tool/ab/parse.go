@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// What ab cannot tell.
 const (
 	unknownTimeouts = "ab counts no timeouts: a request that was never answered while others were is counted nowhere."
 	unknownLengths  = "ab does not tell an answer of another length than the first from a connection that closed before its answer was whole: both are counted as wrong bodies."

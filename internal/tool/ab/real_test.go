@@ -22,7 +22,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
-// root is the default request, as the plan fills it in.
 var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
 
 func needAb(t *testing.T) {
@@ -30,7 +29,6 @@ func needAb(t *testing.T) {
 	testbed.Programs(t, "ab")
 }
 
-// everyFifth answers every fifth request differently.
 func everyFifth(requests int64, other func(http.ResponseWriter)) func(http.ResponseWriter) {
 	if requests%5 == 0 {
 		return other
@@ -40,7 +38,6 @@ func everyFifth(requests int64, other func(http.ResponseWriter)) func(http.Respo
 
 func answer(w http.ResponseWriter) { _, _ = w.Write([]byte("helloworld")) }
 
-// hang does not answer; it ends when the client goes or the server closes.
 func hang(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
@@ -48,7 +45,6 @@ func hang(w http.ResponseWriter) {
 	}
 }
 
-// reset breaks the connection.
 func reset(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -162,7 +158,6 @@ func TestRealAbChoosesPercentilesAsBracketsBelieves(t *testing.T) {
 	}
 }
 
-// run returns ab's output as the agent stores it.
 func run(t *testing.T, args []string, cell record.Cell) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -174,7 +169,6 @@ func run(t *testing.T, args []string, cell record.Cell) []byte {
 			t.Fatal(err)
 		}
 	}
-	// ab's own output explains the error.
 	raw, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("running %v: %v\n%s", args, err, raw)

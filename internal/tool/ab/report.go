@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// report holds ab's counters of a completed, consistent run.
 type report struct {
 	connections, complete, failed, bytes int64
 	writes, otherStatus                  int64
@@ -20,13 +19,10 @@ type report struct {
 	// kept counts requests after which the connection was kept; keepAlive is whether ab asked for that.
 	kept      int64
 	keepAlive bool
-	// anyLength: answer lengths were not compared.
 	anyLength bool
-	// micros is the duration.
-	micros int64
+	micros    int64
 }
 
-// newReport takes the counters of a complete text.
 func newReport(t Text) (report, error) {
 	if len(t.Doubts) > 0 {
 		return report{}, fmt.Errorf("reading ab's line %s", t.Doubts[0])

@@ -31,8 +31,7 @@ const (
 	stepMicros = 1000
 	// anyLength is printed as document length if lengths are not compared.
 	anyLength = "Variable"
-	// said bounds quoted ab output, in bytes.
-	said = 200
+	said      = 200
 )
 
 // Failures explain ab's failed requests; one may count several times.
@@ -66,13 +65,11 @@ type Text struct {
 	Doubts []string
 }
 
-// reader parses a Text.
 type reader struct {
 	Text
 	host, port, path, scheme string
-	// fields are the names read so far.
-	fields  []string
-	latency tool.PrintedLatency
+	fields                   []string
+	latency                  tool.PrintedLatency
 }
 
 // Begins reports whether a trimmed line is ab's first.
@@ -146,7 +143,6 @@ func (r *reader) readPercentile(m []string) error {
 	return err
 }
 
-// readField reads a known field by its name.
 func (r *reader) readField(line, name, value string) error {
 	var err error
 	first, usual := strings.Fields(value)[0], countValue
@@ -184,7 +180,6 @@ func (r *reader) readField(line, name, value string) error {
 	return err
 }
 
-// readAddress reads a field that is part of the URL.
 func (r *reader) readAddress(name, first, value string) bool {
 	switch name {
 	case "Server Hostname":
@@ -201,7 +196,6 @@ func (r *reader) readAddress(name, first, value string) bool {
 	return true
 }
 
-// doubt notes a line with an unusual value or a repeated field.
 func (r *reader) doubt(line, name string, usual bool) {
 	if !usual {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("%q: ab prints no such value", printed.Clip(line, said)))

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
-// elsewhere holds outputs recorded without Loadstone's options.
 var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func lines(tb testing.TB, name string) []string {
@@ -26,12 +25,10 @@ func lines(tb testing.TB, name string) []string {
 	return strings.Split(string(raw), "\n")
 }
 
-// about is a printed number with its rounding.
 func about(value, rounding float64) *printed.Quantity {
 	return &printed.Quantity{Value: value, Rounding: rounding}
 }
 
-// table is an ab distribution in milliseconds.
 func table(least, mean, sd, median, most float64, quantiles ...float64) *tool.PrintedLatency {
 	millis := func(v float64) *printed.Quantity { return about(v*1000, 500) }
 	l := tool.PrintedLatency{Min: millis(least), Mean: millis(mean), SD: about(sd*1000, 50), Median: millis(median), Max: millis(most), ResolutionMicros: 1000}

@@ -55,7 +55,6 @@ func (o Output) Record(into *record.ProgramRun) {
 	into.Unread = append(into.Unread, o.Unread...)
 }
 
-// locate returns the line and reason of invalid JSON, with a remedy.
 func locate(text []byte, err error) (int, error) {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -85,7 +84,6 @@ var errMidJSON = errors.New("the output ends in the middle of JSON: let the prog
 // noNumber matches what C and similar languages print for nonfinite numbers.
 var noNumber = regexp.MustCompile(`(?i):\s*[-+]?(nan|inf|infinity)\s*([,}]|$)`)
 
-// lineAt returns the line number (from 1) at an offset.
 func lineAt(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(max(offset-1, 0), int64(len(text)))], []byte("\n"))
 }

@@ -24,7 +24,6 @@ func recorded(tb testing.TB, name string) []byte {
 	return text
 }
 
-// named finds a case.
 func named(t *testing.T, out cases.Output, name string) record.Case {
 	t.Helper()
 	for _, c := range out.Cases {
@@ -79,7 +78,6 @@ func checkRefusals(t *testing.T, f record.CaseFormat, all map[string]refusal) {
 	}
 }
 
-// lost returns the sentences on unread parts, one per line.
 func lost(out cases.Output) string {
 	var all strings.Builder
 	for _, u := range out.Unread {
@@ -93,7 +91,6 @@ func lost(out cases.Output) string {
 	return all.String()
 }
 
-// checkOutput checks invariants of every output.
 func checkOutput(t *testing.T, out cases.Output) {
 	t.Helper()
 	if len(out.Cases) == 0 || len(out.Cases) > 10_000 {

@@ -19,7 +19,6 @@ const (
 	maxUnread, maxQuoted = 20, 120
 )
 
-// collection gathers cases in order of first mention.
 type collection struct {
 	cases   []record.Case
 	index   map[string]int
@@ -76,14 +75,12 @@ func (c *collection) find(name string) (gathered, error) {
 	return gathered{&c.cases[len(c.cases)-1]}, nil
 }
 
-// explain adds to the context within its limit.
 func (c *collection) explain(key, value string) {
 	if key = words(key); key != "" && (len(c.context) < maxContext || c.context[key] != "") {
 		c.context[key] = words(value)
 	}
 }
 
-// sample is one number of a case.
 type sample struct {
 	metric, unit string
 	better       record.Direction
@@ -129,7 +126,6 @@ func (s sample) check() error {
 	return nil
 }
 
-// iterate adds a repetition's iterations.
 func (k gathered) iterate(n int64) error {
 	if n < 1 {
 		return fmt.Errorf("case %q counts %d iterations: print how many it made, 1 or more", k.Name, n)
@@ -141,7 +137,6 @@ func (k gathered) iterate(n int64) error {
 	return nil
 }
 
-// fail keeps the first failure of a case.
 func (k gathered) fail(why, otherwise string) {
 	if why = words(why); why == "" {
 		why = otherwise
@@ -169,7 +164,6 @@ func (c *collection) output(wayOut string) (Output, error) {
 	return Output{Cases: c.cases, Context: c.context, Unread: c.unread, UnreadMore: c.more}, nil
 }
 
-// rank puts times first.
 func rank(v record.CaseValue) int {
 	switch v.Metric {
 	case wallTime:

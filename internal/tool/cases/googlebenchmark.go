@@ -47,17 +47,14 @@ func readGoogleBenchmark(output []byte) (Output, error) {
 }
 
 var (
-	// benchmarksMember finds the list of benchmarks.
 	benchmarksMember = regexp.MustCompile(`"benchmarks"\s*:\s*\[`)
 	// nonFinite finds a nonfinite number, which Google Benchmark prints as C does but JSON forbids.
 	nonFinite = regexp.MustCompile(`(?i)("\s*:\s*)[-+]?(?:nan|inf|infinity)(\s*[,}])`)
-	// runName finds the member with the case's name.
-	runName = regexp.MustCompile(`"run_name"\s*:\s*("(?:[^"\\]|\\.)*")`)
+	runName   = regexp.MustCompile(`"run_name"\s*:\s*("(?:[^"\\]|\\.)*")`)
 	// nextRun is where a benchmark may begin after an undecodable one.
 	nextRun = regexp.MustCompile(`\n\s*\{`)
 )
 
-// loseText lists lines that do not belong to the format.
 func (g googleReader) loseText(first int, text []byte) {
 	for i, line := range strings.Split(string(text), "\n") {
 		if strings.TrimSpace(line) != "" {
@@ -66,7 +63,6 @@ func (g googleReader) loseText(first int, text []byte) {
 	}
 }
 
-// readContext reads the context before the benchmarks.
 func (g googleReader) readContext(text []byte) {
 	var printed struct {
 		Context members `json:"context"`
@@ -81,7 +77,6 @@ func (g googleReader) readContext(text []byte) {
 	}
 }
 
-// googleText is the unread output with its first line number.
 type googleText struct {
 	rest []byte
 	line int
@@ -92,12 +87,10 @@ func (t *googleText) skip(n int) {
 	t.rest = t.rest[n:]
 }
 
-// skipBetween skips separators between benchmarks.
 func (t *googleText) skipBetween() {
 	t.skip(len(t.rest) - len(bytes.TrimLeft(t.rest, " \t\r\n,")))
 }
 
-// readRuns reads the list of benchmarks and what follows it.
 func (g googleReader) readRuns(t googleText) {
 	for t.skipBetween(); len(t.rest) > 0 && t.rest[0] != ']'; t.skipBetween() {
 		decoder := json.NewDecoder(bytes.NewReader(t.rest))
@@ -144,7 +137,6 @@ func (g googleReader) loseRun(t googleText, err error) int {
 	return reach
 }
 
-// nameOf returns a benchmark's case, or empty.
 func nameOf(run members) string {
 	name, err := member[string](run, "run_name")
 	if err != nil {
@@ -153,7 +145,6 @@ func nameOf(run members) string {
 	return bareGoogleName(name)
 }
 
-// googleReader reads the benchmarks one by one.
 type googleReader struct {
 	*collection
 	repetitions map[repetition]bool
@@ -161,7 +152,6 @@ type googleReader struct {
 	aggregated map[string]int
 }
 
-// repetition identifies what may occur only once.
 type repetition struct {
 	name  string
 	index int64
@@ -287,7 +277,6 @@ func (k gathered) addGoogleCounters(run members) error {
 	return nil
 }
 
-// member decodes one required member.
 func member[T any](of members, name string) (T, error) {
 	var value T
 	raw, ok := of[name]

@@ -40,7 +40,6 @@ func TestRecordedGoogleBenchmarkIsRead(t *testing.T) {
 	}
 }
 
-// googleRuns makes benchmarks from default members and changes.
 func googleRuns(all ...string) string {
 	for i, members := range all {
 		good := ""

@@ -30,7 +30,6 @@ type goText struct {
 	context  []benchfmt.Config
 }
 
-// goResult is the line of one repetition.
 type goResult struct {
 	name, pkg  string
 	line       int

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// goFailure is a failed or skipped benchmark.
 type goFailure struct {
 	name string
 	line int
@@ -20,7 +19,6 @@ type goFailure struct {
 	suffixed bool
 }
 
-// goLoss is an unreadable line, or a failure of the whole program.
 type goLoss struct {
 	line int
 	// name is the line's benchmark; empty if none.
@@ -28,7 +26,6 @@ type goLoss struct {
 	why        error
 }
 
-// scanGoTest finds results and failures.
 func scanGoTest(output []byte) goText {
 	lines := strings.Split(strings.ReplaceAll(string(output), "\r\n", "\n"), "\n")
 	text := goText{}
@@ -57,7 +54,6 @@ func scanGoTest(output []byte) goText {
 	return text
 }
 
-// loseLine records a line that should be a result.
 func (t *goText) loseLine(lines []string, number int, why string) {
 	l := goLoss{line: number, text: lines[number-1]}
 	l.why = fmt.Errorf("%q: %s: let benchmarks print nothing but by b.Log", words(l.text), why)
@@ -67,7 +63,6 @@ func (t *goText) loseLine(lines []string, number int, why string) {
 	t.losses = append(t.losses, l)
 }
 
-// findFailures reads failures, which benchfmt ignores.
 func (t *goText) findFailures(lines []string) {
 	ended := 0
 	lose := func(line int, format string, args ...any) {

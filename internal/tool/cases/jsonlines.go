@@ -61,7 +61,6 @@ func (r jsonReader) read(text []byte) (string, error) {
 	return caseIn(text), err
 }
 
-// caseIn returns the case of an undecodable line.
 func caseIn(text []byte) string {
 	var name string
 	if found := caseMember.FindSubmatch(text); found != nil && json.Unmarshal(found[1], &name) != nil {
@@ -70,7 +69,6 @@ func caseIn(text []byte) string {
 	return name
 }
 
-// caseMember finds the member that names the case.
 var caseMember = regexp.MustCompile(`"case"\s*:\s*("(?:[^"\\]|\\.)*")`)
 
 func parseCaseLine(text []byte) (caseLine, error) {
@@ -93,14 +91,12 @@ func parseCaseLine(text []byte) (caseLine, error) {
 	return line, nil
 }
 
-// jsonReader reads lines one by one.
 type jsonReader struct {
 	*collection
 	// units holds printed units by case and metric: normalized times lose theirs.
 	units map[[2]string]string
 }
 
-// add adds one of the three kinds of line.
 func (r jsonReader) add(l caseLine) error {
 	hasValue := l.Metric != "" || l.Unit != "" || l.Better != "" || l.Value != nil || l.Iterations != nil
 	switch {

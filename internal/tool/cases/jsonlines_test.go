@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
-// documented is the documentation's example.
 func documented(tb testing.TB) []byte {
 	tb.Helper()
 	page, err := os.ReadFile("../../../docs/reference/cases.md")

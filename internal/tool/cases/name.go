@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// checkName refuses names unfit for a table.
 func checkName(of, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -48,7 +47,6 @@ var errTimeUnit = errors.New("no unit of time: print ns, us, ms or s")
 // words makes a text fit for one line: no control characters, and cut.
 func words(text string) string { return clip(oneLine(text), maxWords) }
 
-// oneLine removes control characters and collapses spaces.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	return strings.Map(func(r rune) rune {

@@ -32,7 +32,6 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 	return append(append(args, requestArgs(cell)...), target.URL(cell.Request.Path))
 }
 
-// extent returns the arguments for connections, duration and log.
 func extent(cell record.Cell, purpose tool.Purpose) []string {
 	if purpose == tool.Probe {
 		return []string{"-c", "1", "-t", "1", "-m", "1", "-n", "1"}
@@ -63,7 +62,6 @@ func requestArgs(cell record.Cell) []string {
 	return args
 }
 
-// facts are the parser's inputs that are not in the log.
 type facts struct {
 	Status int32 `json:"status"`
 }

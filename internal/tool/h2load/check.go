@@ -70,14 +70,12 @@ const (
 	maxRequests = 10_000_000
 	// memoryPerRequest is the agent's memory per row: its text, twice while reading.
 	memoryPerRequest = 64
-	// gapPerRequest is the time to read a row.
-	gapPerRequest = 300 * time.Nanosecond
+	gapPerRequest    = 300 * time.Nanosecond
 	// memory is h2load's without connections; memoryPerStream is per stream.
 	memory          = 16 << 20
 	memoryPerStream = 8 << 10
 )
 
-// requests returns the assumed maximum of requests of a share.
 func requests(share record.Cell) int64 {
 	return int64(share.Threads) * int64(share.DurationSeconds) * requestsPerSecond
 }

@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	// maxClients bounds the connections reported by h2load: a load has no more.
 	maxClients = 400_000
-	// clipped bounds quoted h2load text in errors, in bytes.
-	clipped = 200
+	clipped    = 200
 
 	noRow = "reading row %d of h2load's log: it is no row"
 
@@ -27,7 +25,6 @@ const (
 )
 
 var (
-	// factsHeader and logHeader precede the two files.
 	factsHeader = regexp.MustCompile(`\n== h2load-[^\n]*\.json\n`)
 	logHeader   = regexp.MustCompile(`\n== h2load-[^\n]*\.log\n`)
 
@@ -91,7 +88,6 @@ func sentence(said []byte) error {
 	return errors.New("h2load left no log: it did not run, or ended before its time")
 }
 
-// readSaid parses h2load's output, including the number of requests done.
 func readSaid(said []byte) (m record.Measurement, done int64, err error) {
 	m.Tool = program
 	var seconds int64
@@ -125,7 +121,6 @@ func readSaid(said []byte) (m record.Measurement, done int64, err error) {
 	return m, done, err
 }
 
-// readLog counts a log's rows by outcome, and their latencies.
 func readLog(log []byte, status int32, m *record.Measurement) ([]tool.Bin, error) {
 	counts := map[int64]int64{}
 	for n := 1; len(log) > 0; n++ {

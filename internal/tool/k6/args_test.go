@@ -24,7 +24,6 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// declared returns a constant's value in a wrapper.
 func declared(t *testing.T, text, before string) map[string]any {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, before)

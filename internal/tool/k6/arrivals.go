@@ -13,7 +13,6 @@ import (
 // allowed is how many of n starts may be missing without notice: one percent, or two at the ends of the time.
 func allowed(n int64) int64 { return max(n/100, 2) }
 
-// addArrivals adds an arrival rate's counts, and latencies from the intended starts.
 func (s summary) addArrivals(m *record.Measurement) {
 	seconds := s.gauge("duration") / microsPerMilli
 	wanted := int64(math.Floor((s.gauge("rate") + s.gauge("rate_end")) / 2 * seconds))

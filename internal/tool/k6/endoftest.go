@@ -15,8 +15,7 @@ type EndOfTest struct {
 	Throughput printed.Quantity
 	// Seconds is the test's duration; 0 in the text.
 	Seconds float64
-	// Users is the largest number of virtual users.
-	Users int64
+	Users   int64
 	// Bytes were received; nil if not printed.
 	Bytes *printed.Quantity
 	// Failed counts requests with an error status or without an answer.
@@ -47,12 +46,10 @@ type Rate struct {
 // Ran reports whether the test made requests or iterations.
 func (e EndOfTest) Ran() bool { return e.Requests > 0 || e.Started > 0 }
 
-// kept bounds a threshold's name, in bytes.
 const kept = 60
 
 var percentStat = regexp.MustCompile(`^p\((\d+(?:\.\d+)?)\)$`)
 
-// setStat sets a trend's statistic by k6's name; others are ignored.
 func setStat(l *tool.PrintedLatency, name string, q printed.Quantity) error {
 	switch name {
 	case "avg":

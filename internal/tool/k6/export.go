@@ -122,7 +122,6 @@ func (e Export) EndOfTest() (EndOfTest, error) {
 	return out, err
 }
 
-// exportedTrend reads a trend in milliseconds, with ascending quantiles.
 func exportedTrend(numbers map[string]float64) (tool.PrintedLatency, error) {
 	l := tool.PrintedLatency{Kind: record.Observed}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// spread decodes a distribution into each sample's lower and upper end, ascending.
 func spread(t *testing.T, l record.Latency) (low, high []int64) {
 	t.Helper()
 	decode := func(encoded string, end func(histogram.Bin) int64) (values []int64) {

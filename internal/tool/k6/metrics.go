@@ -2,7 +2,6 @@ package k6
 
 import "strconv"
 
-// Names of k6's metrics and the wrapper's.
 const (
 	metricRequests       = "http_reqs{scenario:load}"
 	metricExpected       = "http_reqs{scenario:load,expected_response:true}"
@@ -39,7 +38,6 @@ func metricStatus(status int32) string {
 	return "http_reqs{scenario:load,status:" + strconv.Itoa(int(status)) + "}"
 }
 
-// metricRequest counts a mix's requests by index tag, metricRequestStatus their right answers.
 func metricRequest(place int) string {
 	return "http_reqs{scenario:load,request:" + strconv.Itoa(place) + "}"
 }
@@ -84,7 +82,6 @@ func submetrics(statuses []int32, http2 bool) []string {
 	return names
 }
 
-// metricNames are all metrics of the summary.
 func metricNames(statuses []int32, http2 bool) []string {
 	names := submetrics(statuses, http2)
 	names = append(names, metricIterations, metricDropped, metricChecks, metricBegun, metricExtra, metricThrew, metricWrongBody, metricWithConnection,

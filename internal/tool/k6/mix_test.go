@@ -34,7 +34,6 @@ func TestRealK6SendsAMix(t *testing.T) {
 	}
 }
 
-// Each request of a mix has its own right answer.
 func TestRealK6HoldsEachAnswerAgainstItsRequest(t *testing.T) {
 	page, gone := "page", "gone"
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -55,8 +54,7 @@ func TestRealK6HoldsEachAnswerAgainstItsRequest(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		mix []record.MixedRequest
-		// want returns the errors if the second request was made n times.
+		mix  []record.MixedRequest
 		want func(n int64) record.Errors
 	}{
 		"each as it should be":        {mix("/gone", 404, &gone), func(int64) record.Errors { return record.Errors{} }},

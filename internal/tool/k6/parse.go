@@ -65,7 +65,6 @@ func (s summary) ran(raw []byte) error {
 	return s.requested()
 }
 
-// probed checks that a probe's one iteration ended and made a request.
 func (s summary) probed() error {
 	if s.count(metricIterations) == 0 {
 		return fmt.Errorf("the script's iteration did not end within %s", probeLimit)
@@ -91,7 +90,6 @@ func (s summary) requested() error {
 	return nil
 }
 
-// completed counts answered requests, whatever the status.
 func (s summary) completed() int64 { return s.count(metricRequests) - s.count(metricUnanswered) }
 
 // errors counts errors by kind. An unanswered request is a timeout, a failed connect, or a broken read.

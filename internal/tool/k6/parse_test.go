@@ -91,7 +91,6 @@ func TestParseRecordedOutput(t *testing.T) {
 	}
 }
 
-// inHTTP2 changes a recorded output as if its cell used HTTP/2, with some answers in it.
 func inHTTP2(raw string, answers int64) string {
 	return strings.NewReplacer(`"format":1`, `"format":1,"http2":true`, `"metrics":{`, fmt.Sprintf(`"metrics":{"http_reqs{scenario:load,proto:HTTP/2.0}":{"count":%d,"rate":1},`, answers)).Replace(raw)
 }

@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	// microsPerMilli converts k6's milliseconds.
 	microsPerMilli = 1000
 	// rounding in microseconds bounds the arithmetic error of k6's interpolation; k6 measures whole nanoseconds.
 	rounding = 1e-6
@@ -65,7 +64,6 @@ func brackets(stats []string, values []float64, n int64) ([]tool.Bracket, error)
 	return found, nil
 }
 
-// order returns the known order statistics of n samples, ascending.
 func order(stats []string, values []float64, n int64) ([]known, error) {
 	if len(stats) != len(values) {
 		return nil, fmt.Errorf("k6 was asked for %d statistics and gave %d", len(stats), len(values))

@@ -14,7 +14,6 @@ func percentile(sorted []float64, q float64) float64 {
 	return low + (high-low)*(rank-math.Floor(rank))
 }
 
-// summarise computes k6's statistics of samples in milliseconds.
 func summarise(t *testing.T, sorted []float64) (stats []string, values []float64) {
 	t.Helper()
 	stats = trendStats()

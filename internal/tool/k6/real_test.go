@@ -20,12 +20,10 @@ import (
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
 
-// root is the default request, as the plan fills it in.
 var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
 
 const body = "helloworld"
 
-// real holds the results of one k6 run.
 type real struct {
 	raw     []byte
 	failure error
@@ -47,7 +45,6 @@ func run(t *testing.T, cell record.Cell, script string, purpose tool.Purpose, ta
 	}
 }
 
-// runOnce also writes the script, if any, where the tool looks for it.
 func runOnce(t *testing.T, cell record.Cell, script string, purpose tool.Purpose, target string) real {
 	t.Helper()
 	testbed.Programs(t, "k6")
@@ -115,14 +112,12 @@ func TestRealK6(t *testing.T) {
 		return c
 	}
 	tests := map[string]struct {
-		cell    record.Cell
-		script  string
-		purpose tool.Purpose
-		handler http.HandlerFunc
-		// refuse uses a port without a listener.
-		refuse    bool
-		wantError string
-		// wantFailure: k6 must exit with a nonzero code.
+		cell        record.Cell
+		script      string
+		purpose     tool.Purpose
+		handler     http.HandlerFunc
+		refuse      bool
+		wantError   string
 		wantFailure bool
 		wantKinds   string
 		// enough accepts a run that the machine did not disturb; nil accepts all.
@@ -334,7 +329,6 @@ func noErrors(t *testing.T, m record.Measurement) {
 	}
 }
 
-// fellBehind reports whether k6 could not keep the rate on this machine.
 func fellBehind(m record.Measurement) bool {
 	return len(m.Unknown) == 1 && strings.HasPrefix(m.Unknown[0], "k6 itself did not sustain the rate")
 }

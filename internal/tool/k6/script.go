@@ -19,8 +19,7 @@ const (
 	// warmupMargin is added to a warm-up's duration, in seconds: the agent kills it at its end.
 	warmupMargin = 5
 	// grace lets requests in flight finish at the end of an arrival rate.
-	grace = "500ms"
-	// probeLimit bounds a probe's one iteration.
+	grace      = "500ms"
 	probeLimit = "5s"
 	// scenarioName names the only scenario. k6 tags with it everything except setup and teardown.
 	scenarioName = "load"
@@ -51,7 +50,6 @@ type stage struct {
 	Target   int32  `json:"target"`
 }
 
-// options are k6's script options.
 type options struct {
 	Scenarios         map[string]scenario `json:"scenarios"`
 	Thresholds        map[string][]string `json:"thresholds"`
@@ -61,19 +59,16 @@ type options struct {
 	InsecureSkipTLS   bool                `json:"insecureSkipTLSVerify,omitempty"`
 }
 
-// plan is the wrapper's view of its cell.
 type plan struct {
-	Requests []asked `json:"requests"`
-	// Sequence is the order of requests from tool.Sequence.
-	Sequence      string `json:"sequence"`
-	TimeoutMillis int    `json:"timeoutMillis"`
-	PerRequest    bool   `json:"perRequest"`
-	Open          *open  `json:"open"`
-	TLS           bool   `json:"tls,omitempty"`
-	HTTP2         bool   `json:"http2,omitempty"`
+	Requests      []asked `json:"requests"`
+	Sequence      string  `json:"sequence"`
+	TimeoutMillis int     `json:"timeoutMillis"`
+	PerRequest    bool    `json:"perRequest"`
+	Open          *open   `json:"open"`
+	TLS           bool    `json:"tls,omitempty"`
+	HTTP2         bool    `json:"http2,omitempty"`
 }
 
-// asked is a request and its expected answer.
 type asked struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
@@ -83,7 +78,6 @@ type asked struct {
 	Body    *string           `json:"body"`
 }
 
-// open is an arrival rate's timetable.
 type open struct {
 	Rate    int32 `json:"rate"`
 	RateEnd int32 `json:"rateEnd"`

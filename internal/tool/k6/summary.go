@@ -16,13 +16,11 @@ import (
 )
 
 const (
-	prefix = "loadstone "
-	format = 1
-	// clipped bounds a forwarded k6 message, in bytes.
+	prefix  = "loadstone "
+	format  = 1
 	clipped = 300
 )
 
-// summary is the wrapper's output at k6's end.
 type summary struct {
 	Format int `json:"format"`
 	// Script: a user's script made the requests. PerRequest: each had its own connection.
@@ -31,10 +29,9 @@ type summary struct {
 	// HTTP2: HTTP/2 answers were counted.
 	HTTP2 bool `json:"http2"`
 	// Status is a right answer's; for a mix, Statuses has one per request.
-	Status   int32   `json:"status"`
-	Statuses []int32 `json:"statuses"`
-	// Stats name each trend's statistics, in order.
-	Stats []string `json:"stats"`
+	Status   int32    `json:"status"`
+	Statuses []int32  `json:"statuses"`
+	Stats    []string `json:"stats"`
 	// Millis is k6's run time after its initialization.
 	Millis  float64           `json:"millis"`
 	Metrics map[string]metric `json:"metrics"`
@@ -74,7 +71,6 @@ func findSummary(raw []byte) (summary, error) {
 	return s, s.check()
 }
 
-// check validates the range of every number.
 func (s summary) check() error {
 	if !sane(s.Millis) {
 		return fmt.Errorf("reading k6's summary: it ran for %v ms", s.Millis)
@@ -103,7 +99,6 @@ func (s summary) statuses() []int32 {
 	return []int32{s.Status}
 }
 
-// sum adds up counters.
 func (s summary) sum(names []string) (sum int64) {
 	for _, name := range names {
 		sum += s.count(name)

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// Lines of k6's output, trimmed.
 var (
 	beginLine        = regexp.MustCompile(`^execution: \S+$`)
 	headingLine      = regexp.MustCompile(`^█ (THRESHOLDS|TOTAL RESULTS)$`)
@@ -40,7 +39,6 @@ func Metric(line string) (name string, ok bool) {
 	return "", false
 }
 
-// reader parses an EndOfTest.
 type reader struct {
 	EndOfTest
 	scenarios int
@@ -70,7 +68,6 @@ func ParseText(lines []string) (EndOfTest, error) {
 	return r.EndOfTest, nil
 }
 
-// readAround reads lines that are not metrics: the plan and the thresholds.
 func (r *reader) readAround(line string) {
 	if m := crossedThreshold.FindStringSubmatch(line); m != nil {
 		r.Crossed = append(r.Crossed, printed.Clip(m[1], kept))

@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
 
-// elsewhere holds outputs recorded without Loadstone's wrapper.
 var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func readElsewhere(tb testing.TB, name string) string {
@@ -30,7 +29,6 @@ func readElsewhere(tb testing.TB, name string) string {
 
 var near = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) })
 
-// about is a printed number with its rounding.
 func about(value, rounding float64) *printed.Quantity {
 	return &printed.Quantity{Value: value, Rounding: rounding}
 }

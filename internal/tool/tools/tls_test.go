@@ -142,8 +142,7 @@ func TestRealK6TellsWhatWasAnsweredInHTTP2(t *testing.T) {
 	const users = 4
 	for name, tc := range map[string]struct {
 		cell record.Cell
-		// old: the server offers HTTP/1.1 only.
-		old bool
+		old  bool
 	}{
 		"closed":                          {record.Cell{Request: get}, false},
 		"at a rate":                       {record.Cell{Request: get, RequestsPerSecond: 100}, false},
@@ -211,7 +210,6 @@ func untilAsked(measure func() record.Measurement) record.Measurement {
 	}
 }
 
-// runOnce runs a tool like an agent, and returns its measurement.
 func runOnce(t *testing.T, cell record.Cell, target tool.Target, script ...string) record.Measurement {
 	t.Helper()
 	dir := t.TempDir()

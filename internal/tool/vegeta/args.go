@@ -21,8 +21,7 @@ const (
 	marginFrom = 1000
 	// warmupMargin is added to a warm-up's duration: the agent kills it at its end.
 	warmupMargin = 5 * time.Second
-	// nowhere discards records.
-	nowhere = "/dev/null"
+	nowhere      = "/dev/null"
 	// comparedBytes bounds a body that is kept with each record and compared.
 	comparedBytes = 256
 	// acceptEncoding is set to identity, or vegeta would ask for compressed answers.
@@ -59,7 +58,6 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 	return args
 }
 
-// duration returns the requested time of a measured run.
 func duration(cell record.Cell) time.Duration {
 	d := time.Duration(cell.DurationSeconds) * time.Second
 	if cell.RequestsPerSecond < marginFrom {
@@ -129,7 +127,6 @@ func (Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 	return []tool.File{{Name: targetName(cell), Text: string(text) + "\n"}}
 }
 
-// targetName and recordsName are the files of the target and the records.
 func targetName(cell record.Cell) string { return "vegeta-" + record.PointOf(cell).Name() + ".json" }
 
 func recordsName(cell record.Cell) string { return "vegeta-" + record.PointOf(cell).Name() + ".gob" }

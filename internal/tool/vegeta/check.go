@@ -26,7 +26,6 @@ func (Tool) Check(l tool.Load) []tool.Refusal {
 	)
 }
 
-// checkRates refuses loads without a constant rate.
 func checkRates(l tool.Load) *tool.Refusal {
 	for i, level := range l.Levels {
 		if l.Search.IsZero() && (level.RequestsPerSecond == 0 || level.RampToRequestsPerSecond > 0) {
@@ -36,7 +35,6 @@ func checkRates(l tool.Load) *tool.Refusal {
 	return nil
 }
 
-// checkRecords refuses too many requests.
 func checkRecords(l tool.Load) *tool.Refusal {
 	for i, level := range l.Levels {
 		if n, seconds := requests(l.Share(level)), int64(l.DurationSeconds); n > maxRequests {
@@ -55,8 +53,7 @@ const (
 	// 12 ms. Memory and the length of search steps follow from it.
 	MaxRatePerCPU = 25_000
 	// maxRequests bounds a cell's records, which the agent reads all at once.
-	maxRequests = 1_000_000
-	// gapPerRequest is the time to read a record, before a search's next step.
+	maxRequests   = 1_000_000
 	gapPerRequest = 10 * time.Microsecond
 	// memory is vegeta's without workers. memoryPerRequest is the agent's to read a record: 110 bytes of text, headers, and the parsed row, up
 	// to three times while the list grows (BenchmarkRecords).

@@ -16,14 +16,12 @@ import (
 
 const (
 	// unseen is how much later the attack may have begun: the earliest request may be late itself.
-	unseen = 100 * time.Microsecond
-	// clipped bounds quoted vegeta text in errors, in bytes.
+	unseen  = 100 * time.Microsecond
 	clipped = 200
 
 	unknownBytes = "The bytes of the answers are unknown: they say no length of their own, and vegeta counts none that it does not keep."
 )
 
-// target and records are the headers of the two files.
 var (
 	target  = regexp.MustCompile(`\n== vegeta-[^\n]*\.json\n`)
 	records = regexp.MustCompile(`\n== vegeta-[^\n]*\.gob\n`)
@@ -75,7 +73,6 @@ func (f facts) due(arrival uint64) time.Duration {
 	return time.Duration(arrival+1) * (time.Second / time.Duration(f.Rate))
 }
 
-// measurement counts the arrivals' outcomes.
 func (f facts) measurement(list []row) (record.Measurement, error) {
 	m := record.Measurement{
 		Tool: program, Threads: f.Threads, Connections: f.Connections, DurationMicros: int64(f.Seconds) * time.Second.Microseconds(), Asked: f.asked(),
@@ -128,7 +125,6 @@ func count(e *record.Errors, text string) {
 	}
 }
 
-// latencies returns those of answers and those from the intended starts.
 func (f facts) latencies(list []row) ([]record.Latency, error) {
 	began := f.began(list)
 	var each []tool.Bin

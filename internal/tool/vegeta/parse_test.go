@@ -89,7 +89,6 @@ type vegetaRow struct {
 	Headers   map[string][]string
 }
 
-// output makes an agent's raw output of a cell from records.
 func output(t *testing.T, cell record.Cell, rows ...vegetaRow) []byte {
 	t.Helper()
 	var raw bytes.Buffer
@@ -153,7 +152,6 @@ func TestLatenciesBeginAtTheIntendedStarts(t *testing.T) {
 
 func len64(s string) int64 { return int64(len(s)) }
 
-// binned returns the lower ends of values' bins.
 func binned(values []int64) []int64 {
 	out := make([]int64, len(values))
 	for i, v := range values {

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// row is a request's record with vegeta's field names. Unread fields are skipped.
 type row struct {
 	// Seq is the number from 0, in starting order.
 	Seq       uint64
@@ -22,8 +21,7 @@ type row struct {
 	Code uint16
 	// Error says why there is no answer, or repeats a status from 400.
 	Error string
-	// Body is the kept part of the body.
-	Body []byte
+	Body  []byte
 	// Headers are most of a record and released after reading: head is their size on the wire with the status line, and length the body's
 	// declared length, if any, which may not be a number.
 	Headers map[string][]string
@@ -33,7 +31,6 @@ type row struct {
 	unsaid  error
 }
 
-// answered reports whether an answer was read completely.
 func (r row) answered() bool { return r.Code != 0 }
 
 // readRows reads all records. The error is a sentence.
@@ -67,7 +64,6 @@ const (
 	headerRest, headEnd = len(": \r\n"), len("\r\n")
 )
 
-// readHeaders sets head and length from the headers.
 func (r *row) readHeaders() {
 	r.head = int64(statusLine + headEnd)
 	for name, values := range r.Headers {

@@ -77,7 +77,6 @@ func (t Tool) Files(cell record.Cell, _ tool.Target) []tool.File {
 	return files
 }
 
-// scriptName names wrk's script: a cell with a script, the user's or Loadstone's, has its own.
 func scriptName(cell record.Cell) string {
 	if cell.Script == nil && len(cell.Mix) == 0 && cell.Request.Plain() {
 		return doneName
@@ -98,7 +97,6 @@ func requestText(r record.Request) string {
 	return b.String()
 }
 
-// mixTable is the input for a mix's script.
 func mixTable(cell record.Cell) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "local sequence = %q\nlocal count = %d\nlocal asked = {\n", tool.Sequence(cell.Mix), cell.Threads)

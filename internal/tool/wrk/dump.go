@@ -16,15 +16,13 @@ const prefix = "loadstone "
 
 var counters = []string{"duration", "requests", "bytes", "connect", "read", "write", "timeout", "status", "bins"}
 
-// dump is the script's output.
 type dump struct {
 	summary map[string]int64
 	bins    []tool.Bin
 	seen    map[int64]bool
-	// made counts a mix's requests by kind.
-	made  []int64
-	begun bool
-	ended bool
+	made    []int64
+	begun   bool
+	ended   bool
 }
 
 func parseDump(raw []byte) (dump, error) {
@@ -76,7 +74,6 @@ func (d *dump) add(words []string) error {
 	return errLine
 }
 
-// addMade adds the count of a mix's next kind.
 func (d *dump) addMade(place, count string) error {
 	n, err := tool.Count(count)
 	if err != nil {

@@ -58,7 +58,6 @@ func panicked(raw []byte) error {
 	return fmt.Errorf("the script threw an error: %s", printed.Clip(strings.TrimSuffix(string(line), ")"), said))
 }
 
-// parseLabel reads wrk's line on threads and connections.
 func parseLabel(raw []byte) (threads, connections int32, err error) {
 	for line := range strings.Lines(string(raw)) {
 		found := label.FindStringSubmatch(strings.TrimSpace(line))

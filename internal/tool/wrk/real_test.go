@@ -19,7 +19,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// root is the default request, as the plan fills it in.
 var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
 
 func needWrk(t *testing.T) {
@@ -31,8 +30,7 @@ func needWrk(t *testing.T) {
 func TestRealWrk(t *testing.T) {
 	needWrk(t)
 	tests := map[string]struct {
-		cell record.Cell
-		// before runs before answer n.
+		cell   record.Cell
 		before func(w http.ResponseWriter, n int64)
 	}{
 		"a fast server": {
@@ -108,13 +106,11 @@ func run(t *testing.T, cell record.Cell, target string) []byte {
 	return raw
 }
 
-// output runs wrk in its own folder. The error is its exit status.
 func output(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) ([]byte, error) {
 	t.Helper()
 	return command(t, wrkTool, cell, target).CombinedOutput()
 }
 
-// command is wrk in its own folder, killed after a while.
 func command(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()

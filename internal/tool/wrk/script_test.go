@@ -101,7 +101,6 @@ func TestRealWrkRunsScripts(t *testing.T) {
 	}
 }
 
-// write writes a script, unless it is empty.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if text == "" {

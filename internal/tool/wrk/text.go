@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// Lines of wrk's output, trimmed.
 var (
 	begin       = regexp.MustCompile(`^Running (\S+) test @ (\S+)$`)
 	dead        = regexp.MustCompile(`^unable to connect to \S+ .*$`)
@@ -27,7 +26,6 @@ var (
 	wrk2Mark = regexp.MustCompile(`^(Thread calibration: .*|Initialised .* threads.*|Latency Distribution \(HdrHistogram.*)$`)
 )
 
-// said bounds a quoted line, in bytes.
 const said = 200
 
 // Text is the output for people of wrk, or of wrk2, which looks alike but has another meaning. URL and Failed are untrusted.
@@ -133,7 +131,6 @@ func (t *Text) readTotals(m []string) error {
 	return t.Bytes.Set(m[3], printed.BinaryBytes)
 }
 
-// readLatency reads the first latency line and the first distribution.
 func readLatency(line string, l *tool.PrintedLatency) error {
 	if m := latencyLine.FindStringSubmatch(line); m != nil && l.Mean == nil {
 		l.Mean, l.SD, l.Max = &printed.Quantity{}, &printed.Quantity{}, &printed.Quantity{}

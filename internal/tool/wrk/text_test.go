@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// elsewhere holds outputs recorded without Loadstone's script.
 var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func lines(tb testing.TB, name string) []string {

@@ -21,26 +21,21 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// browserDeadline bounds a test's browser actions.
 const browserDeadline = 2 * testbed.Patience
 
-// browser is a headless Chromium with one open page.
 type browser struct {
 	t       *testing.T
 	ctx     context.Context
 	console *console
-	// axe is the source of axe-core, an accessibility checker.
-	axe string
+	axe     string
 }
 
-// look is a screen size and color scheme.
 type look struct {
 	name          string
 	width, height int64
 	phone, dark   bool
 }
 
-// looks are desktop and phone, light and dark.
 var looks = []look{
 	{"wide-light", 1280, 900, false, false},
 	{"wide-dark", 1280, 900, false, true},
@@ -80,7 +75,6 @@ func axeCore(t *testing.T) string {
 	return string(text)
 }
 
-// of returns the same browser for another test.
 func (b *browser) of(t *testing.T) *browser {
 	t.Helper()
 	own := *b
@@ -118,10 +112,8 @@ func (b *browser) await(expression string) {
 	}
 }
 
-// text returns the page's visible text, without closed details.
 func (b *browser) text() string { return ask[string](b, "document.body.innerText") }
 
-// shows is an expression: whether the page shows a text.
 func shows(text string) string { return "document.body.innerText.includes(" + quoted(text) + ")" }
 
 func quoted(text string) string {
@@ -151,7 +143,6 @@ func (b *browser) as(l look) {
 	}))
 }
 
-// press presses a key.
 func (b *browser) press(key string) {
 	b.t.Helper()
 	b.do("pressing a key", chromedp.KeyEvent(key))
@@ -215,7 +206,6 @@ func (b *browser) wantReached(as string) {
 	b.t.Errorf("%s: the key Tab comes to %d of %d stops", as, last+1, all)
 }
 
-// console collects errors and warnings of a page's console.
 type console struct {
 	mu   sync.Mutex
 	said []string
@@ -260,14 +250,12 @@ func (b *browser) wantQuiet() {
 	b.console.said = nil
 }
 
-// drop clears console messages: missing pages cause some.
 func (b *browser) drop() {
 	b.console.mu.Lock()
 	defer b.console.mu.Unlock()
 	b.console.said = nil
 }
 
-// picture saves a screenshot of the whole page.
 func (b *browser) picture(folder, name string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, testbed.Patience)

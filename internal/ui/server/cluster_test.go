@@ -28,7 +28,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// world is a real API server with a namespace and a run.
 type world struct {
 	t      *testing.T
 	config *rest.Config
@@ -66,7 +65,6 @@ func newWorld(t *testing.T, namespace string) *world {
 	return w
 }
 
-// flags returns access to the cluster as a user; empty for the administrator.
 func (w *world) flags(user, namespace string) *kube.Flags {
 	w.t.Helper()
 	k := clientcmdapi.NewConfig()

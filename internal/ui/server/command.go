@@ -23,7 +23,6 @@ import (
 
 const host = "127.0.0.1"
 
-// connectDeadline bounds the initial check of permissions.
 const connectDeadline = 30 * time.Second
 
 const help = `Shows the queue, the run that measures with its blocks as they end, all runs with their reports, and suites with their rounds and their history, in
@@ -75,7 +74,6 @@ func run(ctx context.Context, k *kube.Flags, named bool, port uint16, out io.Wri
 	return serve.Until(ctx, h, "the pages", func() error { return h.Serve(l) })
 }
 
-// connect makes a watching client of a cluster with Loadstone installed.
 func connect(ctx context.Context, config *rest.Config) (client.WithWatch, error) {
 	checked, err := kube.Connect(ctx, config)
 	if err != nil {
@@ -105,7 +103,6 @@ func scope(ctx context.Context, k *kube.Flags, c client.Client, named bool) (str
 	return namespace, explained(c.List(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(namespace), client.Limit(1)))
 }
 
-// explained adds a remedy to an error of listing runs.
 func explained(err error) error {
 	if err != nil {
 		return fmt.Errorf("listing BenchmarkRuns: %w", kube.Explain("", err))

@@ -22,15 +22,12 @@ const (
 	listDeadline = 30 * time.Second
 	watchSeconds = 300
 	// again is the delay before retrying a cluster that did not answer or ended a watch.
-	again = time.Second
-	// seldom is the longest delay.
+	again  = time.Second
 	seldom = 30 * time.Second
 )
 
-// mirror holds one kind of the cluster's objects.
 type mirror struct {
-	client client.WithWatch
-	// namespace is empty for all.
+	client    client.WithWatch
 	namespace string
 	labels    client.MatchingLabels
 	// what names the objects in errors; list makes an empty list.
@@ -38,7 +35,6 @@ type mirror struct {
 	list func() client.ObjectList
 	// changed is called when an object or the cluster's availability changes.
 	changed func()
-	// explain adds a remedy to a cluster error.
 	explain func(error) error
 	// parts are mirrors of one namespace each that this one combines; empty for a simple mirror.
 	parts []*mirror
@@ -73,7 +69,6 @@ func (m *mirror) explains(how func(error) error) {
 	}
 }
 
-// follow updates the mirror until ctx ends.
 func (m *mirror) follow(ctx context.Context) {
 	var parts sync.WaitGroup
 	for _, p := range m.parts {
@@ -105,7 +100,6 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// pass lists all objects, and watches them until the watch ends.
 func (m *mirror) pass(ctx context.Context) error {
 	list := m.list()
 	limited, cancel := context.WithTimeout(ctx, listDeadline)
@@ -263,7 +257,6 @@ func seen[T any](ctx context.Context, m *mirror) ([]T, error) {
 	return all, nil
 }
 
-// seenIn is seen for a mirror without parts.
 func seenIn[T any](ctx context.Context, m *mirror) ([]T, error) {
 	select {
 	case <-m.first:

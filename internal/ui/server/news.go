@@ -13,12 +13,10 @@ const (
 	heartbeat = 20 * time.Second
 	minute    = time.Minute
 	// apart is the least time between two change events, which limits page requests.
-	apart = time.Second
-	// sendDeadline bounds a browser's reading.
+	apart        = time.Second
 	sendDeadline = 10 * time.Second
 )
 
-// news tells listeners about changes.
 type news struct {
 	mu        sync.Mutex
 	listeners map[chan struct{}]bool

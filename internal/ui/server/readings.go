@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	// readDeadline bounds reading a page's reports.
 	readDeadline = 2 * time.Minute
 	// waitAtMost is how long a page waits for reports. Then it is shown without them, and updated later.
 	waitAtMost = time.Second
@@ -22,10 +21,8 @@ const (
 
 // readings cache what pages show of reports; each set of reports is read once.
 type readings[T any] struct {
-	ctx context.Context
-	// told is called after each reading.
+	ctx  context.Context
 	told func()
-	// gaps reports whether reports are missing.
 	gaps func(T) bool
 
 	mu    sync.Mutex
@@ -33,7 +30,6 @@ type readings[T any] struct {
 }
 
 type reading[T any] struct {
-	// of identifies its reports.
 	of   string
 	done chan struct{}
 	// value, err and at are valid once done is closed.
@@ -59,7 +55,6 @@ func (r *readings[T]) of(ctx context.Context, somebody types.UID, reports string
 	return value, false, nil
 }
 
-// begun returns the current reading, and starts it if needed.
 func (r *readings[T]) begun(somebody types.UID, reports string, read func(context.Context) (T, error)) *reading[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +82,6 @@ func (r *readings[T]) begun(somebody types.UID, reports string, read func(contex
 	return one
 }
 
-// isOld reports whether a failed or incomplete reading is due for a retry.
 func (r *readings[T]) isOld(one *reading[T]) bool {
 	select {
 	case <-one.done:
@@ -98,7 +92,6 @@ func (r *readings[T]) isOld(one *reading[T]) bool {
 	}
 }
 
-// forget drops readings except those that but accepts.
 func (r *readings[T]) forget(but func(types.UID) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -28,7 +28,6 @@ type reports struct {
 	noises    readings[[]ui.AARun]
 }
 
-// newReports reads reports within the limit on simultaneously read files.
 func newReports(ctx context.Context, from stored, turns chan struct{}, told func()) *reports {
 	return &reports{
 		stored: from, values: rounds.NewReports[history.Values](turns, mostRemembered), seen: rounds.NewReports[compare.Seen](turns, mostRemembered),
@@ -39,14 +38,12 @@ func newReports(ctx context.Context, from stored, turns chan struct{}, told func
 	}
 }
 
-// forget drops histories of deleted suites.
 func (r *reports) forget(there []v1alpha1.BenchmarkSuite) {
 	r.histories.forget(func(uid types.UID) bool {
 		return slices.ContainsFunc(there, func(s v1alpha1.BenchmarkSuite) bool { return s.UID == uid })
 	})
 }
 
-// history returns a suite's history read so far. runs are the suite's.
 func (r *reports) history(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) ui.Course {
 	measured := suite.MeasuredBy(of, runs)
 	c, there, err := r.histories.of(ctx, of.UID, fmt.Sprint(measured), func(ctx context.Context) (ui.Course, error) {
@@ -68,7 +65,6 @@ func (r *reports) history(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs
 // everybody is the key of noise, which covers all visible runs.
 const everybody types.UID = "everybody"
 
-// noise returns the A/A runs read so far.
 func (r *reports) noise(ctx context.Context, runs []v1alpha1.BenchmarkRun) ui.AASeries {
 	if runs = ui.AARuns(runs); len(runs) == 0 {
 		return ui.AASeries{}

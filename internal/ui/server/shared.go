@@ -24,7 +24,6 @@ import (
 )
 
 const (
-	// service is the chart's Service for shared pages.
 	service = "loadstone-ui"
 	// mostOfFile bounds stored files on shared pages, in bytes, since anyone may request them.
 	mostOfFile = 32 << 20
@@ -109,7 +108,6 @@ func (s Shared) isOurs(host string) bool {
 	return slices.Contains([]string{"localhost", inside, inside + ".svc", inside + ".svc.cluster.local"}, name) || slices.Contains(s.Hosts, name)
 }
 
-// explainShared adds a remedy for shared pages to an API server error.
 func explainShared(err error) error {
 	var address *url.Error
 	var network net.Error

@@ -28,7 +28,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// allRounds is the number of rounds in shown's suite; its costly server is worse from round worse on.
 const allRounds, worse = 20, 12
 
 const aaRuns = 6
@@ -60,7 +59,6 @@ func newShown(t *testing.T) *shown {
 	return w
 }
 
-// of returns the same cluster for another test.
 func (w *shown) of(t *testing.T) *shown {
 	t.Helper()
 	own, around := *w, *w.world
@@ -68,7 +66,6 @@ func (w *shown) of(t *testing.T) *shown {
 	return &own
 }
 
-// operator is an installation whose store credentials a user may read.
 func (w *shown) operator(at testbed.ObjectStore) {
 	w.t.Helper()
 	bucket := at.NewBucket(w.t)
@@ -93,7 +90,6 @@ func ofSecret(name, key string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: from}}
 }
 
-// keep creates an object until the test ends.
 func (w *shown) keep(o client.Object) {
 	w.t.Helper()
 	w.must(w.c.Create(w.t.Context(), o))
@@ -104,7 +100,6 @@ func (w *shown) keep(o client.Object) {
 	})
 }
 
-// another is a run in the queue.
 func (w *shown) another(name string) *v1alpha1.BenchmarkRun {
 	w.t.Helper()
 	r := &v1alpha1.BenchmarkRun{}
@@ -134,7 +129,6 @@ func (w *shown) begin(name string) *v1alpha1.BenchmarkRun {
 	return r
 }
 
-// end ends a run.
 func (w *shown) end(r *v1alpha1.BenchmarkRun, verdict string) {
 	w.t.Helper()
 	began, ended := metav1.NewTime(time.Now().Add(-9*time.Minute)), metav1.NewTime(time.Now().Add(-3*time.Minute))
@@ -142,7 +136,6 @@ func (w *shown) end(r *v1alpha1.BenchmarkRun, verdict string) {
 	w.sum(r, metav1.ConditionTrue, v1alpha1.ReasonDone, "the report is stored")
 }
 
-// publish stores a run's report, and sets its status.
 func (w *shown) publish(r *v1alpha1.BenchmarkRun) {
 	w.t.Helper()
 	table, err := analysis.Analyse(recordtest.Run(recordtest.Duel(4)))
@@ -222,7 +215,6 @@ func (w *shown) rounds() {
 	w.ofRound(allRounds + 1)
 }
 
-// good is a round's run with a stored report.
 func (w *shown) good(round int32) v1alpha1.GoodRun {
 	w.t.Helper()
 	cost := 1.0

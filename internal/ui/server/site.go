@@ -22,7 +22,6 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// site serves the pages.
 type site struct {
 	// frame is common to all pages, except for the clock.
 	frame        ui.Frame
@@ -32,11 +31,9 @@ type site struct {
 	stored       stored
 	reports      *reports
 	// turns limits files in memory: those being sent to browsers, and reports.
-	turns chan struct{}
-	// explain adds a remedy to a cluster error.
+	turns   chan struct{}
 	explain func(error) error
-	// ctx ends with the server.
-	ctx context.Context
+	ctx     context.Context
 }
 
 func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *site {
@@ -66,7 +63,6 @@ func (s *site) server(l net.Listener) *http.Server {
 	return serverOf(s.ctx, guard(l.Addr(), s.routes()))
 }
 
-// serverOf is an HTTP server whose requests and streams end with ctx.
 func serverOf(ctx context.Context, h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -115,7 +111,6 @@ func (s *site) trouble(w http.ResponseWriter, status int, title, sentence string
 	show(w, status, ui.Trouble(s.now(), title, sentence))
 }
 
-// failed sends an error page.
 func (s *site) failed(w http.ResponseWriter, what string, err error) {
 	status := http.StatusBadGateway
 	if apierrors.IsForbidden(err) {
@@ -153,7 +148,6 @@ func (s *site) runsPage(w http.ResponseWriter, q *http.Request) {
 	show(w, http.StatusOK, ui.Runs(s.now(), runs, q.URL.Query().Get("namespace")))
 }
 
-// named returns the object that a request names, or nil.
 func named[T any, P interface {
 	*T
 	client.Object
@@ -164,7 +158,6 @@ func named[T any, P interface {
 	return P(found)
 }
 
-// absent reports that the requested object is not visible.
 func (s *site) absent(w http.ResponseWriter, q *http.Request, kind, word string) {
 	unless := ", or you may not list it"
 	if s.frame.Shared {

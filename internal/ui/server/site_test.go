@@ -37,11 +37,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// files are stored files, by key and wanted digest.
 type files struct {
 	bodies map[string]string
 	err    error
-	// opened counts Open calls.
 	opened atomic.Int32
 }
 
@@ -368,7 +366,6 @@ func aaReport(tb testing.TB, seed uint64, image string, cost float64) []byte {
 	return body
 }
 
-// nextEvent reads from a stream until a change event.
 func nextEvent(t *testing.T, stream io.Reader) {
 	t.Helper()
 	heard := make(chan error, 1)

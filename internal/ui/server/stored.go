@@ -27,7 +27,6 @@ const (
 	filesAtOnce = 4
 )
 
-// stored reads stored files of runs.
 type stored interface {
 	// Get reads a run's file by key, and checks its SHA-256 unless sha is empty.
 	Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error)
@@ -109,7 +108,6 @@ func (s *site) file(w http.ResponseWriter, q *http.Request) {
 	write(w, http.StatusOK, kind, body)
 }
 
-// turn waits until a file may be read; leave ends the turn.
 func (s *site) turn(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.turns <- struct{}{}:

@@ -27,14 +27,12 @@ const manyRounds = 1000
 
 // thousand is a suite of many rounds with runs and reports. Two contenders are measured; every value changes twice.
 type thousand struct {
-	suite *v1alpha1.BenchmarkSuite
-	runs  []kruntime.Object
-	files *files
-	// values are those of its reports.
+	suite  *v1alpha1.BenchmarkSuite
+	runs   []kruntime.Object
+	files  *files
 	values []history.Values
 	series int
-	// size is a report's approximate size in bytes.
-	size float64
+	size   float64
 }
 
 func newThousand(b *testing.B) *thousand {
@@ -96,7 +94,6 @@ func wander(t *analysis.Table, rng *rand.Rand, round int) {
 	}
 }
 
-// site shows the suite, with runs of its first rounds only.
 func (t *thousand) site(b *testing.B, rounds int) *site {
 	b.Helper()
 	s := newTested(b, t.files)
@@ -122,7 +119,6 @@ func (t *thousand) shown(b *testing.B, s *site) int {
 	}
 }
 
-// figure prints a duration in the format of "make bench".
 func (t *thousand) figure(b *testing.B, name string, aim figures.Aim, note string) {
 	b.Helper()
 	took := float64(b.Elapsed()) / float64(time.Millisecond) / float64(b.N)
@@ -130,7 +126,6 @@ func (t *thousand) figure(b *testing.B, name string, aim figures.Aim, note strin
 	b.Log(figures.Of(name, took, "ms", aim, fmt.Sprintf("%d rounds, %d series with two changes each; %s", manyRounds, t.series, note)).Line())
 }
 
-// The wait for the page of a suite with a thousand rounds.
 func BenchmarkAThousandRounds(b *testing.B) {
 	t := newThousand(b)
 	b.Run("change points", func(b *testing.B) {

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	// trialsDeadline bounds a page's wait for a run's trials.
 	trialsDeadline = 10 * time.Second
 	// lookedAtFor is how long a run's trials are followed after a request: an open page asks each minute.
 	lookedAtFor = 3 * time.Minute
@@ -36,7 +35,6 @@ type lookedAt struct {
 	unseen *time.Timer
 }
 
-// of returns a run's trials, or the error of reading them.
 func (a *trials) of(ctx context.Context, r *v1alpha1.BenchmarkRun) ui.Trials {
 	ctx, cancel := context.WithTimeout(ctx, trialsDeadline)
 	defer cancel()
@@ -49,7 +47,6 @@ func (a *trials) of(ctx context.Context, r *v1alpha1.BenchmarkRun) ui.Trials {
 	return ui.Trials{All: all, Err: m.explain(err)}
 }
 
-// mirror returns a run's mirror, and starts it if needed.
 func (a *trials) mirror(r *v1alpha1.BenchmarkRun) *mirror {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,7 +67,6 @@ func (a *trials) mirror(r *v1alpha1.BenchmarkRun) *mirror {
 	return l.mirror
 }
 
-// forget stops following a run without viewers.
 func (a *trials) forget(uid types.UID, l *lookedAt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -55,7 +55,6 @@ func BenchmarkFiftyViewers(b *testing.B) {
 	}
 }
 
-// view keeps a page open like a browser, and reports each request.
 func view(b *testing.B, address, path string, asked chan<- struct{}) io.Closer {
 	b.Helper()
 	own := &http.Client{Transport: &http.Transport{}}

@@ -18,7 +18,6 @@ import (
 
 var pictures = flag.String("pictures", "", "leave pictures of the pages in this `FOLDER`")
 
-// walked is a page to visit, with its expected content.
 type walked struct {
 	name, path, shows string
 	// missing: the page is a 404, which browsers also log.

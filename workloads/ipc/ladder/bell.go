@@ -72,7 +72,6 @@ type event struct {
 	count [8]byte
 }
 
-// one is what rings.
 var one = []byte{1, 0, 0, 0, 0, 0, 0, 0}
 
 func (e *event) wait(*atomic.Uint32, uint32) error {

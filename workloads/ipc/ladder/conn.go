@@ -37,7 +37,6 @@ type link interface {
 
 type buffer [header + Largest]byte
 
-// buffers are unused buffers.
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 // Conn exchanges messages over a link. One goroutine may send while another receives.
@@ -112,7 +111,6 @@ func (c *Conn) Receive() ([]byte, error) {
 	}
 }
 
-// next extracts a received message; nil if incomplete.
 func (c *Conn) next() ([]byte, error) {
 	held := c.end - c.begin
 	if held == 0 {

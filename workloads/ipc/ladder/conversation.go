@@ -18,7 +18,6 @@ const Smallest = 8
 // look is the number of operations between two clock reads.
 const look = 64
 
-// hello begins a conversation.
 type hello struct {
 	answers bool // Each message is answered; otherwise only received.
 	size    int  // bytes of each message and answer
@@ -55,7 +54,6 @@ type status struct {
 
 var statusSize = binary.Size(status{})
 
-// statusNow returns this process's resource usage.
 func statusNow() (status, error) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
@@ -74,7 +72,7 @@ func readStatus(b []byte) (s status, err error) {
 	return s, err
 }
 
-// script is a conversation: messages that differ by number, with identical answers.
+// script makes and checks the messages of one direction, which differ by number.
 type script struct{ message []byte }
 
 func newScript(size int, seed byte) script {
@@ -85,13 +83,11 @@ func newScript(size int, seed byte) script {
 	return script{m}
 }
 
-// number returns a numbered message, valid until the next call.
 func (s script) number(n uint64) []byte {
 	binary.LittleEndian.PutUint64(s.message, n)
 	return s.message
 }
 
-// check compares all bytes of a message with the expected one.
 func (s script) check(got []byte, n uint64) error {
 	if want := s.number(n); !bytes.Equal(got, want) {
 		return fmt.Errorf("message %d is not what was sent: %d bytes, want %d, %.16x", n, len(got), len(want), got)
@@ -168,7 +164,6 @@ type server struct {
 	status  status
 }
 
-// turn receives one message and acts on it.
 func (s *server) turn() error {
 	m, err := s.conn.Receive()
 	switch {

@@ -33,7 +33,6 @@ func (*pieces) Write(b []byte) (int, error)   { return len(b), nil }
 func (*pieces) SetDeadline(_ time.Time) error { return nil }
 func (*pieces) Close() error                  { return nil }
 
-// received returns all messages; a conversation's end is an empty one.
 func received(c *Conn) (messages [][]byte, err error) {
 	defer func() {
 		c.release()
@@ -51,7 +50,6 @@ func received(c *Conn) (messages [][]byte, err error) {
 	}
 }
 
-// packet returns the message of a packet, and whether it is exactly one.
 func packet(b []byte) (message []byte, whole bool) {
 	if len(b) < header {
 		return nil, false

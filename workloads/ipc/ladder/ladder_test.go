@@ -44,7 +44,6 @@ func TestMain(m *testing.M) {
 // aWhile exceeds everything here on a busy machine: longer means a hang.
 const aWhile = 2 * time.Minute
 
-// within fails the test if do hangs.
 func within(t *testing.T, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -59,7 +58,6 @@ func within(t *testing.T, do func()) {
 	}
 }
 
-// connect makes both ends of a connection in this process.
 func connect(t *testing.T, rung Rung) (a, b *Conn) {
 	t.Helper()
 	first, second, err := rung.descriptors()
@@ -201,7 +199,6 @@ func TestWhatIsNoMessageIsAnErrorFromThenOn(t *testing.T) {
 	})
 }
 
-// trickle is a link that reads one byte at a time.
 type trickle struct{ link }
 
 func (l trickle) Read(p []byte) (int, error) { return l.link.Read(p[:1]) }

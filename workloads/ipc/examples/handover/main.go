@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
-// inherited is a child's first extra descriptor.
 const inherited = 3
 
 func main() {
@@ -25,7 +24,6 @@ func main() {
 	}
 }
 
-// give listens, and passes the listener to a child process.
 func give() error {
 	here, there, err := socket.Pair(socket.SeqPacket)
 	if err != nil {
