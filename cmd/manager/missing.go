@@ -130,8 +130,8 @@ func (m *missing) say(ctx context.Context) {
 	}
 }
 
-// look returns the led namespaces that are unreadable. It fails only for one that was already unreadable before: a just started API server may
-// not know its Roles yet.
+// look returns the led namespaces that are unreadable. It fails if an omitted one can be led now, or if a led one was already unreadable
+// before: a just started API server may not know its Roles yet.
 func (m *missing) look(ctx context.Context, before namespaces.Led) (namespaces.Led, error) {
 	for _, name := range slices.Concat(m.names, m.locked) {
 		if m.listable(ctx, name) {

@@ -42,7 +42,7 @@ type attempt struct {
 
 type program struct{ path, digest string }
 
-// retried reports whether another attempt follows a failure; killed processes do not count as attempts.
+// retried reports whether another attempt follows a failure. Attempts of killed earlier processes do not count.
 func (a *attempt) retried(f *conduct.Failure) bool {
 	own := a.Attempt
 	own.Number = a.try

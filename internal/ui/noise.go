@@ -56,7 +56,7 @@ type noiseBody struct {
 // noisyMachine is one machine, or several that measure together.
 type noisyMachine struct {
 	Name string
-	// Says counts the intervals that exclude 1, and how many do so by chance.
+	// Says counts the intervals that exclude a difference of 0 %, and how many do so by chance.
 	ID     string
 	Says   string
 	Charts []chart.Chart
@@ -138,7 +138,7 @@ func (m *noisyMachine) finish(id string) {
 	m.Says = fmt.Sprintf("%s. By chance, about 1 in %.0f does, or a little more; those of one run tend to go together.", format.Capital(leaveOut(m.points)), 1/inference.Alpha)
 }
 
-// leaveOut counts the intervals that exclude 1.
+// leaveOut counts the intervals that exclude a difference of 0 %.
 func leaveOut(points []noisePoint) string {
 	some := 0
 	for _, p := range points {

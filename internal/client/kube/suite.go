@@ -72,7 +72,7 @@ func roundFolder(dir, namespace, suite string) string {
 	return filepath.Join(dir, namespace, suite, "round")
 }
 
-// ForgetRound removes an earlier round's report, which could be mistaken for one that never came.
+// ForgetRound removes an earlier round's report, so that it is not taken for the next one's if that never comes.
 func ForgetRound(k *Flags, suite, dir string) error {
 	namespace, err := k.Namespace()
 	if err != nil {

@@ -70,7 +70,7 @@ func WrittenTrial(before, after v1alpha1.TrialStatus, a conduct.Attempt, sibling
 	return after
 }
 
-// expected reports whether a condition that was unknown took an expected turn: it is met, or waits for something else.
+// expected reports whether the change of an unknown condition is no news: it is met, or is still unknown for the same reason.
 func expected(c, old *metav1.Condition) bool {
 	return c.Status == metav1.ConditionTrue || c.Status == old.Status && c.Reason == old.Reason
 }
