@@ -33,7 +33,7 @@ func TestAblationBuildsAnswerAlikeAndShowTheirFlags(t *testing.T) {
 	} {
 		t.Run(variant, func(t *testing.T) {
 			program := filepath.Join(dir, "ablation-"+variant)
-			// A build that computes something else than the others ends at its first request.
+			// A build that computes another result ends at its first request.
 			server := start(t, program)
 			conformance.Ask(t, server.address, asked)
 			server.stop(t)

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// compiled is a line of make that compiles C or C++.
 var compiled = regexp.MustCompile(`(?m)^.*\b(?:cc|c\+\+) .*\.(?:c|cc|cpp)\b.*$`)
 
 func TestFramesTouchEachOfTheirPages(t *testing.T) {

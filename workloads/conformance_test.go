@@ -18,17 +18,15 @@ import (
 	"loadstone.dev/loadstone/workloads/conformance"
 )
 
-// patience bounds every wait of a test.
 const patience = 15 * time.Minute
 
-// workload is a running server.
 type workload struct {
 	address string
 	cmd     *exec.Cmd
 	log     *strings.Builder
 }
 
-// lacks says what is not tested, and why. Where CI is set nothing may be left out: hack/test.sh installs all that it takes.
+// lacks skips a test with the reason. In CI it fails: hack/test.sh installs everything.
 func lacks(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -37,15 +35,15 @@ func lacks(t *testing.T, what string) {
 	t.Log(what)
 }
 
-// builds builds all servers that there are compilers for, and returns their paths by name.
+// builds builds all servers with available compilers, and returns paths by name.
 func builds(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	run := func(args ...string) {
-		ctx, cancel := context.WithTimeout(t.Context(), 4*patience) // Zig takes 15 minutes, where it has half a CPU that others want.
+		ctx, cancel := context.WithTimeout(t.Context(), 4*patience) // Zig takes 15 minutes on half a busy CPU.
 		defer cancel()
 		command := exec.CommandContext(ctx, args[0], args[1:]...)
-		command.WaitDelay = time.Second // A compiler that make has started lives on, and has its output.
+		command.WaitDelay = time.Second // A compiler started by make may live on and hold the output.
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("running %q: %v\n%s", args, err, out)
 		}
@@ -80,7 +78,6 @@ func builds(t *testing.T) map[string]string {
 	return programs
 }
 
-// haveUring reports whether there is what uring is built from, and a kernel that knows io_uring and does not refuse it.
 func haveUring(t *testing.T) bool {
 	t.Helper()
 	if exec.CommandContext(t.Context(), "pkg-config", "--exists", "liburing").Run() != nil {
@@ -94,7 +91,7 @@ func haveUring(t *testing.T) bool {
 	return true
 }
 
-// uringRefused is why there can be no io_uring on this machine, or nil.
+// uringRefused returns why this machine lacks io_uring, or nil.
 func uringRefused() error {
 	if _, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 0, 0, 0); errno == unix.EPERM || errno == unix.ENOSYS {
 		return errno
@@ -102,7 +99,6 @@ func uringRefused() error {
 	return nil
 }
 
-// findZig looks for Zig in PATH and where the project keeps its tools.
 func findZig() string {
 	for _, program := range []string{"zig", filepath.Join(os.Getenv("HOME"), ".cache/loadstone/bin/zig")} {
 		if path, err := exec.LookPath(program); err == nil {
@@ -112,7 +108,7 @@ func findZig() string {
 	return ""
 }
 
-// zigCache is where Zig finds what it has compiled before: with the project's other tools, or in a folder if nobody has a home.
+// zigCache returns Zig's cache: with the project's tools, or otherwise if there is no home.
 func zigCache(otherwise string) string {
 	if dir := os.Getenv("LOADSTONE_CACHE"); dir != "" {
 		return filepath.Join(dir, "zig-cache")
@@ -124,8 +120,7 @@ func zigCache(otherwise string) string {
 	return filepath.Join(home, ".cache/loadstone/zig-cache")
 }
 
-// reserve returns a port that nobody else is given until the test ends: a socket that is bound to it, and does not listen, is in the way
-// of all but servers that ask for this port by SO_REUSEADDR.
+// reserve returns a port reserved until the test ends: a bound socket that does not listen. Only servers that use SO_REUSEADDR can take it.
 func reserve(t *testing.T) int {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -144,7 +139,6 @@ func reserve(t *testing.T) int {
 	return address.(*unix.SockaddrInet4).Port
 }
 
-// start runs a server on a port of its own; a tool may run it.
 func start(t *testing.T, program string, args ...string) *workload {
 	t.Helper()
 	port := strconv.Itoa(reserve(t))
@@ -167,7 +161,7 @@ func start(t *testing.T, program string, args ...string) *workload {
 	}
 }
 
-// stop ends a server with SIGTERM and checks that it ended well: a sanitizer's complaint is a bad end.
+// stop ends a server with SIGTERM and checks its exit, which sanitizer findings make fail.
 func (w *workload) stop(t *testing.T) {
 	t.Helper()
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -180,13 +174,11 @@ func (w *workload) stop(t *testing.T) {
 	}
 }
 
-// way is a program, with the flags of one of its ways to serve.
 type way struct {
 	path  string
 	flags []string
 }
 
-// ways are all programs, and the other ways of those that have several.
 func ways(t *testing.T) map[string]way {
 	t.Helper()
 	all := map[string]way{}
@@ -198,7 +190,7 @@ func ways(t *testing.T) map[string]way {
 	}
 	if zco, ok := all["zco"]; ok {
 		all["zco with several threads"] = way{zco.path, []string{"--threads=3"}}
-		// A worker has a connection until that ends, and conformance has more than 400 at a time.
+		// A worker serves one connection at a time, and conformance has over 400.
 		all["zco with workers"] = way{zco.path, []string{"--workers=500"}}
 		if err := uringRefused(); err != nil {
 			t.Logf("the kernel refuses io_uring (%v): zco is not tested with it", err)
@@ -221,10 +213,9 @@ func TestConformance(t *testing.T) {
 	t.Run("late clients", func(t *testing.T) { timeouts(t, all) })
 }
 
-// timeouts has all servers wait for late clients at once.
 func timeouts(t *testing.T, all map[string]way) {
 	t.Helper()
-	// Servers with planted faults wait for ever where nothing else is planted.
+	// Servers with planted faults have no timeouts.
 	addresses := map[string]string{}
 	for name, w := range all {
 		if name == "faulty" {

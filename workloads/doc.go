@@ -1,3 +1,2 @@
-// Package workloads holds the servers that the project's own samples and tests measure, one folder each, and the test that all
-// of them answer alike. It has no code of its own.
+// Package workloads holds the servers measured by samples and tests, one folder each, and a common conformance test. It has no other code.
 package workloads

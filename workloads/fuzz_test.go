@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fakeGo stands for the go command: what it builds is the fuzzer that the test has.
+// fakeGo stands for the go command: it "builds" the test's fuzzer.
 const fakeGo = `#!/bin/sh
 case $1 in
 test) shift; while [ "$1" != -o ]; do shift; done; cp "$FUZZER" "$2" ;;
@@ -19,7 +19,7 @@ list) echo example ;;
 esac
 `
 
-// busy computes for about a second, so that a few rounds are enough.
+// busy computes for about a second, so that a few rounds suffice.
 const busy = `i=0; while [ $i -lt 700000 ]; do i=$((i + 1)); done; `
 
 func TestTheFuzzersInGoSayWhyTheyEnd(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTheFuzzersInGoSayWhyTheyEnd(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			command := exec.CommandContext(ctx, "fuzz/go.sh", "name", "FuzzIt", ".", "1")
-			// bash counts its seconds from what the environment says.
+			// bash initializes SECONDS from the environment.
 			command.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "FUZZER="+filepath.Join(dir, "fuzzer"), "SECONDS="+tc.spent)
 			command.WaitDelay = time.Second
 			out, err := command.CombinedOutput()

@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// link is a place that a page leads to.
 var link = regexp.MustCompile(`\]\(([^)]+)\)`)
 
 func TestTheIndexNamesEveryWorkloadAndLeadsToWhatIsThere(t *testing.T) {

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// asked is the number of requests that a planted server is sent.
+	// asked is the number of requests to a planted server.
 	asked = 100
-	// remembered is the number of blocks that planted-leak frees in the end, as its twin does.
+	// remembered is the number of blocks that planted-leak frees at the end, as its twin does.
 	remembered = 16
 )
 
@@ -39,8 +39,7 @@ func planted(t *testing.T) string {
 	return dir
 }
 
-// profiled runs a server under a tool, sends it requests, ends it, and reads what the tool wrote into the folder's file "out". A tool may
-// end after the server.
+// profiled runs a server under a tool, sends requests, ends it, and parses the file "out". The tool may end after the server.
 func profiled[T any](t *testing.T, dir, variant string, parse func(io.Reader) (T, error), tool ...string) T {
 	t.Helper()
 	out := filepath.Join(dir, "out")
@@ -68,7 +67,7 @@ func checked(t *testing.T, dir, variant string) memcheck.Result {
 		"--track-origins=yes", "--xml=yes", "--xml-file="+filepath.Join(dir, "out"))
 }
 
-// at is a function, its file and its line's text.
+// at returns a function, its file and its line's text.
 func at(t *testing.T, f memcheck.Frame) string {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("planted", filepath.Base(f.File)))

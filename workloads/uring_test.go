@@ -31,12 +31,12 @@ func TestUringSaysThatTheKernelRefuses(t *testing.T) {
 	}
 }
 
-// withoutUring does something, a program that is run included, under a filter of system calls that refuses io_uring as containers' do.
+// withoutUring runs do and its children under a seccomp filter that refuses io_uring, as in containers.
 func withoutUring(do func() error) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // The filter stays for the life of the thread, which ends with this function.
-		// The number of the system call is looked at first: io_uring_setup is an error, all others go on.
+		runtime.LockOSThread() // The filter stays for the thread's life, which ends with this function.
+		// By system call number: io_uring_setup fails, others pass.
 		filter := []unix.SockFilter{
 			{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS},
 			{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_IO_URING_SETUP},

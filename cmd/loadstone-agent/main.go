@@ -1,4 +1,4 @@
-// Command loadstone-agent is the generator's main process, the server's observer and a program's parent and collector in the pods of a trial.
+// Command loadstone-agent runs in a trial's pods as generator, observer of the server, and parent and collector of a program.
 package main
 
 import (
@@ -33,7 +33,7 @@ const usage = `usage: loadstone-agent generate [--dir DIR]
        loadstone-agent bring PATH [TOOLBOX]
        loadstone-agent version`
 
-// stopLimit is how long an agent waits for its tool's end after SIGTERM.
+// stopLimit bounds an agent's wait for its tool after SIGTERM.
 const stopLimit = 80 * time.Millisecond
 
 func main() {
@@ -41,21 +41,20 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Stdout, os.Args[1:], os.Getenv); err != nil {
 		if code := exitCode(0); errors.As(err, &code) {
-			os.Exit(int(code)) // The program has said why itself.
+			os.Exit(int(code)) // The program has printed the reason.
 		}
 		fmt.Fprintln(os.Stderr, "loadstone-agent:", err)
 		os.Exit(1)
 	}
 }
 
-// exitCode is that of a program that was launched, which becomes the agent's own.
 type exitCode int
 
 // Error names the code.
 func (c exitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
 
-// pod is what an agent takes for granted in a pod: a network namespace of its own, in which its port is free; a cgroup of its own, which it
-// sees at the root; and, if it observes, a server in another container, whose process namespace it shares.
+// pod is an agent's environment in a pod: its own network namespace with a free port; its own cgroup at the root; and, for an observer, a
+// server in another container of the shared process namespace.
 func pod() agent.Sandbox {
 	return agent.Sandbox{
 		Address:    ":" + strconv.Itoa(protocol.Port),
@@ -91,7 +90,7 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	return serve(ctx, getenv, own)
 }
 
-// bring copies the agent to a path and, if somebody asks for the profilers, these to another.
+// bring copies the agent to a path and, if requested, the profilers to another.
 func bring(args []string) error {
 	if err := launch.Bring(args[0]); err != nil || len(args) == 1 {
 		return err
@@ -99,7 +98,7 @@ func bring(args []string) error {
 	return launch.BringToolbox("/"+profiler.ToolboxFolder, args[1])
 }
 
-// launchProgram is the parent of a program that measures itself, and ends as the program does.
+// launchProgram is the parent of a program that measures itself, and exits like it.
 func launchProgram(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("loadstone-agent launch", flag.ContinueOnError)
 	exchange := flags.String("exchange", "", "the folder in which a collector and the parent of a program meet")
@@ -114,10 +113,9 @@ func launchProgram(ctx context.Context, args []string) error {
 	return err
 }
 
-// serve answers the operator until ctx ends.
 func serve(ctx context.Context, getenv func(string) string, own role.Role) error {
 	if own.Watches() {
-		// The server is of the same user, and sees this process.
+		// The server runs as the same user and can see this process.
 		if err := kernel.Hide(); err != nil {
 			return err
 		}

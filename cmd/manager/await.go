@@ -17,13 +17,13 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// awaitPause is how often a run that measures is asked for: rarely, because nobody should work beside it.
+// awaitPause is the polling interval, long enough not to disturb a measurement.
 const awaitPause = 2 * time.Second
 
-// errNoVerdict says that a run has ended without what the chart's test wants of it.
+// errNoVerdict means that a run ended without the verdict that the chart's test requires.
 var errNoVerdict = errors.New("the run has ended without a verdict")
 
-// await follows a run until it ends, for the chart's test, whose account may read this one run and nothing else.
+// await follows a run to its end for the chart's test, whose account may only read this run.
 func await(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("await", flag.ContinueOnError)
 	namespace := f.String("namespace", os.Getenv("POD_NAMESPACE"), "the namespace of the run")
@@ -40,7 +40,7 @@ func await(ctx context.Context, args []string) error {
 	return ending(ctx, c, client.ObjectKey{Namespace: *namespace, Name: f.Arg(0)}, os.Stdout, awaitPause)
 }
 
-// ending prints how far a run is whenever that changes, and at its end what it says. A run without a verdict is an error.
+// ending prints a run's progress whenever it changes, and its result. A run without a verdict is an error.
 func ending(ctx context.Context, c client.Reader, name client.ObjectKey, out io.Writer, pause time.Duration) error {
 	said := ""
 	for {
@@ -65,7 +65,7 @@ func ending(ctx context.Context, c client.Reader, name client.ObjectKey, out io.
 	}
 }
 
-// told is what a run says of itself. Its progress counts cells, or trials if these have no cells.
+// told describes a run. Its progress counts cells, or trials without cells.
 func told(run *v1alpha1.BenchmarkRun) string {
 	text := "measured: nothing yet"
 	if done, all, ok := strings.Cut(run.Status.Progress, "/"); ok {
@@ -80,7 +80,7 @@ func told(run *v1alpha1.BenchmarkRun) string {
 	return text
 }
 
-// judged is nil for a run that has succeeded and ended in a verdict.
+// judged returns nil for a run that succeeded with a verdict.
 func judged(run *v1alpha1.BenchmarkRun) error {
 	for _, kind := range []string{v1alpha1.ConditionSucceeded, v1alpha1.ConditionConclusive} {
 		c := meta.FindStatusCondition(run.Status.Conditions, kind)

@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// ended is a run that has ended with its conditions Succeeded and Conclusive in a status.
 func ended(name string, succeeded, conclusive metav1.ConditionStatus) *v1alpha1.BenchmarkRun {
 	now := metav1.Now()
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: name}}
@@ -69,7 +68,6 @@ func TestARunThatGoesOnIsWaitedForAndSaysSoOnce(t *testing.T) {
 	}
 }
 
-// counting tells of each question.
 type counting struct {
 	client.Reader
 	asked func()

@@ -13,10 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// named finds the metrics of Loadstone's own.
 var named = regexp.MustCompile(`\bloadstone_[a-z_]+`)
 
-// TestAlertsAndDashboardNameWhatIsTold: an alert of a metric that nobody tells never rings, and a metric that nobody looks at is told for nothing.
+// TestAlertsAndDashboardNameWhatIsTold: alerts must use existing metrics, and every metric must be used.
 func TestAlertsAndDashboardNameWhatIsTold(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	store, err := NewStore(registry, time.Now)

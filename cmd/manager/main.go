@@ -28,10 +28,10 @@ func main() {
 	}
 }
 
-// errands are what the operator's image does besides: for the chart's hooks, for webhooks, and for who looks at pages.
+// errands are the image's other commands: for the chart's hooks, webhooks and pages.
 var errands = map[string]func(context.Context, []string) error{"await": await, "receive": receive, "retire": retire, "show": show}
 
-// errandClient reads and writes Loadstone's own objects, and Secrets, with the rights of whoever runs the errand.
+// errandClient accesses Loadstone's objects and Secrets with the errand's own rights.
 func errandClient() (client.Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
@@ -43,7 +43,7 @@ func errandClient() (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %w", err)
 	}
-	// Whoever asks the webhook makes it ask the API server.
+	// Webhook callers cause API requests, so limit them.
 	config.QPS, config.Burst = 20, 30
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
@@ -52,7 +52,6 @@ func errandClient() (client.Client, error) {
 	return c, nil
 }
 
-// logs says how the operator writes its log.
 type logs struct{ level, format string }
 
 func (l *logs) addFlags(f *flag.FlagSet) {
@@ -60,7 +59,6 @@ func (l *logs) addFlags(f *flag.FlagSet) {
 	f.StringVar(&l.format, "log-format", "json", "the format of the log: json or text")
 }
 
-// handler writes what is logged.
 func (l *logs) handler(out io.Writer) (slog.Handler, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(l.level)); err != nil {

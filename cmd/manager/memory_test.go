@@ -30,7 +30,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// What cannot be listed for want of a right is waited for, and never comes.
+// The cache waits forever for lists that are forbidden.
 func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 	config := testbed.Cluster(t, "../..")
 	must := func(err error) {
@@ -51,9 +51,8 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 		prefix string
 		values []string
 		led    string
-		// gone is a namespace that was deleted after the installation; empty if none was.
-		gone string
-		// locked is a namespace that has lost the operator's Role since; empty if none has.
+		gone   string
+		// locked is a namespace that has lost the operator's Role, or empty.
 		locked string
 		want   []string
 	}{
@@ -90,7 +89,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			m, _, err := newManager(o, leader.NewFence(leaseDuration, time.Now))
 			must(err)
 			if tc.locked != "" {
-				all = o.led // What is there and may not be read fails a list of all.
+				all = o.led // An existing unreadable namespace fails a list of all.
 			}
 			testbed.Beside(t, m.Start)
 			ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
@@ -122,7 +121,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 	}
 }
 
-// removeNamespace removes a namespace and the rights in it, as the controllers of a whole cluster do.
+// removeNamespace deletes a namespace and its rights, like a real cluster's controllers.
 func removeNamespace(ctx context.Context, c client.Client, name string) error {
 	rights := metav1.ObjectMeta{Namespace: name, Name: "loadstone-runs"}
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -134,7 +133,7 @@ func removeNamespace(ctx context.Context, c client.Client, name string) error {
 	return c.SubResource("finalize").Update(ctx, n)
 }
 
-// lockOut takes the operator's rights in a namespace away, and waits until the API server knows. Who asks is the operator, by its environment.
+// lockOut removes the operator's rights in a namespace, and waits until the API server enforces it. Its environment identifies the operator.
 func lockOut(t *testing.T, c client.Client, name string) {
 	t.Helper()
 	rights := metav1.ObjectMeta{Namespace: name, Name: "loadstone-runs"}
@@ -150,7 +149,6 @@ func lockOut(t *testing.T, c client.Client, name string) {
 	})
 }
 
-// shortest is a run that no operator leads here.
 func shortest(namespace string) *v1alpha1.BenchmarkRun {
 	return &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shortest"},
@@ -161,7 +159,6 @@ func shortest(namespace string) *v1alpha1.BenchmarkRun {
 	}
 }
 
-// kubeconfig writes a file that leads to where a configuration does, as who it does.
 func kubeconfig(t *testing.T, of *rest.Config) string {
 	t.Helper()
 	k := api.NewConfig()

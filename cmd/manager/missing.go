@@ -16,26 +16,27 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 )
 
-// lookForMissing is how often namespaces are looked for that the operator is to lead and that it could not lead when it started.
+// lookForMissing is the interval of checks for namespaces that could not be led at the start.
 const lookForMissing = time.Minute
 
-// A namespace is left out at the start when it was refused so often, once each so long: an API server that has just started, as one that ended the operator's
-// lease by that, may not know its Roles yet, and a trial may measure where it is refused. All the waits are half of what its start-up probe gives an operator.
+// At the start, a namespace is left out only after several refusals with pauses. A just started API server, which also ends the operator's
+// lease, may not know its Roles yet, and a trial may be measuring in a refused namespace. All pauses together are half of the start-up probe's
+// time.
 const (
 	refusals    = 7
 	refusedWait = 5 * time.Second
 )
 
-// What an operator keeps in memory it decides at its start: it ends to start anew.
+// The operator's cache is fixed at its start, so changes require a restart.
 var (
-	// errThereNow is the end for a namespace that was left out and can be led now.
+	// errThereNow: a namespace that was left out can be led now.
 	errThereNow = errors.New("a namespace is there now that the operator is to lead: it starts anew")
-	// errLocked is the end for a namespace that is led and may not be read any more: nobody knows whose turn it is, and no run would begin anywhere.
+	// errLocked: a led namespace became unreadable, so the queue is unknown and no run would begin anywhere.
 	errLocked = errors.New("a namespace may not be read any more that the operator leads: it starts anew without it")
 )
 
-// leaveOut takes out of what is led the namespaces that are not there or may not be read, and returns who looks for them: memory of them would be waited for,
-// and never come, and nothing else be led. The operator's own stays: with no right in that, nothing is led. What is refused is asked again after a wait.
+// leaveOut removes missing and unreadable namespaces from those led, and returns a watcher for them: their caches would wait forever and block
+// all others. The operator's own namespace stays: without rights there, nothing works. Refused namespaces are asked again after wait.
 func (o *options) leaveOut(ctx context.Context, dial func() (client.Client, error), wait time.Duration) (*missing, error) {
 	m := &missing{every: lookForMissing, log: ctrl.Log.WithName("namespaces")}
 	if len(o.led) == 0 {
@@ -58,7 +59,6 @@ func (o *options) leaveOut(ctx context.Context, dial func() (client.Client, erro
 	return m, nil
 }
 
-// refused returns those namespaces whose runs may not be listed, however often one asks.
 func refused(ctx context.Context, ask client.Reader, of namespaces.Led, wait time.Duration) (namespaces.Led, error) {
 	for try := 1; ; try++ {
 		_, locked, err := of.Readable(ctx, ask, &v1alpha1.BenchmarkRunList{})
@@ -74,10 +74,10 @@ func refused(ctx context.Context, ask client.Reader, of namespaces.Led, wait tim
 	}
 }
 
-// missing looks for namespaces that are left out, and for those that are led and may not be read any more. An operator that does not lead does so, too: it
-// would lead with the memory of its start.
+// missing checks namespaces that were left out, and led ones that became unreadable. It also runs without leadership, since a later leader
+// would use the cache of its start.
 type missing struct {
-	// names are not there, locked are there and may not be read, and led is what is left.
+	// names do not exist, locked exist but are unreadable, led are the others.
 	names, locked, led namespaces.Led
 	ask                client.Reader
 	every              time.Duration
@@ -87,7 +87,7 @@ type missing struct {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (*missing) NeedLeaderElection() bool { return false }
 
-// Start says which namespaces are left out, and returns errThereNow when one of them can be led, or errLocked when one that is led cannot be any more.
+// Start logs the omitted namespaces. It returns errThereNow when one can be led, or errLocked when a led one became unreadable.
 func (m *missing) Start(ctx context.Context) error {
 	if m.ask == nil {
 		return nil
@@ -107,7 +107,6 @@ func (m *missing) Start(ctx context.Context) error {
 	}
 }
 
-// say says which namespaces are left out, and what to do.
 func (m *missing) say(ctx context.Context) {
 	if len(m.names) > 0 {
 		m.log.Info("Leaving out namespaces that are not there: take them out of the chart value runs.namespaces, or create them and upgrade", "namespaces", m.names)
@@ -131,8 +130,8 @@ func (m *missing) say(ctx context.Context) {
 	}
 }
 
-// look looks once, and returns the led namespaces that may not be read. One is given up that could not be read at the look before either: an API server that
-// has just started may not know its Roles yet.
+// look returns the led namespaces that are unreadable. It fails if an omitted one can be led now, or if a led one was already unreadable
+// before: a just started API server may not know its Roles yet.
 func (m *missing) look(ctx context.Context, before namespaces.Led) (namespaces.Led, error) {
 	for _, name := range slices.Concat(m.names, m.locked) {
 		if m.listable(ctx, name) {
@@ -143,7 +142,7 @@ func (m *missing) look(ctx context.Context, before namespaces.Led) (namespaces.L
 	if err != nil {
 		return nil, nil //nolint:nilerr // Of an API server that is away, nothing is known: it is asked again.
 	}
-	// What is gone holds up nobody.
+	// A deleted namespace blocks nothing.
 	refused, _, err = refused.Split(ctx, m.ask)
 	if err != nil {
 		return nil, nil //nolint:nilerr // Likewise.
@@ -156,7 +155,6 @@ func (m *missing) look(ctx context.Context, before namespaces.Led) (namespaces.L
 	return refused, nil
 }
 
-// listable reports whether a namespace is there, and its runs may be listed.
 func (m *missing) listable(ctx context.Context, name string) bool {
 	there, _, err := namespaces.Led{name}.Split(ctx, m.ask)
 	if err != nil || len(there) == 0 {

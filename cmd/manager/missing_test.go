@@ -27,7 +27,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// An operator goes on without a namespace that is not there, says which, and starts anew when it is there.
+// An operator works without a missing namespace, reports it, and restarts when it exists.
 func TestAMissingNamespaceIsLookedFor(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
@@ -69,7 +69,7 @@ func TestAMissingNamespaceIsLookedFor(t *testing.T) {
 type locks struct {
 	mu sync.Mutex
 	in []string
-	// opens are after how many refusals lists in a namespace are let through again; one that is not named stays locked.
+	// opens is the number of refusals before lists in a namespace succeed; others stay locked.
 	opens map[string]int
 }
 
@@ -95,7 +95,7 @@ func (l *locks) List(ctx context.Context, c client.WithWatch, list client.Object
 	return c.List(ctx, list, how...)
 }
 
-// newLocks is an operator of three namespaces, beside its own, and the API server that it asks. One of them is being deleted.
+// newLocks is an operator of three namespaces and its own, and its API server. One of them is being deleted.
 func newLocks(t *testing.T) (*locks, *options, client.Client) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -114,7 +114,7 @@ func newLocks(t *testing.T) (*locks, *options, client.Client) {
 	return l, &options{namespace: "system", led: namespaces.Led{"system", "team-a", "team-b", "team-c"}}, b.Build()
 }
 
-// An operator leads what it may read, says what else there is and what to do, and starts anew when a Role is back.
+// An operator leads readable namespaces, reports others with a remedy, and restarts when a Role is back.
 func TestANamespaceWithoutItsRoleHoldsUpNoOther(t *testing.T) {
 	l, o, c := newLocks(t)
 	l.set("system", "team-b", "team-c")
@@ -143,7 +143,7 @@ func TestANamespaceWithoutItsRoleHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// In a namespace that is left out a run may measure beside another: an API server that does not know its Roles yet gets time, before one is left out.
+// A run in an omitted namespace may measure in parallel, so a just started API server gets time to learn its Roles.
 func TestAnOperatorLeavesOutNoNamespaceAtOneRefusal(t *testing.T) {
 	for name, tc := range map[string]struct {
 		opens  map[string]int
@@ -172,7 +172,7 @@ func TestAnOperatorLeavesOutNoNamespaceAtOneRefusal(t *testing.T) {
 	}
 }
 
-// An operator that waits for Roles is not ready, and a kubelet ends one that is not ready in time: it would never start.
+// An operator waiting for Roles is not ready, and the kubelet kills one that is not ready in time.
 func TestTheWaitForRolesFitsTheStartUpProbe(t *testing.T) {
 	text, err := os.ReadFile("../../charts/loadstone/templates/operator.yaml")
 	if err != nil {
@@ -188,7 +188,7 @@ func TestTheWaitForRolesFitsTheStartUpProbe(t *testing.T) {
 	}
 }
 
-// A start that is ended does not wait.
+// A canceled start does not wait.
 func TestAStartThatIsEndedLeavesOutNothing(t *testing.T) {
 	l, o, c := newLocks(t)
 	l.set("team-a")
@@ -199,7 +199,7 @@ func TestAStartThatIsEndedLeavesOutNothing(t *testing.T) {
 	}
 }
 
-// A namespace that cannot be read holds up the queue of all: an operator that leads it gives it up, and not for one refusal.
+// An unreadable namespace blocks the whole queue, so the operator gives it up, but not after one refusal.
 func TestAnOperatorGivesUpANamespaceThatIsLocked(t *testing.T) {
 	l, o, c := newLocks(t)
 	m, err := o.leaveOut(t.Context(), func() (client.Client, error) { return c, nil }, time.Millisecond)

@@ -17,11 +17,10 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 )
 
-// errStillThere says that runs are left which only the operator can end.
 var errStillThere = errors.New("the operator has not ended every run: see that it is running, or uninstall with --no-hooks and remove the finalizers yourself")
 
-// retire prepares the cluster for the end of the operator, for the hook of helm uninstall. Runs that go on are deleted, since nobody would end
-// them, and the operator stops their load. Runs that have ended stay, without the finalizer that nobody would remove.
+// retire prepares helm uninstall. It deletes unfinished runs, while the operator can still stop their load. Ended runs stay, without their
+// finalizer.
 func retire(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("retire", flag.ContinueOnError)
 	patience := f.Duration("patience", 4*time.Minute, "how long the operator has to stop the loads that go on")
@@ -46,7 +45,6 @@ func retire(ctx context.Context, args []string) error {
 	return release(ctx, c, awaitPause)
 }
 
-// noSuites refuses to go on beside a suite that would make the runs again which are deleted.
 func noSuites(ctx context.Context, c client.Reader) error {
 	var suites v1alpha1.BenchmarkSuiteList
 	if err := c.List(ctx, &suites); err != nil {
@@ -60,7 +58,7 @@ func noSuites(ctx context.Context, c client.Reader) error {
 	return nil
 }
 
-// release goes over all runs until none of them needs the operator.
+// release repeats over all runs until none needs the operator.
 func release(ctx context.Context, c client.Client, pause time.Duration) error {
 	for {
 		var runs v1alpha1.BenchmarkRunList
@@ -73,7 +71,7 @@ func release(ctx context.Context, c client.Client, pause time.Duration) error {
 			if !controllerutil.ContainsFinalizer(run, v1alpha1.Finalizer) && run.Status.CompletionTime != nil {
 				continue
 			}
-			// Of a run that somebody else has just changed, the next pass knows more.
+			// A run changed concurrently is handled in the next pass.
 			if err := letGo(ctx, c, run); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 				return fmt.Errorf("releasing BenchmarkRun %s: %w", client.ObjectKeyFromObject(run), err)
 			}
@@ -90,13 +88,13 @@ func release(ctx context.Context, c client.Client, pause time.Duration) error {
 	}
 }
 
-// letGo deletes a run that goes on, and takes the finalizer of one that has ended.
+// letGo deletes an unfinished run, and removes an ended one's finalizer.
 func letGo(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	switch {
 	case !run.DeletionTimestamp.IsZero():
 		return nil // The operator is about to remove it.
 	case run.Status.CompletionTime == nil:
-		// One that ends meanwhile is a record, and stays.
+		// A run that ended meanwhile is a record, and stays.
 		return c.Delete(ctx, run, client.Preconditions{UID: &run.UID, ResourceVersion: &run.ResourceVersion})
 	}
 	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)

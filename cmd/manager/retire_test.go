@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// retiring is a cluster of three runs: one that has ended, one that goes on, and one that waits without a finalizer.
+// retiring is a cluster with an ended run, an unfinished run, and a waiting run without finalizer.
 func retiring(t *testing.T) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -48,7 +48,7 @@ func namesOf(t *testing.T, c client.Client) map[string][]string {
 
 func TestUninstallingLeavesNoRunThatHangs(t *testing.T) {
 	c := retiring(t)
-	// The operator takes the finalizer of a run that is deleted, at some time.
+	// The operator removes a deleted run's finalizer after a while.
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	operator := operatorOf{c, 0}
@@ -61,7 +61,7 @@ func TestUninstallingLeavesNoRunThatHangs(t *testing.T) {
 	}
 }
 
-// operatorOf is a client during whose third list the operator finishes what is deleted.
+// operatorOf is a client during whose third list the operator finishes deletions.
 type operatorOf struct {
 	client.Client
 	lists int
@@ -91,7 +91,7 @@ func TestAnOperatorThatIsGoneIsNamed(t *testing.T) {
 	err := release(ctx, interceptor.NewClient(c, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, how ...client.ListOption) error {
 			if looks++; looks == 10 {
-				cancel() // As when the time of the hook is over.
+				cancel() // Like the end of the hook's time.
 			}
 			return c.List(ctx, list, how...)
 		},
@@ -125,7 +125,6 @@ func TestUninstallingBesideASuiteIsRefused(t *testing.T) {
 	}
 }
 
-// conflicting is a client whose first patch is too late: somebody else has changed the run.
 type conflicting struct {
 	client.Client
 	patches int

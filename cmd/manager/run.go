@@ -12,7 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
-	_ "time/tzdata" // Schedules name time zones, and the operator's image has none.
+	_ "time/tzdata" // For schedules: the operator's image has no time zones.
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -102,7 +102,6 @@ func parse(args []string) (options, error) {
 	return o, o.check()
 }
 
-// readNetwork reads what the NetworkPolicy of each run allows.
 func (o *options) readNetwork(text string) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
@@ -112,7 +111,6 @@ func (o *options) readNetwork(text string) error {
 	return nil
 }
 
-// check refuses to start without what is needed.
 func (o *options) check() error {
 	needed := map[string]string{
 		"-namespace": o.namespace, "-agent-image": o.agentImage, "-toolbox-image": o.toolboxImage, "-service": o.service, "-s3-endpoint": o.store.Endpoint,
@@ -128,7 +126,7 @@ func (o *options) check() error {
 	return o.checkRole()
 }
 
-// checkRole refuses a store that would be opened in two ways, or in none.
+// checkRole requires exactly one way to open the store.
 func (o *options) checkRole() error {
 	switch {
 	case o.store.ByRole && (o.storeSecret != "" || o.store.AccessKey != "" || o.store.SecretKey != ""):
@@ -142,7 +140,7 @@ func (o *options) checkRole() error {
 	return nil
 }
 
-// pullSecretNames are the Secrets by which measured pods pull their images.
+// pullSecretNames are the image pull Secrets of measured pods.
 func (o *options) pullSecretNames() []string {
 	return strings.FieldsFunc(o.pullSecrets, func(r rune) bool { return r == ',' })
 }
@@ -172,7 +170,7 @@ func run(ctx context.Context, args []string) error {
 	if err := m.Add(absent); err != nil {
 		return fmt.Errorf("registering the look for missing namespaces: %w", err)
 	}
-	// The manager's own client reads from caches that start later, and writes while it leads; the keys are needed now.
+	// The manager's client reads from caches that start later, and writes only as leader; the keys are needed now.
 	direct, err := client.New(config, client.Options{Scheme: m.GetScheme()})
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
@@ -207,7 +205,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// monitor tells Prometheus of a manager's runs and, through what it returns, of the store.
+// monitor registers metrics of a manager's runs, and returns those of the store.
 func monitor(m ctrl.Manager) (*Store, error) {
 	if err := metrics.Registry.Register(NewRuns(m.GetClient())); err != nil {
 		return nil, fmt.Errorf("registering the metrics of runs: %w", err)
@@ -219,8 +217,7 @@ func monitor(m ctrl.Manager) (*Store, error) {
 	return told, nil
 }
 
-// handOut gives a manager the server of those who read what is stored of runs. It only reads, and asks nobody's leave to act: so its reviews
-// and its store are not behind the fence.
+// handOut adds the download server to a manager. It only reads, so its reviews and its store bypass the fence.
 func handOut(m ctrl.Manager, reviews client.Client, o options, told *Store) error {
 	shelf, err := artifact.OpenBehind(o.store, told.Count)
 	if err != nil {
@@ -232,7 +229,6 @@ func handOut(m ctrl.Manager, reviews client.Client, o options, told *Store) erro
 	return nil
 }
 
-// register gives a manager the reconcilers of trials, runs, suites and their notifications.
 func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.Fence, told *Store) error {
 	store, err := artifact.OpenBehind(o.store, func(way http.RoundTripper) http.RoundTripper { return fence.Guard(told.Count(way)) })
 	if err != nil {
@@ -272,7 +268,6 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.F
 	return nil
 }
 
-// Times of the lease by which one operator acts at a time.
 const (
 	leaseName     = "loadstone"
 	leaseDuration = 15 * time.Second
@@ -280,7 +275,7 @@ const (
 	leaseRetry    = 3 * time.Second
 )
 
-// newManager makes the operator's manager. What it writes goes through the fence; the configuration is one that does not.
+// newManager makes the operator's manager. Its writes pass the fence; the returned configuration bypasses it.
 func newManager(o options, fence *leader.Fence) (ctrl.Manager, *rest.Config, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -324,8 +319,7 @@ func newManager(o options, fence *leader.Fence) (ctrl.Manager, *rest.Config, err
 	return m, config, nil
 }
 
-// memory is what the operator keeps in memory: only what Loadstone made, in the namespaces that it leads, and the nodes. A cluster's other pods are none
-// of its business.
+// memory restricts the cache to Loadstone's own objects in led namespaces, and nodes.
 func memory(o options) (cache.Options, error) {
 	measured, err := labels.NewRequirement(v1alpha1.LabelTrial, selection.Exists, nil)
 	if err != nil {
@@ -350,7 +344,6 @@ func memory(o options) (cache.Options, error) {
 	}, nil
 }
 
-// lock is the lease for which this operator stands.
 func lock(config *rest.Config, namespace string, fence *leader.Fence) (resourcelock.Interface, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -359,7 +352,7 @@ func lock(config *rest.Config, namespace string, fence *leader.Fence) (resourcel
 	return fence.Lock(config, namespace, leaseName, host+"_"+string(uuid.NewUUID()), leaseRenew)
 }
 
-// trimNode keeps of a node what plans are made from: its heartbeats and image lists are large and change all the time.
+// trimNode keeps only what plans need: heartbeats and image lists are large and change often.
 func trimNode(o any) (any, error) {
 	n, ok := o.(*corev1.Node)
 	if !ok {

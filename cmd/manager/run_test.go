@@ -18,10 +18,8 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// needed are the arguments without which nothing starts.
 var needed = []string{"-namespace=system", "-agent-image=agent:1", "-toolbox-image=toolbox:1", "-service=http://loadstone.system.svc:8090", "-s3-endpoint=minio:9000"}
 
-// environment sets the variables that the operator reads, but some.
 func environment(t *testing.T, but ...string) {
 	t.Helper()
 	for name, value := range map[string]string{"POD_NAMESPACE": "", artifact.AccessKeyVariable: "key", artifact.SecretKeyVariable: "secret"} {
@@ -79,8 +77,7 @@ func TestSettingsOfTheOperator(t *testing.T) {
 
 func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
 	for name, tc := range map[string]struct {
-		args []string
-		// unset is a variable that is not there.
+		args        []string
 		unset, want string
 	}{
 		"no namespace":               {needed[1:], "", "-namespace is empty"},

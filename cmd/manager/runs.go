@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/queue"
 )
 
-// The states of runs. Each run is in one of them.
+// The states of runs; each run is in exactly one.
 const (
 	stateQueued    = "queued"
 	stateSuspended = "suspended"
@@ -24,10 +24,9 @@ const (
 	stateFailed    = "failed"
 )
 
-// states are all of them, so that a state without runs is a zero and not a gap.
+// states lists all, so that a state without runs is reported as zero.
 var states = []string{stateQueued, stateSuspended, stateMeasuring, stateReporting, stateDeleting, stateSucceeded, stateFailed}
 
-// What is told of runs.
 var (
 	runsDesc = prometheus.NewDesc("loadstone_runs",
 		"BenchmarkRuns in the cluster by state: queued (also those that wait for nodes), suspended (before their turn), measuring, reporting, deleting, succeeded, failed.", []string{"state"}, nil)
@@ -38,25 +37,25 @@ var (
 		[]string{"namespace", "run", "reason"}, nil)
 )
 
-// readPatience is how long the runs may take to be read. They come from a cache, which takes its time only when the operator starts.
+// readPatience bounds reading runs. They come from a cache, which is slow only at the start.
 const readPatience = 5 * time.Second
 
-// Runs collects what is told of runs.
+// Runs collects metrics of runs.
 type Runs struct{ reader client.Reader }
 
 var _ prometheus.Collector = Runs{}
 
-// NewRuns makes a collector of what a reader reads.
+// NewRuns makes a collector of a reader's runs.
 func NewRuns(r client.Reader) Runs { return Runs{r} }
 
-// Describe names what Collect tells.
+// Describe implements prometheus.Collector.
 func (Runs) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{runsDesc, queueDesc, waitingDesc} {
 		to <- d
 	}
 }
 
-// Collect tells it. Runs that cannot be read are an error of the whole answer, since zeros would say that nobody waits.
+// Collect implements prometheus.Collector. Unreadable runs fail the whole answer, since zeros would be misleading.
 func (c Runs) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
 	defer cancel()
@@ -79,7 +78,6 @@ func (c Runs) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(queueDesc, prometheus.GaugeValue, float64(len(queue.Order(runs.Items))))
 }
 
-// state is what a run does.
 func state(r *v1alpha1.BenchmarkRun) string {
 	succeeded := meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {
@@ -100,7 +98,7 @@ func state(r *v1alpha1.BenchmarkRun) string {
 	}
 }
 
-// waiting is since when a run that has not ended waits, and the reason; nil if it does not.
+// waiting returns since when an unfinished run waits, and the reason; or nil.
 func waiting(r *v1alpha1.BenchmarkRun) (*metav1.Time, string) {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if c == nil || r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero() {

@@ -14,10 +14,9 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// noon is when tests take place: 1,772,366,400 s in Unix time.
+// noon is 1,772,366,400 s in Unix time.
 var noon = metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
-// these is a reader of some runs.
 type these struct {
 	client.Reader
 	runs []v1alpha1.BenchmarkRun
@@ -33,7 +32,6 @@ func (r these) List(_ context.Context, into client.ObjectList, _ ...client.ListO
 	return r.err
 }
 
-// run is a run with a condition Succeeded.
 func metricsRun(name string, status metav1.ConditionStatus, reason string, deltas ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, CreationTimestamp: noon, Finalizers: []string{v1alpha1.Finalizer}}}
 	r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason}}

@@ -18,7 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/ui/server"
 )
 
-// show serves the pages of loadstone ui to whoever reaches them. It is a process of its own, under an account that can only read.
+// show serves loadstone ui to everyone who can reach it. It is a separate process with a read-only account.
 func show(ctx context.Context, args []string) error {
 	s, logs, err := parseShow(args)
 	if err != nil {
@@ -36,7 +36,6 @@ func show(ctx context.Context, args []string) error {
 	return s.Start(ctx)
 }
 
-// parseShow reads the flags of show.
 func parseShow(args []string) (server.Shared, logs, error) {
 	var s server.Shared
 	var l logs
@@ -69,8 +68,7 @@ func parseShow(args []string) (server.Shared, logs, error) {
 	return s, l, nil
 }
 
-// receive takes requests to the webhooks of suites. It is a process of its own, since it reads keys that the operator may not, and is reached from
-// outside of the cluster.
+// receive serves the suites' webhooks. It is a separate process, since it reads keys that the operator may not, and is reachable from outside.
 func receive(ctx context.Context, args []string) error {
 	var logs logs
 	f := flag.NewFlagSet("receive", flag.ContinueOnError)

@@ -13,17 +13,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// noAnswer is the code of a request that got none.
+// noAnswer is the code of an unanswered request.
 const noAnswer = "none"
 
-// Store counts what the object store answers.
+// Store counts the object store's answers.
 type Store struct {
 	now      func() time.Time
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 }
 
-// NewStore makes the counters, and registers them.
+// NewStore makes and registers the counters.
 func NewStore(r prometheus.Registerer, now func() time.Time) (*Store, error) {
 	s := &Store{
 		now: now,
@@ -45,40 +45,38 @@ func NewStore(r prometheus.Registerer, now func() time.Time) (*Store, error) {
 	return s, nil
 }
 
-// Count makes a way to the store that counts what passes on another.
+// Count wraps a transport with counters.
 func (s *Store) Count(way http.RoundTripper) http.RoundTripper { return counted{s, way} }
 
-// counted is a way whose requests are counted.
 type counted struct {
 	store *Store
 	way   http.RoundTripper
 }
 
-// RoundTrip passes a request on, and counts the answer.
+// RoundTrip counts the answer to a request.
 func (c counted) RoundTrip(q *http.Request) (*http.Response, error) {
 	begin, code := c.store.now(), noAnswer
 	answer, err := c.way.RoundTrip(q)
 	if err == nil {
 		code = strconv.Itoa(answer.StatusCode)
 	} else if q.Context().Err() != nil {
-		return answer, err // Who asked has gone away: that says nothing of the store.
+		return answer, err // A canceled request says nothing about the store.
 	}
 	c.store.requests.WithLabelValues(q.Method, code).Inc()
 	c.store.seconds.WithLabelValues(q.Method).Observe(c.store.now().Sub(begin).Seconds())
 	return answer, err
 }
 
-// The fields of the Secret that holds the key of the object store, and what the operator puts there.
+// Fields of the Secret with the store's key, and the operator's values.
 const (
-	accessField = "access-key"
-	secretField = "secret-key"
-	accessName  = "loadstone"
-	// secretLength is the longest that S3's own secret keys are.
+	accessField  = "access-key"
+	secretField  = "secret-key"
+	accessName   = "loadstone"
 	secretLength = 40
 )
 
-// storeKey reads the object store's key from the Secret that the chart ships empty, where the environment has none. It draws one at the first
-// start, so that rendering the chart draws none. The chart's MinIO waits for the Secret to be filled, and takes the key from it.
+// storeKey reads the store's key from the chart's Secret if the environment has none. The Secret is empty at first, so that rendering the
+// chart generates no key; the first start generates one. The chart's MinIO waits for it.
 func storeKey(ctx context.Context, c client.Client, o *options) error {
 	if o.storeSecret == "" || o.store.AccessKey != "" && o.store.SecretKey != "" {
 		return nil
@@ -91,7 +89,7 @@ func storeKey(ctx context.Context, c client.Client, o *options) error {
 	if len(s.Data[accessField]) == 0 || len(s.Data[secretField]) == 0 {
 		before := s.DeepCopy()
 		s.Data = map[string][]byte{accessField: []byte(accessName), secretField: []byte((rand.Text() + rand.Text())[:secretLength])}
-		// Of two operators that start at once, the second fails here, starts again, and reads the first one's key.
+		// If two operators start at once, the second fails here, restarts, and reads the first one's key.
 		if err := c.Patch(ctx, &s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 			return fmt.Errorf("writing Secret %s: %w", name, err)
 		}

@@ -15,26 +15,23 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Worker is what differs between a generator, an observer, a collector and a monitor.
+// Worker is the part that differs between a generator, an observer, a collector and a monitor.
 type Worker interface {
-	// Member is the member of its trial that the worker is.
 	Member() string
-	// Measure follows the timetable and calls done after each cell with what went wrong in it, if anything did. It returns the record
-	// and the names of the files that it wrote beside it. Beside a *protocol.ProgramFault these are of what the program printed.
+	// Measure follows the timetable and calls done after each cell with its failure, if any. It returns the record and the names of the files
+	// written. With a *protocol.ProgramFault the files hold the program's output.
 	Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (result any, files []string, err error)
 }
 
-// watcher is a worker that keeps the state up to date where it alone can, from the agent's start to its end.
 type watcher interface {
 	Watch(ctx context.Context, update func(func(*protocol.State)))
 }
 
-// checker is a worker that can check whether the loads can be made and the server answers as it should.
 type checker interface {
 	Check(ctx context.Context, c protocol.Check) protocol.Checked
 }
 
-// Who can do what is asked of a worker at run time; a method of another signature would be found missing there only.
+// Optional interfaces are asserted at run time: these lines catch a wrong method signature at compile time.
 var (
 	_ Worker  = (*generate.Generator)(nil)
 	_ checker = (*generate.Generator)(nil)
@@ -46,15 +43,15 @@ var (
 	_ watcher = (*program.Monitor)(nil)
 )
 
-// Agent answers the operator and does its commands.
+// Agent answers the operator and obeys its commands.
 type Agent struct {
 	config Config
 	work   Worker
 	upload uploader
-	// life ends with the agent: what a command has started outlives the request that brought it.
+	// life ends with the agent: work that a command starts outlives its request.
 	life context.Context
 	busy sync.WaitGroup
-	// checking lets one Check at a time send requests.
+	// checking serializes Checks.
 	checking sync.Mutex
 
 	mu      sync.Mutex
@@ -80,7 +77,7 @@ func New(ctx context.Context, c Config, w Worker) *Agent {
 	return a
 }
 
-// Wait returns when everything that the agent started has ended, or after limit. Call it after the agent's context has ended.
+// Wait returns when all work has ended, or after limit. Call it after the agent's context has ended.
 func (a *Agent) Wait(limit time.Duration) {
 	ended := make(chan struct{})
 	go func() {
@@ -93,7 +90,7 @@ func (a *Agent) Wait(limit time.Duration) {
 	}
 }
 
-// State is what the agent says of itself now.
+// State returns the agent's current state.
 func (a *Agent) State() protocol.State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,7 +108,6 @@ func (a *Agent) update(change func(*protocol.State)) {
 	change(&a.state)
 }
 
-// measure runs the whole timetable, writes the record and then describes the files.
 func (a *Agent) measure(start protocol.Start) {
 	result, names, err := a.work.Measure(a.life, start, func(cell record.Cell, failure string) {
 		a.update(func(s *protocol.State) {
@@ -127,7 +123,7 @@ func (a *Agent) measure(start protocol.Start) {
 	case err == nil:
 		files, err = keep(a.config.Dir, result, names)
 	case errors.As(err, &fault) && len(names) > 0:
-		files, err = describe(a.config.Dir, names) // What the program printed is stored before it is said to have failed.
+		files, err = describe(a.config.Dir, names) // The program's output is stored before its failure is reported.
 	}
 	a.update(func(s *protocol.State) {
 		s.Program = fault
@@ -139,7 +135,6 @@ func (a *Agent) measure(start protocol.Start) {
 	})
 }
 
-// store uploads files; what is stored stays stored whatever happens to the others.
 func (a *Agent) store(command protocol.Store) {
 	err := a.uploadAll(command)
 	a.mu.Lock()
@@ -152,7 +147,6 @@ func (a *Agent) store(command protocol.Store) {
 	}
 }
 
-// uploadAll uploads what is not stored yet.
 func (a *Agent) uploadAll(command protocol.Store) error {
 	ctx, cancel := context.WithTimeout(a.life, storeLimit)
 	defer cancel()

@@ -33,7 +33,6 @@ func TestObserverSeesThePort(t *testing.T) {
 	}
 }
 
-// observing is the observer of the trial's only server.
 func observing(t *testing.T, c Config, port int) Worker {
 	t.Helper()
 	c.Member = record.MemberServer(0)

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// refusal is a command that is not done, with the HTTP status that says of which kind it is.
 type refusal struct {
 	status  int
 	message string
@@ -27,7 +26,6 @@ func refuse(status int, format string, args ...any) error {
 	return &refusal{status: status, message: fmt.Sprintf(format, args...)}
 }
 
-// obey does a command that was signed for this agent.
 func (a *Agent) obey(o protocol.Command) error {
 	switch {
 	case o.Check != nil && o.Start == nil && o.Store == nil:
@@ -40,8 +38,8 @@ func (a *Agent) obey(o protocol.Command) error {
 	return refuse(http.StatusUnprocessableEntity, "a command must hold exactly one of check, start and store")
 }
 
-// obeyCheck returns when the requests are answered, so that the state that the operator gets holds the result. A Check that
-// succeeded is not sent again.
+// obeyCheck returns after the requests are answered, so that the returned state holds the result. The operator does not repeat a successful
+// Check.
 func (a *Agent) obeyCheck(c protocol.Check) error {
 	a.checking.Lock()
 	defer a.checking.Unlock()
@@ -91,7 +89,6 @@ func sameStart(a, b protocol.Start) bool {
 	return a.At.Equal(b.At) && slices.Equal(a.Targets, b.Targets) && reflect.DeepEqual(a.TLS, b.TLS) && reflect.DeepEqual(a.ServerCPU, b.ServerCPU) && reflect.DeepEqual(a.Slots, b.Slots)
 }
 
-// validateTargets refuses addresses of servers that no command can be about.
 func validateTargets(command string, targets []string, encrypted []*record.TLS) error {
 	if n := len(targets); n < 1 || n > record.MaxServers {
 		return refuse(http.StatusUnprocessableEntity, "the %s has %d targets: want 1 to %d", command, n, record.MaxServers)
@@ -107,7 +104,7 @@ func validateTargets(command string, targets []string, encrypted []*record.TLS) 
 	return nil
 }
 
-// validate refuses a start that cannot be followed, before anything is measured.
+// validate rejects a start that cannot be followed, before anything is measured.
 func validate(start protocol.Start) error {
 	if err := validateTargets("start", start.Targets, start.TLS); err != nil {
 		return err
@@ -129,7 +126,7 @@ func validate(start protocol.Start) error {
 		}
 		at = s.End
 		if s.Cell.Load == "" {
-			continue // A step of another kind of work than a sweep leaves no raw output of a load.
+			continue // Only sweeps leave raw output of a load.
 		}
 		name := timetable.RawFile(s.Cell, 0)
 		if !protocol.PlainName(name) || names[name] {

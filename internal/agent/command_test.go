@@ -79,13 +79,13 @@ func TestAStartWithoutAPlaceForTheSecondServerIsRefused(t *testing.T) {
 	}
 }
 
-// The largest scripts must fit into a command beside the largest plan of a trial.
+// The largest scripts must fit into a command next to the largest plan of a trial.
 func TestTheLargestScriptsFitIntoAnOrder(t *testing.T) {
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const largestPlan = 3 << 19 // What the cluster's store takes of one object.
+	const largestPlan = 3 << 19 // The cluster's store accepts this much per object.
 	body := strings.Repeat("x", largestPlan)
 	e, err := protocol.Seal(key, protocol.Command{Check: &protocol.Check{
 		Cells:   []record.Cell{{Request: record.Request{Expect: record.Expect{Body: &body}}}},

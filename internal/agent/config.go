@@ -14,41 +14,36 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Config is what an agent is told when it starts.
+// Config is an agent's configuration.
 type Config struct {
-	// Trial and Attempt are the agent's own: commands for others are refused.
+	// Commands for another Trial or Attempt are refused.
 	Trial   string
 	Attempt int32
-	// Member is the member of the trial that the agent is.
-	Member string
-	// Key is the operator's public key.
-	Key ed25519.PublicKey
-	// Node is the name of the node, or "unknown".
+	Member  string
+	Key     ed25519.PublicKey
+	// Node is the node's name, or "unknown".
 	Node string
-	// Dir is where the agent's files lie; it must exist.
-	Dir string
-	// Sandbox is the place where the agent runs.
+	// Dir holds the agent's files; it must exist.
+	Dir     string
 	Sandbox Sandbox
 }
 
-// Sandbox is what an agent takes for granted about the place where it runs.
+// Sandbox describes the environment of an agent.
 type Sandbox struct {
-	// Address is where the agent listens for commands.
 	Address string
-	// FindServer finds the first process of the server that is observed, or the parent of the program that is launched.
+	// FindServer finds the observed server's first process, or the parent of a launched program.
 	FindServer func(kernel.Proc) (pid int, err error)
-	// Cgroup is the folder in which a process sees the cgroup of its container. All that ran in it is taken for the generator's, or for
-	// the server's. It is empty where processes have no cgroup of their own.
+	// Cgroup is the folder where a process sees its container's cgroup. Everything in it counts as the generator's or the server's. Empty:
+	// processes have no cgroup of their own.
 	Cgroup string
-	// Network is the folder with the counters of the network namespace that the agent shares with nobody else's load: all that they
-	// count is taken for the generator's traffic. It is empty where there is no such namespace. The server's are those of its own
-	// process's namespace.
+	// Network is the folder with the counters of a network namespace without other loads: all traffic in it counts as the generator's. Empty:
+	// no such namespace. The server's counters are those of its process's namespace.
 	Network string
-	// SharedNetwork is true if other programs use these namespaces: the connections that they count are then left out.
+	// SharedNetwork is true if other programs use these namespaces; then connection counts are omitted.
 	SharedNetwork bool
 }
 
-// Generator is what of it a generator needs. The error says that the agent is none.
+// Generator returns the configuration of a generator. It fails if the agent is not a generator.
 func (c Config) Generator() (generate.Config, error) {
 	index, err := record.GeneratorIndex(c.Member)
 	if err != nil {
@@ -57,7 +52,7 @@ func (c Config) Generator() (generate.Config, error) {
 	return generate.Config{Trial: c.Trial, Index: int32(index), Node: c.Node, Dir: c.Dir, Cgroup: c.Sandbox.Cgroup, Network: c.Sandbox.Network, SharedNetwork: c.Sandbox.SharedNetwork}, nil
 }
 
-// Observer is what of it an observer of the server on a port needs. The error says that the agent is none.
+// Observer returns the configuration of an observer of the server on a port. It fails if the agent is not an observer.
 func (c Config) Observer(port int) (observe.Config, error) {
 	index, err := record.ServerIndex(c.Member)
 	if err != nil {
@@ -68,7 +63,7 @@ func (c Config) Observer(port int) (observe.Config, error) {
 	}, nil
 }
 
-// Launched is what of it a collector or a monitor needs of the program beside whose parent it works. The error says that the agent is neither.
+// Launched returns the configuration of a collector or monitor. It fails if the agent is neither.
 func (c Config) Launched(x launch.Exchange) (launch.Config, error) {
 	index, err := record.ServerIndex(c.Member)
 	if err != nil {
@@ -77,7 +72,7 @@ func (c Config) Launched(x launch.Exchange) (launch.Config, error) {
 	return launch.Config{Server: index, Node: c.Node, Dir: c.Dir, FindParent: c.Sandbox.FindServer, Exchange: x}, nil
 }
 
-// ConfigFromEnv reads from environment variables what an agent is told of its trial; folder and sandbox are the caller's.
+// ConfigFromEnv reads an agent's configuration from environment variables; the caller provides folder and sandbox.
 func ConfigFromEnv(getenv func(string) string, dir string, s Sandbox) (Config, error) {
 	c := Config{Trial: getenv(protocol.EnvTrial), Member: getenv(protocol.EnvMember), Node: getenv(protocol.EnvNode), Dir: dir, Sandbox: s}
 	if c.Trial == "" {

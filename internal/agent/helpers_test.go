@@ -25,11 +25,9 @@ import (
 const (
 	testTrial   = "0b5e9c1e-trial"
 	testAttempt = 2
-	// patience bounds every wait of a test.
-	patience = 2 * time.Minute
+	patience    = 2 * time.Minute
 )
 
-// bench is an agent under test with the operator's side of its protocol.
 type bench struct {
 	t     *testing.T
 	agent *Agent
@@ -57,14 +55,12 @@ func newBench(t *testing.T, makeWorker func(Config) Worker) *bench {
 	return &bench{t: t, agent: a, url: server.URL, key: private, dir: config.Dir}
 }
 
-// command signs a command for this agent and posts it.
 func (b *bench) command(o protocol.Command) (int, protocol.State, string) {
 	b.t.Helper()
 	o.Trial, o.Attempt, o.Member = testTrial, testAttempt, b.agent.work.Member()
 	return b.seal(b.key, o)
 }
 
-// seal signs a command as it is and posts it.
 func (b *bench) seal(key ed25519.PrivateKey, o protocol.Command) (int, protocol.State, string) {
 	b.t.Helper()
 	envelope, err := protocol.Seal(key, o)
@@ -98,7 +94,6 @@ func (b *bench) post(body []byte) (int, protocol.State, string) {
 	return response.StatusCode, state, string(bytes.TrimSpace(answer))
 }
 
-// must posts a command that has to be accepted.
 func (b *bench) must(o protocol.Command) protocol.State {
 	b.t.Helper()
 	status, state, text := b.command(o)
@@ -108,7 +103,6 @@ func (b *bench) must(o protocol.Command) protocol.State {
 	return state
 }
 
-// state asks for the state over HTTP.
 func (b *bench) state() protocol.State {
 	b.t.Helper()
 	response, err := http.Get(b.url + "/v1/state")
@@ -123,7 +117,6 @@ func (b *bench) state() protocol.State {
 	return state
 }
 
-// await polls the state until it is as wanted.
 func (b *bench) await(what string, wanted func(protocol.State) bool) protocol.State {
 	b.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -137,10 +130,9 @@ func (b *bench) await(what string, wanted func(protocol.State) bool) protocol.St
 
 func measured(s protocol.State) bool { return s.Phase == protocol.Measured }
 
-// idler is a generator that measures nothing.
 type idler struct {
 	dir string
-	// fails says what goes wrong in a cell; writes are the files that it leaves, by name.
+	// fails holds failures by cell; writes holds the files left, by name.
 	fails  map[string]string
 	writes map[string]string
 	err    error
@@ -160,13 +152,11 @@ func (w idler) Measure(ctx context.Context, start protocol.Start, done func(reco
 	return map[string]int{"cells": len(start.Slots)}, slices.Sorted(maps.Keys(w.writes)), w.err
 }
 
-// idle makes an agent whose worker measures nothing.
 func idle(t *testing.T) *bench {
 	t.Helper()
 	return newBench(t, func(c Config) Worker { return idler{dir: c.Dir} })
 }
 
-// generating makes an agent that has a generator without tools.
 func generating(t *testing.T) *bench {
 	t.Helper()
 	return newBench(t, func(c Config) Worker {
@@ -195,7 +185,6 @@ func cell(connections int32) record.Cell {
 	}
 }
 
-// starting is a start of some cells.
 func starting(after time.Duration, cells ...record.Cell) protocol.Start {
 	return protocol.Start{At: time.Now().Add(after), Targets: []string{"127.0.0.1:80"}, Slots: timetable.Of(cells)}
 }

@@ -12,13 +12,12 @@ import (
 )
 
 const (
-	// maxCommand is the size of the largest command: a trial's plan, which fits into 1.5 MiB in the cluster's store, in base64.
+	// maxCommand bounds a command: a trial's plan (up to 1.5 MiB in the cluster's store) in base64.
 	maxCommand = 4 << 20
-	// maxHeader is the size of the largest request head.
-	maxHeader = 16 << 10
+	maxHeader  = 16 << 10
 )
 
-// NewServer serves an agent where its sandbox says. Its limits bound every request in time and size.
+// NewServer serves an agent at its sandbox's address, with limits on each request's time and size.
 func NewServer(a *Agent) *http.Server {
 	return &http.Server{
 		Addr:              a.config.Sandbox.Address,
@@ -31,7 +30,7 @@ func NewServer(a *Agent) *http.Server {
 	}
 }
 
-// Handler answers the protocol's two requests.
+// Handler serves the protocol's two requests.
 func (a *Agent) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/state", func(w http.ResponseWriter, _ *http.Request) { a.answer(w) })
@@ -63,19 +62,19 @@ func (a *Agent) receive(w http.ResponseWriter, r *http.Request) {
 
 func (a *Agent) answer(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
-	// An error here means that the operator has gone: it will ask again.
+	// An error means that the operator is gone; it will ask again.
 	_ = json.NewEncoder(w).Encode(a.State())
 }
 
-// Answer is what an agent behind a pipe answers to a command.
+// Answer is the reply of an agent behind a pipe to a command.
 type Answer struct {
 	State protocol.State `json:"state"`
-	// Refused says why the command was not done; empty if it was.
+	// Refused says why the command was refused; empty if it was not.
 	Refused string `json:"refused,omitempty"`
 }
 
-// ServePipe does commands that come as JSON one after the other, and answers each, until in ends. A command that asks for nothing is
-// answered with the agent's state. Nothing is signed: whoever holds the other ends of the pipes has started the agent.
+// ServePipe executes JSON commands from in, one by one, and answers each until in ends. A command without content is answered with the agent's
+// state. Commands are unsigned: the process at the other end started the agent.
 func (a *Agent) ServePipe(in io.Reader, out io.Writer) error {
 	commands, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// watching is an agent that observes a server on a port where nobody listens.
 func watching(t *testing.T) *Agent {
 	t.Helper()
 	config := Config{Trial: testTrial, Attempt: testAttempt, Member: "server-0", Dir: t.TempDir()}
@@ -25,7 +24,6 @@ func watching(t *testing.T) *Agent {
 
 var errBroken = errors.New("the pipe is broken")
 
-// brokenPipe takes nothing.
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }

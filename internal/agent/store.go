@@ -24,16 +24,14 @@ import (
 )
 
 const (
-	// storeLimit is how long one Store command is tried.
 	storeLimit = 2 * time.Minute
-	// putLimit is how long one upload may take.
-	putLimit = 60 * time.Second
-	// firstPause is the pause after the first failure; each further pause is twice as long, up to maxPause.
+	putLimit   = 60 * time.Second
+	// firstPause follows the first failure; each further pause doubles, up to maxPause.
 	firstPause = 200 * time.Millisecond
 	maxPause   = 5 * time.Second
 )
 
-// uploader puts files where signed URLs say. A signed URL is a secret: no error holds one.
+// uploader puts files to signed URLs. A signed URL is a secret: errors never contain one.
 type uploader struct {
 	dir    string
 	client *http.Client
@@ -45,7 +43,7 @@ func newUploader(dir string) uploader {
 		dir: dir,
 		client: &http.Client{
 			Timeout: putLimit,
-			// A proxy of the environment is for others: the object store is inside.
+			// The object store is internal, so environment proxies do not apply.
 			Transport:     &http.Transport{Proxy: nil, MaxIdleConnsPerHost: 1, IdleConnTimeout: 30 * time.Second},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -53,7 +51,6 @@ func newUploader(dir string) uploader {
 	}
 }
 
-// trusting is an uploader that checks the object store's certificate by private authorities, too.
 func (u uploader) trusting(bundle string) (uploader, error) {
 	trusted, err := certs.TLS(bundle)
 	if trusted == nil || err != nil {
@@ -65,7 +62,7 @@ func (u uploader) trusting(bundle string) (uploader, error) {
 	return u, nil
 }
 
-// put uploads one file and tries again until ctx ends, unless the answer says that trying again is of no use.
+// put uploads one file and retries until ctx ends, unless a retry is useless.
 func (u uploader) put(ctx context.Context, d protocol.Destination) error {
 	pause := firstPause
 	for {
@@ -81,7 +78,7 @@ func (u uploader) put(ctx context.Context, d protocol.Destination) error {
 	}
 }
 
-// putOnce uploads a file. An error is final when the same request would fail again.
+// putOnce uploads a file. A final error would recur on retry.
 func (u uploader) putOnce(ctx context.Context, d protocol.Destination) (final bool, err error) {
 	f, err := os.Open(filepath.Join(u.dir, d.Name))
 	if err != nil {
@@ -125,7 +122,7 @@ func newPut(ctx context.Context, f *os.File, d protocol.Destination) (*http.Requ
 	}
 	request.ContentLength = info.Size()
 	if info.Size() == 0 {
-		// A body of unknown length would be sent in chunks, which S3 refuses.
+		// A body of unknown length would be sent in chunks, which S3 rejects.
 		request.Body = http.NoBody
 	}
 	for name, value := range d.Headers {
@@ -140,7 +137,7 @@ func newPut(ctx context.Context, f *os.File, d protocol.Destination) (*http.Requ
 
 var plainCode = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
 
-// refused returns what S3 answered: its status and, if there is one, its code.
+// refused returns S3's status and its code, if any.
 func refused(status int, body []byte) error {
 	var answer struct {
 		Code string `xml:"Code"`
@@ -151,7 +148,7 @@ func refused(status int, body []byte) error {
 	return fmt.Errorf("the object store answered %d %s", status, answer.Code)
 }
 
-// keep writes a worker's record beside its other files and describes them all.
+// keep writes a worker's record next to its other files and describes them all.
 func keep(dir string, result any, names []string) ([]protocol.File, error) {
 	if err := writeJSON(filepath.Join(dir, record.ResultFile), result); err != nil {
 		return nil, err
@@ -159,7 +156,6 @@ func keep(dir string, result any, names []string) ([]protocol.File, error) {
 	return describe(dir, append(names, record.ResultFile))
 }
 
-// writeJSON writes a value as a file of its own.
 func writeJSON(path string, v any) error {
 	body, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 const secret = "X-Amz-Signature=5ec2e7"
 
-// fakeS3 answers each PUT with the next of an object's statuses, and with 200 when there are none left.
+// fakeS3 answers each PUT with the object's next status, or 200 when none is left.
 type fakeS3 struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -57,7 +57,6 @@ func (s *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `<?xml version="1.0"?><Error><Code>SomeCode</Code><Message>`+r.URL.String()+`</Message></Error>`)
 }
 
-// holding makes an agent that has measured and holds files.
 func holding(t *testing.T, files map[string]string) *bench {
 	t.Helper()
 	b := idle(t)

@@ -23,15 +23,14 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// far is an operator, an agent that has measured, and a store, with a proxy between each and the next.
+// far is an operator, an agent that has measured, and a store, with proxies in between.
 type far struct {
 	*bench
-	operator agents.HTTP
-	store    *artifact.Store
-	// toAgent and toStore are the proxies.
+	operator         agents.HTTP
+	store            *artifact.Store
 	toAgent, toStore *testbed.Proxy
 	files            []record.Artifact
-	// tries are how often the agent has tried in vain to store something.
+	// tries counts the agent's failed attempts to store.
 	tries atomic.Int32
 }
 
@@ -69,7 +68,6 @@ func newFar(t *testing.T, server testbed.ObjectStore) *far {
 	return f
 }
 
-// order tells the agent to store its files, as an operator does.
 func (f *far) order() error {
 	f.t.Helper()
 	o := protocol.Command{Trial: testTrial, Attempt: testAttempt, Member: f.agent.work.Member(), Store: &protocol.Store{}}
@@ -84,7 +82,6 @@ func (f *far) order() error {
 	return err
 }
 
-// stored waits until the agent says that its files are stored, and sees that they are.
 func (f *far) stored() {
 	f.t.Helper()
 	f.await("Stored", func(s protocol.State) bool { return s.Phase == protocol.Stored && s.StoreError == "" })
@@ -95,7 +92,6 @@ func (f *far) stored() {
 	}
 }
 
-// What goes wrong with connections, and ends them.
 var ends = map[string][]testbed.Toxic{
 	"they hang, and then end":      {{Type: "timeout", Stream: "downstream", Attributes: map[string]int{"timeout": 100}}},
 	"they are reset":               {{Type: "reset_peer", Stream: "downstream", Attributes: map[string]int{"timeout": 0}}},
@@ -104,7 +100,7 @@ var ends = map[string][]testbed.Toxic{
 	"nobody takes any connections": nil,
 }
 
-// poison lets connections through a proxy end; no toxics mean that there are none.
+// poison makes connections through a proxy end; no toxics restore it.
 func poison(p *testbed.Proxy, toxics []testbed.Toxic) {
 	if toxics == nil {
 		p.Down()
@@ -147,7 +143,7 @@ func TestAnAgentThatIsHardToReachIsNeitherRefusingNorWrong(t *testing.T) {
 				t.Errorf("its answer to a command is %v", err)
 			}
 			f.toAgent.Heal()
-			// The first command may have come, and its answer been lost.
+			// The first command may have arrived although its answer was lost.
 			if err := f.order(); err != nil {
 				t.Errorf("when it can be reached again: %v", err)
 			}

@@ -23,39 +23,33 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// pollEvery is how often agents are asked while a trial is prepared and after its last cell; nothing tells of their progress.
+// pollEvery is the polling interval of agents during preparation and after the last cell, when they report no progress.
 const pollEvery = 10 * time.Millisecond
 
-// loopback is where servers are asked.
 const loopback = "127.0.0.1"
 
-// attempt is one try at a trial, while it goes on.
 type attempt struct {
 	*Run
 	conduct.Attempt
-	// try counts the attempts of this process, from 1.
-	try   int32
-	trial *conduct.Trial
-	team  *team
-	// told counts the cells whose results were told.
-	told int
-	// failures say why earlier attempts were given up.
+	// try counts this process's attempts, from 1.
+	try      int32
+	trial    *conduct.Trial
+	team     *team
+	told     int
 	failures []string
-	// programs are what the servers run, in their order.
 	programs []program
 }
 
-// program is what a server runs: a file of this machine, or an image.
 type program struct{ path, digest string }
 
-// retried reports whether a failure is followed by another attempt: those of processes that were killed do not count.
+// retried reports whether another attempt follows a failure. Attempts of killed earlier processes do not count.
 func (a *attempt) retried(f *conduct.Failure) bool {
 	own := a.Attempt
 	own.Number = a.try
 	return own.Retried(f)
 }
 
-// take takes a trial through one attempt. It returns the trial's manifest, or why there is none. An error ends the run.
+// take runs one attempt. It returns the trial's manifest, or why there is none. An error ends the run.
 func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
 	dir, err := os.MkdirTemp(a.work, "attempt-*")
 	if err != nil {
@@ -75,7 +69,6 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 	return a.store(ctx)
 }
 
-// assemble starts all processes of the attempt.
 func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 	servers, generators := a.Work.Servers(), 0
 	for _, own := range servers {
@@ -101,7 +94,7 @@ func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 	return nil, nil
 }
 
-// startMember starts the processes of a member. The first is measured, or measures: it gets the member's CPUs. Another one only watches.
+// startMember starts a member's processes. The first measures or is measured, and gets the member's CPUs; others only watch.
 func (a *attempt) startMember(m *member, at place) (*conduct.Failure, error) {
 	flags := []string{"--trial", a.trial.Name, "--node", a.node}
 	counters, err := a.isolate(m, at)
@@ -150,7 +143,7 @@ func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Fa
 	return a.team.startServer(m, at, command, a.Work, own)
 }
 
-// commandOf is what is started for a measured process, and what it runs. The failure says that there is none.
+// commandOf returns the command of a measured process, and its program. The failure means that there is none.
 func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Implementation) ([]string, program, *conduct.Failure, error) {
 	if in, found := a.images[own.Name]; found {
 		if p.Launched {
@@ -179,7 +172,6 @@ func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Impl
 	return command, program{path, sum}, nil, nil
 }
 
-// pause waits until an instant, unless a process fails or the run is over before.
 func (a *attempt) pause(ctx context.Context, until time.Time) (*conduct.Failure, error) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -195,7 +187,7 @@ func (a *attempt) pause(ctx context.Context, until time.Time) (*conduct.Failure,
 	}
 }
 
-// prepare waits until every server is ready, and then lets every generator check what it will measure.
+// prepare waits until every server is ready, then lets every generator check.
 func (a *attempt) prepare(ctx context.Context) (*conduct.Failure, error) {
 	servers, generators := a.team.servers(), a.team.generators()
 	for {
@@ -221,7 +213,6 @@ func (a *attempt) prepare(ctx context.Context) (*conduct.Failure, error) {
 	}
 }
 
-// targets are the addresses of the servers.
 func (a *attempt) targets() []string {
 	var out []string
 	for _, own := range a.Work.Servers() {
@@ -230,7 +221,6 @@ func (a *attempt) targets() []string {
 	return out
 }
 
-// start gives all agents the timetable and one instant.
 func (a *attempt) start(context.Context) (*conduct.Failure, error) {
 	a.Now = time.Now()
 	a.Started = a.StartAt()
@@ -250,7 +240,7 @@ func (a *attempt) start(context.Context) (*conduct.Failure, error) {
 	return nil, nil
 }
 
-// sharedCPU is the CPU on which both servers of a duet are put; nil outside one.
+// sharedCPU returns the CPU that both servers of a duet share; nil outside one.
 func (a *attempt) sharedCPU() *int32 {
 	if len(a.Work.Servers()) < 2 {
 		return nil
@@ -259,7 +249,6 @@ func (a *attempt) sharedCPU() *int32 {
 	return &cpu
 }
 
-// bound are the nodes of all members: this machine.
 func (a *attempt) bound() []record.BoundNode {
 	var out []record.BoundNode
 	for _, m := range a.team.members {
@@ -268,8 +257,7 @@ func (a *attempt) bound() []record.BoundNode {
 	return out
 }
 
-// awaitEnd waits for the last cell, and tells at the end of each how far the run is. No agent is asked meanwhile where an answer would cost the
-// generator's CPU.
+// awaitEnd waits for the last cell, and reports progress after each. It asks no agent while an answer would cost a generator's CPU.
 func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
 	for a.Now = time.Now(); ; {
 		wait := a.AwaitEnd(a.states()...)
@@ -293,7 +281,6 @@ func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
 	}
 }
 
-// states are what the agents have said last.
 func (a *attempt) states() []protocol.State {
 	var out []protocol.State
 	for _, m := range a.team.members {
@@ -304,7 +291,6 @@ func (a *attempt) states() []protocol.State {
 	return out
 }
 
-// cell is the cell whose time it is, by the name that it has in the timetable.
 func (a *attempt) cell() string {
 	slots := a.Slots()
 	i := min(a.CellsDone(), len(slots)-1)
@@ -314,7 +300,6 @@ func (a *attempt) cell() string {
 	return timetable.CellName(slots[i].Cell)
 }
 
-// awaitAgents waits until every agent has written its record.
 func (a *attempt) awaitAgents(ctx context.Context) (*conduct.Failure, error) {
 	for {
 		if f, err := a.askAll(); f != nil || err != nil {
@@ -330,7 +315,6 @@ func (a *attempt) awaitAgents(ctx context.Context) (*conduct.Failure, error) {
 	}
 }
 
-// askAll asks every agent how far it is.
 func (a *attempt) askAll() (*conduct.Failure, error) {
 	for _, m := range a.team.members {
 		if m.agent == nil {
@@ -343,8 +327,7 @@ func (a *attempt) askAll() (*conduct.Failure, error) {
 	return nil, nil
 }
 
-// store keeps the files of every agent, and writes the manifest, last: with it the trial has happened. Of a program that has failed, what it
-// printed is kept.
+// store keeps all agents' files, then writes the manifest: only that completes the trial. For a failed program it keeps the output.
 func (a *attempt) store(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
 	prefix := artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number)
 	m := a.trial.Manifest(conduct.TrialRecord{Run: a.identity(), Attempt: a.Number, Failures: a.failures, Pods: a.places(), Operator: a.options.Version})
@@ -380,7 +363,6 @@ func (a *attempt) store(ctx context.Context) (*record.Artifact, *conduct.Failure
 
 var errChanged = errors.New("it is not what its agent has described")
 
-// places are where the members ran, and what ran in them.
 func (a *attempt) places() []record.PodRecord {
 	var out []record.PodRecord
 	for _, m := range a.team.members {
@@ -393,7 +375,6 @@ func (a *attempt) places() []record.PodRecord {
 	return out
 }
 
-// hostname is the name of this machine.
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
@@ -402,5 +383,5 @@ func hostname() string {
 	return name
 }
 
-// stayOn keeps this program, and what it starts without a place of its own, on some CPUs.
+// stayOn keeps this program, and children without assigned CPUs, on some CPUs.
 func stayOn(cpus []int) error { return kernel.Proc("/proc").SetCPUs(os.Getpid(), cpus) }

@@ -23,10 +23,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// noon is when attempts of tests are told to start.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// quick is a spec of two implementations, two cells and two blocks.
 func quick() v1alpha1.BenchmarkRunSpec {
 	return v1alpha1.BenchmarkRunSpec{
 		Implementations: []v1alpha1.Implementation{
@@ -39,7 +37,7 @@ func quick() v1alpha1.BenchmarkRunSpec {
 	}
 }
 
-// led is a run of a spec whose trials were all begun, and none of which was measured. Its results lie in a folder of the test's.
+// led is a run whose trials have all begun without results, in a test folder.
 func led(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	t.Helper()
 	p, err := plan.Compile(spec, plan.Options{Name: "quick", UID: "0123456789", Local: true})
@@ -61,7 +59,7 @@ func led(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	return r
 }
 
-// tried is an attempt at the first trial of a run, whose processes were never started.
+// tried is an attempt at a run's first trial, without processes.
 func tried(r *Run) *attempt {
 	t := &r.facts.Trials[0]
 	a := &attempt{Run: r, Attempt: t.Attempt(1, noon), trial: t, team: &team{faults: make(chan *conduct.Failure, 1)}}
@@ -71,7 +69,6 @@ func tried(r *Run) *attempt {
 	return a
 }
 
-// duet is a spec whose two servers take turns on one CPU.
 func duet() v1alpha1.BenchmarkRunSpec {
 	spec := quick()
 	spec.Order = v1alpha1.OrderSlicedDuet
@@ -138,7 +135,6 @@ func TestAnAttemptTellsWhichCellItIsIn(t *testing.T) {
 	}
 }
 
-// programs is a spec of programs that measure themselves.
 func programs() v1alpha1.BenchmarkRunSpec {
 	return v1alpha1.BenchmarkRunSpec{
 		Implementations: []v1alpha1.Implementation{{Name: "plain", Command: []string{"./plain"}}, {Name: "costly", Command: []string{"./costly"}}},
@@ -180,7 +176,6 @@ func TestAPauseEndsWithWhateverComesFirst(t *testing.T) {
 	}
 }
 
-// holding gives each agent of an attempt a file that it says to have written.
 func holding(t *testing.T, a *attempt) {
 	t.Helper()
 	dir := t.TempDir()

@@ -96,7 +96,6 @@ func TestAnAgentThatWasNeverStartedIsLost(t *testing.T) {
 	}
 }
 
-// serverOf is an attempt with a team that may start processes, and its server.
 func serverOf(t *testing.T) (*attempt, *member) {
 	t.Helper()
 	a := tried(led(t, quick()))
@@ -117,7 +116,7 @@ func TestAProgramIsStartedAsItIsPlanned(t *testing.T) {
 	if ended := anyFault(t, a.team); !strings.HasPrefix(ended.Message, want) {
 		t.Errorf("it ends with %q, want %q", ended.Message, want)
 	}
-	// One CPU is planned, and it is the first of the servers'.
+	// One CPU is planned: the first of the servers'.
 	if text, err := os.ReadFile(m.log); err != nil || string(text) != fmt.Sprintf("Cpus_allowed_list:\t%d\nargument\n", cpus[0]) {
 		t.Errorf("it prints %q, %v", text, err)
 	}

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// report makes the report of a run that has measured everything.
 func (r *Run) report(ctx context.Context) (progress.Ending, error) {
 	e, err := r.publish(ctx, r.manifest())
 	if err != nil {
@@ -22,7 +21,7 @@ func (r *Run) report(ctx context.Context) (progress.Ending, error) {
 	return e, r.remember()
 }
 
-// ended is the end of a run before everything was measured. What was stored is reported all the same.
+// ended handles the premature end of a run. It reports what was stored.
 func (r *Run) ended(ctx context.Context, e *conduct.Ending) (progress.Ending, error) {
 	if !r.facts.Partial() {
 		return progress.Ending{Outcome: r.facts.Outcome(e, nil)}, nil
@@ -36,7 +35,6 @@ func (r *Run) ended(ctx context.Context, e *conduct.Ending) (progress.Ending, er
 	return out, err
 }
 
-// interrupted reports what is complete of a run that somebody has ended: its whole blocks.
 func (r *Run) interrupted(ctx context.Context) (progress.Ending, error) {
 	complete := r.complete()
 	if complete == 0 {
@@ -49,7 +47,7 @@ func (r *Run) interrupted(ctx context.Context) (progress.Ending, error) {
 	return ending, err
 }
 
-// complete is the last block up to which every trial has ended.
+// complete returns the last block whose trials, and those before, have all ended.
 func (r *Run) complete() int32 {
 	last := int32(math.MaxInt32)
 	var highest int32
@@ -65,7 +63,6 @@ func (r *Run) complete() int32 {
 	return min(last, highest)
 }
 
-// publish stores the run's manifest and the report that is made from it.
 func (r *Run) publish(ctx context.Context, m record.RunManifest) (progress.Ending, error) {
 	if _, err := r.folder.PutJSON(ctx, artifact.ManifestKey(r.prefix), m); err != nil {
 		return progress.Ending{}, err
@@ -73,7 +70,6 @@ func (r *Run) publish(ctx context.Context, m record.RunManifest) (progress.Endin
 	return r.makeReport(ctx)
 }
 
-// makeReport makes the report of a run from its manifest, and stores it.
 func (r *Run) makeReport(ctx context.Context) (progress.Ending, error) {
 	var e progress.Ending
 	made, err := publish.Report(ctx, r.folder, r.prefix, r.uid)
@@ -86,7 +82,6 @@ func (r *Run) makeReport(ctx context.Context) (progress.Ending, error) {
 	return e, nil
 }
 
-// tellMeasured tells what a trial has found.
 func (r *Run) tellMeasured(ctx context.Context, t *conduct.Trial) error {
 	data, err := r.folder.LoadTrials(ctx, record.RunManifest{Trials: []record.TrialEntry{{PlannedTrial: t.PlannedTrial, Manifest: t.Stored}}})
 	if err != nil {

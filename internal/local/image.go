@@ -18,19 +18,17 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// imaged is an implementation that runs in its image.
 type imaged struct {
 	digest string
 	root   image.Root
 }
 
-// inImage reports whether an implementation runs in its image: where that is a file of this machine, where there is no command, or where the user wants
-// it so.
+// inImage reports whether an implementation runs in its image: if the image is a local file, if there is no command, or if the user wants it.
 func (o Options) inImage(i record.Implementation) bool {
 	return i.Image != "" && (len(i.Command) == 0 || plan.IsPath(i.Image) || o.Images)
 }
 
-// unpackImage unpacks the image of an implementation. The error is a sentence.
+// unpackImage unpacks an implementation's image. The error is a sentence.
 func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 	if err := namespacesPermitted(ctx); err != nil {
 		return fmt.Errorf("implementations[%s].image: this machine permits no mount namespace (%w): run loadstone as root, or give implementations[].command, which is started without its image", i.Name, err)
@@ -55,7 +53,7 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 			return err
 		}
 		if process.UID == 0 {
-			// As on a cluster: nobody measures as root who has not asked for it, and who is root here may signal every process of this machine.
+			// As on a cluster: no root unless requested. Root could signal every process of this machine.
 			process.UID, process.GID = record.OwnUser, record.OwnUser
 		}
 		if user := i.Container.User; user != nil {
@@ -65,7 +63,7 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 			process.GID = int(*group)
 		}
 		if r.launched(i.Name) || !image.ChangesUser() {
-			// Its parent writes what it reads, or there is no other user in its namespace.
+			// The parent writes what the program reads, or the namespace has no other user.
 			process.UID, process.GID = 0, 0
 		}
 		if r.images == nil {
@@ -80,7 +78,6 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 	return nil
 }
 
-// variables are those of an implementation, as a process has them.
 func variables(i record.Implementation) []string {
 	var list []string
 	for _, v := range i.Container.Env {
@@ -89,7 +86,6 @@ func variables(i record.Implementation) []string {
 	return list
 }
 
-// checkScratch asks for folders to write to that an unpacked image has.
 func checkScratch(i record.Implementation) error {
 	for _, s := range i.Container.Scratch {
 		if path.Clean(s.Path) != "/tmp" {
@@ -99,7 +95,7 @@ func checkScratch(i record.Implementation) error {
 	return nil
 }
 
-// openImage reads an image by its path, from the folder of the run's file, or by its name.
+// openImage reads an image by its path (relative to the run file's folder) or by its name.
 func (o Options) openImage(ctx context.Context, reference string, use func(*image.Image) error) error {
 	switch {
 	case !plan.IsPath(reference):
@@ -110,7 +106,6 @@ func (o Options) openImage(ctx context.Context, reference string, use func(*imag
 	return image.OpenPath(filepath.Join(o.Folder, reference), use)
 }
 
-// imageCache is the folder for unpacked images.
 func (o Options) imageCache() (string, error) {
 	if o.Cache != "" {
 		return o.Cache, nil
@@ -122,7 +117,7 @@ func (o Options) imageCache() (string, error) {
 	return filepath.Join(user, "loadstone", "unpacked"), nil
 }
 
-// namespacesPermitted says why this machine permits no mount namespace; nil if it does.
+// namespacesPermitted returns why this machine forbids mount namespaces, or nil.
 func namespacesPermitted(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -137,7 +132,6 @@ func namespacesPermitted(ctx context.Context) error {
 	return nil
 }
 
-// quoted is what a process said, as an error; nil if it said nothing.
 func quoted(said []byte) error {
 	if text := strings.TrimSpace(string(said)); text != "" {
 		return errors.New(text)
@@ -145,7 +139,7 @@ func quoted(said []byte) error {
 	return nil
 }
 
-// containArgs are the arguments with which this program becomes the program of an image, or, of one that is launched, its parent.
+// containArgs returns the arguments that make this program the image's program, or a launched program's parent.
 func containArgs(root image.Root) ([]string, error) {
 	text, err := json.Marshal(root)
 	if err != nil {
@@ -158,7 +152,6 @@ func containArgs(root image.Root) ([]string, error) {
 	return []string{self, reexec.ContainCommand, string(text)}, nil
 }
 
-// imageNotes are what the run's manifest says of images.
 func (r *Run) imageNotes() []string {
 	var notes []string
 	for _, i := range r.facts.Plan.Implementations {

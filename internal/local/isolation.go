@@ -8,13 +8,12 @@ import (
 	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
-// openCgroups makes a cgroup for the run where this machine permits it.
 func (r *Run) openCgroups() {
 	r.cgroups, r.shared = cgroup.Open("/sys/fs/cgroup", "/proc")
 }
 
-// isolate makes a cgroup for the first process of a member, and returns the flags with which its agents are told of it. A server gets the
-// memory that the spec gives it; what makes load is not limited.
+// isolate makes a cgroup for a member's first process, and returns the agents' flags for it. Servers get the spec's memory limit; generators
+// none.
 func (a *attempt) isolate(m *member, at place) ([]string, error) {
 	if a.cgroups == nil {
 		return nil, nil
@@ -39,7 +38,6 @@ func (a *attempt) isolate(m *member, at place) ([]string, error) {
 	return flags, nil
 }
 
-// notes are what the run's manifest says of how it was led here.
 func (r *Run) notes() []string {
 	first := "measured on one machine by loadstone run, by affinity: " + r.seats.Sentence() +
 		"; other programs are not kept off these CPUs, and what they used of the server's is measured in every cell"
@@ -57,7 +55,6 @@ func (r *Run) notes() []string {
 	return notes
 }
 
-// isolation says in a sentence what processes share here.
 func (r *Run) isolation() string {
 	if r.cgroups != nil {
 		return fmt.Sprintf("each server and load generator had a cgroup of its own (version %d), with its CPUs and its counters, and servers with spec.implementations[].memory as their limit; processes share the machine's network and page cache", r.cgroups.Version())

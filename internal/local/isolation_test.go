@@ -58,7 +58,7 @@ func TestAMachineWithOneCPUIsToldWhatThatCosts(t *testing.T) {
 	}
 }
 
-// A program that needs more than its memory fails with a sentence that says so, as on a cluster.
+// A program that exceeds its memory fails with a clear sentence, as on a cluster.
 func TestAProgramThatExceedsItsMemoryIsTold(t *testing.T) {
 	r := led(t, quick())
 	if r.openCgroups(); r.cgroups == nil {

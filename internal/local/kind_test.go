@@ -16,10 +16,10 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
 )
 
-// Nothing but its own folder knows the kind: it is planned, its programs are started by an agent that is not its own, what they print is stored and
-// read back, and the rows that it makes of it are compared and reported.
+// Nothing but its own folder knows this kind of work. It is planned, its programs are started by another kind's agent, its output is stored
+// and read back, and its rows are compared and reported.
 //
-// A second kind follows the blocks: each program runs once more, and what it left is in the store and in a section of the report.
+// A second kind follows the blocks: each program runs once more, and its result is in the store and the report.
 func TestAKindOfWorkThatNothingKnowsIsLedFromItsSpecToItsReport(t *testing.T) {
 	kindtest.Know(t)
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
-// TestMain makes the test's own program be the parts that a run starts, since a run starts its own program again.
+// TestMain lets the test binary act as the parts of a run, since a run starts its own program again.
 func TestMain(m *testing.M) {
 	if !reexec.Is(os.Args[1:]) {
 		os.Exit(m.Run())

@@ -19,8 +19,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// findProgram returns the path of an implementation's program: a name without a slash is looked up in PATH, any other one is relative to
-// the folder of the run's file. The error is a sentence.
+// findProgram returns the path of an implementation's program. A name without a slash is looked up in PATH, others are relative to the run
+// file's folder. The error is a sentence.
 func findProgram(folder string, i record.Implementation) (string, error) {
 	name := i.Command[0]
 	path := name
@@ -48,7 +48,7 @@ func findProgram(folder string, i record.Implementation) (string, error) {
 	return path, nil
 }
 
-// digest identifies what a command runs: the SHA-256 of the program and of each file that its arguments name, such as a script.
+// digest returns the SHA-256 of a program and of each file named in its arguments, such as a script.
 func digest(folder, program string, args []string) (string, error) {
 	sum := sha256.New()
 	if err := addFile(sum, program); err != nil {
@@ -80,7 +80,7 @@ func addFile(sum io.Writer, path string) (err error) {
 	return err
 }
 
-// checkPort says in a sentence that somebody listens on an implementation's port already.
+// checkPort returns a sentence if an implementation's port is in use.
 func checkPort(i record.Implementation) error {
 	if i.Port == 0 || !kernel.Proc("/proc").Listening(int(i.Port)) {
 		return nil
@@ -88,7 +88,7 @@ func checkPort(i record.Implementation) error {
 	return fmt.Errorf("implementations[%s].port: another process of this machine listens on port %d already: end it, or choose another port and tell it to the server by its command", i.Name, i.Port)
 }
 
-// checkNeeds says in a sentence each which programs of a kind of work are not installed.
+// checkNeeds returns a sentence for each missing program of a kind of work.
 func checkNeeds(p record.Plan) []error {
 	var missing []error
 	for _, n := range kinds.Needs(p) {
@@ -99,7 +99,7 @@ func checkNeeds(p record.Plan) []error {
 	return missing
 }
 
-// checkImages says in a sentence that an implementation would need a profiler in its image.
+// checkImages returns a sentence if an implementation would need a profiler in its image.
 func (r *Run) checkImages() error {
 	p := r.facts.Plan.Plan
 	for _, name := range slices.Sorted(maps.Keys(r.images)) {
@@ -110,12 +110,12 @@ func (r *Run) checkImages() error {
 	return nil
 }
 
-// launched reports whether an agent starts an implementation and reads what it writes, in the blocks of the run.
+// launched reports whether in the run's blocks an agent starts an implementation and reads its output.
 func (r *Run) launched(name string) bool {
 	return starts(r.facts.Plan.Plan, r.facts.Plan.Trials, name, func(own kind.Process) bool { return own.Launched })
 }
 
-// starts reports whether one of some lines of a plan starts a process of a sort for an implementation.
+// starts reports whether any of the lines starts a process of a sort for an implementation.
 func starts(p record.Plan, lines []record.PlannedTrial, name string, sort func(kind.Process) bool) bool {
 	var asked []record.WorkType // Trials of one kind have the same processes.
 	for _, line := range lines {

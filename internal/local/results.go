@@ -11,11 +11,11 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// quietEnough is how long before a measured time nothing may be read any more by a process that shares its CPUs with a generator.
+// quietEnough is how long before a measured time a process on a generator's CPUs must stop reading.
 const quietEnough = 500 * time.Millisecond
 
-// tellFinished tells what the cells have found that have ended since it was called last, as the tools have printed it. What cannot be read yet
-// is told with the trial.
+// tellFinished reports the results of cells that ended since the last call, from the tools' output. Unreadable ones are reported with the
+// trial.
 func (a *attempt) tellFinished() {
 	slots, done := a.Slots(), a.CellsDone()
 	if len(a.Work.Servers()) > 1 || done < len(slots) && !a.mayRead(slots[done]) {
@@ -32,12 +32,12 @@ func (a *attempt) tellFinished() {
 	}
 }
 
-// mayRead reports whether reading costs no generator a part of a measured time: this process has CPUs of its own, or the next cell warms up.
+// mayRead reports whether reading costs no generator measured time: this process has its own CPUs, or the next cell is warming up.
 func (a *attempt) mayRead(next timetable.Slot) bool {
 	return a.seats.Apart() || a.Now.Add(quietEnough).Before(a.Started.Add(next.Measure))
 }
 
-// readCell reads what the tools of all generators have printed of a cell. It is false if that is not whole.
+// readCell reads all generators' output of a cell; false if it is incomplete.
 func (a *attempt) readCell(c record.Cell) (progress.Result, bool) {
 	t := tools.All("")[c.Tool]
 	var runs []record.CellRun

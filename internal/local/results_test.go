@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// printed is what wrk prints of a good cell.
 func printed(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "tool", "wrk", "testdata", "good.txt"))
@@ -27,7 +26,6 @@ func TestACellIsToldWhenItHasFinished(t *testing.T) {
 	warm := int32(1)
 	spec.Loads[0].WarmupSeconds = &warm
 	for name, tc := range map[string]struct {
-		// after the end of the cell of an index the run is looked at.
 		after int
 		plus  time.Duration
 		rest  []int

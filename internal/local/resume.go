@@ -22,7 +22,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// remember stores how far the run is.
 func (r *Run) remember() error {
 	s := folders.State{
 		Name: r.facts.Name, UID: r.uid, Spec: r.spec, Plan: r.facts.Plan.Hash(), Operator: r.options.Version, Seats: r.seats.Sentence(),
@@ -36,7 +35,6 @@ func (r *Run) remember() error {
 	return folders.Write(r.folder.URI(r.prefix), s)
 }
 
-// triesOf are the attempts at a trial of the run.
 func (r *Run) triesOf(trial string) *folders.Tries {
 	own, ok := r.tries[trial]
 	if !ok {
@@ -49,7 +47,7 @@ func (r *Run) triesOf(trial string) *folders.Tries {
 	return own
 }
 
-// recall reads how far the run is that is to be resumed. Where nothing was begun, everything is to be done.
+// recall reads the progress of the run to resume. Without any, everything remains to be done.
 func (r *Run) recall(context.Context) (err error) {
 	if r.spec, err = json.Marshal(r.options.Run.Spec); err != nil {
 		return fmt.Errorf("encoding the spec: %w", err)
@@ -77,7 +75,6 @@ func (r *Run) recall(context.Context) (err error) {
 	return refuse(v1alpha1.ReasonInvalidSpec, errors.Join(r.sameQuestion(dir), folders.RemoveTemporary(dir)))
 }
 
-// claimFolder claims the folder of the run, and waits for what an earlier process has left there.
 func (r *Run) claimFolder(dir string) error {
 	if r.claim != nil {
 		return nil
@@ -97,7 +94,7 @@ func (r *Run) claimFolder(dir string) error {
 	return nil
 }
 
-// sameQuestion says in a sentence that the file asks for something else than the run that is to be resumed.
+// sameQuestion returns a sentence if the file differs from the run to resume.
 func (r *Run) sameQuestion(dir string) error {
 	var then, now bytes.Buffer
 	if err := errors.Join(json.Compact(&then, r.recalled.Spec), json.Compact(&now, r.spec)); err != nil {
@@ -109,8 +106,7 @@ func (r *Run) sameQuestion(dir string) error {
 	return nil
 }
 
-// restore puts the run where it was: its complete blocks are kept. A block that is not complete is measured again as a whole, since only
-// trials of one time are compared with each other.
+// restore keeps the complete blocks. An incomplete block is measured again as a whole, since only trials close in time are compared.
 func (r *Run) restore(ctx context.Context) error {
 	s := r.recalled
 	if s == nil {
@@ -134,7 +130,7 @@ func (r *Run) restore(ctx context.Context) error {
 	return nil
 }
 
-// sameScripts says in a sentence that a script has changed since the run began.
+// sameScripts returns a sentence if a script has changed since the run began.
 func (r *Run) sameScripts(ctx context.Context) error {
 	for _, own := range r.scripts {
 		frozen, err := r.folder.Get(ctx, artifact.ScriptKey(r.prefix, own.Load), "")
@@ -151,7 +147,7 @@ func (r *Run) sameScripts(ctx context.Context) error {
 	return nil
 }
 
-// takeOver takes the trials of complete blocks over as they ended. Of the others it keeps what was tried.
+// takeOver keeps trials of complete blocks as they ended. For others it keeps only the attempts.
 func (r *Run) takeOver(before []folders.Trial) {
 	var all conduct.Trials
 	for _, line := range r.begunLines(before) {
@@ -174,7 +170,7 @@ func (r *Run) takeOver(before []folders.Trial) {
 	}
 }
 
-// begunLines are the lines of the plan, those of repeat blocks and those that follow included, that were begun.
+// begunLines returns the lines of the plan that were begun, including repeat blocks and trials after the blocks.
 func (r *Run) begunLines(before []folders.Trial) []record.PlannedTrial {
 	begun := make(map[string]bool, len(before))
 	for _, t := range before {

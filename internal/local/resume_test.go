@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// ledSpec is a run of a spec as led makes it, which knows what it was asked.
 func ledSpec(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	t.Helper()
 	r := led(t, spec)
@@ -31,7 +30,6 @@ func ledSpec(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	return r
 }
 
-// goesOn is a run that goes on where another one was when it wrote down its state.
 func goesOn(t *testing.T, before *Run) *Run {
 	t.Helper()
 	if err := before.remember(); err != nil {
@@ -50,7 +48,6 @@ func goesOn(t *testing.T, before *Run) *Run {
 	return next
 }
 
-// end ends the first trials of a run, measured but for those in lost.
 func end(r *Run, trials int, lost ...int) {
 	for i := range trials {
 		own := &r.facts.Trials[i]
@@ -66,7 +63,7 @@ func end(r *Run, trials int, lost ...int) {
 
 func TestAResumedRunKeepsItsCompleteBlocks(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// ended is how many trials have ended, of two a block; the next one was begun.
+		// ended is how many trials have ended, two per block; the next one has begun.
 		ended, kept int
 		complete    int32
 	}{
@@ -114,7 +111,7 @@ func TestAnAttemptThatWasKilledIsNotedOnce(t *testing.T) {
 	end(before, 1)
 	own := before.triesOf(before.facts.Trials[1].Name)
 	own.Begun, own.Failures = 2, []string{"attempt 1: PodLost: the port was taken"}
-	// It is resumed twice, and nothing is begun in between.
+	// It is resumed twice without progress in between.
 	next := goesOn(t, goesOn(t, before))
 	want := folders.Tries{Begun: 2, Failures: []string{"attempt 1: PodLost: the port was taken", "attempt 2: loadstone run ended before block 1 was complete"}}
 	if diff := cmp.Diff(want, *next.triesOf(before.facts.Trials[1].Name)); diff != "" {
@@ -140,7 +137,7 @@ func TestAttemptsOfKilledProcessesDoNotCountAsRetries(t *testing.T) {
 	}
 }
 
-// What follows the blocks belongs to none: each trial of it is kept by itself, and none keeps a block from being complete.
+// Trials after the blocks belong to no block: each is kept by itself, and none makes a block incomplete.
 func TestAResumedRunKeepsWhatFollowsItsBlocksTrialByTrial(t *testing.T) {
 	before := ledSpec(t, quick())
 	end(before, 4)

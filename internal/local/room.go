@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leastRoom is how many bytes a disk must have free for a trial to be begun or tried again.
 const leastRoom = 1 << 20
 
-// full says that the disk of the results has no room left, and what to do; nil if it has some.
+// full returns an error with a remedy if the disk of the results is full.
 func (r *Run) full() error {
 	var s unix.Statfs_t
 	folder := r.folder.URI(r.prefix)

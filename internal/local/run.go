@@ -33,23 +33,20 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Options are what a run is led with.
+// Options are the options of a run.
 type Options struct {
-	// Run is what the user asks for.
 	Run *v1alpha1.BenchmarkRun
-	// Folder is the folder of the run's file: relative commands and scripts lie there.
+	// Folder is the run file's folder, for relative commands and scripts.
 	Folder string
-	// Out is the folder of the run's results. Noise floors and the runs that its objectives name lie next to it.
+	// Out is the folder for results. Noise floors and runs named in objectives lie next to it.
 	Out string
-	// Resume goes on with the run that was begun in that folder, if there is one: its complete blocks are kept, and the others are measured.
+	// Resume continues the run in Out, if there is one: complete blocks are kept, others measured again.
 	Resume bool
-	// Images makes implementations that have both an image and a command run in the image. Cache is the folder for unpacked images; empty for that
-	// of the user.
-	Images bool
-	Cache  string
-	// Version is that of this program.
+	// Images makes implementations with both image and command run in the image. Cache is the folder for unpacked images. Default: the user's.
+	Images  bool
+	Cache   string
 	Version string
-	// Tell is told what happens; Every is how often it is told of progress, beside the end of each cell. 0 leaves it at that.
+	// Tell receives events; Every is the interval of progress events, in addition to one per cell. Default: none.
 	Tell  func(progress.Event)
 	Every time.Duration
 }
@@ -60,37 +57,35 @@ type Run struct {
 	uid     string
 	node    string
 	folder  *artifact.Folder
-	// prefix is where the run lies in the folder, and work where processes have their files while they run.
+	// prefix is the run's path in the folder; work is the processes' folder.
 	prefix, work string
 	seats        Seats
-	// scripts are the users', as they were when the run was made, and frozen where they lie.
+	// scripts are the users', as read when the run was made; frozen says where they are stored.
 	scripts []protocol.Script
 	frozen  []record.FrozenScript
 	facts   conduct.Run
-	// spec is what the user asks for, in the form in which it is compared.
+	// spec is the request, in a form for comparison.
 	spec json.RawMessage
-	// started is when the run began, and led is for how long it was led by processes that have ended; resumed are the instants at which
-	// others went on. reported is true once the whole run is reported.
+	// started is when the run began; led is how long ended processes led it; resumed are the times of resumes. reported is true once the whole
+	// run is reported.
 	started  time.Time
 	led      time.Duration
 	resumed  []folders.Resumption
 	reported bool
-	// scanned is what the last scan has read, and troubles says which blocks were disturbed, and by what, as far as it was scanned for.
+	// scanned is what the last scan read; troubles says which scanned blocks were disturbed, and why.
 	scanned  analysis.Table
 	troubles string
-	// tries are the attempts at trials, by the trial's name.
-	tries map[string]*folders.Tries
-	// recalled is what an earlier process has left of the run, if it is resumed; nil if there is nothing.
+	tries    map[string]*folders.Tries
+	// recalled is the state left by an earlier process, or nil.
 	recalled *folders.State
 	claim    *folders.Claim
-	// images are the implementations that run in their images, by name.
-	images map[string]imaged
-	// cgroups is the run's cgroup; nil if this machine permits none, and shared says why.
+	images   map[string]imaged
+	// cgroups is the run's cgroup; nil if this machine permits none (shared says why).
 	cgroups *cgroup.Parent
 	shared  error
 }
 
-// New checks whether a run can be led here. It starts nothing. An error that is a *plan.Violation is a sentence for whoever wrote the spec.
+// New checks whether a run is possible here, and starts nothing. A *plan.Violation error is a sentence for the spec's author.
 func New(ctx context.Context, o Options) (*Run, error) {
 	r := &Run{options: o, uid: newUID(), node: hostname()}
 	if err := r.prepare(ctx); err != nil {
@@ -100,10 +95,10 @@ func New(ctx context.Context, o Options) (*Run, error) {
 	return r, nil
 }
 
-// Abandon gives back what a run holds that is never led.
+// Abandon releases a run that is never led.
 func (r *Run) Abandon() {
 	r.claim.End()
-	_ = os.Remove(r.folder.URI(r.prefix)) // It stays if an earlier process has left something in it.
+	_ = os.Remove(r.folder.URI(r.prefix)) // It stays if an earlier process left something in it.
 }
 
 func (r *Run) prepare(ctx context.Context) error {
@@ -144,7 +139,7 @@ func refuse(reason string, err error) error {
 	return &plan.Violation{Reason: reason, Message: err.Error()}
 }
 
-// checkMachine asks for what the run needs of this machine: programs, free ports, profilers, load generators. The error holds all that it lacks.
+// checkMachine checks this machine for programs, free ports, profilers and load generators. The error lists everything that is missing.
 func (r *Run) checkMachine(ctx context.Context) error {
 	var found []error
 	for _, i := range r.facts.Plan.Implementations {
@@ -163,7 +158,6 @@ func (r *Run) checkMachine(ctx context.Context) error {
 	return kind.Join(wrong...)
 }
 
-// checkProgram finds an implementation's program, in its image if it runs there.
 func (r *Run) checkProgram(ctx context.Context, i record.Implementation) error {
 	if r.options.inImage(i) {
 		return r.unpackImage(ctx, i)
@@ -181,7 +175,7 @@ func (r *Run) checkProgram(ctx context.Context, i record.Implementation) error {
 	return err
 }
 
-// checkDuetPorts says in a sentence that the servers of a duet, which run at once, have one port: on a cluster each has an address of its own.
+// checkDuetPorts returns a sentence if a duet's servers share a port: on a cluster each has its own address.
 func (r *Run) checkDuetPorts() error {
 	own := r.facts.Plan.Implementations
 	if r.facts.Plan.Order != record.OrderSlicedDuet || own[0].Port != own[1].Port {
@@ -190,7 +184,6 @@ func (r *Run) checkDuetPorts() error {
 	return fmt.Errorf("implementations[%s].port is %d, and so is that of %s: both servers of a duet run at once on this machine, so give each a port of its own", own[1].Name, own[1].Port, own[0].Name)
 }
 
-// chooseSeats chooses the CPUs of the run's members.
 func (r *Run) chooseSeats(context.Context) error {
 	allowed := util.ParseCPUs(kernel.OwnCPUsAllowed())
 	if len(allowed) == 0 {
@@ -213,16 +206,15 @@ func (r *Run) chooseSeats(context.Context) error {
 	return nil
 }
 
-// FolderError says why results cannot go to the folder that was named for them.
+// FolderError says why results cannot go to the requested folder.
 type FolderError struct{ Err error }
 
 // Error implements error.
 func (e *FolderError) Error() string { return fmt.Sprintf("the folder of the results: %s", e.Err) }
 
-// Unwrap lets errors.Is look inside.
+// Unwrap returns the wrapped error.
 func (e *FolderError) Unwrap() error { return e.Err }
 
-// openFolder makes the folder of the results.
 func (r *Run) openFolder(context.Context) error {
 	whole, err := filepath.Abs(r.options.Out)
 	if err != nil {
@@ -245,7 +237,7 @@ func (r *Run) openFolder(context.Context) error {
 	return r.claimFolder(whole)
 }
 
-// freeze reads the users' scripts. A file next to the run's has the place of a key of a ConfigMap.
+// freeze reads the users' scripts. A file next to the run's stands for a ConfigMap's key.
 func (r *Run) freeze(context.Context) error {
 	for i, l := range r.options.Run.Spec.Loads {
 		if l.Script.IsZero() {
@@ -260,7 +252,7 @@ func (r *Run) freeze(context.Context) error {
 	return nil
 }
 
-// beside is the text of the file that has the place of a key of a ConfigMap; nil if there is none.
+// beside returns the file that stands for a ConfigMap's key, or nil.
 func (r *Run) beside(configMap, key string) []byte {
 	text, err := os.ReadFile(filepath.Join(r.options.Folder, configMap, key))
 	if err != nil {
@@ -272,7 +264,7 @@ func (r *Run) beside(configMap, key string) []byte {
 	return text
 }
 
-// withBodies is the spec with the bodies that its requests name, which are read as scripts are. The plan has them.
+// withBodies returns the spec with its requests' bodies, read like scripts. The plan contains them.
 func (r *Run) withBodies() (v1alpha1.BenchmarkRunSpec, error) {
 	spec, bodies := r.options.Run.Spec, map[string]string{}
 	for _, use := range sweep.BodyUses(spec.Loads) {
@@ -286,9 +278,9 @@ func (r *Run) withBodies() (v1alpha1.BenchmarkRunSpec, error) {
 	return spec, nil
 }
 
-// Lead leads the run to its end. When ctx ends before, what is complete is reported, and nothing that the run has started is left.
+// Lead leads the run to its end. If ctx ends first, it reports complete blocks and leaves no process.
 func (r *Run) Lead(ctx context.Context) (progress.Ending, error) {
-	// Processes get their CPUs from the thread that starts them, and agents die with it.
+	// Processes inherit the CPUs of their starting thread, and agents die with it.
 	runtime.LockOSThread()
 	defer r.claim.End()
 	if r.reported {
@@ -328,15 +320,15 @@ func (r *Run) Lead(ctx context.Context) (progress.Ending, error) {
 	}
 }
 
-// begin sets the run's clock, and leaves the servers' CPUs to the servers.
+// begin sets the run's clock, and moves this program off the servers' CPUs.
 func (r *Run) begin() error {
 	now := time.Now()
 	if r.started.IsZero() {
 		r.started = now
 	}
-	// What was led before counts, and the time in which nobody led the run does not.
+	// Time without a leading process does not count.
 	r.facts.Started = now.Add(-r.led)
-	// The record of a run that was interrupted holds less than this one will.
+	// The record of an interrupted run is incomplete.
 	if err := os.Remove(r.folder.URI(artifact.ManifestKey(r.prefix))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("resuming the run: %w", err)
 	}
@@ -349,7 +341,6 @@ func (r *Run) begin() error {
 	return stayOn(r.seats.Rest)
 }
 
-// freezeQuestion stores what is asked: the plan and the scripts.
 func (r *Run) freezeQuestion(ctx context.Context) error {
 	if _, err := r.folder.Put(ctx, artifact.PlanKey(r.prefix), "application/json", r.facts.Plan.JSON()); err != nil {
 		return err
@@ -374,7 +365,6 @@ func (r *Run) beginTrials(lines []record.PlannedTrial) {
 	}
 }
 
-// measure takes the next trial to its end.
 func (r *Run) measure(ctx context.Context) error {
 	t := &r.facts.Trials[slices.IndexFunc(r.facts.Trials, func(t conduct.Trial) bool { return t.Ended.IsZero() })]
 	view := conduct.View{Name: r.facts.Name, Blocks: r.facts.Plan.Blocks, Interim: r.facts.Interim, Trials: r.facts.Trials}
@@ -391,7 +381,7 @@ func (r *Run) measure(ctx context.Context) error {
 		a := attempt{Run: r, Attempt: t.Attempt(own.Begun, time.Now()), try: try, trial: t, failures: own.Failures}
 		stored, f, err := a.take(ctx)
 		if f != nil || errors.Is(err, artifact.ErrFull) {
-			err = cmp.Or(r.full(), err) // Whatever has failed, it was for want of room.
+			err = cmp.Or(r.full(), err) // A full disk explains any failure.
 		}
 		switch {
 		case err != nil:
@@ -415,7 +405,6 @@ func (r *Run) failed(t *conduct.Trial, f *conduct.Failure) {
 	r.tell(progress.Event{Kind: progress.EventFailed, Trial: &t.PlannedTrial, Message: f.Message})
 }
 
-// analyse makes the interim analysis: it asks whether enough has been measured.
 func (r *Run) analyse(ctx context.Context, block int32) error {
 	data, err := r.folder.LoadTrials(ctx, r.facts.InterimManifest(r.record(), block))
 	if err != nil {
@@ -433,7 +422,7 @@ func (r *Run) analyse(ctx context.Context, block int32) error {
 	return nil
 }
 
-// scan looks for cells that were disturbed, while their blocks can still be repeated.
+// scan looks for disturbed cells while their blocks can still be repeated.
 func (r *Run) scan(ctx context.Context) error {
 	data, err := r.folder.LoadTrials(ctx, r.manifest())
 	if err != nil {
@@ -457,14 +446,13 @@ func (r *Run) record() conduct.RunRecord {
 	return conduct.RunRecord{Run: r.identity(), Spec: r.options.Run.Spec, Scripts: r.frozen, Notes: r.notes(), Operator: r.options.Version}
 }
 
-// manifest is the run's record: as the run stands, from when it first began.
+// manifest returns the run's record so far, with its first start.
 func (r *Run) manifest() record.RunManifest {
 	m := r.facts.Manifest(r.record())
 	m.Started = r.started.UTC()
 	return m
 }
 
-// tell tells of an event, with how far the run is.
 func (r *Run) tell(e progress.Event) {
 	if r.options.Tell == nil {
 		return

@@ -24,7 +24,6 @@ import (
 
 func TestABlockIsCompleteWhenItsTrialsHaveEnded(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// ended are the blocks of trials that have ended, open those of trials that have not.
 		ended, open []int32
 		want        int32
 	}{
@@ -79,7 +78,7 @@ func TestAPartOfARunIsReportedWhenItEndsTooEarly(t *testing.T) {
 	r := led(t, quick())
 	first := &r.facts.Trials[0]
 	first.Ended, first.Stored = noon, &record.Artifact{Key: "results/none"}
-	_, _ = r.ended(t.Context(), &conduct.Ending{Reason: v1alpha1.ReasonTimedOut, Message: "too late"}) // Nothing was stored: only the manifest is looked at.
+	_, _ = r.ended(t.Context(), &conduct.Ending{Reason: v1alpha1.ReasonTimedOut, Message: "too late"}) // Nothing was stored: only the manifest matters.
 	var m record.RunManifest
 	text, err := os.ReadFile(r.folder.URI("results/manifest.json"))
 	if err != nil || json.Unmarshal(text, &m) != nil || len(m.Trials) != 1 || !strings.Contains(strings.Join(m.Notes, "\n"), "this record is partial") {
@@ -139,7 +138,6 @@ func TestABodyIsReadFromTheFolderOfItsRun(t *testing.T) {
 	refused(t, err, "spec.loads[0].request.bodyFrom.key: there is no body in orders/two.json or two.json")
 }
 
-// refused checks that an error is a sentence for whoever has written the spec.
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	var v *plan.Violation
@@ -303,7 +301,7 @@ func TestAnInterruptedRunDoesNotCountARepeatBlockThatIsNotComplete(t *testing.T)
 		r.facts.Trials[i].Ended, r.facts.Trials[i].Reason = noon, v1alpha1.ReasonServerExited
 	}
 	r.beginTrials(r.facts.Plan.Repeat("quick", 1))
-	_, _ = r.interrupted(t.Context()) // Nothing was stored: only the manifest is looked at.
+	_, _ = r.interrupted(t.Context()) // Nothing was stored: only the manifest matters.
 	var m record.RunManifest
 	text, err := os.ReadFile(r.folder.URI("results/manifest.json"))
 	if err != nil || json.Unmarshal(text, &m) != nil || m.RepeatBlocks != 0 {

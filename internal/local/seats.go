@@ -8,25 +8,25 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// Seats are the CPUs of a run's members. They are chosen once, so that every trial runs on the same.
+// Seats are the CPUs of a run's members, chosen once so that all trials use the same.
 type Seats struct {
-	// Server are the CPUs of the servers, of which each trial takes as many as it needs, from the first on.
+	// Server are the servers' CPUs; each trial takes as many as it needs from the start.
 	Server []int
-	// Generators are those of each generator; one that owns none has those that are left over.
+	// Generators are each generator's; one without its own gets the remaining ones.
 	Generators [][]int
-	// Rest are for everything else: observers, and this program.
+	// Rest are for everything else: observers and this program.
 	Rest []int
-	// Owned is false if members share CPUs, since there are too few.
+	// Owned is false if members must share CPUs because there are too few.
 	Owned bool
 }
 
-// Needs are the CPUs that the members of a trial want to own. A generator that shares its CPUs with others wants none.
+// Needs are the CPUs that a trial's members must own. A generator that shares CPUs needs none.
 type Needs struct {
 	server     int
 	generators []int
 }
 
-// All is the number of CPUs that are to be owned.
+// All returns the total number of owned CPUs.
 func (n Needs) All() int {
 	sum := n.server
 	for _, g := range n.generators {
@@ -35,7 +35,7 @@ func (n Needs) All() int {
 	return sum
 }
 
-// NeedsOf are the needs of one trial. Members that must run together share the CPUs of the first of them.
+// NeedsOf returns one trial's needs. Members that must run together share the first one's CPUs.
 func NeedsOf(w kind.Work) Needs {
 	var n Needs
 	for _, m := range w.Members() {
@@ -54,7 +54,7 @@ func NeedsOf(w kind.Work) Needs {
 	return n
 }
 
-// Most are the needs of several trials together.
+// Most returns the needs of several trials together.
 func (n Needs) Most(other Needs) Needs {
 	n.server = max(n.server, other.server)
 	for i, g := range other.generators {
@@ -67,24 +67,24 @@ func (n Needs) Most(other Needs) Needs {
 	return n
 }
 
-// Whole is how many CPUs hold so many thousandths of one.
+// Whole rounds thousandths of a CPU up to CPUs.
 func Whole(milliCPU int64) int { return int((milliCPU + 999) / 1000) }
 
-// way is how CPUs are taken from cores: how many hardware threads of each core, 0 for all, and how many cores are left over.
+// way is how CPUs are taken from cores: threads per core (0: all), and cores left over.
 type way struct{ server, generator, spare int }
 
-// ways are tried one after the other. Two threads of a core slow each other down, so the first of them use one thread of each core.
+// ways are tried in order. Two threads of a core slow each other down, so the first ways use one per core.
 var ways = []way{{1, 1, 1}, {1, 1, 0}, {1, 0, 1}, {1, 0, 0}, {0, 0, 1}, {0, 0, 0}}
 
-// Take chooses CPUs, the highest first, since the first CPU does the housekeeping of most machines. cores are the CPUs that may be used, by
-// core, in ascending order. It is false if there are too few for every member to own what it needs.
+// Take chooses CPUs from the highest down, since CPU 0 does most machines' housekeeping. cores are the usable CPUs by core, ascending. It is
+// false if there are too few to own.
 func Take(cores [][]int, n Needs) (Seats, bool) {
 	for _, w := range ways {
 		if s, ok := w.take(cores, n); ok {
 			return s, true
 		}
 	}
-	// Members that own their CPUs and share cores are marked; those that share CPUs could not be told apart at all.
+	// Sharing a core is only marked; members sharing a CPU could not be told apart.
 	var threads [][]int
 	for _, cpu := range slices.Concat(cores...) {
 		threads = append(threads, []int{cpu})
@@ -134,7 +134,7 @@ func (w way) take(cores [][]int, n Needs) (Seats, bool) {
 	return s, true
 }
 
-// Share seats members where there are too few CPUs: the servers on up to half of them, everybody else on the others.
+// Share seats members if there are too few CPUs: servers on up to half of them, all others on the rest.
 func Share(cores [][]int, n Needs) Seats {
 	all := slices.Sorted(slices.Values(slices.Concat(cores...)))
 	first := max(len(all)-min(n.server, max(len(all)/2, 1)), 0)
@@ -149,12 +149,11 @@ func Share(cores [][]int, n Needs) Seats {
 	return s
 }
 
-// without are the elements of one list that are not in the other.
 func without(list, others []int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(cpu int) bool { return slices.Contains(others, cpu) })
 }
 
-// Sentence returns in a sentence which CPUs the members have.
+// Sentence says which CPUs the members have.
 func (s Seats) Sentence() string {
 	text := fmt.Sprintf("servers were set on CPUs %v", s.Server)
 	for i, g := range s.Generators {
@@ -163,14 +162,14 @@ func (s Seats) Sentence() string {
 	return text + fmt.Sprintf(", Loadstone itself on %v", s.Rest)
 }
 
-// Alone reports whether servers and generators have one CPU together.
+// Alone reports whether servers and generators together have one CPU.
 func (s Seats) Alone() bool {
 	all := slices.Concat(s.Server, slices.Concat(s.Generators...))
 	slices.Sort(all)
 	return len(slices.Compact(all)) == 1 && len(s.Generators) > 0
 }
 
-// Apart reports whether what only watches has CPUs on which no generator runs.
+// Apart reports whether watchers have CPUs without a generator.
 func (s Seats) Apart() bool {
 	return s.Owned && !slices.ContainsFunc(slices.Concat(s.Generators...), func(cpu int) bool { return slices.Contains(s.Rest, cpu) })
 }

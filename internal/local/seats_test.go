@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// eight are the cores of a machine of sixteen CPUs, as TestNodesOfFourAndOfSixteenCPUs of package kernel reads them.
+// eight are the cores of a 16-CPU machine, as in TestNodesOfFourAndOfSixteenCPUs of package kernel.
 var eight = [][]int{{0, 8}, {1, 9}, {2, 10}, {3, 11}, {4, 12}, {5, 13}, {6, 14}, {7, 15}}
 
 func TestEveryMemberOwnsItsCPUsWhereThereAreEnough(t *testing.T) {

@@ -21,47 +21,36 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// maxLastWords bounds what is quoted of a process that has ended.
 const maxLastWords = 300
 
-// team are the processes of one attempt.
 type team struct {
 	members []*member
-	// faults take the first failure of a process that has ended.
+	// faults receives the first failure of a process.
 	faults chan *conduct.Failure
-	// logs are open for as long as processes write there.
-	logs []*os.File
-	// held is what every process of a run holds; nil without a run.
+	logs   []*os.File
+	// held is held by every process of a run; nil without a run.
 	held *os.File
 }
 
-// member is a member of an attempt.
 type member struct {
 	kind.Member
-	// trial is what it takes part in.
-	trial *conduct.Trial
-	// dir is the folder of its agent's files, and exchange that in which a program's parent and its collector meet.
+	// dir holds its agent's files; exchange is shared by a program's parent and its collector.
+	trial         *conduct.Trial
 	dir, exchange string
-	// keeper runs the implementation; nil if the member has none. begun is when it was started.
+	// keeper runs the implementation; nil if there is none. begun is its start.
 	keeper *reexec.Process
 	begun  time.Time
-	// group is the cgroup of its first process; nil if it has none of its own.
-	group *cgroup.Group
-	// agent measures; state is what it has said last.
-	agent *reexec.Process
-	log   string
-	state protocol.State
-	// asked is true of a generator that was asked for its check.
-	asked bool
+	group  *cgroup.Group
+	agent  *reexec.Process
+	log    string
+	state  protocol.State
+	asked  bool
 }
 
-// isServer reports whether the member is measured.
 func (m *member) isServer() bool { return m.Role == v1alpha1.RoleServer }
 
-// servers are the members that are measured, in their order.
 func (t *team) servers() []*member { return t.choose(true) }
 
-// generators are the members that make load.
 func (t *team) generators() []*member { return t.choose(false) }
 
 func (t *team) choose(servers bool) []*member {
@@ -74,7 +63,6 @@ func (t *team) choose(servers bool) []*member {
 	return out
 }
 
-// seen are members for package conduct.
 func seen(members []*member) []conduct.Seen {
 	var out []conduct.Seen
 	for _, m := range members {
@@ -83,7 +71,7 @@ func seen(members []*member) []conduct.Seen {
 	return out
 }
 
-// fail notes why a process has ended; only the first of an attempt counts.
+// fail records why a process ended; only an attempt's first failure counts.
 func (t *team) fail(f *conduct.Failure) {
 	if f == nil {
 		return
@@ -94,7 +82,6 @@ func (t *team) fail(f *conduct.Failure) {
 	}
 }
 
-// fault is why a process has ended; nil if none has.
 func (t *team) fault() *conduct.Failure {
 	select {
 	case f := <-t.faults:
@@ -108,7 +95,7 @@ func (t *team) fault() *conduct.Failure {
 func (t *team) end() {
 	for _, m := range t.members {
 		if m.agent != nil {
-			_ = m.agent.In.Close() // Those that end at once need no waiting for.
+			_ = m.agent.In.Close() // Those that end at once need no wait.
 		}
 	}
 	for _, m := range t.members {
@@ -127,7 +114,6 @@ func (t *team) end() {
 	}
 }
 
-// openLog makes a file for what a process prints.
 func (t *team) openLog(path string) (*os.File, error) {
 	log, err := os.Create(path)
 	if err != nil {
@@ -137,7 +123,7 @@ func (t *team) openLog(path string) (*os.File, error) {
 	return log, nil
 }
 
-// startServer starts an implementation below its keeper. The failure says that it cannot be started at all.
+// startServer starts an implementation below its keeper. The failure means that it cannot be started at all.
 func (t *team) startServer(m *member, at place, command []string, w kind.Work, own record.Implementation) (*conduct.Failure, error) {
 	log, err := t.openLog(m.log + ".keeper")
 	if err != nil {
@@ -174,7 +160,6 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 	return nil, nil
 }
 
-// startAgent starts an agent of a member.
 func (t *team) startAgent(m *member, cpus []int, flags, args []string) error {
 	log, err := t.openLog(m.log + ".agent")
 	if err != nil {
@@ -191,7 +176,7 @@ func (t *team) startAgent(m *member, cpus []int, flags, args []string) error {
 	return nil
 }
 
-// ask lets an agent do a command, or says how it is if the command is none. The failure says that it has ended.
+// ask sends an agent a command, or asks for its state if the command is empty. The failure means that it has ended.
 func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -210,26 +195,21 @@ func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 	return conduct.AgentFailed(*m.trial, m.called(), m.state), nil
 }
 
-// called names the member's agent in messages.
 func (m *member) called() string { return "the agent of " + m.Name }
 
-// place is where a process runs.
 type place struct {
-	cpus []int
-	// rest are the CPUs of what only watches.
-	rest []int
-	// folder is the working directory of implementations.
+	cpus   []int
+	rest   []int
 	folder string
-	// contained is true of a process that begins in namespaces of its own, since it enters its image.
+	// contained: the process starts in its own namespaces to enter its image.
 	contained bool
 }
 
-// serving are the CPUs of a process that is measured: as many of the servers' as it owns, and one if it owns a part of one.
+// serving returns a measured process's CPUs: as many of the servers' as it owns, at least one.
 func (p place) serving(own kind.Process) []int {
 	return p.cpus[:max(min(Whole(own.MilliCPU), len(p.cpus)), 1)]
 }
 
-// newMember makes the folder of a member of an attempt.
 func newMember(dir string, m kind.Member, t *conduct.Trial) (*member, error) {
 	own := filepath.Join(dir, m.Name)
 	made := &member{Member: m, trial: t, dir: own, exchange: own + ".exchange", log: own + ".output"}

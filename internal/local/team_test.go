@@ -27,13 +27,12 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// plainServer is the implementation of most tests, and serving is work that measures it.
 var (
 	plainServer = record.Implementation{Name: "plain", Port: 1, CPUs: 1}
 	serving     = sweep.Sweep{Implementations: []record.Implementation{plainServer}}
 )
 
-// assembled is a team without members. What it starts has ended when the test has. The test's thread is its own, as a run's is.
+// assembled is an empty team whose processes end with the test. The test is locked to its thread, like a run.
 func assembled(t *testing.T) *team {
 	t.Helper()
 	runtime.LockOSThread()
@@ -45,7 +44,6 @@ func assembled(t *testing.T) *team {
 	return own
 }
 
-// joined is a new member of a team.
 func joined(t *testing.T, own *team, m kind.Member) *member {
 	t.Helper()
 	made, err := newMember(t.TempDir(), m, &conduct.Trial{PlannedTrial: record.PlannedTrial{Name: "quick-000-plain", Servers: []string{"plain"}}})
@@ -56,7 +54,6 @@ func joined(t *testing.T, own *team, m kind.Member) *member {
 	return made
 }
 
-// observed is a member whose observer was started on some CPUs.
 func observed(t *testing.T, cpus []int, args ...string) *member {
 	t.Helper()
 	own := assembled(t)
@@ -67,7 +64,6 @@ func observed(t *testing.T, cpus []int, args ...string) *member {
 	return m
 }
 
-// anyFault waits for the failure of a process.
 func anyFault(t *testing.T, own *team) *conduct.Failure {
 	t.Helper()
 	select {
@@ -150,7 +146,7 @@ func TestTheEndOfATeamIsNoFault(t *testing.T) {
 	}
 	keeper, observer := m.keeper.Cmd.Process.Pid, m.agent.Cmd.Process.Pid
 	own.end()
-	own.end() // Whoever has ended a team may do so again.
+	own.end() // Ending twice is allowed.
 	for _, pid := range []int{keeper, observer} {
 		if p, err := kernel.Proc("/proc").Process(pid); err == nil {
 			t.Errorf("process %d is left: %+v", pid, p)
@@ -198,7 +194,6 @@ func TestAnAgentAnswersOnItsCPUs(t *testing.T) {
 	}
 }
 
-// threadCPUs are the CPUs of the calling thread.
 func threadCPUs(t *testing.T) unix.CPUSet {
 	t.Helper()
 	var set unix.CPUSet
@@ -254,7 +249,7 @@ func TestAProcessThatHasEndedDoesNotAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A keeper speaks without being asked.
+	// A keeper sends notes unasked.
 	args := []string{reexec.KeeperCommand, "--cpus", reexec.CPUList(reexectest.OwnCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
 	if m.agent, err = reexec.Start(args, reexectest.OwnCPUs(t), log, nil, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -11,36 +11,35 @@ import (
 // Tool is a profiler.
 type Tool string
 
-// The known profilers.
 const (
-	// Memcheck finds errors and leaks of memory.
+	// Memcheck finds memory errors and leaks.
 	Memcheck Tool = "memcheck"
-	// Massif measures heap and stacks over time, as the program asks its allocator for memory.
+	// Massif measures heap and stacks over time, by calls of the allocator.
 	Massif Tool = "massif"
-	// MassifHeap leaves the stacks out: massif fails where a program switches them, as coroutines do.
+	// MassifHeap is without stacks: massif fails if a program switches them, as coroutines do.
 	MassifHeap Tool = "massif-heap"
-	// MassifPages measures all memory over time, as the program asks the kernel for it, whatever its allocator.
+	// MassifPages measures all memory over time, by requests to the kernel, with any allocator.
 	MassifPages Tool = "massif-pages"
 	// Callgrind counts instructions by function and line.
 	Callgrind Tool = "callgrind"
-	// Cachegrind counts instructions by function and line, and knows no calls: it runs what callgrind cannot, such as Go.
+	// Cachegrind counts instructions by function and line, without calls. It runs what callgrind cannot, such as Go.
 	Cachegrind Tool = "cachegrind"
 	// Strace counts system calls.
 	Strace Tool = "strace"
-	// PerfStat counts what perf stat counts, by counters of the kernel and the CPU. The program's parent opens them: no profiler runs.
+	// PerfStat counts like perf stat, with kernel and CPU counters opened by the program's parent: no profiler runs.
 	PerfStat Tool = "perf-stat"
 )
 
 // Tools are the known profilers.
 var Tools = []Tool{Memcheck, Massif, MassifHeap, MassifPages, Callgrind, Cachegrind, Strace, PerfStat}
 
-// Counts reports whether a tool counts what a program does, start and end included: two runs with different numbers of requests tell what one of
-// them costs.
+// Counts reports whether a tool counts over the program's whole life: two runs with different numbers of requests then give the cost per
+// request.
 func (t Tool) Counts() bool {
 	return t == Callgrind || t == Cachegrind || t == Strace || t == PerfStat
 }
 
-// Program returns the name of the program that a tool is, where it is installed; empty if it needs none.
+// Program returns the name of an installed tool's program; empty if it needs none.
 func (t Tool) Program() string {
 	switch t {
 	case PerfStat:
@@ -52,26 +51,24 @@ func (t Tool) Program() string {
 	}
 }
 
-// ToolboxFolder is where the profilers lie in their image, below its root, and in the folder into which they are brought.
+// ToolboxFolder holds the profilers, below their image's root and where they are copied.
 const ToolboxFolder = "toolbox"
 
-// Folders are where a profiler finds what it needs, as absolute paths in the implementation's image.
+// Folders are a profiler's folders, as absolute paths in the implementation's image.
 type Folders struct {
-	// Toolbox holds the tools; empty for those that are installed.
+	// Toolbox holds the tools; empty for installed ones.
 	Toolbox string
-	// Output is where the tool writes. It is also its folder for temporary files: an image may have no /tmp.
+	// Output is for the tool's output and temporary files: an image may have no /tmp.
 	Output string
 }
 
 // Output is a kind of file that a tool writes.
 type Output string
 
-// The files that tools write.
 const (
-	// OutputXML are memcheck's errors and leaks, OutputHeap its tree of allocations.
-	OutputXML  Output = "memcheck.*.xml"
-	OutputHeap Output = "heap.*.xtree"
-	// OutputLog are valgrind's messages to people.
+	// OutputXML is memcheck's errors and leaks, OutputHeap its tree of allocations.
+	OutputXML        Output = "memcheck.*.xml"
+	OutputHeap       Output = "heap.*.xtree"
 	OutputLog        Output = "valgrind.*.log"
 	OutputMassif     Output = "massif.*.out"
 	OutputCallgrind  Output = "callgrind.*.out"
@@ -80,32 +77,30 @@ const (
 	OutputPerfStat   Output = "perf-stat.csv"
 )
 
-// Wrapped is a command with a profiler before it.
+// Wrapped is a command with a profiler.
 //
-// The profiler is the first process of a group of its own, and the program one of the others, or the same process for valgrind. A stop signal must
-// go to the group: strace ignores it. The outputs are complete when the first process has ended.
+// The profiler leads a process group; the program is another process of it, or the same one for valgrind. Send stop signals to the group:
+// strace ignores them. The outputs are complete when the first process has ended.
 type Wrapped struct {
-	// Argv is the argument vector.
 	Argv []string
-	// Env are the variables that are added to the program's own, as "NAME=VALUE".
+	// Env is added to the program's variables, as "NAME=VALUE".
 	Env []string
-	// Outputs are the names of the files in the output folder. A "*" stands for the id of a process: there is a file of each.
+	// Outputs are files in the output folder. "*" stands for a process ID: there is one file per process.
 	Outputs []Output
-	// Counters is the path of the file into which the program's parent writes its counters; empty where a profiler runs instead.
+	// Counters is the file for the parent's counters; empty if a profiler runs.
 	Counters string
 }
 
-// Errors of commands.
 var (
-	// ErrNoCommand is the error of an implementation that leaves its command to its image.
+	// ErrNoCommand: the implementation uses its image's command.
 	ErrNoCommand = errors.New("a profile needs the command of the implementation: what an image runs by itself is not known before it runs")
-	// ErrFolder is the error of a folder that a tool cannot be given.
+	// ErrFolder: a tool cannot use this folder.
 	ErrFolder = errors.New("a folder of a profile is an absolute path without a percent sign")
-	// ErrTool is the error of a tool that nobody knows.
+	// ErrTool: the tool is unknown.
 	ErrTool = errors.New("there is no such profiler")
 )
 
-// Command wraps a command, which stays as it is, with a profiler.
+// Command wraps a command with a profiler.
 func Command(tool Tool, folders Folders, argv []string) (Wrapped, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return Wrapped{}, ErrNoCommand
@@ -126,10 +121,9 @@ func Command(tool Tool, folders Folders, argv []string) (Wrapped, error) {
 	return Wrapped{}, fmt.Errorf("%w: %q", ErrTool, tool)
 }
 
-// callers is the number of frames of a stack that valgrind keeps.
 const callers = "30"
 
-// valgrind wraps a command with one of valgrind's tools. Where a program becomes another, as scripts end, the other is wrapped, too.
+// valgrind wraps a command with a valgrind tool. It follows exec, as at the end of scripts.
 func valgrind(tool Tool, folders Folders, argv []string) Wrapped {
 	name := tool
 	if tool == MassifHeap || tool == MassifPages {
@@ -146,11 +140,10 @@ func valgrind(tool Tool, folders Folders, argv []string) Wrapped {
 	return Wrapped{Argv: slices.Concat(common, own, argv), Env: []string{"TMPDIR=" + folders.Output}, Outputs: append(outputs, OutputLog)}
 }
 
-// options are those of one of valgrind's tools, with the files that it writes.
 func options(tool Tool, file func(Output) string) ([]string, []Output) {
 	switch tool {
 	case Memcheck:
-		// A child that does not become another program would write into the XML of its parent.
+		// A forked child without exec would write into its parent's XML.
 		return []string{
 			"--leak-check=full", "--show-leak-kinds=all", "--track-origins=yes", "--child-silent-after-fork=yes",
 			"--xml=yes", "--xml-file=" + file(OutputXML), "--xtree-memory=full", "--xtree-memory-file=" + file(OutputHeap),
@@ -168,8 +161,8 @@ func options(tool Tool, file func(Output) string) ([]string, []Output) {
 	}
 }
 
-// loaded wraps a command with a program of the toolbox that is started by the toolbox's own loader, with its own libraries, and so needs none
-// of the image's. The program that is profiled knows nothing of them.
+// loaded wraps a command with a toolbox program, started by the toolbox's own loader and libraries, independent of the image's. The profiled
+// program does not see them.
 func loaded(name string, folders Folders, options, argv []string, output Output) Wrapped {
 	start := []string{name}
 	if folders.Toolbox != "" {

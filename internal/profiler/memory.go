@@ -1,7 +1,7 @@
 package profiler
 
-// MemoryBytes is what a program needs under a tool, of what it needs without. Tools add what they are themselves, with the translated code, and
-// something for each byte of the program: memcheck a shadow of its memory with the origins of values.
+// MemoryBytes returns the memory of a program under a tool, from its own need. Tools add their own size, translated code, and an overhead per
+// byte: memcheck shadows memory with values' origins.
 func MemoryBytes(tool Tool, own int64) int64 {
 	const mebibyte = 1 << 20
 	switch tool {

@@ -10,27 +10,28 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Messages are what valgrind said.
+// Messages are valgrind's messages.
 type Messages struct {
 	// Tool is what ran, such as "Memcheck"; empty if it did not start.
 	Tool string `json:"tool,omitempty"`
-	// UnknownInstruction is the address of an instruction that valgrind does not know, and UnknownBytes are its first bytes; empty if there is none.
+	// UnknownInstruction is the address of an instruction unknown to valgrind, UnknownBytes its first bytes; or empty.
 	UnknownInstruction string `json:"unknownInstruction,omitempty"`
 	UnknownBytes       string `json:"unknownBytes,omitempty"`
-	// StackSwitches are the warnings that the stack pointer leapt; valgrind prints three at most. MaxStackFrame is what it would have taken for none.
+	// StackSwitches counts warnings of a changed stack pointer, of which valgrind prints three at most. MaxStackFrame is the limit that would
+	// avoid them.
 	StackSwitches int   `json:"stackSwitches,omitempty"`
 	MaxStackFrame int64 `json:"maxStackFrame,omitempty"`
-	// MissingSymbols is the object without whose symbols valgrind does not start the program, such as "ld-linux-x86-64.so.2".
+	// MissingSymbols is the object whose missing symbols prevent a start, such as "ld-linux-x86-64.so.2".
 	MissingSymbols string `json:"missingSymbols,omitempty"`
-	// Crash is what valgrind itself failed at, such as an assertion; empty if it did not.
+	// Crash is valgrind's own failure, such as an assertion, or empty.
 	Crash string `json:"crash,omitempty"`
-	// TooManyErrors reports whether memcheck stopped to tell errors apart.
+	// TooManyErrors: memcheck stopped distinguishing errors.
 	TooManyErrors bool `json:"tooManyErrors,omitempty"`
-	// Signal is what ended the program, such as "SIGILL"; empty if none did.
+	// Signal ended the program, such as "SIGILL", or empty.
 	Signal string `json:"signal,omitempty"`
 }
 
-// Graver is what was said of two processes: of each thing, what the first says if it says anything.
+// Graver merges two processes' messages. Counts are added; of texts the first's have priority.
 func (m Messages) Graver(o Messages) Messages {
 	return Messages{
 		Tool: cmp.Or(m.Tool, o.Tool), UnknownInstruction: cmp.Or(m.UnknownInstruction, o.UnknownInstruction), UnknownBytes: cmp.Or(m.UnknownBytes, o.UnknownBytes),
@@ -41,13 +42,12 @@ func (m Messages) Graver(o Messages) Messages {
 }
 
 const (
-	// maxText bounds what is kept of a line, in bytes.
 	maxText = 400
-	// prefixEnd ends what valgrind writes before each line: "==PID== " or "--PID-- ".
+	// prefixEnd ends valgrind's line prefix: "==PID== " or "--PID-- ".
 	prefixEnd = "== "
 )
 
-// Parse reads valgrind's messages. An empty file is no error: a process that is killed at once says nothing.
+// ParseMessages parses valgrind's messages. An empty file is valid: a process killed at once prints nothing.
 func ParseMessages(r io.Reader) (Messages, error) {
 	var m Messages
 	reader := lines.NewReader(r)
@@ -60,7 +60,6 @@ func ParseMessages(r io.Reader) (Messages, error) {
 	return m, nil
 }
 
-// words is a line without valgrind's prefix.
 func words(line string) string {
 	if rest, found := strings.CutPrefix(line, "=="); found {
 		if _, after, found := strings.Cut(rest, prefixEnd); found {
@@ -71,7 +70,6 @@ func words(line string) string {
 	return line
 }
 
-// read notes what one line says.
 func (m *Messages) read(line string) {
 	take := func(into *string, before, after string) {
 		if _, rest, found := strings.Cut(line, before); found && *into == "" {
@@ -103,7 +101,6 @@ func (m *Messages) read(line string) {
 	}
 }
 
-// frame keeps the largest leap of the stack pointer.
 func (m *Messages) frame(line string) {
 	_, rest, _ := strings.Cut(line, "--max-stackframe=")
 	digits, _, _ := strings.Cut(rest, " ")

@@ -15,13 +15,12 @@ import (
 )
 
 const (
-	// MaxProcesses bounds the processes of which files are read.
+	// MaxProcesses bounds the processes whose files are read.
 	MaxProcesses = 64
-	// top is the number of functions, and of lines, that a result keeps.
-	top = 30
+	top          = 30
 )
 
-// Read reads what a tool left in its output folder. A file that cannot be read to its end is named among the unread, and what it holds is kept.
+// Read parses a tool's output folder. A file that is unreadable or truncated is listed as unread; its readable part is kept.
 func Read(folder fs.FS, run Run) Result {
 	r := reader{folder: folder, result: Result{Run: run, Limits: Limits(run.Tool)}}
 	r.result.Messages = all(&r, OutputLog, ParseMessages)
@@ -50,13 +49,11 @@ func Read(folder fs.FS, run Run) Result {
 	return r.result
 }
 
-// reader is what is known while files are read.
 type reader struct {
 	folder fs.FS
 	result Result
 }
 
-// all reads the files of a kind: one of each process.
 func all[T any](r *reader, name Output, parse func(io.Reader) (T, error)) []T {
 	files, err := fs.Glob(r.folder, string(name))
 	if err == nil && len(files) == 0 && name != OutputLog {
@@ -93,7 +90,6 @@ func open[T any](folder fs.FS, name string, parse func(io.Reader) (T, error)) (T
 	return parse(file)
 }
 
-// memory adds up what memcheck saw of each process, and judges it.
 func (r *reader) memory() {
 	results, heaps := all(r, OutputXML, memcheck.Parse), all(r, OutputHeap, memcheck.ParseHeap)
 	if len(results) == 0 {
@@ -117,7 +113,6 @@ func (r *reader) memory() {
 	r.result.Memcheck = &m
 }
 
-// worst is the gravest of what valgrind said of each process.
 func (r Result) worst() Messages {
 	var worst Messages
 	for _, m := range r.Messages {
@@ -126,7 +121,6 @@ func (r Result) worst() Messages {
 	return worst
 }
 
-// massif keeps the process with the largest heap.
 func (r *reader) massif() {
 	for _, m := range all(r, OutputMassif, massif.Parse) {
 		if len(m.Snapshots) > 0 && (r.result.Massif == nil || m.PeakHeap() > r.result.Massif.PeakHeap()) {
@@ -138,7 +132,6 @@ func (r *reader) massif() {
 	}
 }
 
-// costs adds up the processes, and keeps the most costly parts of the one that cost most.
 func (r *reader) costs(name Output) {
 	profiles := all(r, name, callgrind.Parse)
 	var most *callgrind.Profile

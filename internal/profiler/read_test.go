@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
 )
 
-// folder is one of outputs, by their names, of recorded files.
 func folder(t *testing.T, files map[string]string) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
@@ -27,7 +26,6 @@ func folder(t *testing.T, files map[string]string) fstest.MapFS {
 	return out
 }
 
-// loaded is a run under a tool that answered a hundred requests.
 func loaded(tool profiler.Tool) profiler.Run { return profiler.Run{Tool: tool, Requests: 100} }
 
 func TestMemchecksFilesBecomeVerdicts(t *testing.T) {
@@ -100,7 +98,7 @@ func TestFilesThatAreMissingOrCutAreNamed(t *testing.T) {
 	}
 }
 
-// One process's garbage costs nothing of what another has left.
+// One process's garbage must not lose another's result.
 func TestWhatIsWholeIsKeptBesideGarbage(t *testing.T) {
 	for tool, files := range map[profiler.Tool]map[string]string{
 		profiler.Callgrind: {"callgrind.7.out": "callgrind/testdata/clean.out", "callgrind.8.out": "testdata/strace/clean.txt"},
@@ -112,7 +110,6 @@ func TestWhatIsWholeIsKeptBesideGarbage(t *testing.T) {
 	}
 }
 
-// An instruction that valgrind does not know is told with its address, whatever the tool.
 func TestAnUnknownInstructionIsToldOfEveryTool(t *testing.T) {
 	for _, tool := range []profiler.Tool{profiler.Memcheck, profiler.Massif, profiler.Callgrind, profiler.Cachegrind} {
 		r := profiler.Read(folder(t, map[string]string{"valgrind.7.log": "testdata/messages/illegal.log"}), loaded(tool))
@@ -139,7 +136,6 @@ func TestWhatMassifStraceAndPerfSawIsKept(t *testing.T) {
 	}
 }
 
-// counted is a result of so many requests for so many instructions.
 func counted(requests, instructions int64) profiler.Result {
 	r := profiler.Result{Run: profiler.Run{Tool: profiler.Callgrind, Requests: requests}}
 	r.Costs = &profiler.Costs{Total: callgrind.Cost{instructions}}

@@ -16,10 +16,10 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
 )
 
-// image is the root of a file system with no shell and no /tmp, as an image has it: a program, the toolbox, and a folder for outputs.
+// image is a root file system without shell and /tmp: a program, the toolbox, and an output folder.
 type image struct{ root string }
 
-// toolbox makes the toolbox once for all tests, and skips them where it cannot be made.
+// toolbox makes the toolbox once, and skips the tests if that is impossible.
 func toolbox(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -45,7 +45,7 @@ func run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// build makes an image of a program with planted faults, or its twin.
+// build makes an image of a program with planted faults, or of its clean twin.
 func build(t *testing.T, tools string, flags ...string) image {
 	t.Helper()
 	i := image{root: t.TempDir()}
@@ -63,7 +63,6 @@ func build(t *testing.T, tools string, flags ...string) image {
 	return i
 }
 
-// profiled runs the program of an image under a tool, as the image's only process, and returns the exit code.
 func (i image) profiled(t *testing.T, tool profiler.Tool) int {
 	t.Helper()
 	w, err := profiler.Command(tool, profiler.Folders{Toolbox: "/opt/tools", Output: "/opt/out"}, []string{"/srv/program", "100"})
@@ -81,7 +80,6 @@ func (i image) profiled(t *testing.T, tool profiler.Tool) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// output reads the one file of a kind that a tool wrote.
 func output[T any](t *testing.T, i image, name profiler.Output, parse func(io.Reader) (T, error)) T {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(i.root, "opt/out", string(name)))
@@ -99,7 +97,6 @@ func output[T any](t *testing.T, i image, name profiler.Output, parse func(io.Re
 	return v
 }
 
-// judged runs a program under memcheck and judges it.
 func judged(t *testing.T, i image, program profiler.Program) (profiler.Verdicts, memcheck.Result) {
 	t.Helper()
 	code := i.profiled(t, profiler.Memcheck)

@@ -3,49 +3,48 @@ package profiler
 // Code names what limits a profile.
 type Code string
 
-// What keeps findings of none from being Clean, or findings from being believed.
 const (
-	// AllocatorUnseen surfaces when the tool does not see the program's heap.
+	// AllocatorUnseen: the tool does not see the program's heap.
 	AllocatorUnseen Code = "AllocatorUnseen"
-	// NoLoad surfaces when no request was answered under the tool.
+	// NoLoad: no request was answered under the tool.
 	NoLoad Code = "NoLoad"
-	// Unfinished surfaces when the tool did not write its file to the end.
+	// Unfinished: the tool did not write its file to the end.
 	Unfinished Code = "Unfinished"
-	// EndedBySignal surfaces when a signal ended the program.
+	// EndedBySignal: a signal ended the program.
 	EndedBySignal Code = "EndedBySignal"
-	// EndedBadly surfaces when the program ended with another exit code than 0.
+	// EndedBadly: the program's exit code is not 0.
 	EndedBadly Code = "EndedBadly"
-	// UnknownInstruction surfaces when the program uses an instruction that valgrind does not know.
+	// UnknownInstruction: valgrind does not know an instruction of the program.
 	UnknownInstruction Code = "UnknownInstruction"
-	// MissingSymbols surfaces when memcheck cannot start because the image's loader has no symbols.
+	// MissingSymbols: memcheck cannot start because the image's loader has no symbols.
 	MissingSymbols Code = "MissingSymbols"
-	// ToolCrashed surfaces when the tool itself fails.
+	// ToolCrashed: the tool itself failed.
 	ToolCrashed Code = "ToolCrashed"
-	// GoRuntime surfaces when memcheck's errors are of Go's runtime.
+	// GoRuntime: memcheck's errors are from Go's runtime.
 	GoRuntime Code = "GoRuntime"
-	// StaticLibrary surfaces when memcheck's errors may be of a C library that is linked into the program.
+	// StaticLibrary: memcheck's errors may be from a statically linked C library.
 	StaticLibrary Code = "StaticLibrary"
-	// IOUring surfaces when memcheck's errors may come from buffers that the kernel writes.
+	// IOUring: memcheck's errors may come from buffers that the kernel writes.
 	IOUring Code = "IOUring"
-	// StackSwitches surfaces when the program switches stacks without telling the tool.
+	// StackSwitches: the program switches stacks without telling the tool.
 	StackSwitches Code = "StackSwitches"
-	// TooManyErrors surfaces when memcheck stops to tell errors apart.
+	// TooManyErrors: memcheck stopped distinguishing errors.
 	TooManyErrors Code = "TooManyErrors"
-	// PossiblyLost surfaces when memory may be lost.
+	// PossiblyLost: memory may be lost.
 	PossiblyLost Code = "PossiblyLost"
-	// ChildrenUnseen surfaces when the program splits off processes.
+	// ChildrenUnseen: the program forks processes.
 	ChildrenUnseen Code = "ChildrenUnseen"
-	// KernelUnseen surfaces with every count of instructions.
+	// KernelUnseen applies to every count of instructions.
 	KernelUnseen Code = "KernelUnseen"
-	// ThreadsInTurns surfaces with every tool of valgrind.
+	// ThreadsInTurns applies to every tool of valgrind.
 	ThreadsInTurns Code = "ThreadsInTurns"
-	// TracingChangesCounts surfaces with every count of system calls.
+	// TracingChangesCounts applies to every count of system calls.
 	TracingChangesCounts Code = "TracingChangesCounts"
-	// CallsUnseen surfaces with every profile of cachegrind.
+	// CallsUnseen applies to every profile of cachegrind.
 	CallsUnseen Code = "CallsUnseen"
-	// SeveralProcesses surfaces when a program has several processes, of which one is shown.
+	// SeveralProcesses: the program has several processes, and one is shown.
 	SeveralProcesses Code = "SeveralProcesses"
-	// NotCounted surfaces with counters that the machine does not have.
+	// NotCounted: the machine lacks some counters.
 	NotCounted Code = "NotCounted"
 )
 
@@ -55,7 +54,7 @@ type Remark struct {
 	Sentence string `json:"sentence"`
 }
 
-// Limits are what a tool cannot see in any program.
+// Limits returns what a tool cannot see in any program.
 func Limits(tool Tool) []Remark {
 	turns := remark(ThreadsInTurns, "valgrind runs one thread at a time, so that it shows no races and no waiting for locks as they are without it.")
 	kernel := remark(KernelUnseen, "Instructions of the kernel are not counted, only those of the program and its libraries.")
@@ -80,7 +79,7 @@ func Limits(tool Tool) []Remark {
 	return nil
 }
 
-// Suited is the tool that can see a program in place of one that cannot, with the reasons; the tool itself if it can, or if no other could.
+// Suited returns the tool that can see a program in place of one that cannot, with the reasons; or the tool itself.
 func Suited(tool Tool, p Program) (Tool, []Remark) {
 	switch {
 	case p.Go && tool == Callgrind:
@@ -91,7 +90,7 @@ func Suited(tool Tool, p Program) (Tool, []Remark) {
 	return tool, nil
 }
 
-// Blind says why a tool could find nothing in a program, so that it is not run at all; false if it could.
+// Blind says why a tool could find nothing in a program, so that it is not run; false if it could.
 func Blind(tool Tool, p Program) (Remark, bool) {
 	if tool == Memcheck && p.Go {
 		return remark(AllocatorUnseen, "memcheck was not run: it sees neither the heap nor the stacks of Go's runtime, and takes minutes to start it."), true
@@ -99,13 +98,13 @@ func Blind(tool Tool, p Program) (Remark, bool) {
 	return Remark{}, false
 }
 
-// Instead is the tool to try after one has failed, and whether there is one.
+// Instead returns the tool to try after one has failed, if any.
 func Instead(tool Tool) (Tool, bool) {
 	instead, found := map[Tool]Tool{Callgrind: Cachegrind, Massif: MassifHeap}[tool]
 	return instead, found
 }
 
-// Instead is the tool to try after one has failed at a program, with the reason, and whether there is one.
+// Instead returns the tool to try after one has failed at a program, with the reason, if any.
 func (r Result) Instead() (Tool, Remark, bool) {
 	instead, found := Instead(r.Tool)
 	for _, m := range r.Messages {

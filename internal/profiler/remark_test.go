@@ -32,7 +32,7 @@ func TestOnlyAToolThatCouldFindNothingIsBlind(t *testing.T) {
 	}
 }
 
-// What is suited to a program must not be blind to it: it would be chosen, and never run.
+// A suited tool must not be blind, or it would never run.
 func TestWhatTakesTheirPlaceSeesWhatTheyDoNot(t *testing.T) {
 	for _, program := range []profiler.Program{{}, {Go: true}, {Static: true}, {Allocator: "own"}, {Go: true, Static: true}} {
 		for _, tool := range profiler.Tools {

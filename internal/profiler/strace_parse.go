@@ -9,9 +9,9 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Result is what a process and its children asked of the kernel.
+// SystemCalls are the system calls of a process and its children.
 type SystemCalls struct {
-	// Calls are by system call, as strace orders them: the most time first.
+	// Calls are in strace's order: the most time first.
 	Calls []Call `json:"calls"`
 	// Total adds them up.
 	Total Call `json:"total"`
@@ -19,22 +19,20 @@ type SystemCalls struct {
 
 // Call is one system call.
 type Call struct {
-	Name string `json:"name"`
-	// Count is how often it was made, and Errors how often it failed.
-	Count  int64 `json:"count"`
-	Errors int64 `json:"errors"`
-	// Seconds is the CPU time that the kernel spent in it, in steps of a microsecond.
+	Name   string `json:"name"`
+	Count  int64  `json:"count"`
+	Errors int64  `json:"errors"`
+	// Seconds is the kernel's CPU time in it, in microsecond steps.
 	Seconds float64 `json:"seconds"`
 }
 
 const (
 	// MaxCalls bounds the system calls: Linux has some 400.
 	MaxCalls = 2000
-	// maxName bounds a name, in bytes.
-	maxName = 64
+	maxName  = 64
 )
 
-// Parse reads strace's table. If it ends early, the calls until then are returned with the error.
+// ParseSystemCalls parses strace's table. If it ends early, the calls until then are returned with the error.
 func ParseSystemCalls(r io.Reader) (SystemCalls, error) {
 	var result SystemCalls
 	if err := readCalls(lines.NewReader(r), &result); err != nil {
@@ -96,7 +94,6 @@ func readCall(r *lines.Reader) (Call, error) {
 	return c, nil
 }
 
-// check compares the totals with what they add up.
 func check(r SystemCalls) error {
 	var count, errors int64
 	for _, c := range r.Calls {

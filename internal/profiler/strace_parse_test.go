@@ -22,7 +22,6 @@ func straceSample(tb testing.TB, name string) string {
 	return string(text)
 }
 
-// count is how often a recorded program made a system call.
 func count(t *testing.T, name, call string) int64 {
 	t.Helper()
 	r, err := profiler.ParseSystemCalls(strings.NewReader(straceSample(t, name)))

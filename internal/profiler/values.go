@@ -8,11 +8,11 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-// ErrNoDifference is the error of two runs from which no cost of a request follows.
+// ErrNoDifference: two runs give no cost per request.
 var ErrNoDifference = errors.New("a cost of a request needs two runs, of which the second answers more requests and costs more")
 
-// PerRequest is what one request costs: what a second run cost more than a first, for each request that it answered more. What start and end of
-// the program cost is in both, and cancels out.
+// PerRequest returns the cost of one request: the difference of two runs, divided by the difference of their requests. Costs of start and end
+// cancel out.
 func PerRequest(fewer, more Result) (float64, error) {
 	requests, cost := more.Requests-fewer.Requests, more.Cost()-fewer.Cost()
 	if fewer.Tool != more.Tool || requests <= 0 || fewer.Cost() <= 0 || cost <= 0 {
@@ -21,8 +21,7 @@ func PerRequest(fewer, more Result) (float64, error) {
 	return float64(cost) / float64(requests), nil
 }
 
-// EachOf is what one request costs of an event that a counter counts, or of a time, and whether that follows. It may be 0, and below it by chance:
-// counters of the kernel are no exact counts of what a program does.
+// EachOf returns a counter's cost per request, if known. It may be 0 or, by chance, negative: kernel counters are not exact.
 func EachOf(event string, fewer, more Result) (each float64, known bool) {
 	a, b := fewer.counter(event), more.counter(event)
 	requests := more.Requests - fewer.Requests
@@ -32,7 +31,6 @@ func EachOf(event string, fewer, more Result) (each float64, known bool) {
 	return (*b - *a) / float64(requests), true
 }
 
-// counter is the value of a counter; nil if it was not measured.
 func (r Result) counter(event string) *float64 {
 	i := slices.IndexFunc(r.Counters, func(c perfstat.Counter) bool { return c.Event == event })
 	if i < 0 {
@@ -41,7 +39,7 @@ func (r Result) counter(event string) *float64 {
 	return r.Counters[i].Value
 }
 
-// Cost is the number of instructions or system calls of a run; 0 if neither was counted to the end.
+// Cost returns a run's number of instructions or system calls; 0 if not counted to the end.
 func (r Result) Cost() int64 {
 	for _, name := range []string{perfstat.Instructions, perfstat.Instructions + perfstat.UserOnly} {
 		if v := r.counter(name); v != nil {

@@ -6,64 +6,61 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
 )
 
-// Answer is what memcheck's findings come to.
+// Answer is the outcome of memcheck's findings.
 type Answer string
 
-// The answers. Clean needs more than findings of none: the tool must have been able to see what it looked for.
+// The answers. Clean requires that the tool could have seen faults, not only that it found none.
 const (
 	Found        Answer = "Found"
 	Clean        Answer = "Clean"
 	Inconclusive Answer = "Inconclusive"
 )
 
-// Verdict is an answer with its reasons: those that keep it from being Clean, or from being believed.
+// Verdict is an answer with the reasons against Clean, or against trusting it.
 type Verdict struct {
 	Answer  Answer   `json:"answer"`
 	Reasons []Remark `json:"reasons,omitempty"`
 }
 
-// Verdicts answer the two questions that memcheck is asked.
+// Verdicts answer memcheck's two questions.
 type Verdicts struct {
 	Errors Verdict `json:"errors"`
 	Leaks  Verdict `json:"leaks"`
 }
 
-// Evidence is what is known of a program that ran under memcheck.
+// Evidence describes a program that ran under memcheck.
 type Evidence struct {
-	Result   memcheck.Result
-	Heap     memcheck.Heap
-	Messages Messages
-	// Exit is how the program's process ended.
-	Exit Exit
-	// Requests is the number of requests that were answered rightly while the program ran under memcheck.
-	Requests int64
-	// Unanswered is the number of those that were not.
+	Result     memcheck.Result
+	Heap       memcheck.Heap
+	Messages   Messages
+	Exit       Exit
+	Requests   int64
 	Unanswered int64
 	Program    Program
-	// Children is the number of processes that the program split off and that did not become another program: memcheck's XML has nothing of them.
+	// Children counts forked processes without exec, which memcheck's XML lacks.
 	Children int
 }
 
 // Exit is how a process ended.
 type Exit struct {
-	// Code is its exit code, and Signal what ended it instead, such as "SIGKILL"; empty if none did.
+	// Signal ended it, such as "SIGKILL"; empty if none did.
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
 }
 
-// Program is what a binary tells about itself before it runs.
+// Program is what a binary shows before it runs.
 type Program struct {
-	// Static reports whether it is linked without a dynamic loader.
+	// Static: it is linked without a dynamic loader.
 	Static bool `json:"static,omitempty"`
-	// Go reports whether it holds Go's runtime.
+	// Go: it holds Go's runtime.
 	Go bool `json:"go,omitempty"`
-	// Allocator is one that is linked into it, such as "mimalloc"; empty for the C library's, or where none is known.
+	// Allocator is linked into it, such as "mimalloc"; empty for the C library's, or if unknown.
 	Allocator string `json:"allocator,omitempty"`
-	// IOUring reports whether it reads by io_uring.
+	// IOUring: it reads with io_uring.
 	IOUring bool `json:"ioUring,omitempty"`
 }
 
-// Judge says what memcheck's findings come to.
+// Judge returns the verdicts on memcheck's findings.
 func Judge(e Evidence) Verdicts {
 	ran, served, seen := e.ran(), e.served(), e.allocator()
 	doubts := e.doubts()
@@ -73,7 +70,7 @@ func Judge(e Evidence) Verdicts {
 	}
 }
 
-// answer is Found if there are findings that nothing casts doubt on, and Clean if there are none and no reason speaks against it.
+// answer is Found for findings without doubts, and Clean for no findings and no reasons against it.
 func answer(findings int, doubts, reasons []Remark) Verdict {
 	switch {
 	case findings > 0 && len(doubts) == 0:
@@ -92,10 +89,8 @@ func join(lists ...[]Remark) []Remark {
 	return all
 }
 
-// errors is the number of contexts of errors.
 func (e Evidence) errors() int { return len(e.Result.Errors) }
 
-// lost is the number of leaks that the program can no longer free.
 func (e Evidence) lost() int {
 	n := 0
 	for _, l := range e.Result.Leaks {
@@ -106,13 +101,12 @@ func (e Evidence) lost() int {
 	return n
 }
 
-// ran says what kept the program from running as it does otherwise.
 func (e Evidence) ran() []Remark { return trouble(e.Messages) }
 
-// Trouble says what kept a program from running as it does without its tool of valgrind's; nothing of a tool that does not say so.
+// Trouble says what kept a program from running normally under a valgrind tool; empty for other tools.
 func (r Result) Trouble() []Remark { return trouble(r.worst()) }
 
-// trouble says what valgrind's messages tell of a program that did not run as it does otherwise.
+// trouble says from valgrind's messages what kept a program from running normally.
 func trouble(m Messages) []Remark {
 	switch {
 	case m.MissingSymbols != "":
@@ -127,7 +121,6 @@ func trouble(m Messages) []Remark {
 	return nil
 }
 
-// unfinished says that memcheck's file is missing, or ends early.
 func (e Evidence) unfinished() []Remark {
 	if e.Result.Finished {
 		return nil
@@ -135,7 +128,6 @@ func (e Evidence) unfinished() []Remark {
 	return []Remark{remark(Unfinished, "memcheck's file ends before the program did, so that its leaks are missing, and perhaps errors.")}
 }
 
-// ended says why the leaks that memcheck reports at the end may not be all.
 func (e Evidence) ended() []Remark {
 	signal := e.Result.Signal
 	if signal == "" {
@@ -160,7 +152,7 @@ func (e Evidence) served() []Remark {
 	return []Remark{remark(NoLoad, "No request was answered under memcheck, so that only the program's start was seen.")}
 }
 
-// allocator says why memcheck did not see the heap. A program whose allocator is its own may still call the C library's a few times.
+// allocator says why memcheck did not see the heap. A program with its own allocator may still call the C library's sometimes.
 func (e Evidence) allocator() []Remark {
 	p := e.Program
 	switch {
@@ -176,7 +168,6 @@ func (e Evidence) allocator() []Remark {
 	return nil
 }
 
-// doubts say why errors that memcheck reports may be none.
 func (e Evidence) doubts() []Remark {
 	var out []Remark
 	if e.Program.Go {
@@ -196,7 +187,7 @@ func (e Evidence) doubts() []Remark {
 	return out
 }
 
-// uninitialised reports whether all errors are reads of what memcheck holds for unwritten.
+// uninitialised reports whether all errors are reads of memory that memcheck considers uninitialized.
 func uninitialised(errors []memcheck.Error) bool {
 	for _, e := range errors {
 		switch e.Kind {
@@ -215,7 +206,6 @@ func (e Evidence) limit() []Remark {
 	return []Remark{remark(TooManyErrors, "memcheck stopped to tell errors apart after the first thousand.")}
 }
 
-// possible says that memory may have been lost.
 func (e Evidence) possible() []Remark {
 	sum := e.Result.LeaksByKind()[memcheck.PossiblyLost]
 	if sum.Blocks == 0 {
@@ -231,12 +221,11 @@ func (e Evidence) children() []Remark {
 	return []Remark{remark(ChildrenUnseen, "The program split off %d processes whose errors and leaks memcheck cannot report in its XML.", e.Children)}
 }
 
-// remark makes a remark of a code and a sentence.
 func remark(code Code, format string, values ...any) Remark {
 	return Remark{Code: code, Sentence: fmt.Sprintf(format, values...)}
 }
 
-// Rank orders verdicts: the graver, the higher.
+// Rank orders verdicts: the more severe, the higher.
 func (v Verdicts) Rank() int {
 	rank := map[Answer]int{Clean: 0, Inconclusive: 1, Found: 2}
 	errors, leaks := rank[v.Errors.Answer], rank[v.Leaks.Answer]

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
 )
 
-// quiet is a program that ended well under load, and in which nothing was found.
 func quiet() profiler.Evidence {
 	return profiler.Evidence{Result: memcheck.Result{Finished: true}, Heap: memcheck.Heap{Allocations: 10, Frees: 10}, Requests: 100}
 }
@@ -78,7 +77,7 @@ func TestWhatMemchecksFindingsComeTo(t *testing.T) {
 	}
 }
 
-// checkSentence expects words with an end, and no value that was not filled in.
+// checkSentence requires a complete sentence without unfilled values.
 func checkSentence(t *testing.T, r profiler.Remark) {
 	t.Helper()
 	if r.Code == "" || len(r.Sentence) < 20 || strings.Contains(r.Sentence, "%!") {

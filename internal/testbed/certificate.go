@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Certificate makes a private authority and a certificate of it for 127.0.0.1 and some names or addresses that ends at an instant: the authority's certificate,
-// and the files public.crt and private.key as MinIO reads them, all in PEM.
+// Certificate makes a private authority and its certificate for 127.0.0.1 and names, valid until end. It returns the authority's certificate,
+// and MinIO's files public.crt and private.key, all in PEM.
 func Certificate(t *testing.T, end time.Time, names ...string) (authority string, pair map[string]string) {
 	t.Helper()
 	begin := end.Add(-48 * time.Hour)
@@ -58,7 +58,6 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	return key
 }
 
-// signed is a certificate for the owner of a key, signed with the key of its parent.
 func signed(t *testing.T, c, parent *x509.Certificate, owner, by *ecdsa.PrivateKey) string {
 	t.Helper()
 	body, err := x509.CreateCertificate(rand.Reader, c, parent, &owner.PublicKey, by)
@@ -68,9 +67,9 @@ func signed(t *testing.T, c, parent *x509.Certificate, owner, by *ecdsa.PrivateK
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: body}))
 }
 
-// Encrypted is a server that speaks HTTPS, and remembers who came to it.
+// Encrypted is an HTTPS server that records its clients.
 type Encrypted struct {
-	// Target is its address, as host:port, and Authority has signed its certificate, which is for 127.0.0.1.
+	// Target is host:port; Authority signed its certificate for 127.0.0.1.
 	Target, Authority string
 
 	mu     sync.Mutex
@@ -79,7 +78,7 @@ type Encrypted struct {
 	seen   []tls.ConnectionState
 }
 
-// NewEncrypted starts such a server, which offers HTTP/2, too. Its certificate ends at an instant. It ends with the test.
+// NewEncrypted starts such a server, which also offers HTTP/2, with a certificate valid until end. It ends with the test.
 func NewEncrypted(t *testing.T, end time.Time, handler http.Handler, changes ...func(*tls.Config)) *Encrypted {
 	t.Helper()
 	authority, pair := Certificate(t, end)
@@ -117,11 +116,10 @@ func NewEncrypted(t *testing.T, end time.Time, handler http.Handler, changes ...
 	return e
 }
 
-// Visit is what a server has seen of its clients.
+// Visit describes a server's clients.
 type Visit struct {
-	// Connections were opened, and Handshakes begun on them.
 	Connections, Handshakes int
-	// Names are those of hosts that clients sent, and Protocols those that they offered, each once.
+	// Names are host names that clients sent, and Protocols those that they offered, without duplicates.
 	Names, Protocols []string
 	// Version, Cipher, HTTP and Resumed are of the last request's connection.
 	Version, Cipher, HTTP string
@@ -129,7 +127,7 @@ type Visit struct {
 	Requests              int
 }
 
-// Visits are what the server has seen since the last time.
+// Visits returns the clients since the last call.
 func (e *Encrypted) Visits() Visit {
 	e.mu.Lock()
 	defer e.mu.Unlock()

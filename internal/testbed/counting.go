@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// NewCounting starts a server whose answers differ each time, like the numbers of new orders, also in length. It ends with the test. The target
-// is its address, as host:port.
+// NewCounting starts a server whose answers differ in content and length, like order numbers. It ends with the test. target is host:port.
 func NewCounting(t *testing.T) (target string) {
 	t.Helper()
 	var orders atomic.Int64

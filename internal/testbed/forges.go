@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// GitHub plays GitHub's API for the repository shop/checkout, records the statuses of its commits, and has pull request 7 with its comments.
+// GitHub fakes GitHub's API for the repository shop/checkout with pull request 7. It records commit statuses and comments.
 type GitHub struct {
 	t     *testing.T
 	token string
@@ -21,10 +21,10 @@ type GitHub struct {
 	asked    int
 }
 
-// CommitStatus is what the status of a commit was set to.
+// CommitStatus is a recorded status of a commit.
 type CommitStatus struct{ Commit, State, Context, Description string }
 
-// NewGitHub has no status, and one comment of somebody else. Whoever shows it another token fails the test.
+// NewGitHub starts with no status, and one comment by another user. A wrong token fails the test.
 func NewGitHub(t *testing.T, token string) *GitHub {
 	t.Helper()
 	return &GitHub{t: t, token: token, comments: []string{"Nice!"}}
@@ -69,14 +69,14 @@ func (g *GitHub) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// Seen are the statuses and comments that there are, the oldest first, and how often GitHub was asked.
+// Seen returns all statuses and comments, oldest first, and the number of requests.
 func (g *GitHub) Seen() (statuses []CommitStatus, comments []string, asked int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.statuses), slices.Clone(g.comments), g.asked
 }
 
-// GitLab plays GitLab's API for the project shop/checkout, records the statuses of its commits, and has merge request 7 with its notes.
+// GitLab fakes GitLab's API for the project shop/checkout with merge request 7. It records commit statuses and notes.
 type GitLab struct {
 	t     *testing.T
 	token string
@@ -86,7 +86,7 @@ type GitLab struct {
 	notes    []string
 }
 
-// NewGitLab has no status, and one note of somebody else. Whoever shows it another token fails the test.
+// NewGitLab starts with no status, and one note by another user. A wrong token fails the test.
 func NewGitLab(t *testing.T, token string) *GitLab {
 	t.Helper()
 	return &GitLab{t: t, token: token, notes: []string{"Nice!"}}
@@ -132,7 +132,7 @@ func (g *GitLab) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// Seen are the statuses and notes that there are, the oldest first.
+// Seen returns all statuses and notes, oldest first.
 func (g *GitLab) Seen() (statuses []CommitStatus, notes []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -26,10 +26,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// release is the namespace for which the chart is rendered.
 const release = "loadstone-system"
 
-// component is a part of the chart that acts by an account of its own, by the name of that and of the templates in which all stands that it needs.
+// component is a part of the chart with its own account: the account's name, and its templates.
 type component struct {
 	what, account string
 	templates     []string
@@ -40,17 +39,16 @@ var (
 	pages    = component{"the pages", "loadstone-ui", []string{"ui"}}
 )
 
-// Installation is what of the chart one of its components needs to act, in a namespace: its account with its rights and, of the operator, its lease and
-// the Secrets that it fills.
+// Installation holds what a chart component needs in a namespace: its account with rights and, for the operator, its lease and Secrets.
 type Installation struct {
-	// Config is how the component reaches the API server. Whatever its account may not do fails the test.
+	// Config accesses the API server as the component. A forbidden request fails the test.
 	Config *rest.Config
 
 	account *recorder
 }
 
-// Install installs an operator into an API server, as helm renders the chart with some values; root is the repository's. What an earlier test has left
-// there stays. It returns when the API server knows the rights of the account.
+// Install installs an operator from the rendered chart with some values; root is the repository's. Objects of earlier tests stay. It returns
+// when the rights are in effect.
 func Install(t *testing.T, config *rest.Config, root, namespace string, values ...string) *Installation {
 	t.Helper()
 	i := operator.install(t, config, root, namespace, values)
@@ -60,7 +58,7 @@ func Install(t *testing.T, config *rest.Config, root, namespace string, values .
 	return i
 }
 
-// InstallPages installs the pages of loadstone ui likewise. They show the API server a token, as a pod does, since they show it to the operator, too.
+// InstallPages installs the pages of loadstone ui likewise. They use a token, like a pod, since the operator checks it too.
 func InstallPages(t *testing.T, config *rest.Config, root, namespace string, values ...string) *Installation {
 	t.Helper()
 	i := pages.install(t, config, root, namespace, append(slices.Clone(values), "ui.enabled=true"))
@@ -70,7 +68,6 @@ func InstallPages(t *testing.T, config *rest.Config, root, namespace string, val
 	return i
 }
 
-// token is one of an account.
 func token(t *testing.T, config *rest.Config, namespace, account string) string {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -89,12 +86,10 @@ func token(t *testing.T, config *rest.Config, namespace, account string) string 
 	return asked.Status.Token
 }
 
-// user is the account of the component in a namespace, as the API server calls it.
 func (p component) user(namespace string) string {
 	return "system:serviceaccount:" + namespace + ":" + p.account
 }
 
-// install makes the objects of the component, and waits for its rights.
 func (p component) install(t *testing.T, config *rest.Config, root, namespace string, values []string) *Installation {
 	t.Helper()
 	need(t, "helm")
@@ -128,20 +123,18 @@ func (p component) install(t *testing.T, config *rest.Config, root, namespace st
 	return i
 }
 
-// Unused are the rights of which the component has made no use so far, such as "get secrets", in alphabetical order.
+// Unused returns rights that the component has not used, such as "get secrets", sorted.
 func (i *Installation) Unused() []string { return i.account.uses.unused() }
 
-// Expect says that the component will be refused something for want of a right, such as "get secrets", and that this is meant.
+// Expect declares that the component will be forbidden something, such as "get secrets".
 func (i *Installation) Expect(what string) { i.account.expect(what) }
 
-// rendered is what helm has printed, by the component and the values.
 var rendered sync.Map
 
-// installed are the kinds of which an installation of tests consists.
 var installed = []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Lease", "Secret"}
 
-// chart is the component's part of the chart in a namespace. What is the cluster's has a name of the namespace's own, so that several installations
-// stand side by side.
+// chart returns the component's objects for a namespace. Cluster-scoped names include the namespace, so that several installations can
+// coexist.
 func (p component) chart(root, namespace string, values []string) ([]client.Object, error) {
 	key := p.account + "\n" + strings.Join(values, "\n")
 	once, _ := rendered.LoadOrStore(key, sync.OnceValues(func() ([]byte, error) { return p.template(root, values) }))
@@ -172,9 +165,8 @@ func (p component) chart(root, namespace string, values []string) ([]client.Obje
 	return objects, nil
 }
 
-// template is the component's part of the chart as helm renders it.
 func (p component) template(root string, values []string) ([]byte, error) {
-	// This helm knows of no cluster, and takes itself for an old one.
+	// Without a cluster, helm assumes an old Kubernetes version.
 	args := []string{"template", "loadstone", filepath.Join(root, "charts", "loadstone"), "--namespace=" + release, "--kube-version=1.34.0"}
 	for _, part := range p.templates {
 		args = append(args, "--show-only=templates/"+part+".yaml")
@@ -191,7 +183,7 @@ func (p component) template(root string, values []string) ([]byte, error) {
 	return out, nil
 }
 
-// rights are the rules of the roles that some objects bind to the component's account in a namespace. They hold when it returns.
+// rights returns the rules bound to the component's account in a namespace. They are in effect when it returns.
 func (p component) rights(ctx context.Context, c client.Client, namespace string, objects []client.Object) ([]rbacv1.PolicyRule, error) {
 	type role struct{ kind, namespace, name string }
 	rules := map[role][]rbacv1.PolicyRule{}
@@ -221,7 +213,7 @@ func (p component) rights(ctx context.Context, c client.Client, namespace string
 		if len(rules[of]) == 0 {
 			return nil, fmt.Errorf("the %s %s is bound, and not there", of.kind, of.name)
 		}
-		// A role is known with all its rules or not at all.
+		// A role takes effect with all its rules at once.
 		if err := awaitRight(ctx, c, p.user(namespace), in, rules[of][0]); err != nil {
 			return nil, fmt.Errorf("waiting for the rights of the %s %s: %w", of.kind, of.name, err)
 		}
@@ -230,7 +222,7 @@ func (p component) rights(ctx context.Context, c client.Client, namespace string
 	return all, nil
 }
 
-// awaitRight waits until a user may do what a rule says, in a namespace or, without one, in all.
+// awaitRight waits until a user has a rule's right in a namespace or, if empty, in all.
 func awaitRight(ctx context.Context, c client.Client, user, namespace string, rule rbacv1.PolicyRule) error {
 	resource, sub, _ := strings.Cut(rule.Resources[0], "/")
 	attributes := &authorizationv1.ResourceAttributes{Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: sub, Namespace: namespace}

@@ -17,16 +17,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// recorder stands between an account and the API server. It knows what the account was refused for want of a right.
 type recorder struct {
 	mu       sync.Mutex
 	refused  map[string]string
 	expected []string
-	// uses are the account's rights, and those of which it has made use.
-	uses uses
+	uses     uses
 }
 
-// between is the way of the account's requests.
 func (r *recorder) between(way http.RoundTripper) http.RoundTripper { return recorded{way, r} }
 
 type recorded struct {
@@ -51,7 +48,7 @@ func (r recorded) RoundTrip(q *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("reading why a request was refused: %w", err)
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
-	// Quotas, policies and webhooks forbid, too. The answer may be in JSON or in Kubernetes' own encoding.
+	// Quotas, policies and webhooks also answer "forbidden". The body may be JSON or protobuf.
 	switch {
 	case bytes.Contains(body, []byte("forbidden: User ")):
 		r.r.refuse(what, q)
@@ -76,7 +73,7 @@ func (r *recorder) expect(what string) {
 	r.expected = append(r.expected, what)
 }
 
-// findings are what an account was refused although nobody expected it, and what was expected and has not come about.
+// findings returns unexpected refusals, and expected ones that did not occur.
 func (r *recorder) findings() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +91,7 @@ func (r *recorder) findings() []string {
 	return findings
 }
 
-// asked is what a request asks an API server for in the words of its rules, such as "patch trials.loadstone.dev/status"; empty if it is for no object.
+// asked describes a request as in RBAC rules, such as "patch trials.loadstone.dev/status"; empty if it is not for an object.
 func asked(q *http.Request) string {
 	parts := strings.Split(strings.Trim(q.URL.Path, "/"), "/")
 	group := ""
@@ -128,7 +125,6 @@ func asked(q *http.Request) string {
 	return right(verb, group, resource)
 }
 
-// right is a verb of a resource in words. A resource may have a part, as in "trials/status".
 func right(verb, group, resource string) string {
 	name, part, has := strings.Cut(resource, "/")
 	if group != "" {
@@ -140,14 +136,13 @@ func right(verb, group, resource string) string {
 	return verb + " " + name
 }
 
-// uses are the rights that the tests of a package have given, and those of which they have made use.
+// uses are the rights granted in a package's tests, and those used.
 type uses struct {
 	mu    sync.Mutex
 	given map[string]bool
 	used  map[string]bool
 }
 
-// tally is of all tests of this process.
 var tally uses
 
 func (u *uses) grant(rules []rbacv1.PolicyRule) {
@@ -174,7 +169,7 @@ func (u *uses) use(what string) {
 	u.used[what] = true
 }
 
-// unused are the rights that were given and not used, in alphabetical order. That to finalizers is one to owner references, for which no request asks.
+// unused returns granted, unused rights, sorted. Rights to finalizers are for owner references, which no request names.
 func (u *uses) unused() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -188,7 +183,7 @@ func (u *uses) unused() []string {
 	return left
 }
 
-// tell prints, to whoever runs tests with -v, the rights of the chart of which the tests of the package have made no use: perhaps nobody needs them.
+// tell prints, with -v, the chart's rights that the package's tests did not use and may be superfluous.
 func (u *uses) tell() {
 	if left := u.unused(); testing.Verbose() && len(left) > 0 {
 		fmt.Fprintf(os.Stderr, "testbed: nobody has used the chart's rights to %s\n", strings.Join(left, ", "))

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Requests are those that every tool, and the check before it, has to send alike.
+// Requests returns those that every tool and its check must send identically.
 func Requests() map[string]record.Request {
 	expect := record.Expect{Status: 200}
 	json := []record.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Tenant", Value: `a "b" \ %s, c`}}
@@ -29,9 +29,8 @@ func Requests() map[string]record.Request {
 	}
 }
 
-// Asked is a server that answers every request, and complains of each that is not as it should be.
+// Asked is a server that records wrong requests, and answers all.
 type Asked struct {
-	// Target is its address, as host:port.
 	Target string
 
 	want  []record.Request
@@ -40,7 +39,7 @@ type Asked struct {
 	wrong string
 }
 
-// NewAsked starts a server that wants some requests, of which no two have the same method and path. It ends with the test.
+// NewAsked starts a server that expects some requests with distinct methods and paths. It ends with the test.
 func NewAsked(t *testing.T, want ...record.Request) *Asked {
 	t.Helper()
 	s := &Asked{want: want, seen: make([]int64, len(want))}
@@ -70,7 +69,6 @@ func (s *Asked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "helloworld")
 }
 
-// compare returns what is wrong with a request; empty if nothing is.
 func compare(want record.Request, r *http.Request, body string) string {
 	if body != want.Body {
 		return fmt.Sprintf("its body has %d bytes and begins with %.80q", len(body), body)
@@ -89,7 +87,7 @@ func compare(want record.Request, r *http.Request, body string) string {
 	return ""
 }
 
-// Check fails a test whose requests were not as they should be, or fewer than a tool counted.
+// Check fails a test if a request was wrong, or fewer arrived than a tool counted.
 func (s *Asked) Check(t *testing.T, counted int64) {
 	t.Helper()
 	s.mu.Lock()
@@ -106,14 +104,14 @@ func (s *Asked) Check(t *testing.T, counted int64) {
 	}
 }
 
-// Seen are how many of each request have arrived.
+// Seen returns the number of each request.
 func (s *Asked) Seen() []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
 }
 
-// Mix are requests that a tool has to send as a mix.
+// Mix is a mix for all tools.
 func Mix() []record.MixedRequest {
 	all, mix := Requests(), []record.MixedRequest{{Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}}, Weight: 50}}
 	for i, name := range []string{"JSON that is posted", "a POST without a body", "a DELETE", "a method of the server's"} {
@@ -122,8 +120,8 @@ func Mix() []record.MixedRequest {
 	return mix
 }
 
-// CheckMix fails a test of which the server has not seen each request of a mix about as often as its weight says, or as a tool has counted: tolerance is
-// by how many requests each may be off.
+// CheckMix fails a test unless each request of a mix arrived about as often as its weight implies, and as a tool counted. tolerance is the
+// allowed difference per request.
 func (s *Asked) CheckMix(t *testing.T, mix []record.MixedRequest, made []int64, tolerance int64) {
 	t.Helper()
 	seen := s.Seen()

@@ -21,30 +21,29 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// ObjectStore is a running object store, and the key pair that it accepts.
+// ObjectStore is a running object store with its key pair.
 type ObjectStore struct {
-	// Name is the name of its program.
 	Name      string
 	Endpoint  string
 	AccessKey string
 	SecretKey string
-	// CA is the certificate, in PEM, of the private authority by which the server's certificate is signed; it is empty without TLS.
+	// CA is the private authority's certificate in PEM; empty without TLS.
 	CA string
 }
 
-// Store is a MinIO server, as the chart installs it. All tests of a binary share it.
+// Store returns a MinIO server like the chart's, shared by all tests of a binary.
 func Store(t *testing.T) ObjectStore {
 	t.Helper()
 	return minio.shared(t)
 }
 
-// Gateway is a versitygw server over a folder. All tests of a binary share it.
+// Gateway returns a versitygw server over a folder, shared by all tests of a binary.
 func Gateway(t *testing.T) ObjectStore {
 	t.Helper()
 	return versitygw.shared(t)
 }
 
-// OnEachStore runs a test on every object store that Loadstone is tested with, each in a subtest.
+// OnEachStore runs a subtest with every supported object store.
 func OnEachStore(t *testing.T, test func(t *testing.T, s ObjectStore)) {
 	t.Helper()
 	for _, p := range storePrograms {
@@ -52,7 +51,7 @@ func OnEachStore(t *testing.T, test func(t *testing.T, s ObjectStore)) {
 	}
 }
 
-// OnEachSecureStore is OnEachStore with servers of the test's own that speak TLS, with a certificate of a private authority.
+// OnEachSecureStore is OnEachStore with separate servers that use TLS with a private authority.
 func OnEachSecureStore(t *testing.T, test func(t *testing.T, s ObjectStore)) {
 	t.Helper()
 	for _, p := range storePrograms {
@@ -60,14 +59,14 @@ func OnEachSecureStore(t *testing.T, test func(t *testing.T, s ObjectStore)) {
 	}
 }
 
-// SecureStore is a MinIO server of the test's own that speaks TLS, with a certificate of a private authority.
+// SecureStore returns a separate MinIO server that uses TLS with a private authority.
 func SecureStore(t *testing.T) ObjectStore {
 	t.Helper()
 	return minio.secure(t)
 }
 
-// BelievingStore is a MinIO server of the test's own that takes tokens of an issuer for an audience, and gives its one role every right of objects. The address is
-// that of the issuer's description.
+// BelievingStore returns a separate MinIO server that accepts an issuer's tokens for an audience, with one role that has all object rights.
+// issuer is the URL of its description.
 func BelievingStore(t *testing.T, issuer, audience string) ObjectStore {
 	t.Helper()
 	need(t, minio.name)
@@ -79,12 +78,10 @@ func BelievingStore(t *testing.T, issuer, audience string) ObjectStore {
 	return s
 }
 
-// storeProgram is an object store that tests start.
 type storeProgram struct {
-	name string
-	// health is the path of its health probe.
+	name   string
 	health string
-	// command gives arguments and environment to serve a folder; certs is the folder of its certificate, empty for plain HTTP.
+	// command returns arguments and environment to serve a folder; certs is the certificate's folder, empty for plain HTTP.
 	command func(s ObjectStore, dir, certs string) (args, env []string)
 
 	once sync.Once
@@ -100,7 +97,7 @@ var (
 		}
 		return args, []string{"MINIO_ROOT_USER=" + s.AccessKey, "MINIO_ROOT_PASSWORD=" + s.SecretKey, "MINIO_BROWSER=off"}
 	}}
-	// The file system need not keep extended attributes: metadata lie in a folder of their own.
+	// The file system may lack extended attributes, so metadata has its own folder.
 	versitygw = &storeProgram{name: "versitygw", health: "/health", command: func(s ObjectStore, dir, certs string) (args, env []string) {
 		args = []string{"--quiet", "--port", s.Endpoint, "--health", "/health"}
 		if certs != "" {
@@ -112,7 +109,6 @@ var (
 	storePrograms = []*storeProgram{minio, versitygw}
 )
 
-// shared is the server without TLS that all tests of a binary share.
 func (p *storeProgram) shared(t *testing.T) ObjectStore {
 	t.Helper()
 	need(t, p.name)
@@ -123,7 +119,6 @@ func (p *storeProgram) shared(t *testing.T) ObjectStore {
 	return p.at
 }
 
-// secure is a server of the test's own that speaks TLS.
 func (p *storeProgram) secure(t *testing.T) ObjectStore {
 	t.Helper()
 	need(t, p.name)
@@ -142,7 +137,7 @@ func (p *storeProgram) secure(t *testing.T) ObjectStore {
 	return s
 }
 
-// Client is a client with every right.
+// Client returns a client with all rights.
 func (s ObjectStore) Client(t *testing.T) *s3.Client {
 	t.Helper()
 	o := &s3.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")}
@@ -170,7 +165,7 @@ func (s ObjectStore) NewBucket(t *testing.T) string {
 	return name
 }
 
-// start starts a server that ends when the tests of the binary have ended.
+// start starts a server that ends with the binary's tests.
 func (p *storeProgram) start(certs string, more ...string) (ObjectStore, error) {
 	s := ObjectStore{Name: p.name, AccessKey: "testbed", SecretKey: "testbed-secret-key"}
 	dir, err := os.MkdirTemp("", "loadstone-"+p.name+"-")
@@ -214,8 +209,7 @@ func (p *storeProgram) start(certs string, more ...string) (ObjectStore, error) 
 	return s, ready(scheme+s.Endpoint+p.health, exited, log.Name())
 }
 
-// run starts a program that ends with this process, also when a test panics. The kernel's promise is bound to the thread that
-// started it, which therefore stays until then.
+// run starts a program that ends with this process, even after a panic. The kernel ties this to the starting thread, which therefore stays.
 func run(c *exec.Cmd) (exited <-chan struct{}, err error) {
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started, ended := make(chan error), make(chan struct{})
@@ -231,9 +225,8 @@ func run(c *exec.Cmd) (exited <-chan struct{}, err error) {
 	return ended, <-started
 }
 
-// ready waits until a health probe is answered 200.
 func ready(url string, exited <-chan struct{}, log string) error {
-	// Whose certificate it is matters to the tests and not to the question whether anybody answers.
+	// A health probe does not depend on the certificate.
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	deadline := time.After(Patience)
 	for {
@@ -245,7 +238,7 @@ func ready(url string, exited <-chan struct{}, log string) error {
 		}
 		select {
 		case <-exited:
-			said, _ := os.ReadFile(log) // Without its last words the error is as true.
+			said, _ := os.ReadFile(log) // The error is valid without its output.
 			return fmt.Errorf("it ended at once: %s", said)
 		case <-deadline:
 			return fmt.Errorf("it was not ready within %s", Patience)

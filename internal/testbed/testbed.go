@@ -27,7 +27,7 @@ var (
 	stops []func() error
 )
 
-// Main runs the tests of a package and then ends the servers that they have started. It returns the exit code.
+// Main runs a package's tests, then ends the servers that they started. It returns the exit code.
 func Main(m *testing.M) int {
 	stopWhenEnded()
 	code := m.Run()
@@ -35,7 +35,7 @@ func Main(m *testing.M) int {
 	return max(code, stopAll())
 }
 
-// AtOnce says how many parallel tests go on at once, unless -parallel does. Tests with servers wait most of the time: more fit than there are CPUs.
+// AtOnce sets the number of parallel tests unless -parallel does. Tests with servers mostly wait, so more fit than CPUs.
 func AtOnce(tests int) {
 	flag.Parse()
 	given := false
@@ -48,20 +48,18 @@ func AtOnce(tests int) {
 	}
 }
 
-// stopWhenEnded ends the servers when somebody ends the tests, as hack/test.sh does when it is interrupted: those of an API server are in
-// process groups of their own, and nobody else ends them.
+// stopWhenEnded ends the servers on a signal, as from hack/test.sh. API servers have their own process groups, so nothing else ends them.
 func stopWhenEnded() {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
 	go func() {
 		<-ended
-		signal.Ignore(syscall.SIGPIPE) // Who reads what the tests say may have ended before.
+		signal.Ignore(syscall.SIGPIPE) // The reader of the output may be gone.
 		stopAll()
 		os.Exit(1)
 	}()
 }
 
-// stopAll ends all servers, and returns an exit code.
 func stopAll() int {
 	mu.Lock()
 	defer mu.Unlock()
@@ -82,7 +80,7 @@ func onEnd(stop func() error) {
 	stops = append(stops, stop)
 }
 
-// Assets is the folder with the programs: KUBEBUILDER_ASSETS, else where hack/cluster/build.sh leaves them.
+// Assets returns the folder with the programs: KUBEBUILDER_ASSETS, or where hack/cluster/build.sh puts them.
 func Assets() string {
 	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
 		return dir
@@ -97,8 +95,7 @@ func Assets() string {
 	return filepath.Join(home, ".cache", "loadstone", "bin")
 }
 
-// Programs skips a test that runs programs of the machine in short mode, and when they are not in PATH; in CI a missing program is a
-// failure, since nobody would notice.
+// Programs skips a test that needs installed programs in short mode, or if one is not in PATH. In CI a missing program is a failure.
 func Programs(t *testing.T, programs ...string) {
 	t.Helper()
 	if testing.Short() {
@@ -133,11 +130,10 @@ func need(t *testing.T, programs ...string) {
 	}
 }
 
-// Patience is how long tests wait for anything: far longer than it takes on a machine ten times slower that tests other things meanwhile. Only a test that
-// fails waits so long.
+// Patience bounds waits of tests, for a busy machine that is ten times slower. Only failing tests wait so long.
 const Patience = 10 * time.Minute
 
-// Await waits until something has come about, which what names, and fails the test if it does not.
+// Await waits until done, or fails the test; what describes it.
 func Await(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !done(); time.Sleep(20 * time.Millisecond) {
@@ -153,8 +149,7 @@ var cluster struct {
 	err    error
 }
 
-// Cluster is a Kubernetes API server with the project's CRDs, found in config/crd/bases of the repository's root. It has no
-// controllers, no scheduler and no kubelet.
+// Cluster returns a Kubernetes API server with the CRDs of config/crd/bases, without controllers, scheduler and kubelet.
 func Cluster(t *testing.T, root string) *rest.Config {
 	t.Helper()
 	need(t, "kube-apiserver", "etcd", "kubectl")
@@ -163,13 +158,13 @@ func Cluster(t *testing.T, root string) *rest.Config {
 			BinaryAssetsDirectory: Assets(),
 			CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 			ErrorIfCRDPathMissing: true,
-			// The twenty seconds that it takes for granted are gone when each of two CPUs is asked for by ten.
+			// The default of twenty seconds is too short on busy CPUs.
 			ControlPlaneStartTimeout: Patience, ControlPlaneStopTimeout: Patience,
 			CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: Patience},
 		}
-		// As OpenShift does: whoever sets an owner reference that blocks its owner's deletion needs the right to the owner's finalizers.
+		// As on OpenShift: a blocking owner reference requires the right to the owner's finalizers.
 		env.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
-		onEnd(env.Stop) // Before, since who ends the tests may do so while it starts.
+		onEnd(env.Stop) // Registered first, since a signal may come during the start.
 		cluster.config, cluster.err = env.Start()
 	})
 	if cluster.err != nil {
@@ -178,11 +173,11 @@ func Cluster(t *testing.T, root string) *rest.Config {
 	return rest.CopyConfig(cluster.config)
 }
 
-// Ports of FreeAddress: the system gives none of them to those who ask for any port, or connect from any, and Kubernetes none to Services.
+// Ports for FreeAddress: the system does not use them for ephemeral ports, nor Kubernetes for Services.
 const firstPort, ports, portTries = 20000, 10000, 1000
 
-// FreeAddress is an address on the loopback interface on which nobody listens. It is another one each time, in all processes of tests of this machine:
-// who got one before may be about to listen there. What reserves it, a name in the network's own memory, ends with the process.
+// FreeAddress returns a free loopback address, unique among all test processes of this machine, since an earlier caller may be about to
+// listen. An abstract socket reserves it until the process ends.
 func FreeAddress() (string, error) {
 	var taken error
 	for range portTries {
@@ -203,10 +198,10 @@ func FreeAddress() (string, error) {
 	return "", fmt.Errorf("looking for a free port %d times: %w", portTries, taken)
 }
 
-// kept are the reservations of the ports that FreeAddress has given: what nobody refers to any more would be closed.
+// kept holds the reservations, which garbage collection would close.
 var kept sync.Map
 
-// Beside does something beside a test, until the test ends. Its error fails the test.
+// Beside runs do in the background until the test ends. Its error fails the test.
 func Beside(t *testing.T, do func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -34,10 +34,9 @@ func TestWhereTheProgramsAre(t *testing.T) {
 	}
 }
 
-// wanted names, for a child of the test below, which function asks for which program.
 const wanted = "TESTBED_WANTED"
 
-// TestAsks is the child of the test below, and nothing by itself.
+// TestAsks is the child process of the test below.
 func TestAsks(t *testing.T) {
 	ask, program, ok := strings.Cut(os.Getenv(wanted), " ")
 	if !ok {
@@ -82,10 +81,9 @@ func TestAMissingProgramIsMissedLoudlyInCI(t *testing.T) {
 	}
 }
 
-// atEnd names, for a child of the test below, the file that its server leaves when it is stopped.
 const atEnd = "TESTBED_AT_END"
 
-// TestIsEnded is the child of the test below, and nothing by itself.
+// TestIsEnded is the child process of the test below.
 func TestIsEnded(t *testing.T) {
 	file := os.Getenv(atEnd)
 	if file == "" {
@@ -100,7 +98,7 @@ func TestIsEnded(t *testing.T) {
 	t.Error("it goes on")
 }
 
-// The servers of an API server are in process groups of their own: what ends a stage of the tests does not end them.
+// API servers have their own process groups, so ending the tests' group does not end them.
 func TestWhoEndsTheTestsEndsTheirServers(t *testing.T) {
 	stopped := filepath.Join(t.TempDir(), "stopped")
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestIsEnded$")
@@ -145,7 +143,6 @@ func TestAServerIsAwaited(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
 	for name, tc := range map[string]struct {
-		// busy is how often it answers that it is not ready yet.
 		busy   int32
 		exited <-chan struct{}
 		want   string
@@ -166,7 +163,7 @@ func TestAServerIsAwaited(t *testing.T) {
 			if (err == nil) != (tc.want == "") || err != nil && err.Error() != tc.want {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
-			// One that a machine that stands still lets answer too late is asked once more.
+			// If a stalled machine answers too late, it is asked once more.
 			if tc.want == "" && asked.Load() < tc.busy+1 {
 				t.Errorf("it was asked %d times, want %d", asked.Load(), tc.busy+1)
 			}

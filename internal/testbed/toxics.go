@@ -9,24 +9,23 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Toxic is something that is wrong with the connections through a Proxy, in the words of Toxiproxy.
+// Toxic is a Toxiproxy fault of connections through a Proxy.
 type Toxic struct {
 	// Type is latency, bandwidth, slow_close, timeout, reset_peer, slicer or limit_data.
 	Type string `json:"type"`
-	// Stream is upstream for what goes to the server, downstream for what it answers.
+	// Stream is upstream (to the server) or downstream (answers).
 	Stream     string         `json:"stream"`
 	Attributes map[string]int `json:"attributes"`
 }
 
-// Proxy stands before a server and passes on what comes, worse or not at all: Toxiproxy, in this process.
+// Proxy is a fault-injecting proxy: Toxiproxy in this process.
 type Proxy struct {
 	t     *testing.T
 	proxy *toxiproxy.Proxy
-	// Addr is its address, as host:port.
-	Addr string
+	Addr  string
 }
 
-// NewProxy starts a proxy before a server, until the test ends.
+// NewProxy starts a proxy for a server, until the test ends.
 func NewProxy(t *testing.T, server string) *Proxy {
 	t.Helper()
 	addr, err := FreeAddress()
@@ -41,7 +40,7 @@ func NewProxy(t *testing.T, server string) *Proxy {
 	return &Proxy{t: t, proxy: p, Addr: addr}
 }
 
-// Poison lets something go wrong from now on, also with connections that are open.
+// Poison adds a fault, also to open connections.
 func (p *Proxy) Poison(toxic Toxic) {
 	p.t.Helper()
 	body, err := json.Marshal(toxic)
@@ -53,7 +52,7 @@ func (p *Proxy) Poison(toxic Toxic) {
 	}
 }
 
-// Down ends all connections and takes no more, as if the server were not there.
+// Down ends all connections and refuses new ones.
 func (p *Proxy) Down() { p.proxy.Stop() }
 
 // Heal makes everything well.

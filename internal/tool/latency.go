@@ -14,20 +14,20 @@ type Bin struct {
 	Count  int64
 }
 
-// Bracket is a number of samples of which it is known only that they lie between two latencies, in microseconds.
+// Bracket is a number of samples between two latencies, in microseconds.
 type Bracket struct {
 	LowMicros  int64
 	HighMicros int64
 	Count      int64
 }
 
-// Latency encodes bins as a distribution. A latency of 0 µs, below the histogram's range, is recorded as 1.
+// Latency encodes bins as a distribution. 0 µs is below the histogram's range and becomes 1.
 func Latency(kind record.LatencyKind, bins []Bin) (record.Latency, error) {
 	samples, encoded, err := encode(bins)
 	return record.Latency{Kind: kind, Samples: samples, HDR: encoded}, err
 }
 
-// Bracketed encodes brackets as the two distributions between which the real one lies.
+// Bracketed encodes brackets as two distributions that enclose the real one.
 func Bracketed(kind record.LatencyKind, brackets []Bracket) (record.Latency, error) {
 	low, high := make([]Bin, len(brackets)), make([]Bin, len(brackets))
 	for i, b := range brackets {
@@ -55,22 +55,21 @@ func encode(bins []Bin) (samples int64, encoded string, err error) {
 	return h.Samples(), encoded, err
 }
 
-// PrintedQuantile is the latency below which the share Q of the samples lies; Micros is in microseconds.
+// PrintedQuantile is the latency in microseconds below which the share Q of samples lies.
 type PrintedQuantile struct {
 	Q      float64          `json:"q"`
 	Micros printed.Quantity `json:"micros"`
 }
 
-// PrintedLatency is what was printed of one distribution, in microseconds. A value that was not printed is nil.
+// PrintedLatency is a printed distribution in microseconds. Values not printed are nil.
 type PrintedLatency struct {
-	Kind   record.LatencyKind `json:"kind"`
-	Mean   *printed.Quantity  `json:"mean,omitempty"`
-	SD     *printed.Quantity  `json:"sd,omitempty"`
-	Min    *printed.Quantity  `json:"min,omitempty"`
-	Max    *printed.Quantity  `json:"max,omitempty"`
-	Median *printed.Quantity  `json:"median,omitempty"`
-	// Quantiles are in the order in which they were printed.
-	Quantiles []PrintedQuantile `json:"quantiles,omitempty"`
-	// ResolutionMicros is the step in which the tool prints latencies, whatever their size; 0 where it prints digits enough.
+	Kind      record.LatencyKind `json:"kind"`
+	Mean      *printed.Quantity  `json:"mean,omitempty"`
+	SD        *printed.Quantity  `json:"sd,omitempty"`
+	Min       *printed.Quantity  `json:"min,omitempty"`
+	Max       *printed.Quantity  `json:"max,omitempty"`
+	Median    *printed.Quantity  `json:"median,omitempty"`
+	Quantiles []PrintedQuantile  `json:"quantiles,omitempty"`
+	// ResolutionMicros is a fixed printing step; 0 if the tool prints enough digits.
 	ResolutionMicros float64 `json:"resolutionMicros,omitempty"`
 }

@@ -8,20 +8,20 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Load is a load of a run's spec, with what a tool must know of the rest of that spec. The defaults of its generators and of its duration are filled in.
+// Load is a load of a run's spec with what a tool needs of the rest. Defaults of generators and duration are filled in.
 type Load struct {
 	v1alpha1.Load
-	// Field is where it stands, such as "spec.loads[0]".
+	// Field is its path, such as "spec.loads[0]".
 	Field string
-	// Encrypted is the field of the first implementation that speaks TLS, such as "spec.implementations[1]"; empty if none does.
+	// Encrypted is the path of the first implementation with TLS, such as "spec.implementations[1]", or empty.
 	Encrypted string
-	// Duet says that the load is paused again and again, to change from one server to another.
+	// Duet means that the load is paused repeatedly to switch servers.
 	Duet bool
-	// Percentiles are those of the load's latencies that the run compares or bounds.
+	// Percentiles are those of latencies that the run compares or bounds.
 	Percentiles []Percentile
 }
 
-// Percentile is a percentile that is asked for in a field of the spec. Fix says what else than another tool would help.
+// Percentile is requested in a field of the spec. Fix is a remedy other than another tool.
 type Percentile struct{ Field, Value, Fix string }
 
 // Asked is one request of a load and its field.
@@ -30,7 +30,7 @@ type Asked struct {
 	v1alpha1.Request
 }
 
-// Asked are the requests of the load: the one that it has, or those of its mix.
+// Asked returns the load's request, or those of its mix.
 func (l Load) Asked() []Asked {
 	if len(l.Requests) == 0 {
 		return []Asked{{l.Field + ".request", l.Request}}
@@ -42,7 +42,7 @@ func (l Load) Asked() []Asked {
 	return out
 }
 
-// Share is what the first of the load's generators makes of a level: it gets what does not divide.
+// Share returns the first generator's part of a level; it also gets the remainder.
 func (l Load) Share(level v1alpha1.Level) record.Cell {
 	part := func(n int32) int32 { return (n + l.Generators.Pods - 1) / l.Generators.Pods }
 	return record.Cell{
@@ -51,21 +51,21 @@ func (l Load) Share(level v1alpha1.Level) record.Cell {
 	}
 }
 
-// Refusal says why a tool cannot make a load. Problem names the field and its value, and Fix what to do if the tool stays; it may be empty.
+// Refusal says why a tool cannot make a load. Problem names field and value. Fix, if any, is a remedy that keeps the tool.
 type Refusal struct{ Problem, Fix string }
 
-// Refuse makes a refusal with a problem that needs another tool.
+// Refuse returns a refusal that needs another tool.
 func Refuse(problem string, args ...any) *Refusal {
 	return &Refusal{Problem: fmt.Sprintf(problem, args...)}
 }
 
-// Or adds what to do if the tool stays.
+// Or adds a remedy that keeps the tool.
 func (r *Refusal) Or(fix string, args ...any) *Refusal {
 	r.Fix = fmt.Sprintf(fix, args...)
 	return r
 }
 
-// Refusals are those of a list that are there.
+// Refusals returns the non-nil ones.
 func Refusals(all ...*Refusal) []Refusal {
 	var out []Refusal
 	for _, r := range all {
@@ -76,15 +76,13 @@ func Refusals(all ...*Refusal) []Refusal {
 	return out
 }
 
-// rounds is the number of rounds in a sequence.
 const rounds = 97
 
-// Sequence is in which order the requests of a mix are made, again and again: a letter for each, 'a' for the first. It is empty of one request.
+// Sequence returns the repeating order of a mix's requests: a letter each, 'a' for the first; empty for one request.
 //
-// It is made of rounds, each of which holds every request as often as its weight says, divided by what all weights have in common: so the parts hold
-// in any stretch of it, but for a round. Each round is shuffled anew, and their number is a prime: else a connection of a server that answers in turn,
-// which gets each Nth request of N connections, would often get the same request all the time, as it still may where a weight is small. It
-// follows from the weights alone, so that every implementation, trial and run gets the same.
+// It consists of shuffled rounds; each holds every request by its reduced weight. So proportions hold over any stretch, up to a round. The
+// number of rounds is prime: otherwise a connection that gets each Nth request would often get the same one (still possible for a small
+// weight). It depends on the weights alone, so it is the same in every trial and run.
 func Sequence(all []record.MixedRequest) string {
 	if len(all) < 2 {
 		return ""
@@ -111,10 +109,10 @@ func Sequence(all []record.MixedRequest) string {
 	return out.String()
 }
 
-// splitMix is Steele, Lea and Flood's generator of random numbers: the same numbers in every version of Go.
+// splitMix is Steele, Lea and Flood's generator: the same numbers in every version of Go.
 type splitMix uint64
 
-// below draws a number from 0 to n-1. That some are likelier by n in 2⁶⁴ shows nowhere.
+// below draws from 0 to n-1. Its bias of n in 2⁶⁴ is negligible.
 func (s *splitMix) below(n int) int {
 	*s += 0x9e3779b97f4a7c15
 	z := uint64(*s)
@@ -123,7 +121,6 @@ func (s *splitMix) below(n int) int {
 	return int((z ^ z>>31) % uint64(n))
 }
 
-// divisor is the greatest common divisor of two numbers, one of which may be 0.
 func divisor(a, b int32) int32 {
 	for b != 0 {
 		a, b = b, a%b

@@ -6,7 +6,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// The functions below refuse what only some tools can do. A tool's Check calls one for each thing that the tool cannot do.
+// The functions below refuse features that only some tools have. A tool's Check calls one per missing feature.
 
 // RefuseRates refuses arrival rates.
 func RefuseRates(l Load) *Refusal {
@@ -21,7 +21,7 @@ func RefuseRates(l Load) *Refusal {
 	return nil
 }
 
-// RefuseRatesAbove refuses rates beyond what is asked of a tool on each CPU: on most machines all that could be measured would be the generator.
+// RefuseRatesAbove refuses rates above a tool's limit per CPU: on most machines the generator would be the bottleneck.
 func RefuseRatesAbove(l Load, perCPU int32) *Refusal {
 	cpus := l.Generators.Pods * l.Generators.CPUs
 	most := int64(cpus) * int64(perCPU)
@@ -59,7 +59,7 @@ func RefuseMix(l Load) *Refusal {
 	return Refuse("%s.requests is a mix, and %s is given one request", l.Field, l.Tool).Or("make a load of each request")
 }
 
-// RefuseHTTP2 refuses HTTP/2; reason says why, such as "which wrk does not speak".
+// RefuseHTTP2 refuses HTTP/2; reason is such as "which wrk does not speak".
 func RefuseHTTP2(l Load, reason string) *Refusal {
 	if l.Protocol != v1alpha1.ProtocolHTTP2 {
 		return nil
@@ -67,7 +67,7 @@ func RefuseHTTP2(l Load, reason string) *Refusal {
 	return Refuse("%s.protocol is HTTP2, %s", l.Field, reason).Or("remove protocol")
 }
 
-// RefuseStreams refuses more than one request in flight on a connection.
+// RefuseStreams refuses several requests in flight per connection.
 func RefuseStreams(l Load) *Refusal {
 	if l.StreamsPerConnection <= 1 {
 		return nil

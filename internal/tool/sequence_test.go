@@ -56,7 +56,7 @@ func TestEachRoundOfASequenceHoldsTheWeights(t *testing.T) {
 	}
 }
 
-// A server that answers its connections in turn gives each of them every Nth request of the sequence.
+// A server that answers connections in turn gives each every Nth request.
 func TestNoConnectionGetsOneRequestAllTheTime(t *testing.T) {
 	order := tool.Sequence(mixOf(1, 1))
 	for _, connections := range []int{2, 10, 64, 100, 1000} {
@@ -70,7 +70,7 @@ func TestNoConnectionGetsOneRequestAllTheTime(t *testing.T) {
 	}
 }
 
-// The sequence is part of what a mix means: another one would be another load.
+// Another sequence would be another load.
 func TestTheSequenceStaysWhatItIs(t *testing.T) {
 	if got, want := tool.Sequence(mixOf(4, 1))[:25], "aaabaaabaaaaabaaaaabaabaa"; got != want {
 		t.Errorf("it begins with %s, want %s", got, want)

@@ -9,28 +9,27 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Purpose is what a run of a tool is for.
+// Purpose is the purpose of a tool's run.
 type Purpose string
 
 const (
-	// Warmup puts load on the server until the agent kills the tool; nothing of its output is used.
+	// Warmup loads the server until the agent kills the tool; its output is unused.
 	Warmup Purpose = "Warmup"
 	// Measure is the run whose output is parsed.
 	Measure Purpose = "Measure"
-	// Probe is the shortest run that shows whether the user's script works. It is made before anything is measured, and must end
-	// with a status other than 0, or print an error that Parse finds, if the script does not.
+	// Probe is the shortest run that tests the user's script, before measuring. If the script fails, it must exit nonzero or print an error
+	// that Parse finds.
 	Probe Purpose = "Probe"
 )
 
-// Target is the server that a tool puts load on.
+// Target is the server under load.
 type Target struct {
-	// Address is its host:port.
 	Address string
-	// TLS says that it speaks HTTPS.
+	// TLS means HTTPS.
 	TLS bool
 }
 
-// URL is the address of a path of the server.
+// URL returns the address of a path.
 func (t Target) URL(path string) string {
 	scheme := "http"
 	if t.TLS {
@@ -39,80 +38,75 @@ func (t Target) URL(path string) string {
 	return scheme + "://" + t.Address + path
 }
 
-// File is a file that a tool needs in its working directory.
+// File is a file for a tool's working directory.
 type File struct {
 	Name string
 	Text string
 }
 
-// Tool is one load generator program. Cells that it is given hold the share of one generator: its own number of connections, and
-// its own part of the arrival rate.
+// Tool is a load generator program. Its cells hold one generator's share of connections and arrival rate.
 type Tool interface {
-	// Name is that of the tool in specs, and of its program.
+	// Name is the tool's name in specs, and its program's.
 	Name() record.Tool
-	// Install says how the program comes to a machine that lacks it.
+	// Install says how to install the program.
 	Install() string
-	// Args is the argument vector that puts the cell's load on target; its first element is the program's name. No tool verifies a certificate.
+	// Args returns the arguments that load target; the first is the program's name. Tools do not verify certificates.
 	Args(cell record.Cell, target Target, purpose Purpose) []string
-	// Waits says that a measured run opens one connection, to see whether the server is there, and then waits until its standard input
-	// ends: it can be started before its time, so that several of them begin at one instant, even on one CPU.
+	// Waits reports whether a measured run opens one connection to test the server, then waits until its standard input ends. Such tools are
+	// started early, so that several begin at one instant, even on one CPU.
 	Waits() bool
-	// Files are written into the tool's working directory before it runs the cell.
+	// Files are written to the working directory before the cell.
 	Files(cell record.Cell, target Target) []File
-	// Outputs are the files that the tool writes beside its standard output, and those of Files without which they say too little. The agent appends
-	// each to the raw output, after a line that OutputHeader makes, and removes it.
+	// Outputs are files written in addition to standard output, and required ones of Files. The agent appends each to the raw output after an
+	// OutputHeader line, and removes it.
 	Outputs(cell record.Cell) []string
-	// Parse reads the whole raw output of a measured run. The error says, in a sentence, why there is no measurement.
-	// Measurement.Args and ToolVersion are left to the caller.
+	// Parse reads a measured run's whole raw output. The error is a sentence. The caller sets Measurement.Args and ToolVersion.
 	Parse(raw []byte) (record.Measurement, error)
-	// VersionArgs is the argument vector that makes the program print its version, and ParseVersion finds it in what was
-	// printed; "unknown" if it is not there.
+	// VersionArgs makes the program print its version; ParseVersion extracts it, or returns "unknown".
 	VersionArgs() []string
 	ParseVersion(raw []byte) string
-	// Check is what the program cannot do of a load. It is asked before anything runs; the plan of a run adds which other tools could.
+	// Check returns what the program cannot do of a load, before anything runs; the run's plan adds tools that can.
 	Check(l Load) []Refusal
-	// Caveats are what readers of a cell's measurement must know; tls says that the server speaks TLS.
+	// Caveats qualify a cell's measurement; tls says that the server uses TLS.
 	Caveats(cell record.Cell, tls bool) Caveats
 	// Needs is what a generator needs to run its share of a cell.
 	Needs(share record.Cell) Needs
 }
 
-// Caveats are what the measurement of a cell means beside what it says. The zero value suits a tool that counts the bytes of answers as they are sent, opens
-// connections again, and begins each with a whole handshake.
+// Caveats qualify a measurement. Zero suits a tool that counts answers' bytes as sent, reopens connections, and always makes full handshakes.
 type Caveats struct {
-	// Pause is up to where the tool's own pauses were seen to put a percentile of the latencies from the intended starts: below, they cannot be told from
-	// the server's. It is 0 of a tool that keeps no rate.
+	// Pause is the highest observed percentile of latencies from the intended starts due to the tool's own pauses: below it, they cannot be
+	// told from the server's. It is 0 without rates.
 	Pause time.Duration
-	// OtherBytes says that what the tool counts is not the bytes of heads and bodies: those of TLS, too, or those of compressed heads.
+	// OtherBytes: counted bytes include TLS or have compressed heads.
 	OtherBytes bool
-	// OtherHeads says that servers may head their answers differently than those to the agents' checks.
+	// OtherHeads: servers may send other heads than to the agents' checks.
 	OtherHeads bool
-	// StaysRefused says that the tool never opens a connection again that was refused: it goes on with fewer.
+	// StaysRefused: the tool never reopens a refused connection and continues with fewer.
 	StaysRefused bool
-	// Resumes says that the tool resumes sessions of TLS, where the server allows it.
+	// Resumes: the tool resumes TLS sessions if the server allows it.
 	Resumes bool
 }
 
-// Needs is what a run of a tool takes beside the measured time.
+// Needs are a run's needs in addition to the measured time.
 type Needs struct {
-	// Gap is the time to start in and to end in.
+	// Gap is the time for start and end.
 	Gap time.Duration
-	// MemoryBytes is the memory of one run, beyond that of the agent.
+	// MemoryBytes is one run's memory, without the agent's.
 	MemoryBytes int64
 }
 
-// Every tool needs these for a run.
 const (
-	// LeastGap separates the end of a measured time from the next cell, for a tool that is started in a moment and ends within 100 ms.
+	// LeastGap separates a measured time from the next cell, for a tool that starts at once and ends within 100 ms.
 	LeastGap = 250 * time.Millisecond
-	// ConnectionBytes is the memory that a connection needs in any tool: wrk holds a buffer of 8 KiB and a parser for each.
+	// ConnectionBytes is a connection's memory in any tool: wrk uses an 8 KiB buffer and a parser each.
 	ConnectionBytes = 16 << 10
 )
 
-// OutputHeader is the line before the contents of a file that a tool wrote, in the raw output.
+// OutputHeader is the line before a tool's file in the raw output.
 func OutputHeader(name string) string { return "\n== " + name + "\n" }
 
-// ScriptPath is where the script of a cell lies below dir; empty if it has none.
+// ScriptPath returns the path of a cell's script below dir, or empty.
 func ScriptPath(dir string, c record.Cell) string {
 	if c.Script == nil {
 		return ""
@@ -120,10 +114,10 @@ func ScriptPath(dir string, c record.Cell) string {
 	return path.Join(dir, c.Load, c.Script.Key)
 }
 
-// MaxCount bounds every number that is read from what a program wrote for a parser, so that sums of a whole output stay far from overflow.
+// MaxCount bounds every parsed number, so that sums cannot overflow.
 const MaxCount = 1 << 42
 
-// Count reads a whole number from 0 to MaxCount.
+// Count parses a whole number from 0 to MaxCount.
 func Count(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

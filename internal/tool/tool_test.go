@@ -78,7 +78,7 @@ func TestTheScriptOfACellLiesInTheFolderOfItsLoad(t *testing.T) {
 	}
 }
 
-// Parsers split a raw output at these lines.
+// Parsers split raw output at these lines.
 func TestAnOutputHeaderIsALineOfItsOwn(t *testing.T) {
 	a, b := tool.OutputHeader("a.csv"), tool.OutputHeader("b.csv")
 	if a == b || !strings.Contains(a, "a.csv") {

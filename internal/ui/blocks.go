@@ -17,40 +17,35 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// Trials are those of a run, or why they cannot be read.
+// Trials are a run's trials, or the error of reading them.
 type Trials struct {
 	All []v1alpha1.Trial
 	Err error
 }
 
-// blocks are the trials of a run, block by block.
 type blocks struct {
-	// Done of All Counted (cells, or trials) are measured, and Left is about how long the rest takes; empty if nobody knows.
+	// Done of All are measured, in units of Counted (cells or trials). Left is the estimated rest; empty if unknown.
 	Done, All     int
 	Counted, Left string
-	// Now is the trial that is measured, and Disturbed says which blocks were disturbed, and by what.
+	// Now is the current trial. Disturbed says which blocks were disturbed, and why.
 	Now, Disturbed string
-	// Rows are the blocks that have begun, and ToCome is how many planned ones have not.
+	// Rows are begun blocks; ToCome counts planned ones that have not begun.
 	Rows    []block
 	ToCome  int
 	Trouble string
 }
 
-// block is a block, a repeat block, or an item of the spec that follows them.
 type block struct {
 	Name, Note string
 	Trials     []trial
-	// Ended is when its last trial ended; nil while one goes on.
-	Ended *moment
+	Ended      *moment
 }
 
-// trial is a trial of a block.
 type trial struct {
 	Servers string
 	standing
 }
 
-// blocksOf are the blocks of a run that has begun; nil of one that shows none.
 func blocksOf(r *v1alpha1.BenchmarkRun, t Trials, now time.Time) *blocks {
 	if r.Status.StartTime == nil && len(t.All) == 0 {
 		return nil
@@ -78,7 +73,7 @@ func blocksOf(r *v1alpha1.BenchmarkRun, t Trials, now time.Time) *blocks {
 	return b
 }
 
-// tell takes from the events of a run, as loadstone watch tells them, what is true now.
+// tell takes the current state from a run's events, as in loadstone watch.
 func (b *blocks) tell(events []progress.Event) {
 	for _, e := range events {
 		b.Disturbed = e.Troubles
@@ -92,7 +87,6 @@ func (b *blocks) tell(events []progress.Event) {
 	}
 }
 
-// together groups trials by what they belong to, in the order in which they are measured.
 func together(all []v1alpha1.Trial, p plan.Plan) [][]v1alpha1.Trial {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b v1alpha1.Trial) int {
@@ -112,7 +106,6 @@ func together(all []v1alpha1.Trial, p plan.Plan) [][]v1alpha1.Trial {
 	return out
 }
 
-// blockOf is one of the groups of trials.
 func blockOf(r *v1alpha1.BenchmarkRun, trials []v1alpha1.Trial, p plan.Plan, now time.Time) block {
 	first := trials[0]
 	b := block{Name: nameOf(first.Spec.Block, p.Blocks, kinds.Field(facts.Trial(&first, p).PlannedTrial))}
@@ -134,7 +127,6 @@ func blockOf(r *v1alpha1.BenchmarkRun, trials []v1alpha1.Trial, p plan.Plan, now
 	return b
 }
 
-// nameOf names a block among those that are planned, or the item that follows them.
 func nameOf(number, planned int32, field string) string {
 	switch {
 	case number == 0:
@@ -145,7 +137,6 @@ func nameOf(number, planned int32, field string) string {
 	return fmt.Sprintf("block %d of %d", number, planned)
 }
 
-// stepOf is what is done with a trial that has begun, and has not ended.
 func stepOf(t v1alpha1.Trial) string {
 	switch {
 	case meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionMeasured):
@@ -156,7 +147,6 @@ func stepOf(t v1alpha1.Trial) string {
 	return "preparing"
 }
 
-// trialStanding is how a trial stands.
 func trialStanding(t v1alpha1.Trial) standing {
 	c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {

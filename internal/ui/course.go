@@ -13,42 +13,36 @@ import (
 	"loadstone.dev/loadstone/internal/suite/history"
 )
 
-// historyBody is how the values of a suite have gone.
 type historyBody struct {
 	Reading bool
 	Trouble string
-	// Losses are the values that have become worse, and stay so.
+	// Losses are values that became worse and remain so.
 	Losses []string
 	Groups []courses
-	// Notes say what stands between the values, and Worth what the change points are worth.
+	// Notes qualify the comparison of values; Worth says how reliable change points are.
 	Notes []string
 	Worth string
 }
 
-// courses are the courses of one run under one load.
 type courses struct {
 	Title string
 	All   []course
 }
 
-// course is the course of one metric of an implementation.
 type course struct {
-	// ID is that of its table of values.
 	ID      string
 	Chart   chart.Chart
 	Changes []string
-	// Young says that there are too few rounds for a change to be found; empty if there are enough.
+	// Young says that there are too few rounds to find changes, or is empty.
 	Young  string
 	Values []value
 }
 
-// value is the value of a round.
 type value struct {
 	Round, Blocks int
 	Started, Text string
 }
 
-// historyOf is a history as the page shows it.
 func historyOf(c Course) historyBody {
 	body := historyBody{Reading: c.Reading}
 	if c.Err != nil {
@@ -81,7 +75,6 @@ func historyOf(c Course) historyBody {
 	return body
 }
 
-// courseOf is the course of a series.
 func courseOf(s history.Series, id string) course {
 	c := course{ID: id, Young: s.Young()}
 	for i := len(s.Points) - 1; i >= 0; i-- {
@@ -107,17 +100,16 @@ func courseOf(s history.Series, id string) course {
 }
 
 const (
-	// courseHeight is the height of a picture in pixels, of which values have courseTop to courseBottom.
+	// courseHeight is a chart's height in pixels; values lie between courseTop and courseBottom.
 	courseHeight, courseTop, courseBottom = 200, 26, 164
-	// leastSpan is the least part of its middle that an axis spans: less is the noise of any machine, and shall not look like a course.
-	leastSpan = 0.04
-	// ticksAbout is about how many steps an axis has.
+	// leastSpan is the minimum axis range relative to its middle, so that ordinary noise does not look like a trend.
+	leastSpan  = 0.04
 	ticksAbout = 4
-	// eachSide is the share of the picture that stays empty beside the first and the last round.
+	// eachSide is the empty share of the chart before the first and after the last round.
 	eachSide = 3.0
 )
 
-// drawn is the picture of a series: its values from round to round, the level between two changes, changes and breaks.
+// drawn makes a series' chart: values by round, levels between changes, changes and breaks.
 func drawn(s history.Series) chart.Chart {
 	c := chart.Chart{Height: courseHeight}
 	low, high := s.Values[0].Value, s.Values[0].Value
@@ -152,10 +144,10 @@ func drawn(s history.Series) chart.Chart {
 	return c
 }
 
-// across is where a value stands, in percent of the picture's width: rounds have the same distance from each other, whenever they were measured.
+// across returns a value's position in percent of the width. Rounds are equally spaced, whenever measured.
 func across(s history.Series, i int) float64 { return apart(i, len(s.Values)) }
 
-// apart is where one of several things stands that have the same distance from each other, in percent of a picture's width.
+// apart returns the position of one of several equally spaced things, in percent of the width.
 func apart(i, of int) float64 {
 	if of == 1 {
 		return 50
@@ -163,13 +155,11 @@ func apart(i, of int) float64 {
 	return eachSide + float64(i)/float64(of-1)*(100-2*eachSide)
 }
 
-// upright is a line before a value.
 func upright(s history.Series, at int, class string) chart.Mark {
 	x := chart.Percentage((across(s, at-1) + across(s, at)) / 2)
 	return chart.Line(x, chart.Pixels(courseTop-8), x, chart.Pixels(courseBottom), class)
 }
 
-// label names a change point.
 func label(s history.Series, at int, round int32, class string, worse bool) chart.Mark {
 	word := "better"
 	if worse {
@@ -179,7 +169,6 @@ func label(s history.Series, at int, round int32, class string, worse bool) char
 	return chart.Text(chart.Percentage(x), chart.Pixels(courseTop-13), chart.AnchorAt(x), "tick "+class, fmt.Sprintf("round %d: %s", round, word))
 }
 
-// breaksOf are the indexes of the values before which a series breaks.
 func breaksOf(s history.Series) []int {
 	var out []int
 	for _, b := range s.Breaks {
@@ -190,7 +179,7 @@ func breaksOf(s history.Series) []int {
 	return out
 }
 
-// lines join the values between two breaks, and draw the levels on both sides of each change.
+// lines joins values between two breaks, and draws the levels around each change.
 func lines(s history.Series, y chart.Span, breaks []int) []chart.Mark {
 	var out []chart.Mark
 	from := 0
@@ -213,7 +202,7 @@ func lines(s history.Series, y chart.Span, breaks []int) []chart.Mark {
 	return out
 }
 
-// axis are round values that hold low and high, and how many decimals they have.
+// axis returns round values that span low to high, and their decimals.
 func axis(low, high float64) (ticks []float64, decimals int) {
 	middle := (low + high) / 2
 	if least := math.Abs(middle) * leastSpan; high-low < least {
@@ -242,7 +231,6 @@ func axis(low, high float64) (ticks []float64, decimals int) {
 	}
 }
 
-// tick labels a value of an axis.
 func tick(s history.Series, v float64, decimals int) string {
 	if s.Baseline == "" && v >= 1e4 {
 		return format.TickNumber(v)

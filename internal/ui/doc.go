@@ -1,4 +1,4 @@
-// Package ui is what the pages of loadstone ui show: objects of the API and the history of a suite become pages, as HTML, with the style sheet and
-// the script that they need. It reads nothing itself, looks at no clock and decides nothing: states, places in the queue and change points are those
-// of the commands, from the same packages, and a verdict is shown of a run that has ended.
+// Package ui makes the pages of loadstone ui as HTML, with style sheet and script, from API objects and suite histories. It does no I/O, reads
+// no clock and decides nothing: states, queue places and change points come from the same packages as the commands'. A verdict is shown only
+// for an ended run.
 package ui

@@ -16,10 +16,9 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// mostAA bounds how many A/A runs the page of noise reads.
 const mostAA = 200
 
-// AARuns are the runs that may show noise: those that have ended, and ask for the same server twice; the newest, and the oldest of them first.
+// AARuns returns ended runs that measure the same server twice: the newest ones, oldest first.
 func AARuns(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	var out []v1alpha1.BenchmarkRun
 	for i := range runs {
@@ -33,35 +32,32 @@ func AARuns(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	return out[max(0, len(out)-mostAA):]
 }
 
-// AARun is an A/A run, and what its report says of noise.
+// AARun is an A/A run, and its report's noise.
 type AARun struct {
 	Namespace, Name string
 	compare.Seen
 }
 
-// AASeries are A/A runs, the oldest first, as far as they have been read.
+// AASeries are A/A runs read so far, oldest first.
 type AASeries struct {
 	Runs []AARun
-	// Reading is true while the reports are read, and Err is why they cannot be.
+	// Reading is true while reports are being read; Err is why they cannot be.
 	Reading bool
 	Err     error
 }
 
-// noiseBody is the noise of machines over time.
 type noiseBody struct {
 	Reading  bool
 	Trouble  string
 	Machines []noisyMachine
-	// Notes say which runs are left out, and why.
-	Notes []string
+	Notes    []string
 }
 
 // noisyMachine is one machine, or several that measure together.
 type noisyMachine struct {
 	Name string
-	// ID is that of its table of values.
-	ID string
-	// Says is how many intervals leave out no difference, and how many do by chance.
+	// Says counts the intervals that exclude a difference of 0 %, and how many do so by chance.
+	ID     string
 	Says   string
 	Charts []chart.Chart
 	Rows   []noiseRow
@@ -70,13 +66,11 @@ type noisyMachine struct {
 	points      []noisePoint
 }
 
-// noisePoint is a value of a run.
 type noisePoint struct {
 	compare.Value
 	run *AARun
 }
 
-// noiseRow is such a value in words.
 type noiseRow struct {
 	Run                                          link
 	Namespace, Image, Measured, Load, Metric     string
@@ -84,7 +78,7 @@ type noiseRow struct {
 	Ratio, Interval, Width, Detectable, Excludes string
 }
 
-// Noise is the page of what A/A runs have seen.
+// Noise is the page of noise in A/A runs.
 func Noise(f Frame, s AASeries) Page {
 	body := noiseBody{Reading: s.Reading}
 	if s.Err != nil {
@@ -109,7 +103,6 @@ func Noise(f Frame, s AASeries) Page {
 	return Page{Frame: f, Title: "Noise", Stream: EventsPath, Data: body, section: NoisePath, body: "noise"}
 }
 
-// add adds a run to its machine. One whose facts have changed, as by another kernel, is another one.
 func (b *noiseBody) add(r *AARun) {
 	i := slices.IndexFunc(b.Machines, func(m noisyMachine) bool { return m.fingerprint == r.Fingerprint })
 	if i < 0 {
@@ -121,10 +114,8 @@ func (b *noiseBody) add(r *AARun) {
 	}
 }
 
-// newest is when the newest of its runs began.
 func (m noisyMachine) newest() time.Time { return m.points[len(m.points)-1].run.Started }
 
-// finish puts what is known of a machine into pictures, one a metric, and words.
 func (m *noisyMachine) finish(id string) {
 	m.ID = id
 	of := map[verdict.Metric][]noisePoint{}
@@ -147,7 +138,7 @@ func (m *noisyMachine) finish(id string) {
 	m.Says = fmt.Sprintf("%s. By chance, about 1 in %.0f does, or a little more; those of one run tend to go together.", format.Capital(leaveOut(m.points)), 1/inference.Alpha)
 }
 
-// leaveOut says how many intervals leave out no difference.
+// leaveOut counts the intervals that exclude a difference of 0 %.
 func leaveOut(points []noisePoint) string {
 	some := 0
 	for _, p := range points {
@@ -172,13 +163,11 @@ func (p noisePoint) row() noiseRow {
 	return r
 }
 
-// interval is that of the ratio, in words.
 func (p noisePoint) interval() string {
 	return format.ChangeAs(p.Ratio, p.Low) + " to " + format.ChangeAs(p.Ratio, p.High)
 }
 
-// drawnNoise is the picture of values over time: a ratio with its interval each, and a line where there is no difference. The runs have the same
-// distance from each other, whenever they were measured.
+// drawnNoise makes a chart of ratios with intervals, and a line at no difference. Runs are equally spaced, whenever measured.
 func drawnNoise(points []noisePoint) chart.Chart {
 	c := chart.Chart{Height: courseHeight}
 	low, high := points[0].Low, points[0].High
@@ -207,5 +196,5 @@ func drawnNoise(points []noisePoint) chart.Chart {
 	return c
 }
 
-// Confidence is that of intervals, in words.
+// Confidence returns the intervals' confidence as text.
 func (noiseBody) Confidence() string { return fmt.Sprintf("%.0f %%", 100*inference.Confidence) }

@@ -15,27 +15,24 @@ import (
 	"loadstone.dev/loadstone/internal/report/page"
 )
 
-// Frame is what all pages have in common.
+// Frame is common to all pages.
 type Frame struct {
-	// Cluster names the cluster.
 	Cluster string
-	// Namespace is the only one whose objects are shown; empty if those of all namespaces are.
+	// Namespace restricts the objects shown; empty for all.
 	Namespace string
-	// Asked is true if that one was asked for, and false if no more may be listed.
+	// Asked is true if the user chose it, false if permissions require it.
 	Asked bool
-	// Shared is true if the pages are shown to whoever reaches them, by the rights of an account of their own. Led are the namespaces that they show
-	// then; none are all.
+	// Shared: the pages use a service account and have no login. Led are the namespaces that they show then; none means all.
 	Shared bool
 	Led    []string
-	// Partial is true if the runs of some of these namespaces cannot be read.
+	// Partial: runs of some of these namespaces cannot be read.
 	Partial bool
-	// Trouble says why what is shown may be old; empty if the cluster answers.
+	// Trouble says why the page may be out of date; empty if the cluster answers.
 	Trouble string
-	// Now is when the page is made.
-	Now time.Time
+	Now     time.Time
 }
 
-// Sees are the namespaces that shared pages show, in words.
+// Sees lists the namespaces of shared pages as text.
 func (f Frame) Sees() string {
 	last := len(f.Led) - 1
 	switch {
@@ -50,18 +47,15 @@ func (f Frame) Sees() string {
 // Page is a page of loadstone ui.
 type Page struct {
 	Frame
-	// Title names the page among others.
 	Title string
-	// Stream is where the page hears that something has changed; empty of a page that stays as it is.
+	// Stream is the path of change events; empty for a static page.
 	Stream string
-	// Data is what the template of the page prints.
-	Data any
+	Data   any
 
-	// section is the path of the part of the site to which the page belongs, and body the name of its template.
+	// section is the path of the page's part of the site; body names its template.
 	section, body string
 }
 
-// The parts of the site, and where what the pages need lies.
 const (
 	QueuePath  = "/"
 	RunsPath   = "/runs"
@@ -89,10 +83,9 @@ var (
 	Icon string
 )
 
-// StyleSheet is the look of the pages: that of reports, and what reports do not have.
+// StyleSheet returns the reports' styles and the pages' own.
 func StyleSheet() string { return page.StyleSheet + ownStyle }
 
-// bodies are the templates of pages, by the name of what stands in them.
 var bodies = func() map[string]*template.Template {
 	base := template.Must(template.New("").Parse(pageTemplates + chart.Templates))
 	all := map[string]*template.Template{}
@@ -116,13 +109,12 @@ func (p Page) HTML() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// part is a part of the site, as the navigation shows it.
 type part struct {
 	Name, Path string
 	Current    bool
 }
 
-// Parts are those of the site.
+// Parts returns those of the site.
 func (p Page) Parts() []part {
 	all := []part{{Name: "Queue", Path: QueuePath}, {Name: "Runs", Path: RunsPath}, {Name: "Suites", Path: SuitesPath}, {Name: "Noise", Path: NoisePath}}
 	for i := range all {
@@ -134,13 +126,12 @@ func (p Page) Parts() []part {
 // Clock is when the page was made.
 func (p Page) Clock() string { return p.Now.UTC().Format("15:04:05 UTC") }
 
-// moment is an instant as pages show it.
 type moment struct {
-	// ISO is for programs, Text for people, and Age how long ago it is, or how long from now.
+	// ISO is for programs, Text for people, and Age relative to now.
 	ISO, Text, Age string
 }
 
-// momentOf is an instant, seen from now. The zero time is none.
+// momentOf returns nil for the zero time.
 func momentOf(t, now time.Time) *moment {
 	if t.IsZero() {
 		return nil
@@ -155,10 +146,8 @@ func momentOf(t, now time.Time) *moment {
 	return &m
 }
 
-// link is a text that leads somewhere.
 type link struct{ Text, Path string }
 
-// fact is a named value of an object: a text, a link or an instant.
 type fact struct {
 	Name string
 	Text string
@@ -166,7 +155,7 @@ type fact struct {
 	When *moment
 }
 
-// Trouble stands for a page that cannot be shown, and says why.
+// Trouble is an error page.
 func Trouble(f Frame, title, sentence string) Page {
 	return Page{Frame: f, Title: title, Stream: EventsPath, Data: sentence, body: "trouble"}
 }

@@ -21,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// pages are one of each kind, and those that show nothing.
 func pages() map[string]Page {
 	now, ended := run("now", 20, measures("3m20s")), run("quick", 60, succeeds)
 	roomless := run("roomless", 30, waitsForNodes)
@@ -87,13 +86,11 @@ func TestThePages(t *testing.T) {
 	}
 }
 
-// element is an element of a page, with its attributes.
 type element struct {
 	name string
 	attr map[string]string
 }
 
-// elements are those of a page, which is well-formed.
 func elements(t *testing.T, page []byte) []element {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(page))
@@ -170,7 +167,7 @@ func TestThePagesCanBeUsedWithoutEyesOrMouse(t *testing.T) {
 	}
 }
 
-// What the content policy forbids would not be seen, and an error of the console.
+// Content forbidden by the policy would be missing, with a console error.
 func TestThePagesKeepTheContentPolicy(t *testing.T) {
 	for name, p := range pages() {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +204,7 @@ func TestTextFromOutsideIsText(t *testing.T) {
 	}
 }
 
-// The colours of reports are tested for their contrast, on the grounds that these pages have, too.
+// Report colors are tested for contrast on the same backgrounds.
 func TestTheStylesHaveNoColourOfTheirOwn(t *testing.T) {
 	if found := regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b|rgb|hsl`).FindString(ownStyle); found != "" {
 		t.Errorf("there is the colour %s", found)

@@ -16,50 +16,47 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/queue"
 )
 
-// queueBody is whose turn it is.
 type queueBody struct {
-	// Whole is true if all runs of the installation are known: otherwise nobody here knows a place.
+	// Whole: all runs of the installation are visible. Otherwise places are unknown.
 	Whole bool
-	// Any is true if there has ever been a run.
+	// Any: there has been a run.
 	Any     bool
 	Running []running
 	Waiting []waiting
-	// Beside are runs that have not ended, and hold up nobody.
+	// Beside are unfinished runs outside the queue, which block no other run.
 	Beside []waiting
 }
 
-// waits are runs that wait, under a name that no other table of the page has.
+// waits are waiting runs under a table name that is unique on the page.
 type waits struct {
 	Caption string
 	Rows    []waiting
 }
 
-// Turns are those that wait for their turn.
+// Turns are runs waiting for their turn.
 func (b queueBody) Turns() waits { return waits{"Runs that wait for their turn", b.Waiting} }
 
-// Outside are those that hold up nobody.
+// Outside are runs that block no other.
 func (b queueBody) Outside() waits { return waits{"Runs outside the queue", b.Beside} }
 
-// running is a run whose turn it is.
 type running struct {
 	Run    runRow
 	Waits  string
 	Blocks *blocks
 }
 
-// waiting is a run that waits.
 type waiting struct {
 	Run runRow
-	// Place is the place in the queue, Begins when its turn is likely to come; both are empty where nobody knows. Why is what it waits for.
+	// Place is the place in the queue, Begins its expected start; both may be empty (unknown). Why is what it waits for.
 	Place, Begins, Why string
 }
 
-// Measuring are the runs of an installation that have begun, and have not ended: their trials are shown with the queue.
+// Measuring returns begun, unfinished runs, whose trials are shown with the queue.
 func Measuring(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	return slices.DeleteFunc(queue.Order(runs), func(r v1alpha1.BenchmarkRun) bool { return r.Status.StartTime == nil })
 }
 
-// Queue is the page of the queue. trials are those of the runs that measure, by UID.
+// Queue is the queue page. trials are those of measuring runs, by UID.
 func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) Page {
 	body := queueBody{Whole: f.Namespace == "" && !f.Partial, Any: len(runs) > 0}
 	order, taking := queue.Order(runs), queue.Taking(runs, time.Time{}, f.Now)
@@ -73,7 +70,7 @@ func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) P
 		}
 		w := waiting{Run: rowOf(r, f.Now), Why: facts.Waiting(sight)}
 		if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); body.Whole && c != nil && c.Reason == v1alpha1.ReasonQueued && len(taking) > 0 {
-			w.Why = queue.Ahead(&taking[0]) // Its message has its place, too.
+			w.Why = queue.Ahead(&taking[0]) // Its message includes the place.
 		}
 		if body.Whole {
 			w.Place, w.Begins = turn(taking, r, f.Now)
@@ -93,8 +90,8 @@ func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) P
 	return Page{Frame: f, Title: "Queue", Stream: EventsPath, Data: body, section: QueuePath, body: "queue"}
 }
 
-// turn is the place of a run in the queue, and when its turn is likely to come; empty if those before it do not say how long they take, or if it is not in the
-// queue, into which an operator takes it.
+// turn returns a run's place in the queue and expected start. Both are empty if it is not in the queue, to which the operator adds it; begins
+// also if earlier runs' durations are unknown.
 func turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun, now time.Time) (place, begins string) {
 	if !slices.ContainsFunc(order, func(o v1alpha1.BenchmarkRun) bool { return o.UID == r.UID }) {
 		return "", ""
@@ -113,7 +110,6 @@ func turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun, now time.Time
 	return place, fmt.Sprintf("in about %s, at %s", minutes(takes), now.Add(takes).UTC().Format("15:04 UTC"))
 }
 
-// minutes is a duration of whole minutes in words.
 func minutes(d time.Duration) string {
 	switch n := int(d.Minutes()); {
 	case n < 1:

@@ -14,26 +14,23 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// runBody is one run.
 type runBody struct {
 	runRow
-	// Says is the sentence of the run's condition, or what it waits for.
 	Says  string
 	Facts []fact
-	// Blocks are nil of a run that shows none, such as one whose trials are gone.
+	// Blocks are nil if a run shows none, for example after its trials are deleted.
 	Blocks     *blocks
 	Conditions []condition
-	// Report is where its report is, and NoReport why there is none.
+	// Report is the report's path; NoReport is why there is none.
 	Report, NoReport string
 }
 
-// condition is a condition of an object.
 type condition struct {
 	Type, Status, Reason, Message string
 	Since                         *moment
 }
 
-// Run is the page of a run. report is the path of its report below the run's folder in the store, empty without one.
+// Run is a run's page. report is its report's path below the run's folder in the store; empty without one.
 func Run(f Frame, r *v1alpha1.BenchmarkRun, trials Trials, report string) Page {
 	sight := facts.Sight{Run: r, Now: f.Now}
 	body := runBody{runRow: rowOf(r, f.Now), Says: facts.Waiting(sight), Facts: factsOf(r, f.Now), Blocks: blocksOf(r, trials, f.Now), Conditions: conditionsOf(r.Status.Conditions, f.Now)}
@@ -58,7 +55,6 @@ func Run(f Frame, r *v1alpha1.BenchmarkRun, trials Trials, report string) Page {
 	return Page{Frame: f, Title: r.Name, Stream: EventsPath, Data: body, section: RunsPath, body: "run"}
 }
 
-// factsOf are what there is to know of a run besides.
 func factsOf(r *v1alpha1.BenchmarkRun, now time.Time) []fact {
 	all := []fact{{Name: "Namespace", Text: r.Namespace, Path: RunsPath + "?namespace=" + url.QueryEscape(r.Namespace)}}
 	if suite := r.Labels[v1alpha1.LabelSuite]; suite != "" {
@@ -92,7 +88,6 @@ func factsOf(r *v1alpha1.BenchmarkRun, now time.Time) []fact {
 	return all
 }
 
-// conditionsOf are the conditions of an object, in their order.
 func conditionsOf(all []metav1.Condition, now time.Time) []condition {
 	var out []condition
 	for _, c := range all {

@@ -12,20 +12,16 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// mostRuns bounds how many runs a page lists: more are looked for by name and not by eye.
 const mostRuns = 200
 
-// runRow is a run in a list.
 type runRow struct {
 	Namespace, Name, Path string
 	Standing              standing
-	// Progress and Left are those of a run that goes on.
-	Progress, Left string
-	Created        *moment
-	Verdict        string
+	Progress, Left        string
+	Created               *moment
+	Verdict               string
 }
 
-// rowOf is a run as lists show it.
 func rowOf(r *v1alpha1.BenchmarkRun, now time.Time) runRow {
 	row := runRow{
 		Namespace: r.Namespace, Name: r.Name, Path: RunPath(r.Namespace, r.Name), Standing: standingOf(r),
@@ -37,26 +33,24 @@ func rowOf(r *v1alpha1.BenchmarkRun, now time.Time) runRow {
 	return row
 }
 
-// RunPath is where the page of a run is.
+// RunPath returns the path of a run's page.
 func RunPath(namespace, name string) string {
 	return RunsPath + "/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
 }
 
-// FilePath is where a file of a run is, by its path below the run's folder in the store.
+// FilePath returns a run's file's path on the site, by its path below the run's folder in the store.
 func FilePath(namespace, name, file string) string {
 	return RunPath(namespace, name) + "/files/" + (&url.URL{Path: file}).EscapedPath()
 }
 
-// runsBody is a list of runs.
 type runsBody struct {
 	Rows []runRow
-	// Only is the namespace whose runs were asked for; empty if all were.
-	Only string
-	// Older is how many are not shown.
+	// Only is the requested namespace; empty for all.
+	Only  string
 	Older string
 }
 
-// Runs is the page of all runs, or of those of one namespace, the newest first.
+// Runs is the page of all runs, or of one namespace's, newest first.
 func Runs(f Frame, runs []v1alpha1.BenchmarkRun, only string) Page {
 	body := runsBody{Only: only}
 	runs = slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.BenchmarkRun) bool { return only != "" && r.Namespace != only })

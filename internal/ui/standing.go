@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// tones say at a glance how something stands. A page shows none without its word.
+// A tone shows a state at a glance, always together with its word.
 const (
 	toneGood  = "good"
 	toneBad   = "bad"
@@ -18,10 +18,9 @@ const (
 	tonePlain = "plain"
 )
 
-// standing is how something stands: a word or two, what is to be said besides, and its tone.
 type standing struct{ Text, Note, Tone string }
 
-// standingOf is how a run stands, in the words of loadstone list.
+// standingOf returns a run's state, in the words of loadstone list.
 func standingOf(r *v1alpha1.BenchmarkRun) standing {
 	s := standing{Text: facts.State(r), Tone: tonePlain}
 	ended := r.Status.CompletionTime != nil
@@ -46,7 +45,7 @@ func standingOf(r *v1alpha1.BenchmarkRun) standing {
 	return s
 }
 
-// verdictOf is what a run has found; empty of one that has not ended, whatever its status says.
+// verdictOf returns an ended run's verdict; empty before, whatever its status says.
 func verdictOf(r *v1alpha1.BenchmarkRun) string {
 	if r.Status.CompletionTime == nil {
 		return ""
@@ -54,7 +53,6 @@ func verdictOf(r *v1alpha1.BenchmarkRun) string {
 	return r.Status.Verdict
 }
 
-// outcomeOf is how a round stands that has ended.
 func outcomeOf(o v1alpha1.RoundOutcome) standing {
 	s := standing{Text: string(o), Tone: tonePlain}
 	switch o {

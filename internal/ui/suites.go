@@ -18,29 +18,26 @@ import (
 	"loadstone.dev/loadstone/internal/suite/history"
 )
 
-// SuitePath is where the page of a suite is.
+// SuitePath returns the path of a suite's page.
 func SuitePath(namespace, name string) string {
 	return SuitesPath + "/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
 }
 
-// suiteRow is a suite in a list.
 type suiteRow struct {
 	Namespace, Name, Path string
 	Standing              standing
 	Message               string
-	// Measuring is the round in progress, and how far it is; empty if none is.
-	Measuring string
-	Last      *round
-	Next      *moment
+	Measuring             string
+	Last                  *round
+	Next                  *moment
 }
 
-// round is a round of a suite.
 type round struct {
 	Number                     int32
 	Standing                   standing
 	Trigger, Message, Compared string
 	Began, Ended               *moment
-	// Runs are those that are still in the cluster.
+	// Runs are those still in the cluster.
 	Runs []link
 }
 
@@ -77,7 +74,6 @@ func suiteRowOf(s *v1alpha1.BenchmarkSuite, now time.Time) suiteRow {
 	return row
 }
 
-// readiness is the condition Ready as a standing.
 func readiness(c metav1.Condition) standing {
 	switch c.Status {
 	case metav1.ConditionTrue:
@@ -89,7 +85,6 @@ func readiness(c metav1.Condition) standing {
 	return standing{Text: c.Reason, Tone: tonePlain}
 }
 
-// roundOf is a round that has ended. runs are those of its suite.
 func roundOf(r v1alpha1.SuiteRound, runs []v1alpha1.BenchmarkRun, now time.Time) round {
 	out := round{Number: r.Round, Standing: outcomeOf(r.Outcome), Trigger: triggerOf(r), Message: r.Message, Runs: runsOf(r.Round, runs)}
 	if r.StartTime != nil {
@@ -108,7 +103,7 @@ func roundOf(r v1alpha1.SuiteRound, runs []v1alpha1.BenchmarkRun, now time.Time)
 	return out
 }
 
-// triggerOf is what has started a round, and for whom.
+// triggerOf returns a round's trigger, and the requester.
 func triggerOf(r v1alpha1.SuiteRound) string {
 	if r.PullRequest != "" {
 		return string(r.Trigger) + ", pull request " + r.PullRequest
@@ -116,7 +111,6 @@ func triggerOf(r v1alpha1.SuiteRound) string {
 	return string(r.Trigger)
 }
 
-// runsOf are the runs of a round, in the order in which they take turns.
 func runsOf(number int32, runs []v1alpha1.BenchmarkRun) []link {
 	var out []link
 	for i := range runs {
@@ -128,23 +122,21 @@ func runsOf(number int32, runs []v1alpha1.BenchmarkRun) []link {
 	return out
 }
 
-// Course is the history of a suite, as far as it has been read.
+// Course is a suite's history read so far.
 type Course struct {
 	History history.History
-	// Reading is true while the reports are read, and Err is why they cannot be.
 	Reading bool
 	Err     error
 
 	html func() (template.HTML, error)
 }
 
-// Kept is the same course, which is drawn once for all pages that show it: of a thousand rounds, that is nearly all of their work.
+// Kept caches the drawing for all pages that show it: for a thousand rounds that is nearly all of their work.
 func (c Course) Kept() Course {
 	c.html = sync.OnceValues(c.draw)
 	return c
 }
 
-// draw prints the section of the history.
 func (c Course) draw() (template.HTML, error) {
 	var out strings.Builder
 	if err := bodies["suite"].ExecuteTemplate(&out, "history", historyOf(c)); err != nil {
@@ -153,17 +145,15 @@ func (c Course) draw() (template.HTML, error) {
 	return template.HTML(out.String()), nil
 }
 
-// suiteBody is one suite.
 type suiteBody struct {
 	suiteRow
 	Facts   []fact
 	Current []link
 	Rounds  []round
-	// History is its section.
 	History func() (template.HTML, error)
 }
 
-// Suite is the page of a suite. runs are the suite's.
+// Suite is a suite's page. runs are the suite's.
 func Suite(f Frame, s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, c Course) Page {
 	body := suiteBody{suiteRow: suiteRowOf(s, f.Now), History: c.html}
 	if body.History == nil {

@@ -129,8 +129,8 @@ func TestPlacesInTheQueue(t *testing.T) {
 	}
 }
 
-// What is told of the place in a run's status is the operator's to say, who sees all.
-// A policy that refuses a run's finalizer keeps it from the queue: nobody waits for it, and it has no place.
+// Places in a run's status come from the operator, which sees all. If a policy refuses a run's finalizer, the run is not queued, blocks no
+// other run, and has no place.
 func TestARunThatCannotBeTakenIntoTheQueueIsInNobodysWay(t *testing.T) {
 	refused := run("refused", 9, func(r *v1alpha1.BenchmarkRun) { r.Finalizers = nil })
 	body := Queue(frame(), []v1alpha1.BenchmarkRun{refused, run("mine", 5, queued("1m0s")), run("now", 3, measures("3m20s"))}, nil).Data.(queueBody)
@@ -153,7 +153,7 @@ func TestNobodyWhoSeesOneNamespaceReckonsAPlace(t *testing.T) {
 	}
 }
 
-// What is not seen may measure.
+// A run in an invisible namespace may be measuring.
 func TestNobodyWhoSeesOneNamespaceCallsTheQueueEmpty(t *testing.T) {
 	for namespace, want := range map[string]string{"": "The queue is empty", "bench": "No run of namespace bench measures or waits"} {
 		f := frame()

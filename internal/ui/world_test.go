@@ -23,21 +23,18 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// noon is when tests take place.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// frame is that of pages of tests.
 func frame() Frame { return Frame{Cluster: "https://10.0.0.1:6443", Now: noon} }
 
 func ago(d time.Duration) metav1.Time { return metav1.Time{Time: noon.Add(-d)} }
 
-// run is a run that was created some minutes before noon, and is changed.
 func run(name string, minutes int, changes ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "bench", Name: name, UID: types.UID("uid-of-" + name), CreationTimestamp: ago(time.Duration(minutes) * time.Minute), Finalizers: []string{v1alpha1.Finalizer},
 	}}
 	r.Spec.Implementations = []v1alpha1.Implementation{{Name: "go", Image: "registry.example/go:v1", Port: 80}, {Name: "epoll", Image: "registry.example/epoll:v1", Port: 80}}
-	r.Spec.Baseline, r.Spec.Blocks, r.Spec.Seed = "go", 3, 8 // By this seed go comes first in each planned block.
+	r.Spec.Baseline, r.Spec.Blocks, r.Spec.Seed = "go", 3, 8 // With this seed go comes first in each planned block.
 	r.Spec.Loads = []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 1}, {Connections: 2}}, WarmupSeconds: new(int32(0)), DurationSeconds: 10}}
 	for _, change := range changes {
 		change(&r)
@@ -45,14 +42,12 @@ func run(name string, minutes int, changes ...func(*v1alpha1.BenchmarkRun)) v1al
 	return r
 }
 
-// summed gives a run its condition Succeeded.
 func summed(status metav1.ConditionStatus, reason, message string) func(*v1alpha1.BenchmarkRun) {
 	return func(r *v1alpha1.BenchmarkRun) {
 		r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message, LastTransitionTime: ago(time.Minute)})
 	}
 }
 
-// measures lets a run measure, whose rest takes some time.
 func measures(left string) func(*v1alpha1.BenchmarkRun) {
 	return func(r *v1alpha1.BenchmarkRun) {
 		summed(metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")(r)
@@ -61,7 +56,6 @@ func measures(left string) func(*v1alpha1.BenchmarkRun) {
 	}
 }
 
-// queued lets a run wait for its turn.
 func queued(left string) func(*v1alpha1.BenchmarkRun) {
 	return func(r *v1alpha1.BenchmarkRun) {
 		summed(metav1.ConditionUnknown, v1alpha1.ReasonQueued, "BenchmarkRun bench/now is measuring: runs take turns")(r)
@@ -69,13 +63,11 @@ func queued(left string) func(*v1alpha1.BenchmarkRun) {
 	}
 }
 
-// waitsForNodes lets a run wait for nodes before its turn.
 func waitsForNodes(r *v1alpha1.BenchmarkRun) {
 	summed(metav1.ConditionUnknown, v1alpha1.ReasonNotEnoughCPUs, "no node has two CPUs")(r)
 	r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonNotEnoughCPUs, LastTransitionTime: ago(time.Minute)})
 }
 
-// ends lets a run end.
 func ends(status metav1.ConditionStatus, reason, message, verdict string) func(*v1alpha1.BenchmarkRun) {
 	return func(r *v1alpha1.BenchmarkRun) {
 		summed(status, reason, message)(r)
@@ -84,24 +76,20 @@ func ends(status metav1.ConditionStatus, reason, message, verdict string) func(*
 	}
 }
 
-// succeeds lets a run end with a verdict.
 func succeeds(r *v1alpha1.BenchmarkRun) {
 	ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "the report is stored", "epoll takes 52.1 % less CPU time per request than go")(r)
 	r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
 }
 
-// inconclusive lets a run end without a verdict.
 func inconclusive(r *v1alpha1.BenchmarkRun) {
 	ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "the report is stored", "no verdict")(r)
 	r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNoiseTooHigh})
 }
 
-// fails lets a run end badly.
 func fails(r *v1alpha1.BenchmarkRun) {
 	ends(metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "of implementation epoll no trial was measured", "")(r)
 }
 
-// trialOf is the trial of a server in a block of the run "now".
 func trialOf(block int32, server string, changes ...func(*v1alpha1.Trial)) v1alpha1.Trial {
 	r := run("now", 20)
 	p := facts.KnownPlan(&r)
@@ -115,7 +103,6 @@ func trialOf(block int32, server string, changes ...func(*v1alpha1.Trial)) v1alp
 	return t
 }
 
-// over ends a trial some minutes before noon.
 func over(minutes int, status metav1.ConditionStatus, reason, message string) func(*v1alpha1.Trial) {
 	return func(t *v1alpha1.Trial) {
 		t.Status.Attempt = 1
@@ -128,13 +115,13 @@ func stored(minutes int) func(*v1alpha1.Trial) {
 	return over(minutes, metav1.ConditionTrue, v1alpha1.ReasonDone, "stored")
 }
 
-// goesOn lets a trial measure, in its second attempt.
+// goesOn makes a trial measure in its second attempt.
 func goesOn(t *v1alpha1.Trial) {
 	t.Status.StartTime = &metav1.MicroTime{Time: noon.Add(-time.Second)}
 	t.Status.Attempt, t.Status.Progress, t.Status.Failures = 2, "1/2", []string{"the pod of the server was lost"}
 }
 
-// someTrials are those of a run of which two blocks have begun: one trial was lost, and the last block is to come.
+// someTrials are from a run with two begun blocks: one trial was lost, and the last block is to come.
 func someTrials() []v1alpha1.Trial {
 	return []v1alpha1.Trial{
 		trialOf(3, "go"), trialOf(2, "epoll"), trialOf(2, "go", goesOn), trialOf(1, "go", stored(2)),
@@ -142,7 +129,6 @@ func someTrials() []v1alpha1.Trial {
 	}
 }
 
-// suite is one with two rounds, and a third in progress.
 func suite() v1alpha1.BenchmarkSuite {
 	s := v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "checkout", UID: "uid-of-checkout", Generation: 2}}
 	began, ended, next := ago(3*time.Hour), ago(2*time.Hour), ago(-time.Hour)
@@ -157,14 +143,13 @@ func suite() v1alpha1.BenchmarkSuite {
 	return s
 }
 
-// ofRound makes a run one of a round of the suite.
 func ofRound(round int) func(*v1alpha1.BenchmarkRun) {
 	return func(r *v1alpha1.BenchmarkRun) {
 		r.Labels = map[string]string{v1alpha1.LabelSuite: "checkout", v1alpha1.LabelSuiteUID: "uid-of-checkout", v1alpha1.LabelRound: fmt.Sprint(round)}
 	}
 }
 
-// historyOfRounds is that of a suite whose costly server costs a fifth more from a round on; the one after the last has left nothing.
+// historyOfRounds is a suite's history whose costly server costs a fifth more from round worse on; the one after the last left nothing.
 func historyOfRounds(rounds, worse int) history.History {
 	var all []history.Values
 	for round := 1; round <= rounds; round++ {
@@ -181,7 +166,7 @@ func historyOfRounds(rounds, worse int) history.History {
 	return history.Of("checkout", all, []history.Gap{{Round: int32(rounds + 1), Run: "small", Reason: "it ended without a report"}})
 }
 
-// aaRunsOf are some A/A runs of a server on a machine, the last of which takes noise for a difference, and one that says nothing of noise.
+// aaRunsOf are A/A runs on a machine; the last one shows noise as a difference, and one has no noise data.
 func aaRunsOf(n int, machine string) []AARun {
 	var out []AARun
 	for i := range n {
@@ -203,7 +188,7 @@ func aaRunsOf(n int, machine string) []AARun {
 	return append(out, shared)
 }
 
-// slowed is the history of 20 rounds whose costly server costs more from the twelfth on.
+// slowed is a history of 20 rounds whose costly server costs more from the twelfth on.
 var slowed = sync.OnceValue(func() history.History { return historyOfRounds(20, 12) })
 
 var errAway = errors.New("the cluster is not reachable: name another one with --context or --kubeconfig, or start it")

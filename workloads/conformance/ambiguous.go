@@ -6,25 +6,23 @@ import (
 	"slices"
 )
 
-// hidden is a request in the body of another. Who answers it has understood that other one otherwise than who saw a body.
+// hidden is a request in another's body. A server that answers it disagrees with one that saw a body.
 const hidden = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
 
-// ambiguity is a request that two servers could understand differently, so that one of them, behind the other, could be made to answer
-// a request that the other one has never seen. There is one answer to it, never two: it is refused, or, where a server may be lenient
-// (RFC 9112, 2.2 and 5.2), the body that it then has is read as one.
+// ambiguity is a request that two servers could read differently (request smuggling). It must get exactly one answer: a refusal or, if RFC
+// 9112 (2.2 and 5.2) allows leniency, the answer to a request with a body.
 type ambiguity struct {
 	lines, body string
 	want        []int
 }
 
-// What is asked for depends on whether RFC 9112 lets a server take the request for what was probably meant, as it does with bare line
-// feeds and folded lines.
+// Whether a request may be accepted depends on RFC 9112's leniency, as with bare line feeds and folded lines.
 var (
 	refused = []int{http.StatusBadRequest}
 	lenient = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusNotImplemented, http.StatusOK}
 )
 
-// chunks is hidden as a body in chunks. It has 31 bytes.
+// chunks is hidden (31 bytes) as a chunked body.
 const chunks = "1f\r\n" + hidden + "\r\n0\r\n\r\n"
 
 var ambiguous = map[string]ambiguity{
@@ -44,7 +42,7 @@ var ambiguous = map[string]ambiguity{
 	"a coding":                             {lines: "Transfer-Encoding: chunked\r\n", body: chunks, want: lenient},
 }
 
-// check sends the request, ends the sending direction, and counts what comes until the server ends its own.
+// check sends the request, ends sending, and counts answers until the server ends.
 func (a ambiguity) check(address string) error {
 	got, err := converse(address, "GET / HTTP/1.1\r\nHost: bench\r\n"+a.lines+"\r\n"+a.body, http.MethodGet)
 	if err != nil {
@@ -56,7 +54,6 @@ func (a ambiguity) check(address string) error {
 	return nil
 }
 
-// heads checks that answers to HEAD have no body, beside others that have one.
 func heads(address string) error {
 	const head = "HEAD / HTTP/1.1\r\nHost: bench\r\n"
 	got, err := converse(address, plain+head+"\r\n"+head+"\r\n"+plain+head+"Connection: close\r\n\r\n",

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// patience bounds every wait for a server that does nothing at all.
+// patience bounds every wait for a server that does nothing.
 const patience = time.Minute
 
-// client is a connection of which each read and each write may take patience: what goes on may take as long as it needs.
+// client applies patience to each single read and write, so that slow progress is allowed.
 type client struct{ *net.TCPConn }
 
 func dial(address string) (client, error) {
@@ -25,7 +25,7 @@ func dial(address string) (client, error) {
 	return client{c.(*net.TCPConn)}, nil
 }
 
-// Read waits for some bytes.
+// Read reads some bytes.
 func (c client) Read(p []byte) (int, error) {
 	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return 0, err
@@ -41,8 +41,7 @@ func (c client) Write(p []byte) (int, error) {
 	return c.TCPConn.Write(p)
 }
 
-// exchange writes pieces, each a write of its own, and reads the given number of answers. closed says whether the server then
-// closed the connection.
+// exchange writes pieces one by one, and reads a number of answers. closed says whether the server then closed the connection.
 func exchange(address string, pieces []string, answers int) (got []string, closed bool, err error) {
 	c, err := dial(address)
 	if err != nil {
@@ -84,7 +83,6 @@ func write(w io.Writer, pieces []string) error {
 	return nil
 }
 
-// receive reads the answer to a request of a method.
 func receive(r *bufio.Reader, method string) (*http.Response, []byte, error) {
 	response, err := http.ReadResponse(r, &http.Request{Method: method})
 	if err != nil {
@@ -97,8 +95,7 @@ func receive(r *bufio.Reader, method string) (*http.Response, []byte, error) {
 	return response, body, nil
 }
 
-// converse sends text and ends the sending direction. It returns all answers, each to a request of a method; the last method is that of
-// all that follow, too.
+// converse sends text, ends sending, and returns all answers. methods are those of the requests; the last one repeats.
 func converse(address, text string, methods ...string) (answers []*http.Response, err error) {
 	c, err := dial(address)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package conformance sends a server the requests that every server of package workloads answers alike.
+// Package conformance sends requests that all servers of package workloads must answer identically.
 package conformance
 
 import (
@@ -11,15 +11,14 @@ import (
 
 const (
 	plain = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
-	// old is what ab sends with -k.
-	old = "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: bench\r\n\r\n"
+	old   = "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: bench\r\n\r\n"
 )
 
-// Other are the cases that nginx answers otherwise, and as well: it keeps the connection of an old client that says both, and its status
-// for a head that is too large is 400.
+// Other are cases where nginx differs legitimately: it keeps the connection of an old client that sends both options, and answers 400 to a
+// large head.
 var Other = []string{"an old client that cannot decide", "a head that is too large"}
 
-// Check fails the test unless the server at address, HOST:PORT, answers everything as it should, but some cases.
+// Check fails the test unless the server at HOST:PORT answers all cases correctly, except some.
 func Check(t *testing.T, address string, but ...string) {
 	t.Helper()
 	const good = "200 text/plain 10 helloworld"
@@ -77,7 +76,7 @@ func Check(t *testing.T, address string, but ...string) {
 	t.Run("clients that take their time", func(t *testing.T) { attempt(t, func() error { return crowd(address) }) })
 }
 
-// Ask fails the test unless the server answers n good requests, one after the other.
+// Ask fails the test unless the server answers n sequential requests.
 func Ask(t *testing.T, address string, n int) {
 	t.Helper()
 	if _, _, err := exchange(address, repeat(plain, n), n); err != nil {
@@ -86,12 +85,12 @@ func Ask(t *testing.T, address string, n int) {
 }
 
 const (
-	// hurry is less than the servers wait for a client. What has taken longer, on a machine that others keep busy, proves nothing.
+	// hurry is less than the servers' timeouts. A slower attempt on a busy machine proves nothing.
 	hurry = 5 * time.Second
 	tries = 5
 )
 
-// attempt fails the test when try does; but it tries again what fails after servers may have lost their patience.
+// attempt fails the test if try fails, but retries if the servers' timeouts may have caused it.
 func attempt(t *testing.T, try func() error) {
 	t.Helper()
 	for n := 1; ; n++ {

@@ -17,7 +17,7 @@ const (
 	bad  = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 )
 
-// say is a server that says the same on every connection, whatever it is asked. It ends its side then, or when the client does.
+// say sends the same text on every connection. It then ends its side, or waits for the client to do so.
 func say(t *testing.T, text string, ends bool) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,20 +44,19 @@ func say(t *testing.T, text string, ends bool) (address string) {
 	return l.Addr().String()
 }
 
-// checked names, for a child of the tests below, the server and what is left out.
+// checked tells the child of the tests below the server and omitted cases.
 const (
 	checked = "CONFORMANCE_ADDRESS"
 	leftOut = "CONFORMANCE_BUT"
 )
 
-// TestChecked is the child of the tests below, and nothing by itself.
 func TestChecked(t *testing.T) {
 	if address := os.Getenv(checked); address != "" {
 		Check(t, address, strings.Split(os.Getenv(leftOut), ",")...)
 	}
 }
 
-// child runs one case of Check in a process of its own, since it is to fail. It returns what the child prints.
+// child runs a failing case of Check in its own process, and returns the output.
 func child(t *testing.T, address, name string, but ...string) (out string, passed bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^TestChecked$/^"+strings.ReplaceAll(name, " ", "_")+"$")
@@ -68,7 +67,6 @@ func child(t *testing.T, address, name string, but ...string) (out string, passe
 
 func TestACheckFindsFaults(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// of is the case of Check.
 		of, says string
 		ends     bool
 		want     bool

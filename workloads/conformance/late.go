@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// endless bounds the wait for a server to lose its patience: the longest time-out of any of them is half a minute.
+// endless exceeds every server's timeouts, of half a minute at most.
 const endless = 4 * time.Minute
 
-// CheckTimeouts fails the test unless all servers, by their names at addresses HOST:PORT, let go of clients that do not do their part. All
-// clients come at once, for they mostly wait.
+// CheckTimeouts fails the test unless all servers (name to HOST:PORT) disconnect idle clients. All clients run at once, since they mostly
+// wait.
 func CheckTimeouts(t *testing.T, addresses map[string]string) {
 	t.Helper()
 	type attempt struct {
@@ -51,7 +51,6 @@ func half(address string) error {
 	return untilEnd(c)
 }
 
-// drip sends a header that never ends, byte by byte, so that the server always has something new.
 func drip(address string) error {
 	c, err := dial(address)
 	if err != nil {
@@ -73,7 +72,6 @@ func drip(address string) error {
 	}
 }
 
-// untilEnd reads until the server has ended the connection. A reset is an end, too.
 func untilEnd(c client) error {
 	if err := c.SetReadDeadline(time.Now().Add(endless)); err != nil {
 		return fmt.Errorf("setting a deadline: %w", err)
@@ -84,7 +82,7 @@ func untilEnd(c client) error {
 	return nil
 }
 
-// neverRead sends requests for as long as the server takes them, and reads no answer, until the connection breaks.
+// neverRead sends requests without reading answers until the connection breaks.
 func neverRead(address string) error {
 	c, err := dial(address)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// ignore pipelines requests without reading an answer, for as long as the server takes them, and then reads all answers. The limit is far
-// above what socket buffers hold, which grow by themselves to tens of megabytes on the server's side: only a server that keeps requests
-// or answers in its own memory reaches it.
+// ignore pipelines requests for as long as the server reads, then reads all answers. The limit far exceeds socket buffers, which grow to tens
+// of megabytes: only a server that buffers in its own memory reaches it.
 func ignore(address string) error {
 	c, err := dial(address)
 	if err != nil {
@@ -31,7 +30,7 @@ func ignore(address string) error {
 		}
 		n, err := io.WriteString(c.TCPConn, text)
 		if sent += batch; err != nil {
-			// The server has stopped reading, or does nothing for the moment. What is left of this batch is sent when there is room.
+			// The server stopped reading, perhaps temporarily. The rest of the batch is sent when there is room.
 			go func() { _, _ = io.WriteString(c, text[n:]) }()
 			break
 		}
@@ -48,7 +47,7 @@ func ignore(address string) error {
 	return nil
 }
 
-// crowd opens connections that send nothing, or half a request, sees that another client is answered meanwhile, and asks on each of them.
+// crowd opens idle connections and half requests, checks that another client is answered meanwhile, then asks on each.
 func crowd(address string) error {
 	const size = 400
 	clients := make([]client, 0, size)

@@ -11,12 +11,11 @@ import (
 )
 
 const (
-	// rounds is how often each case is repeated in a process, and roundTime about how long a round takes.
+	// rounds is the number of repetitions of a case per process; roundTime is one's approximate duration.
 	rounds    = 5
 	roundTime = 20 * time.Millisecond
 )
 
-// line is one value of a case, in the schema loadstone.case/v1.
 type line struct {
 	Schema string  `json:"schema"`
 	Case   string  `json:"case"`
@@ -26,7 +25,7 @@ type line struct {
 	Value  float64 `json:"value"`
 }
 
-// printCases measures itself and prints what it measured: equal work, and work that costs more by the flag's share.
+// printCases measures and prints two cases: equal work, and work that costs more by the flag's share.
 func printCases(stdout io.Writer, args []string) error {
 	flags := flag.NewFlagSet("faulty cases", flag.ContinueOnError)
 	more := flags.Float64("more", 0, "the share by which each operation of the case planted costs more")
@@ -60,10 +59,8 @@ func printCases(stdout io.Writer, args []string) error {
 	return nil
 }
 
-// sink keeps the work from being optimised away.
 var sink uint64
 
-// nanosOf is how long an operation of so many steps takes, the mean over a round.
 func nanosOf(steps int) float64 {
 	started, operations := time.Now(), 0
 	for time.Since(started) < roundTime {

@@ -11,27 +11,24 @@ import (
 	"time"
 )
 
-// faults say how the server misbehaves. A fault whose number is 0 is off. Requests are counted over all connections.
+// faults are the server's planted faults; 0 turns one off. Requests are counted over all connections.
 type faults struct {
 	ErrorEvery, WrongBodyEvery, WrongLengthEvery, CloseEvery, HangEvery uint64
 	ServeOnly                                                           int64
-	// WrongBodyAfter is from when on every body is wrong.
+	// WrongBodyAfter is the time after which every body is wrong.
 	WrongBodyAfter, SlowAfter, SlowBy time.Duration
-	// Leak is in bytes per request, Spin in nanoseconds per request.
-	Leak, Spin uint64
-	Answer     string
-	ExitAfter  time.Duration
-	// Backlog is how many connections may wait to be accepted, the kernel's own number if it is 0, and AcceptPause follows each that is.
+	Leak, Spin                        uint64
+	Answer                            string
+	ExitAfter                         time.Duration
+	// Backlog is the accept queue's length (0: the default); AcceptPause follows each accept.
 	Backlog     int
 	AcceptPause time.Duration
 }
 
-// counts are what the server itself saw and did, for tests that hold a tool's report against it.
 type counts struct {
-	// Connections are those accepted, Ignored those of them on which -serve-only answers nothing.
-	Connections uint64 `json:"connections"`
-	Ignored     uint64 `json:"ignored"`
-	// Requests are those that reached a handler.
+	// Connections were accepted; -serve-only ignored Ignored of them.
+	Connections  uint64 `json:"connections"`
+	Ignored      uint64 `json:"ignored"`
 	Requests     uint64 `json:"requests"`
 	Errors       uint64 `json:"errors"`
 	WrongBodies  uint64 `json:"wrongBodies"`
@@ -40,17 +37,16 @@ type counts struct {
 	Hung         uint64 `json:"hung"`
 }
 
-// handler answers "GET /".
 type handler struct {
 	*http.ServeMux
 	faults
 	wrongBody, wrongLength string
 
-	// demands are the handlers of the faults that queries ask for, by query; nil for one of these.
+	// demands are handlers of faults requested by query; nil in such a handler.
 	demands  *sync.Map
 	demanded atomic.Int64 // how many they are
 	first    sync.Once
-	// slow and wrong are set when -slow-after and -wrong-body-after are over, and exit is closed when -exit-after is.
+	// slow and wrong are set after -slow-after and -wrong-body-after; exit is closed after -exit-after.
 	slow, wrong atomic.Bool
 	exit        chan struct{}
 
@@ -77,7 +73,6 @@ func newAnswers(f faults) *handler {
 	return h
 }
 
-// connection counts connections as they are accepted.
 func (h *handler) connection(_ net.Conn, state http.ConnState) {
 	if state == http.StateNew {
 		h.connections.Add(1)
@@ -91,8 +86,7 @@ func (h *handler) counts() counts {
 	}
 }
 
-// answer misbehaves as it shall. Of several faults that would each make the answer, the first of hang, error, wrong length and
-// wrong body makes it.
+// answer applies the faults. Of several that determine the answer, the order is hang, error, wrong length, wrong body.
 func (h *handler) answer(w http.ResponseWriter, r *http.Request) {
 	if h.demands != nil && r.URL.RawQuery != "" {
 		h.onDemand(w, r)
@@ -102,7 +96,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) {
 	n := h.requests.Add(1)
 	h.leak()
 	if spin(h.Spin+h.slowed()) == 0 {
-		// It never is; but the compiler does not know, and so cannot leave the loop out.
+		// It never is, but the compiler cannot know, so it keeps the loop.
 		w.WriteHeader(http.StatusTeapot)
 		return
 	}
@@ -129,11 +123,10 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// demandsMax bounds the queries that a server remembers, since it forgets none.
+// demandsMax bounds the remembered queries, which are never forgotten.
 const demandsMax = 1000
 
-// onDemand misbehaves as the query asks, with flags as its parameters: so each load of a run can plant another fault in one server.
-// Each query counts its own requests.
+// onDemand takes faults from the query's parameters, so that each load of a run can plant another one. Each query counts its own requests.
 func (h *handler) onDemand(w http.ResponseWriter, r *http.Request) {
 	known, ok := h.demands.Load(r.URL.RawQuery)
 	if !ok {
@@ -155,7 +148,6 @@ func (h *handler) onDemand(w http.ResponseWriter, r *http.Request) {
 	known.(*handler).answer(w, r)
 }
 
-// begin starts what is reckoned from the first request on.
 func (h *handler) begin() {
 	if h.SlowBy > 0 {
 		time.AfterFunc(h.SlowAfter, func() { h.slow.Store(true) })
@@ -168,7 +160,7 @@ func (h *handler) begin() {
 	}
 }
 
-// slowed is the CPU time in nanoseconds that -slow-by makes an answer cost by now.
+// slowed returns the current CPU cost of an answer due to -slow-by, in nanoseconds.
 func (h *handler) slowed() uint64 {
 	if !h.slow.Load() {
 		return 0
@@ -176,10 +168,9 @@ func (h *handler) slowed() uint64 {
 	return uint64(h.SlowBy)
 }
 
-// page is the size of what the kernel makes resident at once.
 const page = 4096
 
-// leak keeps memory, and writes to each page of it, so that it is resident.
+// leak keeps memory and touches each page, so that it is resident.
 func (h *handler) leak() {
 	if h.Leak == 0 {
 		return
@@ -199,16 +190,15 @@ func write(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	// An error here means that the client has gone.
+	// An error means that the client is gone.
 	_, _ = io.WriteString(w, body)
 }
 
-// nanosPerIteration is what an iteration of spin costs at 2.6 GHz (BenchmarkSpin).
+// nanosPerIteration is the cost of spin's iteration at 2.6 GHz (BenchmarkSpin).
 const nanosPerIteration = 2
 
-// spin runs as many iterations as cost about the given time on a CPU that nobody else uses. The number of iterations depends on
-// no clock, so that the cost is the same in each request and each process. An iteration needs the result of the one before
-// (xorshift64, which never reaches 0).
+// spin takes about the given time on an idle CPU. The number of iterations depends on no clock, so the cost is constant. Iterations form a
+// dependency chain (xorshift64, which never reaches 0).
 func spin(nanos uint64) uint64 {
 	x := uint64(88172645463325252)
 	for range nanos / nanosPerIteration {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// shorten makes the queue of a listener shorter than the standard library makes it: the kernel takes the number of the last listen(2).
+// shorten reduces a listener's queue with another listen(2), whose last number counts.
 func shorten(listener net.Listener, backlog int) error {
 	socket, ok := listener.(syscall.Conn)
 	if !ok {
@@ -28,7 +28,6 @@ func shorten(listener net.Listener, backlog int) error {
 	return nil
 }
 
-// slowListener pauses after each connection.
 type slowListener struct {
 	net.Listener
 	pause time.Duration
@@ -40,12 +39,11 @@ func (l slowListener) Accept() (net.Conn, error) {
 	if err == nil {
 		time.Sleep(l.pause)
 	}
-	return c, err // As it is: http.Server looks at it.
+	return c, err // Unwrapped: http.Server inspects it.
 }
 
-// limitedListener accepts every connection, but answers on a limited number of them at a time. A connection takes one of those
-// places with its first byte, so that one which only looks whether the port is open takes none, and gives it back when it is
-// closed. A connection that finds no place then is never answered: its bytes are read and thrown away.
+// limitedListener accepts every connection, but answers on a limited number at a time. A connection takes a place with its first byte, so that
+// port checks take none, and returns it when closed. Without a free place its input is discarded and never answered.
 type limitedListener struct {
 	net.Listener
 	limit   int64
@@ -59,12 +57,11 @@ type limitedListener struct {
 func (l *limitedListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
-		return nil, err // As it is: http.Server looks at it.
+		return nil, err // Unwrapped: http.Server inspects it.
 	}
 	return &limitedConn{Conn: c, listener: l}, nil
 }
 
-// admit takes a place if there is one.
 func (l *limitedListener) admit() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,11 +84,11 @@ type limitedConn struct {
 	listener *limitedListener
 
 	mu sync.Mutex
-	// spoke is true from the first byte on; holds is true while the connection has a place.
+	// spoke is true after the first byte; holds while the connection has a place.
 	spoke, holds, closed bool
 }
 
-// Read implements net.Conn. On a connection without a place it returns when the client has gone.
+// Read implements net.Conn. Without a place it returns when the client is gone.
 func (c *limitedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n == 0 || c.placed() {
@@ -103,7 +100,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 	return 0, err
 }
 
-// placed says whether the connection has a place, for which it asks the first time.
+// placed reports whether the connection has a place, and requests one the first time.
 func (c *limitedConn) placed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,5 @@
-// Command faulty is an implementation for tests: gohttp's answer until a flag makes it misbehave, or, as "faulty cases", a program that
-// measures itself. What tools and validators must
-// notice is tried on it. It stands for no real server, and its figures mean nothing.
+// Command faulty is a test implementation: gohttp's answer with optional planted faults or, as "faulty cases", a program that measures itself.
+// It tests what tools and validators notice. Its figures mean nothing.
 package main
 
 import (
@@ -19,7 +18,6 @@ import (
 	"time"
 )
 
-// drain is how long connections may take to end after SIGTERM.
 const drain = 100 * time.Millisecond
 
 func main() {
@@ -57,7 +55,6 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 	return err
 }
 
-// parse reads the flags.
 func parse(args []string) (port int, f faults, err error) {
 	flags := flag.NewFlagSet("faulty", flag.ContinueOnError)
 	flags.IntVar(&port, "port", 8080, "the TCP port to listen on")
@@ -91,11 +88,10 @@ func parse(args []string) (port int, f faults, err error) {
 	return port, f, nil
 }
 
-// errExit is why a server with -exit-after ends.
 var errExit = errors.New("serving: -exit-after is over")
 
-// serve answers until ctx ends, and returns what it counted. It needs no time-outs: it is meant for a closed bench, and some
-// of its faults are to last as long as the client wants.
+// serve answers until ctx ends, and returns its counts. It has no timeouts: it is for trusted clients, and some faults last as long as the
+// client wants.
 func serve(ctx context.Context, listener net.Listener, h *handler) (counts, error) {
 	f := h.faults
 	server := &http.Server{Handler: h, MaxHeaderBytes: 8 << 10, ConnState: h.connection}

@@ -18,10 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// patience bounds every wait of a test.
 const patience = 2 * time.Minute
 
-// running is a server in the test's own process.
 type running struct {
 	address string
 	handler *handler
@@ -57,7 +55,6 @@ func start(t *testing.T, args ...string) running {
 	}}
 }
 
-// await waits until so many requests have come.
 func (r running) await(t *testing.T, requests uint64) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); r.handler.counts().Requests < requests; time.Sleep(time.Millisecond) {
@@ -67,7 +64,6 @@ func (r running) await(t *testing.T, requests uint64) {
 	}
 }
 
-// client is one connection.
 type client struct {
 	net.Conn
 	r *bufio.Reader
@@ -83,8 +79,7 @@ func dial(t *testing.T, address string) client {
 	return client{c, bufio.NewReader(c)}
 }
 
-// ask sends a request and says in a word or two what came back: the status and the body, with "close" if the server closes the
-// connection, or "nothing" within the given time.
+// ask sends a request and summarizes the result: status and body, "close" if the server closes the connection, or "nothing" after wait.
 func (c client) ask(t *testing.T, wait time.Duration) string {
 	t.Helper()
 	if err := c.SetDeadline(time.Now().Add(wait)); err != nil {
@@ -122,7 +117,7 @@ func TestFaultsOfAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
 		want []string
-		// wantCounts are without connections and requests, which are one a request here.
+		// wantCounts omits connections and requests, which are equal here.
 		wantCounts counts
 	}{
 		"no fault":           {nil, []string{good, good, good}, counts{}},
@@ -155,7 +150,7 @@ func TestFaultsOfAnswers(t *testing.T) {
 				if want == hang {
 					wait = 100 * time.Millisecond
 				}
-				// Faults are counted over connections: each request has one. One that hangs has come before the next.
+				// Faults count over connections, and each request has its own. A hanging one arrives before the next.
 				got = append(got, dial(t, server.address).ask(t, wait))
 				server.await(t, uint64(len(got)))
 			}
@@ -184,7 +179,7 @@ func TestServeOnlyAnswersOnAFewConnectionsAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, c.ask(t, brief))
-	// The server learns a moment later that a has gone. Each connection that is too early is one ignored more.
+	// The server notices late that a has gone. Each early connection is another ignored one.
 	answer := "nothing"
 	for deadline := time.Now().Add(patience); answer == "nothing" && time.Now().Before(deadline); {
 		answer = dial(t, server.address).ask(t, brief)
@@ -198,7 +193,7 @@ func TestServeOnlyAnswersOnAFewConnectionsAtATime(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	// An answer that came too late for a client that waits briefly counts, too.
+	// A late answer to an impatient client also counts.
 	if counted.Ignored < 1 || counted.Requests < 4 {
 		t.Errorf("%d connections ignored and %d requests, want some and 4", counted.Ignored, counted.Requests)
 	}
@@ -216,7 +211,7 @@ func TestBodiesGoWrongLater(t *testing.T) {
 
 func TestAFullQueueKeepsConnectionsWaiting(t *testing.T) {
 	server := start(t, "--backlog=1", "--accept-pause=20s")
-	// One is accepted, two wait, and what comes then finds no place.
+	// One is accepted, two wait, and later ones find no place.
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		c, err := net.DialTimeout("tcp", server.address, 200*time.Millisecond)
 		if errors.Is(err, os.ErrDeadlineExceeded) || err != nil && strings.Contains(err.Error(), "timeout") {
@@ -246,7 +241,7 @@ func TestSlownessBeginsLater(t *testing.T) {
 	}
 }
 
-// An answer cannot take less time than its planted work does on a CPU ten times as fast as the one that it was measured on.
+// An answer takes at least its planted work on a CPU ten times faster than the reference.
 func TestPlantedCostsAreInTheAnswer(t *testing.T) {
 	const planted, least = "50", 5 * time.Millisecond
 	for name, args := range map[string][]string{

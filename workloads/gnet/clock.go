@@ -8,20 +8,18 @@ import (
 	"github.com/panjf2000/gnet/v2"
 )
 
-// How long a client may take, in ticks of a second.
 const (
-	requestTicks = 10  // For the first byte of all, for the rest of a request that has begun, and for the end after a refusal.
+	requestTicks = 10  // For the first byte, the rest of a begun request, and the end after a refusal.
 	idleTicks    = 120 // Between two requests.
 	answerTicks  = 30  // To take its answers.
 )
 
-// timer is the time that a client has left.
 type timer struct {
 	deadline atomic.Int64 // the tick with which it is up
-	begun    bool         // It is that for the rest of a request.
+	begun    bool         // It applies to the rest of a request.
 }
 
-// clock counts ticks, and wakes the connections whose time is up. Its goroutine is not that of the event loop.
+// clock counts ticks, and wakes expired connections. It runs in its own goroutine.
 type clock struct {
 	ticks  atomic.Int64
 	mu     sync.Mutex
@@ -44,11 +42,11 @@ func (k *clock) remove(c gnet.Conn) {
 	delete(k.timers, c)
 }
 
-// allow gives a client so many ticks, and the rest of the one that has begun.
+// allow sets a deadline after some ticks, plus the rest of the current one.
 func (k *clock) allow(t *timer, ticks int64) { t.deadline.Store(k.ticks.Load() + ticks + 1) }
 
-// await gives a client the time for what it has to send next, after some of its requests were answered or none, and with a part of another
-// one there or not. That of a request begins once, however many pieces it comes in.
+// await sets the time for a client's next input. answered: some requests were answered; part: a part of another is there. A request's time
+// starts once, however many pieces it has.
 func (k *clock) await(t *timer, answered, part bool) {
 	switch {
 	case !part:
@@ -61,7 +59,7 @@ func (k *clock) await(t *timer, answered, part bool) {
 
 func (k *clock) late(t *timer) bool { return t.deadline.Load() <= k.ticks.Load() }
 
-// OnTick counts a second, however long it took: a client is not blamed for what keeps the server from running.
+// OnTick counts a tick, however long it took: a client is not blamed for a stalled server.
 func (s *server) OnTick() (time.Duration, gnet.Action) {
 	k := &s.clock
 	k.ticks.Add(1)
@@ -69,7 +67,7 @@ func (s *server) OnTick() (time.Duration, gnet.Action) {
 	defer k.mu.Unlock()
 	for c, t := range k.timers {
 		if k.late(t) {
-			_ = c.Wake(nil) // Waking a connection that has ended does nothing.
+			_ = c.Wake(nil) // Waking an ended connection does nothing.
 		}
 	}
 	return time.Second, gnet.None

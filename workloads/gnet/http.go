@@ -2,7 +2,6 @@ package main
 
 import "bytes"
 
-// headMax is how many bytes a request head may have.
 const headMax = 8192
 
 const (
@@ -11,7 +10,7 @@ const (
 	refusal    = "Content-Length: 0\r\nConnection: close\r\n\r\n"
 )
 
-// The answers to GET. A HEAD is answered with as much of them as comes before the body. All refusals are the last of their connection.
+// Answers to GET. HEAD gets the part before the body. A refusal ends its connection.
 var (
 	answer      = []byte(answerHead + "\r\n" + body)
 	answerKeep  = []byte(answerHead + "Connection: keep-alive\r\n\r\n" + body)
@@ -29,7 +28,6 @@ var (
 	space, colon, comma = []byte(" "), []byte(":"), []byte(",")
 )
 
-// ending says how a connection goes on after an answer.
 type ending int
 
 const (
@@ -38,8 +36,7 @@ const (
 	refused        // It ends, and the client may not know.
 )
 
-// respond appends the answers to the complete requests that input begins with. It returns how many bytes those are, and how the
-// connection goes on.
+// respond appends the answers to all complete requests in input. It returns their size in bytes, and the connection's ending.
 func respond(out, input []byte) (all []byte, used int, end ending) {
 	for {
 		rest := input[used:]
@@ -59,8 +56,8 @@ func respond(out, input []byte) (all []byte, used int, end ending) {
 	}
 }
 
-// judge returns the answer to a request head, which comes without its blank line. What two servers could understand differently is
-// refused. An HTTP/1.0 client is told that its connection is kept alive, and must have asked for it; others take it for granted.
+// judge answers a request head without its blank line. It refuses ambiguous requests. HTTP/1.0 clients must ask for keep-alive and get it
+// confirmed; for others it is the default.
 func judge(head []byte) ([]byte, ending) {
 	line, head, _ := bytes.Cut(head, crlf)
 	r, refusal := requestLine(line)
@@ -87,13 +84,11 @@ func judge(head []byte) ([]byte, ending) {
 	return reply, end
 }
 
-// requestHead is what a request says, as far as its answer depends on it.
 type requestHead struct {
 	old                              bool // HTTP/1.0
 	head, host, length, keep, closes bool
 }
 
-// requestLine reads a request line. It returns the refusal that the line deserves, if it does.
 func requestLine(line []byte) (r requestHead, refusal []byte) {
 	method, rest, _ := bytes.Cut(line, space)
 	target, version, _ := bytes.Cut(rest, space)
@@ -117,11 +112,10 @@ func requestLine(line []byte) (r requestHead, refusal []byte) {
 	return r, nil
 }
 
-// header reads a header line. It returns the refusal that the line makes the request deserve, if it does.
 func (r *requestHead) header(line []byte) (refusal []byte) {
 	name, value, found := bytes.Cut(line, colon)
 	if !found || !consistsOf(name, inToken) || len(value) > 0 && !consistsOf(value, inValue) {
-		return badRequest // A folded line, which begins with a blank, too.
+		return badRequest // A folded line, which also begins with a blank.
 	}
 	switch {
 	case is(name, "host"):
@@ -140,7 +134,7 @@ func (r *requestHead) header(line []byte) (refusal []byte) {
 	return nil
 }
 
-// contentLength reads the length, which there can be once and which must be nothing.
+// contentLength accepts one header of value zero.
 func (r *requestHead) contentLength(value []byte) (refusal []byte) {
 	if r.length || len(value) == 0 || len(bytes.Trim(value, "0123456789")) > 0 {
 		return badRequest
@@ -152,14 +146,12 @@ func (r *requestHead) contentLength(value []byte) (refusal []byte) {
 	return nil
 }
 
-// What a byte may be.
 const (
 	inToken = 1 << iota
 	inTarget
 	inValue
 )
 
-// kinds says what each byte may be.
 var kinds = func() (all [256]byte) {
 	for c := range all {
 		switch {
@@ -175,7 +167,7 @@ var kinds = func() (all [256]byte) {
 	return all
 }()
 
-// consistsOf says whether text is made of one kind of bytes only, of one at least.
+// consistsOf reports whether a nonempty text has only bytes of one kind.
 func consistsOf(text []byte, kind byte) bool {
 	for _, c := range text {
 		if kinds[c]&kind == 0 {
@@ -185,7 +177,7 @@ func consistsOf(text []byte, kind byte) bool {
 	return len(text) > 0
 }
 
-// is compares without regard to case. The word is in lower case.
+// is compares case-insensitively with a lower-case word.
 func is(text []byte, word string) bool {
 	if len(text) != len(word) {
 		return false
@@ -201,7 +193,7 @@ func is(text []byte, word string) bool {
 	return true
 }
 
-// lists looks for a word among those that commas separate, without regard to case.
+// lists looks for a word in a comma-separated list, case-insensitively.
 func lists(text []byte, word string) bool {
 	for len(text) > 0 {
 		var item []byte

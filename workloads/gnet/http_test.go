@@ -62,7 +62,7 @@ func TestRespond(t *testing.T) {
 	}
 }
 
-// FuzzRespond sends input in one piece and in two, which must make no difference.
+// FuzzRespond checks that splitting the input in two makes no difference.
 func FuzzRespond(f *testing.F) {
 	for _, seed := range []string{"GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.0\r\n\r\n", "\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 0\r\n:\r\n\r\n"} {
 		f.Add([]byte(seed), 5)

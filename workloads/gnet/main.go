@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errUsage marks what is wrong with the flags.
 var errUsage = errors.New("usage: gnet [--port PORT]")
 
 func main() {
@@ -42,14 +41,13 @@ func run(ctx context.Context, args []string) error {
 	return serve(ctx, port, limit)
 }
 
-// serve serves so many connections until the context ends.
 func serve(ctx context.Context, port, limit int) error {
 	network, err := free(port)
 	if err != nil {
 		return fmt.Errorf("listening on port %d: %w", port, err)
 	}
 	s := &server{ctx: ctx, limit: limit}
-	// SO_REUSEPORT makes gnet accept in the loop that serves, in one thread. Its other mode has a second loop for accepting.
+	// With SO_REUSEPORT gnet accepts and serves in one thread; otherwise it uses another loop for accepting.
 	err = gnet.Run(s, fmt.Sprintf("%s://:%d", network, port), gnet.WithNumEventLoop(1), gnet.WithReusePort(true),
 		gnet.WithReuseAddr(true), gnet.WithTCPNoDelay(gnet.TCPNoDelay), gnet.WithLockOSThread(true), gnet.WithTicker(true))
 	if err = errors.Join(err, s.broken); err != nil {
@@ -58,7 +56,7 @@ func serve(ctx context.Context, port, limit int) error {
 	return nil
 }
 
-// portFrom reads "--port N" or "--port=N"; 8080 without.
+// portFrom parses "--port N" or "--port=N". Default: 8080.
 func portFrom(args []string) (int, error) {
 	flags := flag.NewFlagSet("gnet", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -72,8 +70,7 @@ func portFrom(args []string) (int, error) {
 	return *port, nil
 }
 
-// free sees that nobody else listens on the port, and whether there is IPv6. With SO_REUSEPORT the kernel would not object to a
-// second server, and would give each of them some of the connections.
+// free checks that the port is free, and whether IPv6 exists. With SO_REUSEPORT the kernel would let two servers share the port.
 func free(port int) (network string, err error) {
 	if err = bind(unix.AF_INET6, &unix.SockaddrInet6{Port: port}); err == nil {
 		return "tcp", nil
@@ -93,8 +90,8 @@ func bind(family int, address unix.Sockaddr) error {
 	return os.NewSyscallError("bind", err)
 }
 
-// connectionLimit is how many connections the process may have, with some descriptors kept for the rest of it. Go's runtime has
-// already raised the soft limit to the hard one.
+// connectionLimit returns how many connections the process may have, with descriptors reserved for other uses. Go's runtime has already raised
+// the soft limit.
 func connectionLimit() (int, error) {
 	const others = 32
 	var files unix.Rlimit

@@ -13,12 +13,10 @@ import (
 	"time"
 )
 
-// patience is how long a busy machine may take for anything.
 const patience = 2 * time.Minute
 
 const request = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
 
-// started serves on a port that was free a moment ago, until the test ends, and then wants to hear of no error.
 func started(t *testing.T, limit int) (address string, port int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -108,7 +106,7 @@ func TestAConnectionBeyondTheLimitIsRefusedAndTheOthersAreServed(t *testing.T) {
 	}
 }
 
-// The last answer of a client that does not read waits in the server; it must arrive before the connection ends.
+// The last answer to a slow reader waits in the server; it must arrive before the connection ends.
 func TestAClientThatReadsLateGetsItsLastAnswer(t *testing.T) {
 	address, _ := started(t, 10)
 	for name, last := range map[string]string{

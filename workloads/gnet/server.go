@@ -10,44 +10,42 @@ import (
 )
 
 const (
-	// drainMax is how many bytes are read and thrown away after a refusal.
 	drainMax = 1 << 20
-	// recheck is how long a connection that only waits for its last answer to leave goes unlooked at.
+	// recheck is the polling interval of a connection that waits for its last answer to be sent.
 	recheck = 5 * time.Millisecond
 )
 
-// server answers requests. All its methods but OnBoot's goroutine and OnTick run in the one event loop.
+// server answers requests. All methods except OnBoot's goroutine and OnTick run in the one event loop.
 type server struct {
 	gnet.BuiltinEventEngine
 	ctx    context.Context // whose end ends the server
 	limit  int             // of connections
 	clock  clock
 	open   int    // connections
-	epoll  int    // gnet's epoll set; 0 until the first connection has found it
+	epoll  int    // gnet's epoll set; 0 before the first connection
 	out    []byte // room for the answers to what was read at once
 	broken error  // why the server cannot go on
 }
 
-// client is the state of a connection.
 type client struct {
 	timer
 	ending  ending // once its last answer is written, or waits to be
-	unread  bool   // The client may have sent more than it will get answers to.
-	shut    bool   // All answers have left, and the client was told.
-	paused  bool   // It has answers to take before it is read from again.
+	unread  bool   // The client may have sent more than will be answered.
+	shut    bool   // All answers are sent, and the client was told.
+	paused  bool   // It must take answers before it is read from again.
 	drained int    // bytes thrown away
 }
 
-// OnBoot makes the end of the context the end of the server.
+// OnBoot stops the server when the context ends.
 func (s *server) OnBoot(engine gnet.Engine) gnet.Action {
 	go func() {
 		<-s.ctx.Done()
-		_ = engine.Stop(context.Background()) // It fails if the server has already ended.
+		_ = engine.Stop(context.Background()) // It fails if the server has ended.
 	}()
 	return gnet.None
 }
 
-// OnOpen takes a connection, or says that there are too many. Without gnet's epoll set the server would do harm, and ends.
+// OnOpen accepts a connection, or answers that there are too many. Without gnet's epoll set the server cannot pause clients, so it ends.
 func (s *server) OnOpen(c gnet.Conn) ([]byte, gnet.Action) {
 	s.open++
 	state := &client{}
@@ -72,7 +70,7 @@ func (s *server) OnClose(c gnet.Conn, _ error) gnet.Action {
 	return gnet.None
 }
 
-// OnTraffic answers what has arrived. What is left is an incomplete head, and less than headMax bytes.
+// OnTraffic answers the input. The rest is an incomplete head of less than headMax bytes.
 func (s *server) OnTraffic(c gnet.Conn) gnet.Action {
 	state := c.Context().(*client)
 	if s.clock.late(&state.timer) {
@@ -109,10 +107,10 @@ func (s *server) OnTraffic(c gnet.Conn) gnet.Action {
 	return gnet.None
 }
 
-// letGo ends the connection of a client whose time is up. One that has sent half a request is told so.
+// letGo disconnects an expired client, with an answer if half a request is there.
 func (s *server) letGo(c gnet.Conn, state *client) gnet.Action {
 	if state.paused && c.OutboundBuffered() == 0 {
-		// It has taken all answers. gnet says nothing when the rest has left.
+		// It has taken all answers. gnet does not report when the rest is sent.
 		state.paused = false
 		s.clock.await(&state.timer, true, c.InboundBuffered() > 0)
 		return gnet.None
@@ -127,8 +125,8 @@ func (s *server) letGo(c gnet.Conn, state *client) gnet.Action {
 	return s.finish(c, state)
 }
 
-// finish ends a connection whose last answer is written: at once if there is nothing unread, else by telling the client and throwing
-// away what it still sends. Closing with unread input would reset the connection and might take the answer away from the client.
+// finish ends a connection after its last answer: at once if no input is unread, else after telling the client and discarding its input.
+// Closing with unread input would reset the connection, and could lose the answer.
 func (s *server) finish(c gnet.Conn, state *client) gnet.Action {
 	arrived := c.InboundBuffered()
 	state.drained += arrived
@@ -140,7 +138,7 @@ func (s *server) finish(c gnet.Conn, state *client) gnet.Action {
 	}
 	switch {
 	case c.OutboundBuffered() > 0:
-		// gnet says nothing when the rest has left. Waking a connection that has ended does nothing.
+		// gnet does not report when the rest is sent. Waking an ended connection does nothing.
 		time.AfterFunc(recheck, func() { _ = c.Wake(nil) })
 		return s.pause(c)
 	case !state.unread || state.drained > drainMax:
@@ -155,8 +153,8 @@ func (s *server) finish(c gnet.Conn, state *client) gnet.Action {
 	return gnet.None
 }
 
-// pause stops reading from a client until it has read its answers. gnet itself would go on reading, and keep all answers in memory;
-// but when they have left it asks for input again by itself, so that telling the kernel once is enough.
+// pause stops reading until the client has read its answers. gnet itself would keep reading and buffer all answers. After they are sent it
+// asks for input again by itself, so one call suffices.
 func (s *server) pause(c gnet.Conn) gnet.Action {
 	event := unix.EpollEvent{Events: unix.EPOLLOUT, Fd: int32(c.Fd())}
 	if unix.EpollCtl(s.epoll, unix.EPOLL_CTL_MOD, c.Fd(), &event) != nil {
@@ -165,8 +163,7 @@ func (s *server) pause(c gnet.Conn) gnet.Action {
 	return gnet.None
 }
 
-// findEpoll finds the epoll set that a connection is in, by asking each low descriptor to change nothing for it. It returns 0 if
-// there is none.
+// findEpoll finds a connection's epoll set by trying a no-op change on each low descriptor; 0 if there is none.
 func findEpoll(connection int) int {
 	for fd := 3; fd < 256; fd++ {
 		event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLPRI, Fd: int32(connection)}

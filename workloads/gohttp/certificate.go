@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// selfSigned is the value of --tls that asks for a certificate of the server's own making.
+// selfSigned as value of --tls makes the server generate a certificate.
 const selfSigned = "self-signed"
 
-// certificate is the one of a folder, which holds tls.crt and tls.key as a Secret of type kubernetes.io/tls does, or one that is made now.
+// certificate loads tls.crt and tls.key from a folder, as in a Secret of type kubernetes.io/tls, or makes one.
 func certificate(from string, now time.Time) (tls.Certificate, error) {
 	if from != selfSigned {
 		own, err := tls.LoadX509KeyPair(filepath.Join(from, "tls.crt"), filepath.Join(from, "tls.key"))

@@ -18,12 +18,10 @@ import (
 )
 
 const (
-	body = "helloworld"
-	// drain is how long connections may take to end after SIGTERM.
+	body  = "helloworld"
 	drain = 100 * time.Millisecond
 )
 
-// errUsage marks what is wrong with the flags.
 var errUsage = errors.New("usage: gohttp [--port PORT] [--burn ITERATIONS] [--tls FOLDER|self-signed]")
 
 func main() {
@@ -68,7 +66,7 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{own}}
 		serve = func() error { return server.ListenAndServeTLS("", "") }
 	}
-	// The runtime itself sets GOMAXPROCS to the CPUs that the process may use, by affinity and by cgroup quota.
+	// The runtime sets GOMAXPROCS from CPU affinity and cgroup quota.
 	if _, err := fmt.Fprintf(stdout, "gohttp: %s, port %d, GOMAXPROCS %d, burn %d\n", runtime.Version(), *port, runtime.GOMAXPROCS(0), *iterations); err != nil {
 		return fmt.Errorf("writing the greeting: %w", err)
 	}
@@ -93,22 +91,21 @@ func handler(iterations uint64) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		if burn(iterations) == 0 {
-			// It never is; but the compiler does not know, and so cannot leave the loop out.
+			// It never is, but the compiler cannot know, so it keeps the loop.
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		// Its peers send no date, and the same bytes are compared.
+		// Other servers send no date, and answers must be identical.
 		w.Header()["Date"] = nil
 		w.Header().Set("Content-Type", "text/plain")
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		// An error here means that the client has gone.
+		// An error means that the client is gone.
 		_, _ = io.WriteString(w, body)
 	})
 	return mux
 }
 
-// burn costs about two nanoseconds per iteration at 2.6 GHz (BenchmarkBurn): a chain of shifts, each needing the result of
-// the one before (xorshift64, which never reaches 0).
+// burn costs about two nanoseconds per iteration at 2.6 GHz (BenchmarkBurn): a dependency chain of shifts (xorshift64, which never reaches 0).
 func burn(iterations uint64) uint64 {
 	x := uint64(88172645463325252)
 	for range iterations {

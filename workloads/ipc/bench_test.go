@@ -17,7 +17,6 @@ import (
 
 var implementation = flag.String("implementation", own, "whose cases BenchmarkIPC has: "+own+" or "+netpoll)
 
-// BenchmarkIPC has every case of one implementation, by the names that ipc-c-bench has them under.
 func BenchmarkIPC(b *testing.B) {
 	found := false
 	for _, bench := range benchmarks() {
@@ -60,7 +59,6 @@ func measureFor(b *testing.B, bench benchmark, size int) {
 	b.ReportMetric(float64(cpu[1]-cpu[0]+r.otherCPUs)/float64(b.N), "cpu-ns/op")
 }
 
-// compared are the names under which the cases of an implementation are compared.
 func compared(t *testing.T, output []byte) []string {
 	t.Helper()
 	out, err := cases.Read(record.GoTest, output)
@@ -114,7 +112,7 @@ func TestImplementationsHaveTheirCasesUnderTheSameNames(t *testing.T) {
 	}
 }
 
-// The peer in C is no part of this module: the Makefile builds it and names it.
+// The C peer is not part of this module: the Makefile builds and names it.
 func TestThePeerInCPrintsTheSame(t *testing.T) {
 	path := os.Getenv("IPC_C_BENCH")
 	if path == "" {

@@ -9,19 +9,18 @@ import (
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
-// benchmark is a case: how messages go from one end to the other.
 type benchmark struct {
 	name string
-	// implementation and as are what it is called where it is compared with the same case of another implementation.
+	// implementation and as name it for comparison with another implementation's same case.
 	implementation, as string
-	// sizes are what its messages are listed with beside the smallest. Any size from 7 bytes to 64 KiB can be asked for.
+	// sizes are listed message sizes other than the smallest. Any from 7 bytes to 64 KiB is allowed.
 	sizes []int
 	do    func(r *run) (operations uint64, err error)
 }
 
 var sweep = []int{64, 512, 4096, 16384, 65536}
 
-// The implementations in Go: sockets of our own, and those of the net package.
+// Go implementations: our sockets, and the net package's.
 const (
 	own     = "go"
 	netpoll = "netpoll"
@@ -61,7 +60,6 @@ func benchmarks() []benchmark {
 	}
 }
 
-// names lists all cases.
 func names() []string {
 	var all []string
 	for _, b := range benchmarks() {
@@ -73,7 +71,7 @@ func names() []string {
 	return all
 }
 
-// find finds a case by its name, which may end with a size.
+// find finds a case by name, which may end with a size.
 func find(name string) (benchmark, int, error) {
 	for _, b := range benchmarks() {
 		if b.name == name {

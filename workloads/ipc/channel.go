@@ -8,18 +8,16 @@ import (
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
-// channel is a case in which a goroutine receives messages and hands them on through a channel.
+// channel is a case in which a goroutine receives messages and passes them through a channel.
 //
-// A message's buffer belongs to whoever holds it. At any time the channel holds as many as it has room for, whoever takes them out
-// holds one, and so does whoever receives: two more buffers than the channel has room for are enough, used in turn. That a buffer
-// is free again when its turn comes follows from the channel's own order, and needs no second channel to give it back.
+// A message's buffer belongs to its current holder. The channel holds up to its capacity, and sender and receiver one each: so capacity plus
+// two buffers, used in turn, are enough. The channel's order guarantees that a buffer is free when its turn comes.
 type channel struct {
 	polled   bool // through the net package and the runtime's poller
 	capacity int
 	limit    time.Duration // of a wait for a message; 0 for none
 }
 
-// errLate says that no message came in time.
 var errLate = errors.New("a message did not come in time")
 
 func (c channel) do(r *run) (sent uint64, err error) {
@@ -49,7 +47,7 @@ func (c channel) do(r *run) (sent uint64, err error) {
 	return sent, err
 }
 
-// take checks messages until there are no more, or one is wrong or late; then it takes the rest, so that nobody waits to hand it on.
+// take checks messages until the end, or a wrong or late one; then it drains the rest, so that no sender blocks.
 func (c channel) take(messages <-chan []byte, check *checker) error {
 	next := func() ([]byte, error) { return <-messages, nil }
 	if c.limit > 0 {
@@ -73,7 +71,7 @@ func (c channel) take(messages <-chan []byte, check *checker) error {
 	}
 }
 
-// within makes a function that waits for a message, but not for ever. It has one timer for all of them. At the end there is none.
+// within returns a function that receives a message with a timeout, using one timer for all. At the end it returns nil.
 func (c channel) within(messages <-chan []byte) func() ([]byte, error) {
 	timer := time.NewTimer(c.limit)
 	return func() ([]byte, error) {
@@ -87,7 +85,6 @@ func (c channel) within(messages <-chan []byte) func() ([]byte, error) {
 	}
 }
 
-// forwarder makes a function that hands one message on.
 func forwarder(from endpoint, buffers [][]byte, messages chan<- []byte) func() error {
 	turn := 0
 	return func() error {
@@ -102,7 +99,7 @@ func forwarder(from endpoint, buffers [][]byte, messages chan<- []byte) func() e
 	}
 }
 
-// emptyGoroutine is what a goroutine for each message costs without the message.
+// emptyGoroutine is the cost of a goroutine per message without the message.
 func emptyGoroutine(r *run) (done uint64, err error) {
 	nothing := inGoroutine(func() error {
 		done++

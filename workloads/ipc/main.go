@@ -1,4 +1,4 @@
-// Command ipc-bench measures what a message costs between goroutines and between processes, over Unix sockets.
+// Command ipc-bench measures the cost of messages between goroutines and between processes over Unix sockets.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 
 var errUsage = errors.New("usage: ipc-bench cases, ipc-bench cell CASE [--seconds 1.0], ipc-bench rungs, or ipc-bench ladder RUNG [--seconds 1.0]")
 
-// warmUp is how long a case runs before it is timed.
+// warmUp is the untimed start of a case.
 const warmUp = 100 * time.Millisecond
 
 func main() {
@@ -62,7 +62,7 @@ func command(stdout io.Writer, args []string) error {
 	return errUsage
 }
 
-// seconds reads "--seconds N" or "--seconds=N", of which the last counts; 1 without.
+// seconds parses "--seconds N" or "--seconds=N"; the last one counts. Default: 1.
 func seconds(args []string) (time.Duration, error) {
 	flags := flag.NewFlagSet("ipc-bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -76,18 +76,17 @@ func seconds(args []string) (time.Duration, error) {
 	return time.Duration(*n * float64(time.Second)), nil
 }
 
-// cell is what a measurement prints.
 type cell struct {
 	Case        string  `json:"case"`
 	Operations  uint64  `json:"operations"`
 	WallSeconds float64 `json:"wallSeconds"`
 	CPUSeconds  float64 `json:"cpuSeconds"`
-	// Bytes and Allocations are what this process allocates for an operation.
+	// Bytes and Allocations are this process's per operation.
 	Bytes       float64 `json:"bytesPerOperation"`
 	Allocations float64 `json:"allocationsPerOperation"`
 }
 
-// measure runs a case twice: to warm up, and to be timed.
+// measure runs a case twice: to warm up, and timed.
 func measure(stdout io.Writer, name string, b benchmark, size int, least time.Duration) error {
 	idle := func() {}
 	if _, err := b.do(&run{size: size, least: min(least, warmUp), begin: idle, end: idle}); err != nil {
@@ -119,7 +118,6 @@ func measure(stdout io.Writer, name string, b benchmark, size int, least time.Du
 	})
 }
 
-// listRungs prints the names of all transports.
 func listRungs(stdout io.Writer) error {
 	for _, r := range ladder.Rungs() {
 		if _, err := fmt.Fprintln(stdout, r.Name); err != nil {
@@ -129,7 +127,7 @@ func listRungs(stdout io.Writer) error {
 	return nil
 }
 
-// climb holds the conversations of the ladder over one of its transports.
+// climb runs the ladder's conversations over one transport.
 func climb(stdout io.Writer, name string, args []string) error {
 	rung, ok := ladder.Find(name)
 	if !ok {
@@ -142,7 +140,7 @@ func climb(stdout io.Writer, name string, args []string) error {
 	return ladder.Print(stdout, rung, least)
 }
 
-// list prints the names of all cases, those of the C peer too if it is there.
+// list prints all cases, including the C peer's if it exists.
 func list(stdout io.Writer) error {
 	all := strings.Join(names(), "\n") + "\n"
 	path, err := pathC()
@@ -160,7 +158,7 @@ func list(stdout io.Writer) error {
 	return err
 }
 
-// pathC is where the C peer is: beside this program.
+// pathC returns the C peer's path, next to this program.
 func pathC() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -169,7 +167,6 @@ func pathC() (string, error) {
 	return filepath.Join(filepath.Dir(self), "ipc-c-bench"), nil
 }
 
-// execC becomes the C peer.
 func execC(args []string) error {
 	path, err := pathC()
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
-// TestMain lets the test's program be the other process of the cases that have one.
+// TestMain lets the test binary be the other process of cases that have one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "peer" {
 		if err := peer(os.Args[2:]); err != nil {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	// The race detector lets each process sleep for a second at its end, for races of what goes on there. Here nothing does.
+	// The race detector sleeps a second at each exit, to catch late races. Here there are none.
 	if err := os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// counted is a run of so many operations that nobody times.
+// counted is an untimed run of a number of operations.
 func counted(size int, limit uint64) *run {
 	return &run{size: size, limit: limit, begin: func() {}, end: func() {}}
 }
@@ -69,7 +69,7 @@ func TestEveryCaseDoesWhatItCountsAndLeavesNothingOpen(t *testing.T) {
 			if testing.Short() && size > smallest {
 				t.Skip("the usual size is enough for the race detector")
 			}
-			if _, err := b.do(counted(size, 1)); err != nil { // The first use of pipes and processes opens files for good.
+			if _, err := b.do(counted(size, 1)); err != nil { // The first use of pipes and processes leaves files open.
 				t.Fatal(err)
 			}
 			before := openFiles(t)
@@ -110,7 +110,7 @@ func TestACellPrintsOneLineOfJSONAndLastsAsLongAsItWasTold(t *testing.T) {
 	}
 }
 
-// As described: a message allocates nothing, and a goroutine for it twice.
+// As documented: a message allocates nothing, and a goroutine per message twice.
 func TestACellTellsWhatAnOperationAllocates(t *testing.T) {
 	tests := map[string]struct{ least, most cell }{
 		"go-netpoll-baseline":  {most: cell{Bytes: 1, Allocations: 0.1}},
@@ -308,7 +308,7 @@ func TestAPartThatFailsEndsTheOthers(t *testing.T) {
 	}
 }
 
-// children are the processes that this one has started and not yet waited for.
+// children returns started processes that were not yet waited for.
 func children() (pids []string, err error) {
 	lists, err := filepath.Glob("/proc/self/task/*/children")
 	for _, list := range lists {
@@ -321,7 +321,7 @@ func children() (pids []string, err error) {
 	return pids, err
 }
 
-// killChild kills the one process that this one has started.
+// killChild kills this process's only child.
 func killChild() error {
 	pids, err := children()
 	if err != nil || len(pids) != 1 {

@@ -11,11 +11,10 @@ import (
 )
 
 const (
-	smallest = 7       // bytes of the usual message, and the least there may be
+	smallest = 7       // bytes of the usual message, and the minimum
 	largest  = 1 << 16 // bytes
 )
 
-// endpoint is an end of a socket pair.
 type endpoint interface {
 	SendMsg(b []byte, m socket.Msg) error
 	RecvMsg(b []byte) (int, socket.Msg, error)
@@ -36,8 +35,7 @@ func stamp(message []byte, number uint64) {
 	binary.LittleEndian.PutUint32(message, uint32(number))
 }
 
-// checker holds received messages against those that were sent. Length, number and last byte are looked at in each, and all of each
-// 256th.
+// checker verifies received messages: length, number and last byte of each, and every 256th completely.
 type checker struct {
 	want  []byte
 	count uint64
@@ -62,10 +60,10 @@ func (c *checker) check(got []byte) error {
 	return nil
 }
 
-// close says whether the next message is one to look at closely.
+// close reports whether the next message is checked completely.
 func (c *checker) close() bool { return c.count%look == 0 }
 
-// all says whether as many messages were received as were sent.
+// all checks that as many messages were received as sent.
 func (c *checker) all(sent uint64) error {
 	if c.count != sent {
 		return fmt.Errorf("%d messages were sent, and %d received", sent, c.count)
@@ -73,8 +71,8 @@ func (c *checker) all(sent uint64) error {
 	return nil
 }
 
-// newBuffer makes a buffer to receive into. One for messages is larger than they are, so that one that is too long is noticed; on a
-// stream it is as long as they are, since there nothing else tells where one ends.
+// newBuffer makes a receive buffer. For messages it is larger, to detect long ones; for a stream it is exact, since only its size separates
+// messages.
 func newBuffer(kind socket.Kind, size int) []byte {
 	if kind == socket.Stream {
 		return make([]byte, size)
@@ -82,7 +80,6 @@ func newBuffer(kind socket.Kind, size int) []byte {
 	return make([]byte, max(1024, size+1))
 }
 
-// receive receives one whole message.
 func receive(from endpoint, kind socket.Kind, buffer []byte) (int, socket.Msg, error) {
 	n, m, err := from.RecvMsg(buffer)
 	if err != nil || kind != socket.Stream {

@@ -10,13 +10,13 @@ import (
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
-// lastName counts the names that this process has taken.
+// lastName counts this process's names.
 var lastName atomic.Int64
 
-// newName is a name that nobody else takes.
+// newName returns a unique name.
 func newName() string { return fmt.Sprintf("ipc-bench-%d-%d", os.Getpid(), lastName.Add(1)) }
 
-// namedPair makes two ends of which one has connected to the other's name.
+// namedPair makes two ends by connecting to a name.
 func namedPair(kind socket.Kind) (a, b *socket.Socket, err error) {
 	name := newName()
 	l, err := socket.Listen(kind, name)
@@ -33,7 +33,7 @@ func namedPair(kind socket.Kind) (a, b *socket.Socket, err error) {
 	return a, b, nil
 }
 
-// connections is the case in which each message goes over a connection of its own, to a name.
+// connections is the case with a new connection to a name per message.
 type connections struct{}
 
 func (connections) do(r *run) (made uint64, err error) {
@@ -56,7 +56,7 @@ func (connections) do(r *run) (made uint64, err error) {
 	return made, err
 }
 
-// connect connects for each message anew, and last without one, which is the end.
+// connect connects per message, and finally without a message, as the end.
 func connect(r *run, name string) (made uint64, err error) {
 	message := newMessage(r.size)
 	for ; r.more(made); made++ {
@@ -80,7 +80,7 @@ func sendTo(name string, message []byte) (err error) {
 	return s.SendMsg(message, socket.Msg{})
 }
 
-// acceptOne takes a connection and checks its message. It returns io.EOF when there is none.
+// acceptOne accepts a connection and checks its message; io.EOF if there is none.
 func acceptOne(l *socket.Listener, check *checker, buffer []byte) (err error) {
 	s, err := l.Accept()
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
-// inherited is the descriptor that a child process finds its socket at.
+// inherited is a child process's socket descriptor.
 const inherited = 3
 
-// process is a case in which the other end of the pair is another process: this program, started again.
+// process is a case whose other end is this program in another process.
 type process struct{ echo bool }
 
 func (p process) do(r *run) (done uint64, err error) {
@@ -54,7 +54,7 @@ func (p process) do(r *run) (done uint64, err error) {
 	return done, err
 }
 
-// start starts the other process, which alone has the end then: so its death is the end of the connection.
+// start starts the other process, which alone has its end then, so its death ends the connection.
 func (p process) start(end *socket.Socket, size int) (wait func() error, err error) {
 	file, err := end.Detach()
 	if err != nil {
@@ -70,7 +70,7 @@ func (p process) start(end *socket.Socket, size int) (wait func() error, err err
 	return cmd.Wait, nil
 }
 
-// peer is what the other process does: it says that it is ready, receives until the end, and reports.
+// peer is the other process: it reports readiness, receives until the end, and reports the result.
 func peer(args []string) error {
 	if len(args) != 2 {
 		return errUsage
@@ -105,7 +105,7 @@ func peer(args []string) error {
 	return errors.Join(sendReport(s, report{count: check.count, cpu: end - begin}), s.Close())
 }
 
-// report is what the other process found.
+// report is the other process's result.
 type report struct {
 	count uint64
 	cpu   time.Duration

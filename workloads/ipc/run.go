@@ -8,23 +8,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// look is how many operations pass between two looks at the clock, and between two messages that are looked at closely. The C peer
-// does the same.
+// look is the number of operations between two clock reads, and between complete checks of messages. The C peer uses the same.
 const look = 256
 
-// run is one go at a case: what it is to do, and what it found.
+// run is the task and the result of one execution of a case.
 type run struct {
 	size  int           // bytes of a message
 	limit uint64        // operations to do; if 0, as many as the time allows
 	least time.Duration // the time
-	// begin and end are called when all parts of a case are ready, and when the last one is done.
+	// begin and end are called when all parts of a case are ready, and when the last is done.
 	begin, end func()
 
 	deadline  time.Time
 	otherCPUs time.Duration // CPU time of other processes that took part
 }
 
-// more says whether there is another operation to do.
+// more reports whether another operation is to be done.
 func (r *run) more(done uint64) bool {
 	if r.limit > 0 {
 		return done < r.limit
@@ -32,8 +31,8 @@ func (r *run) more(done uint64) bool {
 	return done%look != 0 || done == 0 || time.Now().Before(r.deadline)
 }
 
-// together times parts that run at the same time: from the moment when each has a goroutine that waits for nothing else, to the
-// moment when the last is done. If one fails, abort ends the others.
+// together times parts that run in parallel: from the moment all goroutines are ready until the last is done. If one fails, abort ends the
+// others.
 func (r *run) together(abort func(), parts ...func() error) error {
 	var ready sync.WaitGroup
 	start, results := make(chan struct{}), make(chan error, len(parts))
@@ -60,7 +59,7 @@ func (r *run) together(abort func(), parts ...func() error) error {
 	return first
 }
 
-// cpuTime is what all threads of this process have used.
+// cpuTime returns the CPU time of this process's threads.
 func cpuTime() (time.Duration, error) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

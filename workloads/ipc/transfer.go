@@ -20,7 +20,7 @@ type transfer struct {
 	pooled  bool // each receive by a goroutine that waits for the next one
 	fds     bool // a descriptor with each message
 	cred    bool // credentials with each message
-	named   bool // between ends of which one has connected to the other's name
+	named   bool // between ends connected by name
 }
 
 func (t transfer) ends() (from, to endpoint, err error) {
@@ -30,7 +30,6 @@ func (t transfer) ends() (from, to endpoint, err error) {
 	return pair(t.kind, t.polled)
 }
 
-// pair makes two connected ends, of the net package if they are polled.
 func pair(kind socket.Kind, polled bool) (a, b endpoint, err error) {
 	if polled {
 		return pairOf(socket.PolledPair(kind))
@@ -73,12 +72,12 @@ func (t transfer) do(r *run) (sent uint64, err error) {
 	return sent, err
 }
 
-// closer makes a function that closes both ends, once.
+// closer returns a function that closes both ends, once.
 func closer(a, b endpoint) func() error {
 	return sync.OnceValue(func() error { return errors.Join(a.Close(), b.Close()) })
 }
 
-// send sends messages until the run has had enough.
+// send sends messages until the run is done.
 func send(r *run, to endpoint, m socket.Msg) (sent uint64, err error) {
 	message := newMessage(r.size)
 	for ; r.more(sent); sent++ {
@@ -101,9 +100,9 @@ func untilEnd(next func() error) error {
 	}
 }
 
-// inGoroutine makes a function that has each call done by a goroutine of its own.
+// inGoroutine runs each call in a new goroutine.
 func inGoroutine(next func() error) func() error {
-	var err error // One for all calls: they come one after the other.
+	var err error // One for all calls, which are sequential.
 	return func() error {
 		done := make(chan struct{})
 		go func() {
@@ -115,7 +114,7 @@ func inGoroutine(next func() error) func() error {
 	}
 }
 
-// inPool makes a function that has each call done by a goroutine that is there already, until it is stopped.
+// inPool runs each call in an existing goroutine, until stop.
 func inPool(next func() error) (call func() error, stop func()) {
 	calls, results := make(chan struct{}), make(chan error)
 	go func() {
@@ -130,7 +129,6 @@ func inPool(next func() error) (call func() error, stop func()) {
 	return call, func() { close(calls) }
 }
 
-// next receives a message and checks it.
 func (t transfer) next(from endpoint, buffer []byte, check *checker, beside *beside) error {
 	n, m, err := receive(from, t.kind, buffer)
 	if err != nil {
@@ -144,7 +142,7 @@ func (t transfer) next(from endpoint, buffer []byte, check *checker, beside *bes
 	return check.check(buffer[:n])
 }
 
-// beside is what a case sends beside its bytes.
+// beside is a case's ancillary data.
 type beside struct {
 	msg  socket.Msg
 	file *os.File // whose descriptor is sent
@@ -172,7 +170,7 @@ func (t transfer) beside(to endpoint) (*beside, error) {
 	return b, nil
 }
 
-// check sees that what was sent has come, and closes it. Closely, it also sees that a descriptor is of the file that was sent.
+// check verifies and closes received descriptors. Closely, it also checks that a descriptor is of the sent file.
 func (b *beside) check(m socket.Msg, closely bool) (err error) {
 	for _, fd := range m.Fds {
 		if closely {
@@ -198,7 +196,7 @@ func (b *beside) close() error {
 	return b.file.Close()
 }
 
-// roundTrip is the case in which a message goes to another goroutine and comes back before the next one is sent.
+// roundTrip is a case in which each message comes back before the next is sent.
 type roundTrip struct {
 	polled bool // through the net package and the runtime's poller
 }
@@ -222,7 +220,7 @@ func (t roundTrip) do(r *run) (trips uint64, err error) {
 	return trips, err
 }
 
-// ping sends messages, waits for each to come back, and checks it.
+// ping sends messages and checks each one's return.
 func ping(r *run, to endpoint) (trips uint64, err error) {
 	message, buffer, check := newMessage(r.size), newBuffer(socket.SeqPacket, r.size), newChecker(r.size)
 	for ; r.more(trips); trips++ {
@@ -244,7 +242,6 @@ func ping(r *run, to endpoint) (trips uint64, err error) {
 	return trips, to.CloseWrite()
 }
 
-// echo checks messages and sends them back.
 func echo(with endpoint, check *checker) error {
 	buffer := newBuffer(socket.SeqPacket, len(check.want))
 	return untilEnd(func() error {

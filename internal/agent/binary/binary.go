@@ -10,32 +10,27 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Bounds of what is read, which keep an observer within its memory. What lies beyond is unknown.
+// Limits that keep an observer within its memory. Anything beyond them is unknown.
 const (
-	// maxFile is the largest file that is searched and of which the digest is taken.
 	maxFile = 512 << 20
-	// maxSymbols and maxNames are the largest table of symbols, and of their names.
+	// maxSymbols and maxNames bound the symbol table and its names.
 	maxSymbols, maxNames = 2 << 20, 8 << 20
-	// maxDebug is the largest debug information, decompressed.
-	maxDebug = 16 << 20
-	// maxSection is the largest of the other sections, and maxHeaders the largest number of sections and segments.
+	maxDebug             = 16 << 20
+	// maxSection bounds other sections; maxHeaders bounds the number of sections and segments.
 	maxSection = 1 << 20
 	maxHeaders = 4096
-	// maxTexts is the number of compilers, and of sets of flags, that are listed; maxText bounds each.
+	// maxTexts bounds the listed compilers and sets of flags; maxText bounds each.
 	maxTexts, maxText = 16, 1024
 )
 
-// executable is a file on the way to its facts: what several of them follow from.
 type executable struct {
 	*elf.File
-	// names are those of symbols, with whether the file defines them.
 	names names
-	// units are the compiled parts of which the compiler is recorded.
 	units []unit
-	// debug is the debug information, and unitsUnknown says why there are no units.
+	// unitsUnknown says why there are no units.
 	debug        []byte
 	unitsUnknown string
-	// found are the telling texts that the file holds; searched is false if it was not searched.
+	// found holds the telltale texts in the file; searched is false if it was not searched.
 	found    map[string]bool
 	searched bool
 	needed   []string
@@ -44,9 +39,9 @@ type executable struct {
 	golang   *record.GoBuild
 }
 
-// Read reads an executable of a given size, and looks for some symbols.
+// Read examines an executable of the given size, and looks up some symbols.
 func Read(file io.ReaderAt, size int64, symbols ...string) (out record.Binary, err error) {
-	// The standard library's readers are not hardened against files that were made to break them.
+	// The standard library's readers may panic on maliciously broken files.
 	defer func() {
 		if broken := recover(); broken != nil {
 			out, err = record.Binary{}, fmt.Errorf("reading the executable: the file is broken: %v", broken)
@@ -57,7 +52,7 @@ func Read(file io.ReaderAt, size int64, symbols ...string) (out record.Binary, e
 		return record.Binary{}, err
 	}
 	e := &executable{File: f, golang: readGo(file)}
-	e.needed, _ = f.ImportedLibraries() // A file that cannot tell names none; without a dynamic section it has none.
+	e.needed, _ = f.ImportedLibraries() // Without a dynamic section there are none.
 	e.loader = interpreter(f)
 	e.dynamic = e.loader != "" || len(e.needed) > 0
 	e.readNames()
@@ -78,7 +73,6 @@ func Read(file io.ReaderAt, size int64, symbols ...string) (out record.Binary, e
 	return out, nil
 }
 
-// open reads the headers of an ELF file.
 func open(file io.ReaderAt, size int64) (*elf.File, error) {
 	var magic [4]byte
 	if _, err := file.ReadAt(magic[:], 0); err != nil {
@@ -97,7 +91,6 @@ func open(file io.ReaderAt, size int64) (*elf.File, error) {
 	return f, nil
 }
 
-// describe fills in what follows from several parts of the file.
 func (e *executable) describe(out *record.Binary) {
 	out.Compilers, out.Flags = e.compilers(), e.flags()
 	out.Build = record.Build{
@@ -111,7 +104,7 @@ func (e *executable) describe(out *record.Binary) {
 	out.Allocator, out.AllocatorBy = e.allocator()
 }
 
-// Open reads an executable from a path, and looks for some symbols.
+// Open examines the executable at a path, and looks up some symbols.
 func Open(path string, symbols ...string) (record.Binary, error) {
 	f, err := os.Open(path)
 	if err != nil {

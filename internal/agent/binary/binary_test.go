@@ -42,7 +42,6 @@ const std = @import("std");
 pub fn main() void { std.debug.print("ready\n", .{}); }
 `
 
-// write writes a program into a folder of the test's own.
 func write(tb testing.TB, name, text string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), name)
@@ -52,7 +51,6 @@ func write(tb testing.TB, name, text string) string {
 	return path
 }
 
-// run runs a compiler. The test is skipped where it is not there.
 func run(tb testing.TB, dir, compiler string, args ...string) {
 	tb.Helper()
 	if _, err := exec.LookPath(compiler); err != nil {
@@ -65,7 +63,6 @@ func run(tb testing.TB, dir, compiler string, args ...string) {
 	}
 }
 
-// compiled builds the C program with gcc.
 func compiled(tb testing.TB, flags ...string) string {
 	tb.Helper()
 	source := write(tb, "server.c", program)
@@ -87,7 +84,6 @@ func facts(tb testing.TB, path string) record.Binary {
 	return b
 }
 
-// answers are the answers of a binary, by the names of the questions.
 func answers(b record.Binary) map[string]string {
 	return map[string]string{
 		"optimized": string(b.Build.Optimized.Is), "debugInfo": string(b.Build.DebugInfo.Is), "coverage": string(b.Build.Coverage.Is),
@@ -280,14 +276,14 @@ func TestReadingTwiceGivesTheSame(t *testing.T) {
 	}
 }
 
-// FuzzBrokenFiles writes over a few bytes of a real executable, and cuts it.
+// FuzzBrokenFiles truncates a real executable and overwrites a few of its bytes.
 func FuzzBrokenFiles(f *testing.F) {
 	whole, err := os.ReadFile(compiled(f, "-O2", "-g", "-frecord-gcc-switches"))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(uint32(0), []byte{}, uint32(0))
-	// The counts and places of segments and sections, and the first header of a section.
+	// Offsets of the counts and positions of segments and sections, and of the first section header.
 	for _, place := range []uint32{4, 16, 18, 32, 40, 54, 56, 58, 60, 62, 64, uint32(len(whole)) - 60, uint32(len(whole)) - 120} {
 		f.Add(place, []byte{0xff, 0xff, 0xff, 0x7f}, uint32(0))
 		f.Add(place, []byte{0, 0, 0, 0}, uint32(7))

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Of reads the executable of a running process, which its container may have deleted or replaced since.
+// OfProcess reads the executable of a running process, even if its container has since deleted or replaced it.
 func OfProcess(proc kernel.Proc, pid int, symbols []string) record.Binary {
 	path := proc.Path(pid, "exe")
 	name, err := os.Readlink(path)
@@ -19,11 +19,12 @@ func OfProcess(proc kernel.Proc, pid int, symbols []string) record.Binary {
 	}
 	b := openOf(path, symbols)
 	b.Path, b.Script = name, script(proc, pid, name)
-	b.Loaded, _ = proc.Libraries(pid) // None are known of a process that may not be read.
+	b.Loaded, _ = proc.Libraries(pid) // None are known if the process may not be read.
 	return b
 }
 
-// In reads the executable that a process sees at a path, of a program that it has not started yet. What an interpreter will run is not known.
+// InProcess reads the executable at a path as a process sees it, for a program that is not started yet. It does not know what an interpreter
+// will run.
 func InProcess(proc kernel.Proc, pid int, path string, symbols []string) record.Binary {
 	b := openOf(proc.Path(pid, "root", path), symbols)
 	b.Path = path
@@ -34,7 +35,6 @@ func InProcess(proc kernel.Proc, pid int, path string, symbols []string) record.
 	return b
 }
 
-// open reads an executable; of one that cannot be read nothing is known.
 func openOf(path string, symbols []string) record.Binary {
 	b, err := Open(path, symbols...)
 	if err != nil {
@@ -43,7 +43,7 @@ func openOf(path string, symbols []string) record.Binary {
 	return b
 }
 
-// Unread is a binary of which nothing is known, for a reason.
+// Unread returns a binary with nothing known, and the reason.
 func Unread(why string) record.Binary {
 	f := record.Fact{Is: record.Unknown, By: why}
 	return record.Binary{
@@ -52,17 +52,16 @@ func Unread(why string) record.Binary {
 	}
 }
 
-// interpreters are programs that run others, by their names without a version.
+// interpreters are names, without version, of programs that run scripts.
 var interpreters = []string{"sh", "bash", "dash", "ash", "busybox", "python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "java", "tclsh"}
 
 func isInterpreter(executable string) bool {
 	return slices.Contains(interpreters, strings.TrimRight(filepath.Base(executable), "0123456789."))
 }
 
-// maxScript bounds the name of a script.
 const maxScript = 200
 
-// script is what an interpreter runs, by its first argument that is no flag; empty for any other program.
+// script returns the first argument of an interpreter that is not a flag; empty for other programs.
 func script(proc kernel.Proc, pid int, executable string) string {
 	if !isInterpreter(executable) {
 		return ""
@@ -75,7 +74,7 @@ func script(proc kernel.Proc, pid int, executable string) string {
 	for _, arg := range args[1:] {
 		switch {
 		case arg == "-c", arg == "-e":
-			return "an inline program" // Its text may hold anything, and be long.
+			return "an inline program" // Its text may be long and hold anything.
 		case arg != "" && !strings.HasPrefix(arg, "-"):
 			return strings.ToValidUTF8(arg[:min(len(arg), maxScript)], "")
 		}

@@ -11,7 +11,7 @@ import (
 
 const noSections = "it has no sections"
 
-// pureGo reports whether the file is Go's alone: with cgo it holds C as well.
+// pureGo reports whether the file holds only Go code; with cgo it holds C too.
 func (e *executable) pureGo() bool {
 	if e.golang == nil {
 		return false
@@ -42,7 +42,7 @@ func (e *executable) debugInfo() record.Fact {
 	return record.RuledOut("there is no section .debug_info")
 }
 
-// coverage looks for the runtimes by name, by section, and by what they must hold. The file's sections stay when it is stripped.
+// coverage looks for coverage runtimes by name, section and required texts. The sections survive stripping.
 func (e *executable) coverage() record.Fact {
 	counts := func(name string) bool {
 		return strings.HasPrefix(name, "__gcov_") || strings.HasPrefix(name, "__llvm_profile_") || strings.HasPrefix(name, "__llvm_gcov")
@@ -71,9 +71,9 @@ func (e *executable) coverage() record.Fact {
 	return record.RuledOut("there is no counter of gcov, LLVM or Go")
 }
 
-// runtimes are the sanitizers, by the names of the functions of their runtimes and by those of its library.
+// runtimes are the sanitizers: the prefix of their functions and their library.
 var runtimes = []struct{ prefix, library, what string }{
-	// Other runtimes have gcc's readers of stacks and of names, which begin with __asan_, too.
+	// Other runtimes also contain gcc's __asan_ stack and name readers, so the prefix is __asan_init.
 	{"__asan_init", "libasan.", "address"},
 	{"__hwasan_", "libclang_rt.hwasan", "hardware address"},
 	{"__tsan_", "libtsan.", "thread"},
@@ -82,12 +82,12 @@ var runtimes = []struct{ prefix, library, what string }{
 	{"__lsan_", "liblsan.", "leak"},
 }
 
-// sanitizers looks for the runtimes by name, by library, and by the variables that they read.
+// sanitizers looks for sanitizer runtimes by name, library and the environment variables they read.
 func (e *executable) sanitizers() record.Fact {
 	var found []string
 	for _, r := range runtimes {
 		name := e.names.first(func(name string) bool { return strings.HasPrefix(name, r.prefix) })
-		// Go's runtime has hooks that carry such names only where it was built with a sanitizer.
+		// Go's runtime has hooks with these names only if it was built with a sanitizer.
 		if i := slices.IndexFunc(e.needed, func(l string) bool { return strings.HasPrefix(l, r.library) }); name == "" && i >= 0 {
 			name = e.needed[i]
 		}
@@ -116,7 +116,7 @@ func (e *executable) sanitizers() record.Fact {
 	return record.RuledOut("there is no runtime of a sanitizer")
 }
 
-// assertions looks for what a failed assertion calls. A C library that is part of the file has assertions of its own.
+// assertions looks for the function that a failed assertion calls. A statically linked C library has assertions itself.
 func (e *executable) assertions() record.Fact {
 	calls := func(name string) bool {
 		return name == "__assert_fail" || name == "__assert_perror_fail" || name == "__assert" || strings.HasPrefix(name, "_ZSt21__glibcxx_assert_fail")
@@ -137,7 +137,7 @@ func (e *executable) assertions() record.Fact {
 	return record.RuledOut("nothing calls __assert_fail")
 }
 
-// ofC reports whether gcc and clang alone have compiled the file, and from C or C++.
+// ofC reports whether only gcc and clang compiled the file, from C or C++.
 func (e *executable) ofC() bool {
 	list := e.compilers()
 	return len(list) > 0 && e.golang == nil && !slices.ContainsFunc(list, func(c string) bool {
@@ -146,7 +146,6 @@ func (e *executable) ofC() bool {
 	})
 }
 
-// allocators are those that are known by their libraries and by the names of their functions.
 var allocators = []struct {
 	name, library string
 	functions     []string
@@ -156,7 +155,7 @@ var allocators = []struct {
 	{"mimalloc", "libmimalloc", []string{"mi_malloc", "mi_heap_malloc"}},
 }
 
-// allocator names who serves malloc, and what that follows from. A library that is loaded before all others is not seen.
+// allocator names the malloc implementation and its evidence. Preloaded libraries are not seen.
 func (e *executable) allocator() (name, by string) {
 	for _, a := range allocators {
 		if i := slices.IndexFunc(e.needed, func(l string) bool { return strings.HasPrefix(l, a.library) }); i >= 0 {
@@ -188,7 +187,6 @@ func (e *executable) allocator() (name, by string) {
 	return record.Unknown, e.names.unread
 }
 
-// dynamicAllocator is that of a file which takes its C library from outside.
 func (e *executable) dynamicAllocator() (name, by string) {
 	if e.names.exported["malloc"] {
 		return "own", "it defines malloc itself"

@@ -8,12 +8,11 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// hasFlag reports whether a flag is one of a unit's.
 func (u unit) hasFlag(accept func(string) bool) bool {
 	return slices.ContainsFunc(strings.Fields(u.flags), accept)
 }
 
-// level is the last -O of a unit, which counts; empty if there is none.
+// level returns a unit's last -O flag, which is the effective one; empty if none.
 func (u unit) level() string {
 	level := ""
 	for f := range strings.FieldsSeq(u.flags) {
@@ -24,7 +23,6 @@ func (u unit) level() string {
 	return level
 }
 
-// optimized is whether a unit was, by its flags.
 func (u unit) optimized() record.Truth {
 	switch {
 	case u.isGo():
@@ -42,7 +40,7 @@ func (u unit) optimized() record.Truth {
 
 func (u unit) isGo() bool { return strings.HasPrefix(u.compiler, "Go cmd/compile") }
 
-// isGCC reports whether gcc compiled a unit, which records every flag that changes its code.
+// isGCC reports whether gcc compiled a unit. gcc records every flag that changes its code.
 func (u unit) isGCC() bool {
 	return strings.HasPrefix(u.compiler, "GNU ") && !strings.HasPrefix(u.compiler, "GNU AS") && u.flags != ""
 }
@@ -72,13 +70,13 @@ func (e *executable) optimized() record.Fact {
 	return record.NotShown("%s", e.unitsUnknown)
 }
 
-// goOptimized is what Go's build information says of a file without debug information.
+// goOptimized answers from Go's build information, for a file without debug information.
 func goOptimized(g *record.GoBuild) record.Fact {
 	if len(g.Settings) == 0 {
 		return record.NotShown("Go's build information has no settings")
 	}
 	flags, _ := setting(g, "-gcflags")
-	// Flags may be for a pattern of packages only: "all=-N -l".
+	// Flags may apply to a package pattern only: "all=-N -l".
 	_, flags = cutPattern(flags)
 	if slices.Contains(strings.Fields(flags), "-N") {
 		return record.RuledOut("Go's build information has -gcflags with -N")
@@ -86,7 +84,7 @@ func goOptimized(g *record.GoBuild) record.Fact {
 	return record.Shown("the Go compiler optimises, and Go's build information has no -N")
 }
 
-// cutPattern separates the packages that flags are for: none are named in "-N -l".
+// cutPattern splits off the package pattern of flags; "-N -l" has none.
 func cutPattern(flags string) (pattern, rest string) {
 	if pattern, rest, ok := strings.Cut(flags, "="); ok && !strings.HasPrefix(flags, "-") {
 		return pattern, rest
@@ -94,7 +92,7 @@ func cutPattern(flags string) (pattern, rest string) {
 	return "", flags
 }
 
-// recorded answers a question by the flags of gcc's units alone: yes if all have a flag, no if none has.
+// recorded answers from the flags of gcc's units: yes if all have the flag, no if none has.
 func (e *executable) recorded(flag string) record.Fact {
 	with, all := 0, 0
 	for _, u := range e.units {

@@ -25,13 +25,11 @@ func (e *executable) pie() record.Fact {
 	return record.RuledOut("the file's type is %s", e.Type)
 }
 
-// flagged reports whether a dynamic tag has a bit.
 func (e *executable) flagged(tag elf.DynTag, bit uint64) bool {
 	values, err := e.DynValue(tag)
 	return err == nil && slices.ContainsFunc(values, func(v uint64) bool { return v&bit != 0 })
 }
 
-// asksForNow reports whether the dynamic section asks for every symbol to be bound at the start.
 func (e *executable) asksForNow() bool {
 	values, err := e.DynValue(elf.DT_BIND_NOW)
 	return err == nil && len(values) > 0 || e.flagged(elf.DT_FLAGS, uint64(elf.DF_BIND_NOW)) || e.flagged(elf.DT_FLAGS_1, uint64(elf.DF_1_NOW))
@@ -49,7 +47,7 @@ func (e *executable) bindNow() record.Fact {
 	return record.RuledOut("the dynamic section does not ask for it")
 }
 
-// relro is partial where the table of late-bound functions stays writable, or is not known to be read-only.
+// relro is partial if the table of lazily bound functions is writable, or not known to be read-only.
 func (e *executable) relro(now record.Fact) string {
 	switch {
 	case segment(e.File, elf.PT_GNU_RELRO) == nil:
@@ -62,8 +60,7 @@ func (e *executable) relro(now record.Fact) string {
 	return "partial"
 }
 
-// calls answers whether the file's code calls one of some functions of the C library. Where that library is part of the file, it may be
-// all that does.
+// calls answers whether the file calls some functions of the C library. If the library is linked statically, it may be the only caller.
 func (e *executable) calls(what string, accept func(string) bool) record.Fact {
 	name := e.names.first(accept)
 	switch {
@@ -99,7 +96,7 @@ func (e *executable) fortify() record.Fact {
 	})
 }
 
-// Numbers of elf.h: the types of the note and of its properties, and their bits.
+// From elf.h: types of the note and its properties, and their bits.
 const (
 	noteProperty = 5
 	propertyX86  = 0xc0000002
@@ -108,7 +105,7 @@ const (
 	bitStack     = 1 << 1
 )
 
-// branches reads the property that the linker sets only if every part has it.
+// branches reads the property that the linker sets only if every object file has it.
 func (e *executable) branches() (targets, stack record.Fact) {
 	var property uint32
 	switch e.Machine {
@@ -137,7 +134,6 @@ func (e *executable) branches() (targets, stack record.Fact) {
 	return record.Whether(bits&bitBranches != 0, by), record.Whether(bits&bitStack != 0, by)
 }
 
-// property is the value of one property of a note; 0 if it is not there.
 func (e *executable) property(text []byte, want uint32, align int) uint32 {
 	const header = 8
 	for len(text) >= header {

@@ -14,10 +14,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// maxSettings is the number of Go's build settings that are listed.
 const maxSettings = 64
 
-// format names the form of the file.
 func format(f *elf.File) string {
 	words := "ELF 64-bit"
 	if f.Class == elf.ELFCLASS32 {
@@ -29,7 +27,6 @@ func format(f *elf.File) string {
 	return words + " little-endian"
 }
 
-// arch names the processor as its field does.
 func arch(m elf.Machine) string {
 	switch m {
 	case elf.EM_X86_64:
@@ -45,7 +42,7 @@ func arch(m elf.Machine) string {
 	}
 }
 
-// section is the text of a section; nil if there is none, or if it is larger than is read.
+// section returns a section's contents; nil if it is missing or too large.
 func section(f *elf.File, name string) []byte {
 	s := f.Section(name)
 	if s == nil || s.Type == elf.SHT_NOBITS || s.Size > maxSection || s.FileSize > maxSection {
@@ -58,7 +55,6 @@ func section(f *elf.File, name string) []byte {
 	return text
 }
 
-// segment is the first segment of a type; nil if there is none.
 func segment(f *elf.File, of elf.ProgType) *elf.Prog {
 	for _, p := range f.Progs {
 		if p.Type == of {
@@ -68,7 +64,6 @@ func segment(f *elf.File, of elf.ProgType) *elf.Prog {
 	return nil
 }
 
-// interpreter is what loads the file; empty if nothing does.
 func interpreter(f *elf.File) string {
 	p := segment(f, elf.PT_INTERP)
 	if p == nil || p.Filesz > maxText {
@@ -81,10 +76,8 @@ func interpreter(f *elf.File) string {
 	return strings.TrimRight(string(text), "\x00")
 }
 
-// noteHeader is the size of the header of a note.
 const noteHeader = 12
 
-// notes visits each note of a text, whose parts are aligned.
 func notes(f *elf.File, text []byte, align int, visit func(name string, kind uint32, value []byte)) {
 	for len(text) >= noteHeader {
 		names, values, kind := int64(f.ByteOrder.Uint32(text)), int64(f.ByteOrder.Uint32(text[4:])), f.ByteOrder.Uint32(text[8:])
@@ -99,9 +92,9 @@ func notes(f *elf.File, text []byte, align int, visit func(name string, kind uin
 
 func aligned(n int64, to int) int64 { return (n + int64(to) - 1) / int64(to) * int64(to) }
 
-// buildID is that of the linker, or else Go's.
+// buildID returns the linker's build ID, or else Go's.
 func buildID(f *elf.File) string {
-	// Numbers of elf.h and of the Go linker.
+	// From elf.h and the Go linker.
 	const gnu, golang, align = 3, 4, 4
 	var id string
 	notes(f, section(f, ".note.gnu.build-id"), align, func(name string, kind uint32, value []byte) {
@@ -120,7 +113,6 @@ func buildID(f *elf.File) string {
 	return id
 }
 
-// readGo is Go's build information; nil if the file has none.
 func readGo(file io.ReaderAt) *record.GoBuild {
 	info, err := buildinfo.Read(file)
 	if err != nil {
@@ -133,7 +125,6 @@ func readGo(file io.ReaderAt) *record.GoBuild {
 	return out
 }
 
-// setting is the value of one of Go's build settings; false if it is not set.
 func setting(g *record.GoBuild, key string) (string, bool) {
 	for _, s := range g.Settings {
 		if value, ok := strings.CutPrefix(s, key+"="); ok {
@@ -147,11 +138,9 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
-// chunk is how much of a file is in memory while it is searched.
 const chunk = 256 << 10
 
-// Texts that a runtime must hold to work, and that stay when a file is stripped: the variables that it reads, and the names of the files that it
-// writes.
+// Texts that a runtime needs and that survive stripping: environment variables that it reads and files that it writes.
 const (
 	textGcov = ".gcda\x00"
 	textASan = "ASAN_OPTIONS"
@@ -161,13 +150,11 @@ const (
 	textLSan = "LSAN_OPTIONS"
 )
 
-// allocatorTexts are in messages of allocators. They show that one is there, and not that it serves malloc.
+// allocatorTexts appear in allocators' messages. They show that an allocator is present, not that it serves malloc.
 var allocatorTexts = []string{"mimalloc_", "<jemalloc>", "tcmalloc"}
 
-// sanitizerTexts are those of all sanitizers.
 var sanitizerTexts = []string{textASan, textTSan, textMSan, textUBSn, textLSan}
 
-// scan takes the digest of a file and looks for the telling texts.
 func scan(file io.Reader) (digest string, found map[string]bool, err error) {
 	texts := slices.Concat([]string{textGcov}, sanitizerTexts, allocatorTexts)
 	longest := 0
@@ -190,7 +177,7 @@ func scan(file io.Reader) (digest string, found map[string]bool, err error) {
 		case err != nil:
 			return "", nil, err
 		}
-		// A text may lie across two chunks.
+		// A text may span two chunks.
 		held = copy(buffer, window[len(window)-longest:])
 	}
 }

@@ -8,16 +8,14 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// names are those of the symbols of a file.
 type names struct {
-	// imported are those that libraries must define, and exported those that the file offers to them. Both stay when a file is stripped.
+	// imported symbols come from libraries; exported ones are offered to them. Both survive stripping.
 	imported, exported map[string]bool
-	// all are those of the symbol table; nil if it is gone or too large, which unread says.
+	// all is the symbol table; nil if it is missing or too large (see unread).
 	all    map[string]bool
 	unread string
 }
 
-// readNames reads both tables of symbols.
 func (e *executable) readNames() {
 	e.names.imported, e.names.exported = map[string]bool{}, map[string]bool{}
 	if _, tooLarge := e.symbols(elf.SHT_DYNSYM); !tooLarge {
@@ -51,13 +49,13 @@ func (e *executable) readNames() {
 	}
 }
 
-// symbols reports whether a table of symbols is there, and whether it is larger than is read.
+// symbols reports whether a symbol table exists, and whether it exceeds the limit.
 func (e *executable) symbols(of elf.SectionType) (there, tooLarge bool) {
 	s := e.SectionByType(of)
 	if s == nil {
 		return false, false
 	}
-	// Whichever section the names lie in, it is as large as its file says.
+	// Use the size of whichever section holds the names.
 	var texts uint64
 	if int(s.Link) < len(e.Sections) {
 		texts = max(e.Sections[s.Link].Size, e.Sections[s.Link].FileSize)
@@ -65,7 +63,6 @@ func (e *executable) symbols(of elf.SectionType) (there, tooLarge bool) {
 	return true, max(s.Size, s.FileSize) > maxSymbols || texts > maxNames
 }
 
-// first is the first name in the alphabet that any table has and a test accepts; empty if there is none.
 func (n names) first(accept func(string) bool) string {
 	found := ""
 	for _, table := range []map[string]bool{n.imported, n.exported, n.all} {
@@ -78,7 +75,7 @@ func (n names) first(accept func(string) bool) string {
 	return found
 }
 
-// anyOf is the first of some names that any table has; empty if there is none.
+// anyOf returns the first of some names found in any table, or empty.
 func (n names) anyOf(list ...string) string {
 	i := slices.IndexFunc(list, func(name string) bool { return n.imported[name] || n.exported[name] || n.all[name] })
 	if i < 0 {
@@ -87,7 +84,7 @@ func (n names) anyOf(list ...string) string {
 	return list[i]
 }
 
-// lookUp answers whether the file defines a symbol, or takes it from a library. What a stripped file defines for itself is not known.
+// lookUp answers whether the file defines or imports a symbol. A stripped file's own symbols are unknown.
 func (n names) lookUp(name string) record.Fact {
 	switch {
 	case n.imported[name]:

@@ -11,14 +11,12 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// unit is one compiled part: who compiled it, and with which flags.
 type unit struct {
 	compiler string
-	// flags are empty where they are not recorded.
-	flags string
+	flags    string
 }
 
-// readUnits reads the compilers from the debug information, or else from what gcc -frecord-gcc-switches has left.
+// readUnits reads compilers from debug information, or else from the section of gcc -frecord-gcc-switches.
 func (e *executable) readUnits() {
 	e.unitsUnknown = "it has no debug information and no recorded flags"
 	if data, why := e.dwarf(); data != nil {
@@ -33,7 +31,7 @@ func (e *executable) readUnits() {
 	}
 }
 
-// unitOf takes a producer apart: "GNU C17 12.2.0 -mtune=generic -O2 -g". Go writes "Go cmd/compile go1.26.1; -N -l; regabi".
+// unitOf parses a producer: "GNU C17 12.2.0 -mtune=generic -O2 -g", or "Go cmd/compile go1.26.1; -N -l; regabi".
 func unitOf(producer string) unit {
 	if name, flags, ok := strings.Cut(producer, "; "); ok && strings.HasPrefix(name, "Go ") {
 		return unit{compiler: name, flags: flags}
@@ -44,7 +42,7 @@ func unitOf(producer string) unit {
 	return unit{compiler: producer}
 }
 
-// dwarf opens the parts of the debug information that name compilers; nil with the reason if it is too large or broken.
+// dwarf opens the debug sections that name compilers; nil and the reason if they are too large or broken.
 func (e *executable) dwarf() (*dwarf.Data, string) {
 	var left uint64 = maxDebug
 	parts := map[string][]byte{}
@@ -80,7 +78,7 @@ func (e *executable) dwarf() (*dwarf.Data, string) {
 	return data, ""
 }
 
-// eachUnit visits the producer of each compiled unit. The reader finds the units' ends by their headers, and not by all that lies between.
+// eachUnit visits each unit's producer. It finds unit ends by their headers, without parsing the contents.
 func (e *executable) eachUnit(data *dwarf.Data, visit func(producer string)) {
 	r, info := data.Reader(), e.debug
 	for offset := int64(0); ; {
@@ -102,9 +100,9 @@ func (e *executable) eachUnit(data *dwarf.Data, visit func(producer string)) {
 	}
 }
 
-// unitHeader is the size of the header of the unit at the beginning of a text, and of the whole unit; 0 at the end, or if it is broken.
+// unitHeader returns the size of the first unit's header and of the whole unit; 0 at the end, or if broken.
 func unitHeader(text []byte, order binary.ByteOrder) (header, length int64) {
-	// Sizes by the DWARF standard, chapter 7.5.1: the version follows the length, and version 5 adds the type of the unit.
+	// DWARF standard, chapter 7.5.1: the version follows the length, and version 5 adds the unit type.
 	const wide, version5 = 0xffffffff, 5
 	if len(text) < 24 {
 		return 0, 0
@@ -117,9 +115,9 @@ func unitHeader(text []byte, order binary.ByteOrder) (header, length int64) {
 	if order.Uint16(text[prefix:]) >= version5 {
 		header++
 		switch kind := text[prefix+2]; kind {
-		case 4, 5: // Skeleton and split units have an id.
+		case 4, 5: // Skeleton and split units have an ID.
 			header += 8
-		case 2, 6: // Units of types have a signature and an offset.
+		case 2, 6: // Type units have a signature and an offset.
 			header += 8 + offsets
 		}
 	}
@@ -129,14 +127,13 @@ func unitHeader(text []byte, order binary.ByteOrder) (header, length int64) {
 	return header, length
 }
 
-// compilers are the names of those that have left them.
 func (e *executable) compilers() []string {
 	var list []string
 	for _, u := range e.units {
 		list = append(list, clip(u.compiler))
 	}
 	for _, line := range bytes.Split(section(e.File, ".comment"), []byte{0}) {
-		// Without units the comments are what there is: with them they name the C library's compiler too.
+		// Use comments only without units: otherwise they also name the C library's compiler.
 		if len(line) > 0 && len(e.units) == 0 {
 			list = append(list, clip(string(line)))
 		}
@@ -144,7 +141,6 @@ func (e *executable) compilers() []string {
 	return firstFew(list)
 }
 
-// flags are the distinct sets of recorded flags.
 func (e *executable) flags() []string {
 	var list []string
 	for _, u := range e.units {

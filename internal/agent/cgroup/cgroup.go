@@ -1,5 +1,5 @@
-// Package cgroup gives each process group of a run on one machine a cgroup of its own, of version 1 or 2: CPUs that it cannot leave, a limit of
-// memory, and counters. It does not read the counters (package kernel does), and it changes no cgroup that it has not made.
+// Package cgroup gives each process group of a local run its own cgroup (version 1 or 2): CPUs, a memory limit and counters. Package kernel
+// reads the counters. The package changes only cgroups that it made.
 package cgroup
 
 import (
@@ -13,37 +13,37 @@ import (
 	"strings"
 )
 
-// Parent is the cgroup of a run, below which those of its processes lie.
+// Parent is a run's cgroup, which contains those of its processes.
 type Parent struct {
 	version     int
 	hierarchies []hierarchy
 }
 
-// hierarchy is one tree of cgroups: the only one of version 2, or that of some controllers of version 1.
+// hierarchy is one cgroup tree: the only one of version 2, or that of some version 1 controllers.
 type hierarchy struct {
-	// dir is the run's cgroup, and home the one in which this process is.
+	// dir is the run's cgroup; home is this process's own.
 	dir, home   string
 	controllers []string
 }
 
-// Limits are what a cgroup may use.
+// Limits are a cgroup's limits.
 type Limits struct {
 	CPUs []int
-	// MemoryBytes is the limit of memory; 0 for none.
+	// MemoryBytes is the memory limit; 0 for none.
 	MemoryBytes int64
 }
 
-// wanted are the controllers of version 1 that a cgroup needs, and unified those of version 2, of which it can do without cpuset.
+// wanted are the required version 1 controllers; unified those of version 2, where cpuset is optional.
 var (
 	wanted  = []string{"cpuset", "cpuacct", "cpu", "memory"}
 	unified = []string{"cpu", "memory", "cpuset"}
 )
 
-// prefix begins the names of runs' cgroups; the number of the process that leads the run follows.
+// prefix begins a run's cgroup name, followed by the PID of the run's main process.
 const prefix = "loadstone-"
 
-// Open makes a cgroup for the run of this process below the one in which it is, and tries whether processes can be put there. The error says
-// why this machine does not permit it. tree is where cgroups lie, and proc the folder of processes. What killed runs have left is removed.
+// Open makes a cgroup for this run below the process's own, checks that processes can enter it, and removes leftovers of killed runs. tree is
+// the cgroup mount, proc the /proc folder. The error says why this machine does not allow it.
 func Open(tree, proc string) (*Parent, error) {
 	text, err := os.ReadFile(filepath.Join(proc, "self/cgroup"))
 	if err != nil {
@@ -61,7 +61,6 @@ func Open(tree, proc string) (*Parent, error) {
 	return p, nil
 }
 
-// find finds out where the run's cgroup is to lie.
 func find(tree, own, name string) (*Parent, error) {
 	if _, err := os.Stat(filepath.Join(tree, "cgroup.controllers")); err == nil {
 		return findUnified(tree, own, name)
@@ -90,7 +89,7 @@ func find(tree, own, name string) (*Parent, error) {
 	return p, nil
 }
 
-// findUnified finds a place below the own cgroup or, where that lets none be made, below the root.
+// findUnified looks below the process's cgroup, or below the root if that forbids children.
 func findUnified(tree, own, name string) (*Parent, error) {
 	path := ""
 	for line := range strings.Lines(own) {
@@ -110,7 +109,7 @@ func findUnified(tree, own, name string) (*Parent, error) {
 	return nil, failed
 }
 
-// handed returns which of the unified controllers a cgroup of version 2 hands down, after it was asked for those that it does not.
+// handed returns the unified controllers that a version 2 cgroup delegates, after enabling missing ones.
 func handed(dir string) ([]string, error) {
 	file := filepath.Join(dir, "cgroup.subtree_control")
 	text, err := os.ReadFile(file)
@@ -129,7 +128,6 @@ func handed(dir string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(unified), func(c string) bool { return !slices.Contains(all, c) }), nil
 }
 
-// try makes a cgroup, enters it, and removes it.
 func (p *Parent) try() error {
 	g, err := p.Make("try", Limits{})
 	if err != nil {
@@ -152,7 +150,6 @@ func (p *Parent) Make(name string, l Limits) (*Group, error) {
 	return g, nil
 }
 
-// make makes a cgroup and those above it in one hierarchy, and limits it.
 func (h hierarchy) make(version int, dir string, l Limits) error {
 	for _, d := range []string{h.dir, dir} {
 		if err := os.Mkdir(d, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -164,7 +161,7 @@ func (h hierarchy) make(version int, dir string, l Limits) error {
 				return err
 			}
 		case version == 1 && slices.Contains(h.controllers, "cpuset"):
-			// A new one has neither CPUs nor memory, and takes no process in.
+			// A new one has no CPUs and no memory nodes, so processes cannot enter.
 			if err := errors.Join(inherit(d, "cpuset.mems"), inherit(d, "cpuset.cpus")); err != nil {
 				return err
 			}
@@ -173,7 +170,6 @@ func (h hierarchy) make(version int, dir string, l Limits) error {
 	return h.limit(version, dir, l)
 }
 
-// inherit gives a cgroup what the one above it has.
 func inherit(dir, file string) error {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(dir), file))
 	if err != nil {
@@ -198,10 +194,10 @@ func (h hierarchy) limit(version int, dir string, l Limits) error {
 	return errors.Join(errs...)
 }
 
-// Version is the version of cgroups of this machine.
+// Version returns this machine's cgroup version.
 func (p *Parent) Version() int { return p.version }
 
-// Remove removes the run's cgroup, and those below it that hold no process.
+// Remove removes the run's cgroup and those below it without processes.
 func (p *Parent) Remove() {
 	if p == nil {
 		return
@@ -216,7 +212,7 @@ func (p *Parent) removeAbandoned(proc string) {
 	for _, h := range p.hierarchies {
 		others, err := os.ReadDir(filepath.Dir(h.dir))
 		if err != nil {
-			continue // What is left does no harm.
+			continue // Leftovers do no harm.
 		}
 		for _, o := range others {
 			pid, ok := strings.CutPrefix(o.Name(), prefix)
@@ -230,7 +226,7 @@ func (p *Parent) removeAbandoned(proc string) {
 	}
 }
 
-// sweep removes a cgroup and those directly below it. One that holds a process stays, and so do those above it.
+// sweep removes a cgroup and its children. A cgroup with processes stays, and so do its parents.
 func sweep(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -244,7 +240,7 @@ func sweep(dir string) {
 	remove(dir)
 }
 
-// set writes a setting of a cgroup. Where the kernel knows none of this name it lets no file be made.
+// set writes a setting. The kernel does not allow files for unknown settings.
 func set(dir, file, text string) error {
 	return os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644)
 }

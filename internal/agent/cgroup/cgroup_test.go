@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/kernel"
 )
 
-// opened is a run's cgroup on this machine, if it permits one.
 func opened(t *testing.T) *Parent {
 	t.Helper()
 	p, err := Open("/sys/fs/cgroup", "/proc")
@@ -77,7 +76,7 @@ func TestAProcessThatIsStartedWithinAGroupStaysThere(t *testing.T) {
 	}
 }
 
-// The number of a process that has ended stands for a run that was killed.
+// The PID of an ended process stands for a killed run.
 func TestWhatAKilledRunHasLeftIsRemoved(t *testing.T) {
 	p := opened(t)
 	ended := exec.CommandContext(t.Context(), "/bin/true")
@@ -115,7 +114,7 @@ func TestAGroupThatExceedsItsMemoryIsKnown(t *testing.T) {
 	if err := g.Within(cmd.Start); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // What counts is what the kernel says.
+	_ = cmd.Wait() // The test uses the kernel's answer.
 	if !g.OutOfMemory() {
 		t.Error("nobody knows that it has exceeded its memory")
 	}
@@ -132,7 +131,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// machine makes a tree of cgroups of files, which stand for those of the kernel, and what the kernel says of this process.
+// machine fakes a cgroup tree and what /proc says about this process, with plain files.
 func machine(t *testing.T, own string, files map[string]string) (tree, proc string) {
 	t.Helper()
 	tree, proc = t.TempDir(), t.TempDir()

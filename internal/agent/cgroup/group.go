@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// Group is a cgroup of some processes, as it can be told to another process.
+// Group is a cgroup of some processes. It can be passed to another process.
 type Group struct {
 	Version int      `json:"version"`
 	Folders []Folder `json:"folders"`
 }
 
-// Folder is the group in one hierarchy, and Home the cgroup of this process there.
+// Folder is the group in one hierarchy; Home is this process's cgroup there.
 type Folder struct {
 	Dir         string   `json:"dir"`
 	Home        string   `json:"home"`
@@ -27,12 +27,12 @@ type Folder struct {
 }
 
 const (
-	// removeTries is how often a cgroup is tried to be removed, whose last process is about to vanish.
+	// removeTries is for cgroups whose last process is about to exit.
 	removeTries = 20
 	removePause = 5 * time.Millisecond
 )
 
-// Enter puts this process into the group.
+// Enter moves this process into the group.
 func (g *Group) Enter() error {
 	for _, f := range g.Folders {
 		if err := move(f.Dir); err != nil {
@@ -42,7 +42,7 @@ func (g *Group) Enter() error {
 	return nil
 }
 
-// Within does something inside of the group, such as starting a process, and leaves it again.
+// Within runs do inside the group (such as starting a process), then leaves the group.
 func (g *Group) Within(do func() error) error {
 	err := g.Enter()
 	if err == nil {
@@ -56,11 +56,10 @@ func (g *Group) Within(do func() error) error {
 	return err
 }
 
-// move puts this process into a cgroup.
 func move(dir string) error { return set(dir, "cgroup.procs", strconv.Itoa(os.Getpid())) }
 
-// Counters returns the folder below which the counters of the group are found as in a container: the group itself or, in version 1, a folder
-// of links that is made here.
+// Counters returns a folder with the group's counters laid out as in a container: the group itself or, in version 1, a folder of links made at
+// links.
 func (g *Group) Counters(links string) (string, error) {
 	if g.Version == 2 {
 		return g.Folders[0].Dir, nil
@@ -78,7 +77,7 @@ func (g *Group) Counters(links string) (string, error) {
 	return links, nil
 }
 
-// OutOfMemory reports whether the kernel has killed a process of the group because of its limit of memory.
+// OutOfMemory reports whether the kernel killed a process of the group because of its memory limit.
 func (g *Group) OutOfMemory() bool {
 	file := map[int]string{1: "memory.oom_control", 2: "memory.events"}[g.Version]
 	for _, f := range g.Folders {
@@ -92,19 +91,18 @@ func (g *Group) OutOfMemory() bool {
 	return false
 }
 
-// OOMKills is how many processes the kernel has killed for the memory of a group, by its memory.events or, in version 1, its memory.oom_control; 0
-// where it counts none.
+// OOMKills parses the number of out-of-memory kills from memory.events or, in version 1, memory.oom_control; 0 if absent.
 func OOMKills(text string) int64 {
 	for line := range strings.Lines(text) {
 		if digits, found := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); found {
-			n, _ := strconv.ParseInt(digits, 10, 64) // What is no number counts as none.
+			n, _ := strconv.ParseInt(digits, 10, 64) // Unparsable counts are 0.
 			return n
 		}
 	}
 	return 0
 }
 
-// Remove removes the group, whose processes have ended. It may be called twice.
+// Remove removes the group after its processes have ended. It may be called twice.
 func (g *Group) Remove() {
 	if g == nil {
 		return
@@ -119,7 +117,7 @@ func (g *Group) Remove() {
 	}
 }
 
-// RemoveAll removes every group of the same run that holds no process, and the run's: for a process that has outlived its run.
+// RemoveAll removes the run's cgroup and its groups without processes: for a process that outlived its run.
 func (g *Group) RemoveAll() {
 	if g == nil {
 		return
@@ -130,5 +128,5 @@ func (g *Group) RemoveAll() {
 	}
 }
 
-// remove removes a cgroup. It is true if the cgroup holds a process, or another cgroup, yet.
+// remove returns true if the cgroup still holds a process or another cgroup.
 func remove(dir string) bool { return errors.Is(syscall.Rmdir(dir), syscall.EBUSY) }

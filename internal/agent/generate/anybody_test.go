@@ -10,8 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// A load of each tool on a server whose answers differ each time, as a user sees it: nothing is wrong if any body will do, and the audit finds
-// wrong ones if not.
+// Loads a server with varying answers with each tool. With any body allowed nothing is wrong; otherwise the audit finds wrong answers.
 func TestAnswersThatDifferAreWrongUnlessAnyBodyWillDo(t *testing.T) {
 	for _, name := range []record.Tool{record.ToolWrk, record.ToolAb, record.ToolK6} {
 		testbed.Programs(t, string(name))

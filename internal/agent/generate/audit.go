@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// auditLead is how much before the end of a warm-up its audit ends.
 	auditLead = 100 * time.Millisecond
-	// auditLeast is the least number of requests of an audit in the measured time, and auditShare says of how many requests of an
-	// arrival rate one may be an audit's. Each costs the generator's CPU 0.3 to 0.4 ms: two in a second are less than 0.1 % of it.
+	// auditLeast is the minimum of requests of an audit in the measured time; auditShare limits an audit to one in so many requests of an
+	// arrival rate. Each costs the generator's CPU 0.3 to 0.4 ms: two per second are less than 0.1 %.
 	auditLeast, auditShare = 2, 1000
-	// auditEnd is how much before the observer's look at the connections such an audit ends: clocks differ by less.
+	// auditEnd is the time between the end of such an audit and the observer's look at connections: clocks differ by less.
 	auditEnd = 50 * time.Millisecond
 )
 
-// beginAudit reads answers during the warm-up until a deadline, or until ctx ends. The function that it returns waits for the end.
+// beginAudit reads answers during the warm-up until a deadline, or until ctx ends. The returned function waits for the end.
 func (g *Generator) beginAudit(ctx context.Context, r *cellRun, deadline time.Time) func() *record.Audit {
 	auditor := g.auditor(r, deadline, "The answers of the warm-up are unknown: ")
 	if auditor == nil {
@@ -29,8 +28,8 @@ func (g *Generator) beginAudit(ctx context.Context, r *cellRun, deadline time.Ti
 	return inBackground(func() *record.Audit { return auditor.Warmup(ctx) })
 }
 
-// beginMeasuredAudit reads some answers in the measured time, from the tool's first connection on, until shortly before the observer
-// looks at the server's connections: its own is none of the load's. The function that it returns waits for the end.
+// beginMeasuredAudit reads some answers in the measured time, from the tool's first connection until shortly before the observer looks at
+// connections, since its own does not belong to the load. The returned function waits for the end.
 func (g *Generator) beginMeasuredAudit(ctx context.Context, clock timing.Clock, r *cellRun, first *connectionProbe) func() *record.Audit {
 	deadline := clock.At(r.slot.SocketsAt() - auditEnd)
 	auditor := g.auditor(r, deadline, "The answers of the measured time are unknown: ")
@@ -46,13 +45,12 @@ func (g *Generator) beginMeasuredAudit(ctx context.Context, clock timing.Clock, 
 	})
 }
 
-// auditor audits a cell's answers; nil if they are not audited. One generator audits, and none can tell what a script's requests should
-// be answered.
+// auditor returns an auditor of a cell, or nil. Only one generator audits, and never a script: its correct answers are unknown.
 func (g *Generator) auditor(r *cellRun, deadline time.Time, unknown string) *httpcheck.Auditor {
 	if g.config.Index != 0 || r.slot.Cell.Script != nil {
 		return nil
 	}
-	// Where there are fewer audits than requests of a mix, another trial begins with another one.
+	// With fewer audits than requests of a mix, each trial begins with another request.
 	all := r.slot.Cell.Requests()
 	first := chance(g.config.Trial, r.slot.Cell).IntN(len(all))
 	var expected []httpcheck.Expectation
@@ -67,15 +65,15 @@ func (g *Generator) auditor(r *cellRun, deadline time.Time, unknown string) *htt
 	return auditor
 }
 
-// inBackground begins something and returns a function that waits for its result.
+// inBackground starts do and returns a function that waits for its result.
 func inBackground[T any](do func() T) func() T {
 	result := make(chan T, 1)
 	go func() { result <- do() }()
 	return func() T { return <-result }
 }
 
-// audits is how many answers of a cell's measured time are read: one a second and at least auditLeast, but of an arrival rate no more
-// than one in auditShare. They are never counted as the load's own.
+// audits returns how many answers of a cell's measured time are read: one per second and at least auditLeast, but at most one in auditShare of
+// an arrival rate. They never count as load.
 func audits(c record.Cell, searched int32) int {
 	n := max(c.DurationSeconds, auditLeast)
 	if rate := max(c.RequestsPerSecond, searched); rate > 0 {
@@ -84,7 +82,7 @@ func audits(c record.Cell, searched int32) int {
 	return int(n)
 }
 
-// instants are spread over a time: one in each of n equal parts, at random within it, so that they do not meet the server's own rhythm.
+// instants returns one random instant in each of n equal intervals, so that audits do not follow the server's rhythm.
 func instants(chance *rand.Rand, n int, from, until time.Time) []time.Time {
 	var all []time.Time
 	part := until.Sub(from) / time.Duration(n)

@@ -15,16 +15,14 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// cellRun is one cell while it is run.
 type cellRun struct {
 	slot   timetable.Slot
 	server httpcheck.Server
-	// share is this generator's part of the cell.
-	share record.Cell
-	tool  tool.Tool
-	args  []string
-	run   record.CellRun
-	// unknown is what could not be read meanwhile, in sentences.
+	share  record.Cell
+	tool   tool.Tool
+	args   []string
+	run    record.CellRun
+	// unknown holds sentences on what could not be read.
 	unknown []string
 }
 
@@ -38,7 +36,7 @@ func (g *Generator) newCellRun(slot timetable.Slot, server httpcheck.Server) *ce
 	return r
 }
 
-// put puts the load of one cell on the server: its warm-up, then the measured run.
+// put runs the warm-up and the measured load of one cell.
 func (g *Generator) put(ctx context.Context, clock timing.Clock, r *cellRun) (err error) {
 	name := timetable.RawFile(r.slot.Cell, 0)
 	raw, err := os.Create(filepath.Join(g.config.Dir, name))
@@ -56,8 +54,8 @@ func (g *Generator) put(ctx context.Context, clock timing.Clock, r *cellRun) (er
 	return errors.Join(err, g.collect(r.tool, r.share, raw))
 }
 
-// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends early is an error, and its output is
-// kept as the cell's; of a good one nothing is kept.
+// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends early is an error, and its output is kept. Other output
+// is discarded.
 func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) error {
 	if err := g.punctual(ctx, clock.At(r.slot.Warmup)); err != nil {
 		return err
@@ -85,22 +83,19 @@ func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, 
 }
 
 const (
-	// waitLead is how long before its instant a tool is started that waits. wrk needs 3 to 8 ms until it waits, and four of them on one
-	// CPU four times as long: begun only then, their first connections lie 7 ms apart in the median, and 20 at worst.
-	waitLead = 35 * time.Millisecond
-	// countLead is how long before the instant of such a tool the counters are read.
+	// waitLead is how long before its instant a waiting tool is started. wrk needs 3 to 8 ms until it waits; four of them on one CPU need four
+	// times as long. Started at the instant, their first connections lie 7 ms apart in the median, 20 at worst.
+	waitLead  = 35 * time.Millisecond
 	countLead = 2 * time.Millisecond
 )
 
-// beginning is a tool that has begun to put load on a server.
 type beginning struct {
 	process *process
-	// counted are the counters just before, and probe watches for its first connection.
+	// counted holds the counters just before; probe watches for the first connection.
 	counted counts
 	probe   *connectionProbe
 }
 
-// load runs the measured tool.
 func (g *Generator) load(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) error {
 	begin := g.begin
 	if r.tool.Waits() {
@@ -125,7 +120,6 @@ func (g *Generator) load(ctx context.Context, clock timing.Clock, r *cellRun, ra
 	return nil
 }
 
-// begin starts a tool at its instant.
 func (g *Generator) begin(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) (b beginning, err error) {
 	if err := g.punctual(ctx, clock.At(r.slot.Measure)); err != nil {
 		return b, err
@@ -139,7 +133,7 @@ func (g *Generator) begin(ctx context.Context, clock timing.Clock, r *cellRun, r
 	return b, err
 }
 
-// beginWaiting starts a tool before its instant, and then lets it go on.
+// beginWaiting starts a tool before its instant, then resumes it.
 func (g *Generator) beginWaiting(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) (b beginning, err error) {
 	if err := timing.SleepUntil(ctx, clock.At(r.slot.Measure-waitLead)); err != nil {
 		return b, err
@@ -169,7 +163,7 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timing.Clock, r *cel
 	return b, nil
 }
 
-// probe starts a probe for the first connection but some since the traffic was counted; nil if that cannot be seen.
+// probe starts a probe for the first connection after the given number of others; nil if it cannot be seen.
 func (g *Generator) probe(ctx context.Context, before reading[record.Network], but int64) *connectionProbe {
 	if before.failed != nil {
 		return nil
@@ -178,20 +172,19 @@ func (g *Generator) probe(ctx context.Context, before reading[record.Network], b
 }
 
 var (
-	// errLate is the error of a cell that was not begun.
 	errLate = errors.New("the generator was late for the cell")
-	// errHung is the error of a tool that did not end. Cells after it may be late for no other reason.
+	// errHung is the error of a tool that did not end. It can make later cells late.
 	errHung = fmt.Errorf("was killed, since it had not ended %v after its time", toolGrace)
 )
 
-// fail notes why the cell has no measurement. After a tool that hung, nobody else is to blame for being late.
+// fail records why the cell has no measurement. After a hung tool, the hang is the reason for being late.
 func (r *cellRun) fail(err error, hung bool) {
 	if err != nil {
 		r.run.Error, r.run.Late = err.Error(), errors.Is(err, errLate) && !hung
 	}
 }
 
-// punctual waits for an instant and refuses to be late for it.
+// punctual waits for an instant and fails if it is late.
 func (g *Generator) punctual(ctx context.Context, instant time.Time) error {
 	if err := timing.SleepUntil(ctx, instant); err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// lived makes a generator live through cells one after the other, and returns what it tells and its folder.
+// lived runs cells in a generator, and returns the outcome and its folder.
 func lived(t *testing.T, g func(Config) *Generator, target string, cells ...record.Cell) (outcome, string) {
 	t.Helper()
 	b := newBench(t, g)
@@ -127,7 +127,7 @@ func TestToolInheritsNothing(t *testing.T) {
 	}
 }
 
-// doubling is a search that doubles its rate from 10 while steps are measured, and needs no more than three.
+// doubling is a search that doubles its rate from 10 while steps are measured, for at most three steps.
 type doubling struct{ asked [][]record.CellRun }
 
 func (d *doubling) Rate(_ record.Cell, past []record.CellRun) (int32, bool) {
@@ -213,7 +213,7 @@ func TestGeneratorSeesWhatTheToolDoes(t *testing.T) {
 		if c.FirstConnection == nil || c.FirstConnection.Before(c.Started) || c.FirstConnection.After(c.Ended) {
 			t.Errorf("cell %d: error %q, started %v, first connection %v", i, c.Error, c.Started, c.FirstConnection)
 		}
-		// All the tool's CPUs together cannot have been busy for longer than they were there; a tick is 10 ms.
+		// Busy time cannot exceed the available time; a tick is 10 ms.
 		if c.CoreNanos < int64(time.Second) || c.BusyNanos <= 0 || c.BusyNanos+c.StealNanos > c.CoreNanos+20*int64(time.Millisecond) {
 			t.Errorf("cell %d: the CPUs were busy for %d ns and stolen for %d of %d", i, c.BusyNanos, c.StealNanos, c.CoreNanos)
 		}
@@ -294,7 +294,7 @@ func TestWhoAudits(t *testing.T) {
 			}
 			a := &cellRun{slot: timetable.Slot{Cell: tc.cell}, server: httpcheck.Server{Address: target}}
 			got := g.beginAudit(t.Context(), a, time.Now().Add(100*time.Millisecond))()
-			// A machine that stalls for a tenth of a second answers nothing in it.
+			// A machine that stalls for 0.1 s answers nothing in that time.
 			for end := time.Now().Add(patience); got != nil && got.Failed == got.Requests && time.Now().Before(end); {
 				got = g.beginAudit(t.Context(), a, time.Now().Add(time.Second))()
 			}

@@ -9,27 +9,24 @@ import (
 )
 
 const (
-	// pollFine is the pause between two polls for a tool's first connection during pollFineFor; after that it is pollCoarse,
-	// until pollLimit.
+	// pollFine is the pause between polls for a tool's first connection during pollFineFor; then pollCoarse until pollLimit.
 	//
-	// A poll is one pread of /proc/self/net/snmp, 10 to 20 µs. wrk and ab open their first connection within a few milliseconds, so
-	// that they are polled some ten times; k6 takes some hundred, in which nothing is measured yet. The polls end with the first
-	// connection: they cost nothing while load runs.
+	// A poll is one pread of /proc/self/net/snmp: 10 to 20 µs. wrk and ab connect within a few milliseconds (about ten polls), k6 takes some
+	// hundred. Polls end with the first connection, so they cost nothing under load.
 	pollFine    = 200 * time.Microsecond
 	pollFineFor = 30 * time.Millisecond
 	pollCoarse  = time.Millisecond
 	pollLimit   = 3 * time.Second
 )
 
-// connectionProbe watches for the first connection that a tool opens.
 type connectionProbe struct {
 	cancel context.CancelFunc
-	// over is closed when the polls have ended; at is then when the connection was seen; nil if it was not.
+	// over is closed when polling has ended; at is then the time of the connection, or nil.
 	over chan struct{}
 	at   *time.Time
 }
 
-// probeConnections starts a probe in a namespace that nobody else reads meanwhile. opened is what it counted before the tool began.
+// probeConnections starts a probe in a namespace that has no other reader. opened is the count before the tool began.
 func probeConnections(ctx context.Context, n *kernel.Network, opened int64) *connectionProbe {
 	ctx, cancel := context.WithCancel(ctx)
 	o := &connectionProbe{cancel: cancel, over: make(chan struct{})}
@@ -40,7 +37,7 @@ func probeConnections(ctx context.Context, n *kernel.Network, opened int64) *con
 	return o
 }
 
-// end ends the probe and returns when the first connection was seen; nil if it was not, or there is no probe.
+// end ends the probe and returns the time of the first connection; nil if none was seen or there is no probe.
 func (o *connectionProbe) end() *time.Time {
 	if o == nil {
 		return nil
@@ -50,7 +47,7 @@ func (o *connectionProbe) end() *time.Time {
 	return o.at
 }
 
-// wait returns when the first connection was seen, as soon as it was; nil if it is not seen before ctx ends.
+// wait waits for the first connection and returns its time; nil if none is seen before ctx ends.
 func (o *connectionProbe) wait(ctx context.Context) *time.Time {
 	if o == nil {
 		return nil

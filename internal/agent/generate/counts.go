@@ -10,15 +10,11 @@ import (
 )
 
 var (
-	// errNoCgroup says that the generator shares its cgroup with other processes.
-	errNoCgroup = errors.New("the generator has no cgroup of its own")
-	// errShared says that the generator's traffic cannot be told from that of others.
-	errShared = errors.New("the generators share a network namespace")
-	// errSharedNetwork says that a counter of the network may be of other programs.
+	errNoCgroup      = errors.New("the generator has no cgroup of its own")
+	errShared        = errors.New("the generators share a network namespace")
 	errSharedNetwork = errors.New("other programs use the same network namespace")
 )
 
-// reading is a value, or why there is none.
 type reading[T any] struct {
 	value  T
 	failed error
@@ -26,13 +22,11 @@ type reading[T any] struct {
 
 func read[T any](value T, err error) reading[T] { return reading[T]{value, err} }
 
-// counts are the counters of a generator at one instant.
 type counts struct {
 	container, own reading[int64]
 	throttled      reading[record.Throttling]
 	network        reading[record.Network]
-	// cpus is the text of /proc/stat.
-	cpus reading[[]byte]
+	cpus           reading[[]byte]
 }
 
 func (g *Generator) count() counts {
@@ -56,7 +50,6 @@ func (g *Generator) networkCounts() reading[record.Network] {
 	return read(g.network.Read())
 }
 
-// difference fills in what happened since counters were read.
 func (g *Generator) difference(r *cellRun, before counts) {
 	after := g.count()
 	known := func(name string, failures ...error) bool {
@@ -93,7 +86,7 @@ func (g *Generator) difference(r *cellRun, before counts) {
 	}
 }
 
-// usage is the CPU time of the generator so far, and what a quota has taken from it.
+// usage returns the generator's CPU time so far, and the time lost to a quota.
 func (g *Generator) usage() (reading[int64], reading[record.Throttling]) {
 	if g.config.Cgroup == "" {
 		return read(kernel.FamilyCPUNanos()), reading[record.Throttling]{failed: errNoCgroup}

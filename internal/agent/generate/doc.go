@@ -1,5 +1,5 @@
-// Package generate makes a generator's cells: it checks the loads and the server, starts the tools on time, lets two of them take turns in a
-// duet, reads the counters of the machine before and after, and parses the outputs when the last cell has ended.
+// Package generate runs a generator's cells. It checks the loads and the server, starts the tools on time, alternates two of them in a duet,
+// reads the machine's counters, and parses the outputs after the last cell.
 //
-// What tools there are, how they are called and what their output means is package tool's; which rate a search tries next is the Searcher's.
+// Package tool defines the tools, their arguments and output; a Searcher chooses the rates of a search.
 package generate

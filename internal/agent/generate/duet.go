@@ -18,14 +18,12 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// duet is one cell in which two servers take turns under one load: whatever disturbs one of them disturbs the other alike.
+// duet is a cell in which two servers take turns under one load: disturbances then affect both alike.
 type duet struct {
 	generator *Generator
 	slot      timetable.Slot
-	// peers are the loads on either server.
-	peers [2]*peerLoad
-	// chance draws who begins in each pair of turns.
-	chance *rand.Rand
+	peers     [2]*peerLoad
+	chance    *rand.Rand
 }
 
 // newDuet gives each peer a tool that lasts for the turns of both.
@@ -40,13 +38,12 @@ func (g *Generator) newDuet(slot timetable.Slot, start protocol.Start) *duet {
 	return d
 }
 
-// chance is a random source of its own for each cell of each trial, the same one whenever it is asked for.
+// chance returns a random source for each cell of each trial. Repeated calls return the same sequence.
 func chance(trial string, c record.Cell) *rand.Rand {
 	sum := sha256.Sum256([]byte(trial + "/" + timetable.CellName(c)))
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
 }
 
-// measureDuet follows the timetable of a duet. Outputs are parsed after the last cell.
 func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start protocol.Start, done func(record.Cell, string)) (any, []string, error) {
 	duets, hung := make([]*duet, 0, len(start.Slots)), false
 	for _, slot := range start.Slots {
@@ -56,7 +53,7 @@ func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start p
 			return nil, nil, fmt.Errorf("measuring: %w", ctx.Err())
 		}
 		for _, p := range d.peers {
-			p.fail(err, hung) // What one of them measured without the other is no comparison.
+			p.fail(err, hung) // A measurement of one side alone is no comparison.
 		}
 		hung = hung || errors.Is(err, errHung)
 		duets = append(duets, d)
@@ -66,7 +63,7 @@ func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start p
 	return result, names, nil
 }
 
-// run takes one cell through its slot. The error says why it is not measured. No tool is left when it returns.
+// run takes one cell through its slot. The error says why it is not measured. No tool runs after it returns.
 func (d *duet) run(ctx context.Context, clock timing.Clock) (err error) {
 	if d.peers[0].tool == nil {
 		return fmt.Errorf("this agent has no tool %q", d.slot.Cell.Tool)
@@ -95,7 +92,7 @@ func (d *duet) stop() {
 	}
 }
 
-// warmUp lets both tools take turns until WarmupGap before the measured time, and clears their outputs.
+// warmUp lets both tools take turns until WarmupGap before the measured time, then clears their outputs.
 func (d *duet) warmUp(ctx context.Context, clock timing.Clock) error {
 	from, until := clock.At(d.slot.Warmup), clock.At(d.slot.Measure-timetable.WarmupGap)
 	if err := d.generator.punctual(ctx, from); err != nil {
@@ -116,7 +113,7 @@ func (d *duet) warmUp(ctx context.Context, clock timing.Clock) error {
 	return nil
 }
 
-// load runs the measured tools. The one that was started first ends first: it is let run to its end, and then the other.
+// load runs the measured tools. The tool that started first ends first; each runs to its end in that order.
 func (d *duet) load(ctx context.Context, clock timing.Clock) error {
 	from := clock.At(d.slot.Measure)
 	if err := d.generator.punctual(ctx, from); err != nil {
@@ -136,8 +133,7 @@ func (d *duet) load(ctx context.Context, clock timing.Clock) error {
 	return second.finish()
 }
 
-// takeTurns lets the tools take turns from one instant to another, which must hold whole pairs of slices. One that ends in between is an
-// error.
+// takeTurns alternates the tools between two instants, which must span whole pairs of slices. A tool that ends in between is an error.
 func (d *duet) takeTurns(ctx context.Context, purpose tool.Purpose, from, until, deadline time.Time) error {
 	for at := from; at.Before(until); {
 		first := d.chance.IntN(2)
@@ -152,7 +148,6 @@ func (d *duet) takeTurns(ctx context.Context, purpose tool.Purpose, from, until,
 	return nil
 }
 
-// concludeDuets parses all outputs, and returns the record and the names of the raw outputs.
 func (g *Generator) concludeDuets(ctx context.Context, duets []*duet) (record.GeneratorResult, []string) {
 	c := g.conclude()
 	for _, d := range duets {

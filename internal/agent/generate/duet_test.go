@@ -28,7 +28,6 @@ func duetCell(connections, warmup int32) record.Cell {
 	return c
 }
 
-// sides counts the answers of both servers, and how often one of them answered after the other.
 type sides struct {
 	mu       sync.Mutex
 	count    [2]int
@@ -86,7 +85,7 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 			if c.Point != record.PointOf(start.Slots[i].Cell) || c.Measurement.Args[6] != "2s" {
 				t.Errorf("cell %d is %+v with %q", i, c.Point, c.Measurement.Args)
 			}
-			// A slice is as long as a busy machine makes it; the whole cannot be longer than the tool lived.
+			// A busy machine may prolong a slice; the total cannot exceed the tool's lifetime.
 			if active := time.Duration(c.ActiveNanos); active <= 0 || active > time.Duration(c.Measurement.DurationMicros)*time.Microsecond {
 				t.Errorf("cell %d was active for %v of %d µs", i, active, c.Measurement.DurationMicros)
 			}
@@ -95,8 +94,8 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 			t.Errorf("cell %d: %d and %d slices, want 10 and the last", i, one.Turns, other.Turns)
 		}
 	}
-	// After each slice the other server may still answer what was under way: as many requests as there are connections. The rest is for the
-	// checks and the audits of both, which no slice holds up.
+	// After each slice the other server may still answer requests in flight: at most one per connection. The remainder is for checks and
+	// audits of both, which ignore slices.
 	const slices, connections, others = 3 * 2 * 11, 4, 300
 	if most := slices*(1+2*connections) + others; seen.switches > most {
 		t.Errorf("of %v answers %d came after one of the other server, at most %d may: both were under load at a time", seen.count, seen.switches, most)
@@ -105,7 +104,6 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 	nobodyIn(t, b.dir)
 }
 
-// nobodyIn fails the test if a process works in a folder.
 func nobodyIn(t *testing.T, dir string) {
 	t.Helper()
 	found := func() string {

@@ -21,14 +21,12 @@ import (
 )
 
 const (
-	// helloFile is the output of a tool whose handshake is read, relative to the agent's folder, and helloLoad the name of its cell.
-	helloFile = "hello.txt"
-	helloLoad = "hello"
-	// helloBytes is how much of what a server sends is looked at: its hello is the first of it.
+	// helloFile is the output of a tool whose handshake is read, relative to the agent's folder; helloLoad is its cell's name.
+	helloFile  = "hello.txt"
+	helloLoad  = "hello"
 	helloBytes = 64 << 10
 )
 
-// serverAt is a target of a command with how it speaks TLS.
 func serverAt(targets []string, encrypted []*record.TLS, i int) httpcheck.Server {
 	s := httpcheck.Server{Address: targets[i]}
 	if i < len(encrypted) {
@@ -37,13 +35,12 @@ func serverAt(targets []string, encrypted []*record.TLS, i int) httpcheck.Server
 	return s
 }
 
-// targetOf is a server as a tool sees it.
 func targetOf(s httpcheck.Server) tool.Target {
 	return tool.Target{Address: s.Address, TLS: s.TLS != nil}
 }
 
-// checkEncryption holds the certificate of a server against what is wanted, and finds what the check and, of the first generator, each tool agree on
-// with it. It does nothing with a server that speaks no TLS. The error is a sentence.
+// checkEncryption verifies a server's certificate, and finds what the check and, on the first generator, each tool negotiate with it. It does
+// nothing without TLS. The error is a sentence.
 func (g *Generator) checkEncryption(ctx context.Context, c protocol.Check, i int) ([]record.Encryption, error) {
 	server := serverAt(c.Targets, c.TLS, i)
 	if server.TLS == nil {
@@ -70,7 +67,7 @@ func (g *Generator) checkEncryption(ctx context.Context, c protocol.Check, i int
 	return all, nil
 }
 
-// protocolOf is HTTP/2 if any cell speaks it: the server must agree on it then, and other cells find by their requests whether it speaks HTTP/1.1 as well.
+// protocolOf returns HTTP/2 if any cell uses it: the server must then agree. Requests of other cells show whether it also speaks HTTP/1.1.
 func protocolOf(cells []record.Cell) record.Protocol {
 	if slices.ContainsFunc(cells, func(c record.Cell) bool { return c.Protocol() == record.HTTP2 }) {
 		return record.HTTP2
@@ -78,8 +75,8 @@ func protocolOf(cells []record.Cell) record.Protocol {
 	return ""
 }
 
-// handshake lets a tool connect to a server once, by a relay that reads what they agree on: tools do not tell it, or only some of it. The tool is
-// ended as soon as that is known.
+// handshake lets a tool connect once through a relay that reads the negotiated parameters, since tools do not print all of them. It then ends
+// the tool.
 func (g *Generator) handshake(ctx context.Context, t tool.Tool, cell record.Cell, server string) (found Agreed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
@@ -120,18 +117,15 @@ func (g *Generator) handshake(ctx context.Context, t tool.Tool, cell record.Cell
 	}
 }
 
-// relay passes connections on to a server, and reads what the server agrees on.
+// relay forwards connections to a server, and reads what the server negotiates.
 type relay struct {
 	listener net.Listener
 	server   string
-	// heard takes the first hello.
-	heard chan heard
-	busy  sync.WaitGroup
-	// close ends all connections.
-	close context.CancelFunc
+	heard    chan heard
+	busy     sync.WaitGroup
+	close    context.CancelFunc
 }
 
-// heard is what a server has agreed on, or why it has not.
 type heard struct {
 	agreed Agreed
 	err    error
@@ -159,14 +153,14 @@ func startRelay(ctx context.Context, server string) (*relay, error) {
 
 func (r *relay) address() string { return r.listener.Addr().String() }
 
-// end ends all connections, and returns when nothing is left.
+// end ends all connections, and returns when none is left.
 func (r *relay) end() {
 	r.close()
 	_ = r.listener.Close() // Nobody connects any more.
 	r.busy.Wait()
 }
 
-// orElse is what was heard, or an error if that is nothing.
+// orElse returns what was heard, or err if nothing was.
 func (r *relay) orElse(err error) (Agreed, error) {
 	select {
 	case h := <-r.heard:
@@ -176,7 +170,6 @@ func (r *relay) orElse(err error) (Agreed, error) {
 	}
 }
 
-// pass passes on a connection until both sides have ended it.
 func (r *relay) pass(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	var dialer net.Dialer
@@ -188,14 +181,13 @@ func (r *relay) pass(ctx context.Context, client net.Conn) {
 	stop := context.AfterFunc(ctx, func() { client.Close(); server.Close() })
 	defer stop()
 	r.busy.Go(func() {
-		_, _ = io.Copy(server, client) // Whoever ends the connection, ends it for both.
+		_, _ = io.Copy(server, client) // If one side ends, both are closed.
 		server.Close()
 	})
-	// What a client knows has been heard before.
+	// A client only knows what was heard before.
 	_, _ = io.Copy(client, io.TeeReader(server, &ear{heard: r.heard}))
 }
 
-// ear hears what a server sends first.
 type ear struct {
 	sent  []byte
 	done  bool

@@ -19,14 +19,13 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// ofTool is a cell of a tool.
 func ofTool(name record.Tool) record.Cell {
 	c := cell(2, 0)
 	c.Tool, c.Load = name, string(name)
 	return c
 }
 
-// shellAt is a tool that is a shell's text, which finds host and port of the target in $0 and $1.
+// shellAt is a tool made of a shell script, with the target's host and port in $0 and $1.
 type shellAt struct {
 	fakeTool
 	text string
@@ -37,14 +36,14 @@ func (s shellAt) Args(_ record.Cell, target tool.Target, _ tool.Purpose) []strin
 	return []string{"bash", "-c", s.text, host, port}
 }
 
-// withTools makes a generator of all tools, which measures cells however late it is for them.
+// withTools makes a generator with all tools that accepts any lateness.
 func withTools(c Config) *Generator {
 	g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
 	g.maxLate = patience
 	return g
 }
 
-// What was agreed on is found before anything is measured, for each client by itself, since it follows from the client's list, too.
+// The result depends on each client's own list, so it is found per client before measuring.
 func TestAGeneratorFindsWhatEachToolAgreesOn(t *testing.T) {
 	testbed.Programs(t, "wrk", "ab", "k6")
 	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(hello), func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })
@@ -82,7 +81,7 @@ func TestAServerWithoutTheTLSThatIsWantedIsRefused(t *testing.T) {
 	testbed.Programs(t, "wrk", "k6")
 	soon := time.Now().Add(time.Hour)
 	good, other := testbed.NewEncrypted(t, soon, http.HandlerFunc(hello)), testbed.NewEncrypted(t, soon, http.HandlerFunc(hello))
-	// The check offers no suite of this server's.
+	// The check offers no suite of this server.
 	picky := testbed.NewEncrypted(t, soon, http.HandlerFunc(hello), func(c *tls.Config) {
 		c.MaxVersion, c.CipherSuites = tls.VersionTLS12, []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256}
 	})
@@ -117,7 +116,6 @@ func TestAServerWithoutTheTLSThatIsWantedIsRefused(t *testing.T) {
 	}
 }
 
-// A load in HTTP/2 is checked, warmed up, audited and counted in it.
 func TestALoadInHTTP2IsCheckedLoadedAndAudited(t *testing.T) {
 	testbed.Programs(t, "k6")
 	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(hello))
@@ -174,7 +172,7 @@ func TestAServerWithoutHTTP2IsRefusedBeforeItIsMeasured(t *testing.T) {
 	}
 }
 
-// A tool that has no TLS in common with the server would fail at each request, and nobody would see why.
+// Without this check each request would fail, with no visible reason.
 func TestAToolThatBeginsNoTLSIsRefused(t *testing.T) {
 	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(hello))
 	for name, tc := range map[string]struct {
@@ -195,7 +193,6 @@ func TestAToolThatBeginsNoTLSIsRefused(t *testing.T) {
 	}
 }
 
-// Each side of a duet is asked as it speaks.
 func TestTheServersOfADuetMaySpeakDifferently(t *testing.T) {
 	testbed.Programs(t, "wrk")
 	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(hello))

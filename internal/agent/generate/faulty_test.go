@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// faultyServer runs the server of workloads/faulty and returns its process and its port.
 func faultyServer(t *testing.T, program string, flags ...string) (pid, port int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, append([]string{"--port=0"}, flags...)...)
@@ -41,7 +40,6 @@ func faultyServer(t *testing.T, program string, flags ...string) (pid, port int)
 	return cmd.Process.Pid, port
 }
 
-// observedLoad makes a generator and an observer live through the same cell of a server.
 func observedLoad(t *testing.T, pid, port int, c record.Cell) (record.CellRun, record.CellObservation) {
 	t.Helper()
 	generator := newBench(t, withTool(wrk.Tool{}))
@@ -68,8 +66,8 @@ func observedLoad(t *testing.T, pid, port int, c record.Cell) (record.CellRun, r
 	return load.Cells[0], result.Cells[0]
 }
 
-// What wrk does not notice must be in the record. A machine that stalls may leave the observer too late to look at the connections, and
-// the audit without the time for a request: then it is tried again.
+// The record must show faults that wrk misses. On a stalled machine the observer may look too late and the audit may lack time: then the test
+// retries.
 func TestTheRecordShowsWhatWrkDoesNotNotice(t *testing.T) {
 	testbed.Programs(t, "wrk")
 	program := filepath.Join(t.TempDir(), "faulty")

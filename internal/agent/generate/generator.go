@@ -22,68 +22,60 @@ import (
 )
 
 const (
-	// MaxLate is how late a cell may begin: later, it is not measured.
+	// MaxLate is how late a cell may begin. A later cell is not measured.
 	MaxLate = 100 * time.Millisecond
-	// toolGrace is how long a measured tool may take beyond its slot before it is killed.
-	toolGrace = 2 * time.Second
-	// versionLimit is how long a tool may take to print its version.
+	// toolGrace is how long a measured tool may exceed its slot before it is killed.
+	toolGrace    = 2 * time.Second
 	versionLimit = 5 * time.Second
 )
 
 // Searcher decides the rates of a search.
 type Searcher interface {
-	// Rate is the arrival rate of a cell that is a step of a search, over all generators, in requests a second. past are the earlier
-	// steps of the same search in this trial, in order, with what they measured or why they did not. It is false when the search
-	// needs no further step.
+	// Rate returns a search step's arrival rate over all generators, in requests per second. past are the earlier steps of the same search in
+	// this trial, in order, with their result or failure. It returns false if no further step is needed.
 	Rate(cell record.Cell, past []record.CellRun) (rate int32, more bool)
 }
 
-// Config is what a generator is told.
+// Config is a generator's configuration.
 type Config struct {
-	// Trial is the UID of the generator's trial, from which it draws what is left to chance.
+	// Trial is the trial's UID, which seeds random choices.
 	Trial string
-	// Index is its place among those of its trial, from 0.
 	Index int32
-	// Node is the name of the node, or "unknown".
-	Node string
-	// Dir is where the generator's files lie; it must exist.
+	Node  string
+	// Dir holds the generator's files; it must exist.
 	Dir string
-	// Cgroup is the folder of the cgroup whose CPU time is the generator's. It is empty if the generator has none of its own: then its CPU
-	// time is that of this process and of the tools that it started, and a quota cannot be seen.
+	// Cgroup is the folder of the generator's cgroup. Empty: it has none. Then its CPU time is that of this process and its tools, and a quota
+	// cannot be seen.
 	Cgroup string
-	// Network is the folder with the counters of the network namespace whose traffic is the generator's; empty if it shares its namespace
-	// with other generators.
+	// Network is the folder with the counters of the generator's network namespace; empty if other generators share it.
 	Network string
-	// SharedNetwork is true if other programs use that namespace: connections that it counts may be theirs, and so are left out.
+	// SharedNetwork is true if other programs use that namespace; then connection counts are omitted.
 	SharedNetwork bool
 }
 
-// Generator puts load on a server with the tools that it has.
+// Generator loads a server with the available tools.
 type Generator struct {
-	config Config
-	tools  map[record.Tool]tool.Tool
-	search Searcher
-	// scripts is the folder of the users' scripts.
+	config  Config
+	tools   map[record.Tool]tool.Tool
+	search  Searcher
 	scripts string
 	machine machine
-	// maxLate is how late a cell may begin.
 	maxLate time.Duration
-	// network is the network namespace of Config.Network; nil, with a reason, if it cannot be read.
+	// network is Config.Network; if it cannot be read, nil with a reason.
 	network      *kernel.Network
 	networkError error
-	// cpus is /proc/stat; nil, with a reason, if it cannot be read.
+	// cpus is /proc/stat; if it cannot be read, nil with a reason.
 	cpus      *kernel.File
 	cpusError error
 
 	mu sync.Mutex
-	// answers are those of the check that succeeded, by the key of the request.
-	answers   map[string]httpcheck.Expectation
-	responses []record.Response
-	// encryption is what was agreed on with servers that speak TLS.
+	// answers are those of the successful check, by request key.
+	answers    map[string]httpcheck.Expectation
+	responses  []record.Response
 	encryption []record.Encryption
 }
 
-// New makes a generator. It is given a Searcher for cells that are steps of a search.
+// New makes a generator. The Searcher is for cells that are steps of a search.
 func New(c Config, tools map[record.Tool]tool.Tool, s Searcher) *Generator {
 	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate}
 	g.networkError = errShared
@@ -94,10 +86,10 @@ func New(c Config, tools map[record.Tool]tool.Tool, s Searcher) *Generator {
 	return g
 }
 
-// Member is the member of its trial that the generator is.
+// Member returns the generator's member of its trial.
 func (g *Generator) Member() string { return record.MemberGenerator(int(g.config.Index)) }
 
-// Check looks at the loads first, then at each server, then at both together, which is what a script needs.
+// Check checks the loads first, then each server, then both together, which scripts need.
 func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checked {
 	if err := g.checkOwn(c); err != nil {
 		return protocol.Checked{Fault: protocol.FaultLoad, Message: err.Error()}
@@ -132,7 +124,7 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 	return result
 }
 
-// unless is a fault, unless an error is the network's.
+// unless returns a fault, or the network's if err came from the network.
 func unless(err error, f protocol.Fault) protocol.Fault {
 	if httpcheck.Unreachable(err) {
 		return protocol.FaultNetwork
@@ -148,7 +140,7 @@ func (g *Generator) checkOwn(c protocol.Check) error {
 	return g.checkLoads(c.Cells)
 }
 
-// expected is what answers to a cell's request must be: what the load says, or else what the check got.
+// expected returns the expected answers of a request: from the load, or else from the check.
 func (g *Generator) expected(r record.Request) httpcheck.Expectation {
 	e := httpcheck.Expect(r)
 	g.mu.Lock()
@@ -159,11 +151,11 @@ func (g *Generator) expected(r record.Request) httpcheck.Expectation {
 	return e
 }
 
-// Measure follows the timetable, and calls done after each cell with what went wrong in it, if anything did. It returns the record, a
-// record.GeneratorResult, and the names of the raw outputs. Outputs are parsed after the last cell, since the tool's CPU is the parser's
-// too; only those of a search are parsed at once, since the next step needs them.
+// Measure follows the timetable and calls done after each cell with its failure, if any. It returns a record.GeneratorResult and the names of
+// the raw outputs. Outputs are parsed after the last cell, because the parser shares the tool's CPU. Only a search is parsed at once, since
+// its next step needs the result.
 func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
-	// A tool dies with the thread that started it (Pdeathsig): this goroutine keeps one thread until all tools have ended.
+	// A tool dies with the thread that started it (Pdeathsig), so this goroutine keeps its thread until all tools have ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -202,7 +194,7 @@ func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func
 	return result, names, nil
 }
 
-// writeToolFiles writes what the tools need before anything is measured; a step of a search gets its files when its rate is known.
+// writeToolFiles writes the tools' files before measuring; a step of a search gets its files when its rate is known.
 func (g *Generator) writeToolFiles(start protocol.Start) error {
 	for _, slot := range start.Slots {
 		t, ok := g.tools[slot.Cell.Tool]
@@ -255,7 +247,6 @@ func (g *Generator) decide(r *cellRun, past []record.CellRun) (bool, error) {
 	return true, g.writeFiles(r.tool, r.share, targetOf(r.server))
 }
 
-// parse reads what a tool has printed, once.
 func (g *Generator) parse(r *cellRun) {
 	if r.run.Error != "" || r.run.Measurement != nil {
 		return
@@ -275,22 +266,20 @@ func (g *Generator) parse(r *cellRun) {
 	r.run.Measurement = &m
 }
 
-// conclusion is what a generator makes of its cells after the last cell.
+// conclusion collects results of a generator's cells after the last cell.
 type conclusion struct {
 	generator *Generator
 	result    record.GeneratorResult
-	// versions are those of the tools that were asked, and used names them in their order.
-	versions map[record.Tool]string
-	used     []string
-	// names are those of the raw outputs.
-	names []string
+	versions  map[record.Tool]string
+	used      []string
+	names     []string
 }
 
 func (g *Generator) conclude() *conclusion {
 	c := &conclusion{generator: g, versions: map[record.Tool]string{}}
 	c.result.Environment = kernel.Environment(os.DirFS("/"), "")
 	c.result.Environment.Node, c.result.Environment.AgentVersion = g.config.Node, util.Version
-	if ports, err := g.machine.ports(); err == nil { // The check before the trial has told why it is not known.
+	if ports, err := g.machine.ports(); err == nil { // The check before the trial reported why it is unknown.
 		c.result.LocalPorts = ports
 	}
 	if g.config.Index == 0 {
@@ -301,7 +290,6 @@ func (g *Generator) conclude() *conclusion {
 	return c
 }
 
-// add parses the output of a cell.
 func (c *conclusion) add(ctx context.Context, r *cellRun) {
 	kind := r.slot.Cell.Tool
 	if r.tool != nil && c.versions[kind] == "" {
@@ -318,7 +306,6 @@ func (c *conclusion) add(ctx context.Context, r *cellRun) {
 	}
 }
 
-// finish is the record, and the names of the raw outputs.
 func (c *conclusion) finish() (record.GeneratorResult, []string) {
 	c.result.Environment.ToolVersion = strings.Join(c.used, ", ")
 	return c.result, c.names

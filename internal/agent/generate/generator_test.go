@@ -30,7 +30,7 @@ func withTool(tl tool.Tool) func(Config) *Generator {
 	return func(c Config) *Generator { return patient(c, tl, nil) }
 }
 
-// patient makes a generator that measures cells however late it is for them: a busy machine is no reason for a test to fail.
+// patient makes a generator that accepts any lateness, since a busy machine must not fail a test.
 func patient(c Config, tl tool.Tool, s Searcher) *Generator {
 	g := New(c, map[record.Tool]tool.Tool{record.ToolWrk: tl}, s)
 	g.maxLate = patience
@@ -96,12 +96,10 @@ func TestGeneratorSaysWhatTheToolSaid(t *testing.T) {
 	}
 }
 
-// sleeper is a tool that never ends by itself in time.
 type sleeper struct{ fakeTool }
 
 func (sleeper) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"sleep", "300"} }
 
-// fakeTool has of a tool what generators call.
 type fakeTool struct{ tool.Tool }
 
 func (fakeTool) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"true"} }

@@ -15,11 +15,9 @@ import (
 
 const (
 	testTrial = "0b5e9c1e-trial"
-	// patience bounds every wait of a test.
-	patience = 5 * time.Minute
+	patience  = 5 * time.Minute
 )
 
-// bench is a generator under test in a folder of its own.
 type bench struct {
 	t         *testing.T
 	generator *Generator
@@ -32,14 +30,11 @@ func newBench(t *testing.T, makeGenerator func(Config) *Generator) *bench {
 	return &bench{t: t, generator: makeGenerator(config), dir: config.Dir}
 }
 
-// outcome is what a generator tells of a timetable.
 type outcome struct {
 	record.GeneratorResult
-	// failures are what it told after each cell, and files the names of its files.
 	failures, files []string
 }
 
-// message is the last of the failures that says something.
 func (o outcome) message() string {
 	text := ""
 	for _, f := range o.failures {
@@ -50,13 +45,12 @@ func (o outcome) message() string {
 	return text
 }
 
-// measure makes the generator live through a timetable.
 func (b *bench) measure(start protocol.Start) outcome {
 	b.t.Helper()
 	return b.follow(start, func(record.Cell) {})
 }
 
-// again measures until enough was measured: a timetable does not wait for a machine that is busy.
+// again measures until enough was measured: a timetable does not wait for a busy machine.
 func (b *bench) again(start protocol.Start, enough func(outcome) bool) outcome {
 	b.t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -68,17 +62,15 @@ func (b *bench) again(start protocol.Start, enough func(outcome) bool) outcome {
 	}
 }
 
-// audited reports whether each cell was measured, and audited in its warm-up, if it had one.
 func audited(o outcome) bool {
 	return !slices.ContainsFunc(o.Cells, func(c record.CellRun) bool { return c.Error != "" || c.Audit != nil && c.Audit.Requests == 0 })
 }
 
-// auditedThroughout reports whether there was an audit of the measured time of each cell, too.
+// auditedThroughout also requires an audit of each cell's measured time.
 func auditedThroughout(o outcome) bool {
 	return audited(o) && !slices.ContainsFunc(o.Cells, func(c record.CellRun) bool { return c.MeasuredAudit == nil || c.MeasuredAudit.Requests == 0 })
 }
 
-// follow makes the generator live through a timetable, and calls done after each cell.
 func (b *bench) follow(start protocol.Start, done func(record.Cell)) outcome {
 	b.t.Helper()
 	var o outcome
@@ -97,7 +89,6 @@ func (b *bench) follow(start protocol.Start, done func(record.Cell)) outcome {
 	return o
 }
 
-// wantFiles fails the test unless the generator has written these files and nothing else.
 func (b *bench) wantFiles(o outcome, want ...string) {
 	b.t.Helper()
 	if diff := cmp.Diff(want, o.files); diff != "" {

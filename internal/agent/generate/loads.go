@@ -17,27 +17,23 @@ import (
 )
 
 const (
-	// spareDescriptors is what a tool needs beside its connections.
+	// spareDescriptors are needed by a tool in addition to its connections.
 	spareDescriptors = 64
-	// probeLimit is how long the try of a script may take.
-	probeLimit = 10 * time.Second
-	// probeFile is the raw output of a try, relative to the agent's folder.
+	probeLimit       = 10 * time.Second
+	// probeFile is the raw output of a trial run, relative to the agent's folder.
 	probeFile = "probe.txt"
 )
 
-// machine is what bounds the connections of a generator.
 type machine struct {
-	// descriptors is how many files one process may open.
 	descriptors func() (uint64, error)
-	// ports is how many local ports there are.
-	ports func() (int32, error)
+	ports       func() (int32, error)
 }
 
 func thisMachine() machine {
 	return machine{descriptors: kernel.DescriptorLimit, ports: kernel.Proc("/proc").LocalPorts}
 }
 
-// checkLoads checks whether this generator can open the connections of each cell, and has the scripts. The error is a sentence.
+// checkLoads checks that this generator can open the connections of each cell and has the scripts. The error is a sentence.
 func (g *Generator) checkLoads(cells []record.Cell) error {
 	descriptors, err := g.machine.descriptors()
 	if err != nil {
@@ -68,7 +64,7 @@ func (g *Generator) checkLoads(cells []record.Cell) error {
 	return nil
 }
 
-// tryScripts runs each load's script once, as shortly as its tool can. The error is a sentence.
+// tryScripts runs each load's script once, for the shortest time its tool allows. The error is a sentence.
 func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 	// A tool dies with the thread that started it.
 	runtime.LockOSThread()
@@ -91,7 +87,6 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 	return nil
 }
 
-// try runs one script and returns what its tool complains of.
 func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, target tool.Target) (err error) {
 	if err := g.writeFiles(t, share, target); err != nil {
 		return err

@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// toolOf is a tool made of functions; what is nil is fakeTool's.
 type toolOf struct {
 	fakeTool
 	args    func(record.Cell, tool.Purpose) []string
@@ -42,12 +41,10 @@ func (f toolOf) Parse(raw []byte) (record.Measurement, error) {
 	return f.parse(string(raw))
 }
 
-// runs is a tool that is always the same argument vector.
 func runs(args ...string) toolOf {
 	return toolOf{args: func(record.Cell, tool.Purpose) []string { return args }}
 }
 
-// scripted is a cell whose requests a script makes.
 func scripted(load string) record.Cell {
 	c := cell(1, 0)
 	c.Load, c.Script = load, &record.Script{ConfigMap: "mine", Key: "a.lua"}

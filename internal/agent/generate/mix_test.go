@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// A mix as a user sees it: each of its requests is checked, warmed up, audited and counted.
 func TestAMixIsCheckedLoadedAndAudited(t *testing.T) {
 	mix := testbed.Mix()
 	var requests []record.Request

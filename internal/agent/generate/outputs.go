@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// writeFiles writes what a tool needs to run a cell.
 func (g *Generator) writeFiles(t tool.Tool, share record.Cell, target tool.Target) error {
 	for _, f := range t.Files(share, target) {
 		if err := os.WriteFile(filepath.Join(g.config.Dir, f.Name), []byte(f.Text), 0o600); err != nil {
@@ -25,8 +24,7 @@ func (g *Generator) writeFiles(t tool.Tool, share record.Cell, target tool.Targe
 	return nil
 }
 
-// collect appends the files that a tool wrote to its raw output, and removes them. A file that is not there is left to the parser
-// to miss.
+// collect appends a tool's files to its raw output, and removes them. The parser reports missing files.
 func (g *Generator) collect(t tool.Tool, share record.Cell, raw *os.File) error {
 	for _, name := range t.Outputs(share) {
 		if err := appendFile(raw, filepath.Join(g.config.Dir, name), tool.OutputHeader(name)); err != nil {
@@ -57,21 +55,20 @@ func appendFile(raw *os.File, path, header string) error {
 	return os.Remove(path)
 }
 
-// discard removes the files that a tool wrote, so that a later run's are not mistaken for them. What it was given stays for that run.
+// discard removes a tool's output files, so that a later run does not read them. Its input files stay.
 func (g *Generator) discard(t tool.Tool, share record.Cell, target tool.Target) {
 	given := t.Files(share, target)
 	for _, name := range t.Outputs(share) {
 		if slices.ContainsFunc(given, func(f tool.File) bool { return f.Name == name }) {
 			continue
 		}
-		_ = os.Remove(filepath.Join(g.config.Dir, name)) // What is not there needs no removal; what stays is overwritten.
+		_ = os.Remove(filepath.Join(g.config.Dir, name)) // Missing files need no removal; remaining ones are overwritten.
 	}
 }
 
-// ScriptsDir is where an agent keeps the users' scripts, below its own folder.
+// ScriptsDir returns an agent's folder for users' scripts.
 func ScriptsDir(dir string) string { return filepath.Join(dir, "scripts") }
 
-// writeScripts writes the scripts that came with a check to where the tools read them.
 func (g *Generator) writeScripts(c protocol.Check) error {
 	for _, s := range c.Scripts {
 		i := slices.IndexFunc(c.Cells, func(cell record.Cell) bool { return cell.Load == s.Load && cell.Script != nil })
@@ -89,7 +86,7 @@ func (g *Generator) writeScripts(c protocol.Check) error {
 	return nil
 }
 
-// addScript notes the script of a cell's load, once a load: as it is after the last cell, since a script may write files itself.
+// addScript records the script of each load once, as it is after the last cell: a script may modify files.
 func (c *conclusion) addScript(r *cellRun) {
 	path := tool.ScriptPath(c.generator.scripts, r.slot.Cell)
 	if path == "" || slices.ContainsFunc(c.result.Scripts, func(s record.ScriptRun) bool { return s.Load == r.slot.Cell.Load }) {

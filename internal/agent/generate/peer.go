@@ -9,22 +9,19 @@ import (
 	"time"
 )
 
-// peerLoad is the tool against one of the two peers of a duet, during one cell. At most one of the two runs at a time; the other one is
-// frozen by SIGSTOP.
+// peerLoad is the tool against one peer of a duet, during one cell. One peer runs at a time; SIGSTOP freezes the other.
 type peerLoad struct {
 	*cellRun
 	raw *os.File
-	// process is nil until the tool's first turn, and ended gets its end, once.
+	// process is nil until the tool's first turn; ended receives its end, once.
 	process *process
 	ended   chan error
-	// turns are the times in which it ran.
-	turns []turn
+	turns   []turn
 }
 
 type turn struct{ from, to time.Time }
 
-// takeTurn lets the tool run until an instant, starting it in its first turn. The error says that it has ended, or why it could not be
-// let run.
+// takeTurn lets the tool run until an instant, and starts it in its first turn. It fails if the tool has ended or cannot run.
 func (p *peerLoad) takeTurn(ctx context.Context, dir string, args []string, deadline, until time.Time) error {
 	from := time.Now()
 	if p.process == nil {
@@ -56,13 +53,13 @@ func (p *peerLoad) start(ctx context.Context, dir string, args []string, deadlin
 	}
 	p.process, p.turns, p.run.Started = process, nil, time.Now()
 	p.run.CPUsAllowed = process.cpusAllowed()
-	// The channel takes the end though nobody may be waiting for it yet.
+	// Buffered, since no receiver may be waiting yet.
 	p.ended = make(chan error, 1)
 	go func() { p.ended <- process.wait() }()
 	return nil
 }
 
-// signal freezes the tool or lets it run on. One that has ended meanwhile tells so when it is waited for.
+// signal freezes or resumes the tool. A tool that has ended is reported by the wait.
 func (p *peerLoad) signal(s syscall.Signal) error {
 	if err := p.process.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("sending %v to %s: %w", s, p.args[0], err)
@@ -70,7 +67,6 @@ func (p *peerLoad) signal(s syscall.Signal) error {
 	return nil
 }
 
-// finish lets the tool run to its end, which is near.
 func (p *peerLoad) finish() error {
 	from := time.Now()
 	if err := p.signal(syscall.SIGCONT); err != nil {
@@ -101,8 +97,8 @@ func (p *peerLoad) stop() {
 	p.process = nil
 }
 
-// active is for how long the tool put load on its server: its turns, as far as they lie within the time that the tool says it
-// measured. That time ended when the tool did, but for the millisecond in which it prints.
+// active returns how long the tool loaded its server: its turns within the time that it says it measured. That time ends with the tool, except
+// for the millisecond in which it prints.
 func (p *peerLoad) active() time.Duration {
 	begin := p.run.Ended.Add(-time.Duration(p.run.Measurement.DurationMicros) * time.Microsecond)
 	var sum time.Duration

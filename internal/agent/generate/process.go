@@ -16,20 +16,18 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// errKilled is the error of a tool that had not ended by its deadline.
 var errKilled = errors.New("the tool was killed at its deadline")
 
-// process is a running tool.
 type process struct {
 	cmd    *exec.Cmd
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// launch starts a tool that reads in, nothing if that is nil, and writes to out. The tool is killed at its deadline, when ctx ends, and
-// when the calling thread ends.
+// launch starts a tool that reads in (nil: no input) and writes to out. The tool is killed at its deadline, when ctx ends, and when the
+// calling thread ends.
 //
-// A tool inherits these and nothing else: no variable that it might read, and no descriptor.
+// A tool inherits only these: no other variables and descriptors.
 func launch(ctx context.Context, dir string, args []string, share record.Cell, in, out *os.File, deadline time.Time) (*process, error) {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
@@ -46,9 +44,8 @@ func launch(ctx context.Context, dir string, args []string, share record.Cell, i
 	return &process{cmd: cmd, ctx: ctx, cancel: cancel}, nil
 }
 
-// toolEnv is the whole environment of a tool that puts a cell's load on a server. The last three are for k6, and the others do not read them: it would
-// otherwise take as many threads as the machine has CPUs, ask the network for extensions that a script imports, and speak HTTP/2 with a server that offers
-// it over TLS, as it does where the load asks for that.
+// toolEnv returns the whole environment of a tool. Only k6 reads the last three. Without them it would use as many threads as the machine has
+// CPUs, download extensions that a script imports, and use HTTP/2 over TLS if the server offers it and the load did not ask for it.
 func toolEnv(dir string, share record.Cell) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(share.Threads)), "K6_AUTO_EXTENSION_RESOLUTION=false",
@@ -59,7 +56,7 @@ func toolEnv(dir string, share record.Cell) []string {
 	return append(env, "GODEBUG=http2client=0")
 }
 
-// wait returns when the tool has ended: nil after a good end, errKilled after its deadline.
+// wait returns when the tool has ended: nil after success, errKilled after its deadline.
 func (p *process) wait() error {
 	defer p.cancel()
 	err := p.cmd.Wait()
@@ -69,13 +66,12 @@ func (p *process) wait() error {
 	return err
 }
 
-// cpusAllowed is the list of CPUs that the kernel lets the tool run on, or "unknown".
+// cpusAllowed returns the CPUs that the tool may run on, or "unknown".
 func (p *process) cpusAllowed() string {
 	list, _ := kernel.Proc("/proc").CPUsAllowed(p.cmd.Process.Pid) // The list is "unknown" then.
 	return list
 }
 
-// toolEnded returns why a tool ended as it should not, in the words of its parser if that finds any.
 func toolEnded(t tool.Tool, err error, raw *os.File) error {
 	if err == nil {
 		return ended(err, raw)
@@ -90,10 +86,10 @@ func toolEnded(t tool.Tool, err error, raw *os.File) error {
 	return ended(err, raw)
 }
 
-// ended returns how a program ended and the first thing that it printed, which is why.
+// ended returns how a program ended and its first output, which gives the reason.
 func ended(err error, raw *os.File) error {
 	text := make([]byte, 200)
-	n, _ := raw.ReadAt(text, 0) // Fewer bytes than asked for are what is expected.
+	n, _ := raw.ReadAt(text, 0) // A short read is expected.
 	first, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), "\n")
 	switch {
 	case err == nil:
@@ -104,7 +100,7 @@ func ended(err error, raw *os.File) error {
 	return fmt.Errorf("%w: %s", err, first)
 }
 
-// toolVersion asks a tool for its version. wrk exits with status 1 after printing it, so the status says nothing.
+// toolVersion asks a tool for its version. It ignores the exit code: wrk exits with 1.
 func toolVersion(ctx context.Context, dir string, t tool.Tool) string {
 	ctx, cancel := context.WithTimeout(ctx, versionLimit)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// A generator runs what came with the check, and tells what it has run: that of each load once, also if a script changes itself.
+// A generator records each load's script once, even if a script changes itself.
 func TestTheScriptThatCameWithTheCheckIsRunAndRecorded(t *testing.T) {
 	var path string
 	changes := toolOf{args: func(c record.Cell, p tool.Purpose) []string {

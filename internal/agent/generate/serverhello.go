@@ -7,16 +7,16 @@ import (
 	"fmt"
 )
 
-// Agreed is what client and server have agreed on.
+// Agreed is the result of a TLS negotiation.
 type Agreed struct {
 	// Version and Cipher are such as "TLS 1.3" and "TLS_AES_128_GCM_SHA256".
 	Version, Cipher string
 }
 
-// ErrShort says that more has to be sent before anything is known.
+// ErrShort means that more bytes are needed.
 var ErrShort = errors.New("the server's hello is not complete")
 
-// AlertError is the number of the alert by which a server refuses a handshake.
+// AlertError is the alert number of a refused handshake.
 type AlertError uint8
 
 // Error says so.
@@ -31,7 +31,7 @@ const (
 	extensionVersions                        = 43
 )
 
-// Read reads the beginning of what a server has sent: its first message, which may lie in several records, up to its end.
+// ReadServerHello parses the first message of a server, which may span several records. It returns ErrShort until the message is complete.
 func ReadServerHello(sent []byte) (Agreed, error) {
 	var message []byte
 	for len(sent) >= recordHead {
@@ -54,7 +54,6 @@ func ReadServerHello(sent []byte) (Agreed, error) {
 	return Agreed{}, ErrShort
 }
 
-// first reads the first message of a handshake.
 func firstHello(message []byte) (Agreed, error) {
 	if len(message) < messageHead {
 		return Agreed{}, ErrShort
@@ -71,7 +70,7 @@ func firstHello(message []byte) (Agreed, error) {
 
 var errMalformed = errors.New("the server's hello cannot be read")
 
-// hello reads a whole hello: version, random, session, cipher suite, compression, extensions.
+// serverHello parses a hello: version, random, session, cipher suite, compression, extensions.
 func serverHello(body []byte) (Agreed, error) {
 	const fixed = 2 + randomBytes + 1
 	if len(body) < fixed || len(body) < fixed+int(body[fixed-1])+3 {
@@ -82,7 +81,7 @@ func serverHello(body []byte) (Agreed, error) {
 	if len(rest) >= 2 {
 		rest = rest[2:]
 	}
-	// TLS 1.3 passes for 1.2, and says what it is in an extension.
+	// TLS 1.3 announces 1.2 here and the true version in an extension.
 	for len(rest) >= messageHead {
 		kind, size := binary.BigEndian.Uint16(rest), int(binary.BigEndian.Uint16(rest[2:]))
 		if len(rest) < messageHead+size {

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// sent is what a server sends in a real handshake, and what the client says that was agreed on.
 func sent(t *testing.T, server *tls.Config, client *tls.Config) ([]byte, tls.ConnectionState, error) {
 	t.Helper()
 	_, pair := testbed.Certificate(t, time.Now().Add(time.Hour))
@@ -30,7 +29,7 @@ func sent(t *testing.T, server *tls.Config, client *tls.Config) ([]byte, tls.Con
 	defer listener.Close() //nolint:errcheck // Nobody else connects.
 	go func() {
 		if there, err := listener.Accept(); err == nil {
-			_ = there.(*tls.Conn).Handshake() // The client sees what becomes of it.
+			_ = there.(*tls.Conn).Handshake() // The client reports the outcome.
 			there.Close()
 		}
 	}()
@@ -45,7 +44,6 @@ func sent(t *testing.T, server *tls.Config, client *tls.Config) ([]byte, tls.Con
 	return all.Bytes(), conn.ConnectionState(), err
 }
 
-// tapped is a connection whose input is read from elsewhere.
 type tapped struct {
 	net.Conn
 	in io.Reader
@@ -66,7 +64,7 @@ func TestAHelloSaysWhatTheClientSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := generate.Agreed{Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite)}
-			// However few bytes come at once, nothing is said before all is there.
+			// However the bytes are split, the result comes only when all have arrived.
 			known := false
 			for n := range len(all) + 1 {
 				got, err := generate.ReadServerHello(all[:n])

@@ -34,7 +34,7 @@ func TestAStatusIsComparedThoughAnyBodyWillDo(t *testing.T) {
 	}
 }
 
-// Two loads may ask for the same: the answer of the one that takes any body is what the other's must be like.
+// Two loads may send the same request. The body accepted by one still sets the other's expectation.
 func TestAnAnswerOfAnyBodyStillSaysWhatOthersMustBeLike(t *testing.T) {
 	anyBody := record.Request{Path: "/", Expect: record.Expect{Status: 200, AnyBody: true}}
 	same := record.Request{Path: "/", Expect: record.Expect{Status: 200}}

@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// auditEvery is the least distance of two requests of an audit: 2,000 a second.
+	// auditEvery is the least distance of two requests of an audit: 2,000 per second.
 	auditEvery = 500 * time.Microsecond
-	// auditPatience is how long a request must have waited at the end of an audit to have failed, if others were answered. It is
-	// the time after which wrk too gives up.
+	// auditPatience is how long an unanswered request must have waited at the end of an audit to count as failed, if others were answered. wrk
+	// has the same timeout.
 	auditPatience = 2 * time.Second
-	// auditPause follows a connection that could not be opened.
-	auditPause = 10 * time.Millisecond
+	auditPause    = 10 * time.Millisecond
 )
 
-// Auditor reads answers beside a tool and compares them, on one connection at a time.
+// Auditor reads and compares answers during a load, on one connection at a time.
 type Auditor struct {
 	server Server
-	// asks are its requests, which take turns and are all in one version of HTTP; turn is whose it is.
+	// asks take turns and use one version of HTTP; turn is the index of the next.
 	asks     []asked
 	turn     int
 	deadline time.Time
@@ -35,13 +34,12 @@ type Auditor struct {
 	measured time.Time
 }
 
-// asked is a request as it is sent, and what its answer must be.
 type asked struct {
 	message message
 	expect  Expectation
 }
 
-// NewAuditor makes an auditor that asks a server until a deadline, each request in its turn.
+// NewAuditor makes an auditor that sends the requests in turn until a deadline.
 func NewAuditor(server Server, all []Expectation, deadline time.Time) (*Auditor, error) {
 	a := &Auditor{server: server, deadline: deadline}
 	for _, e := range all {
@@ -54,7 +52,7 @@ func NewAuditor(server Server, all []Expectation, deadline time.Time) (*Auditor,
 	return a, nil
 }
 
-// Warmup sends requests until the deadline or the end of ctx, each as soon as the one before is answered.
+// Warmup sends requests back to back until the deadline or the end of ctx.
 func (a *Auditor) Warmup(ctx context.Context) *record.Audit {
 	defer a.hangUp()
 	for time.Now().Before(a.deadline) && ctx.Err() == nil {
@@ -67,7 +65,7 @@ func (a *Auditor) Warmup(ctx context.Context) *record.Audit {
 	return &a.found
 }
 
-// Measured sends a request at each instant, under a load that began at another. One that is not answered in time delays the next.
+// Measured sends a request at each instant. began is the start of the load. A late answer delays the next request.
 func (a *Auditor) Measured(ctx context.Context, began time.Time, instants []time.Time) *record.Audit {
 	defer a.hangUp()
 	a.measured = began
@@ -80,7 +78,7 @@ func (a *Auditor) Measured(ctx context.Context, began time.Time, instants []time
 	return &a.found
 }
 
-// try sends one request, and counts it if nobody answers; false then.
+// try sends one request. If there is no answer it counts a failure and returns false.
 func (a *Auditor) try(ctx context.Context, sent time.Time) bool {
 	defer a.next()
 	err := a.once(ctx)
@@ -94,13 +92,11 @@ func (a *Auditor) try(ctx context.Context, sent time.Time) bool {
 	return false
 }
 
-// own is the request whose turn it is, and next lets the one after it have its turn.
 func (a *Auditor) own() asked { return a.asks[a.turn] }
 
 func (a *Auditor) next() { a.turn = (a.turn + 1) % len(a.asks) }
 
-// once sends one request and compares its answer. A server may close a connection between two answers; then the request goes
-// over a new one.
+// once sends one request and compares its answer. If the server closed the connection between two answers, it reconnects.
 func (a *Auditor) once(ctx context.Context) error {
 	used := a.session != nil
 	err := a.ask(ctx)
@@ -138,14 +134,14 @@ func (a *Auditor) ask(ctx context.Context) error {
 	return nil
 }
 
-// closed is true for the errors of a request on a connection that the server had closed before.
+// closed reports whether the server had closed the connection before the request.
 func closed(err error) bool {
 	_, ended := errors.AsType[closedError](err)
 	return ended || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// failed counts a request without an answer. The one that the end of the audit cuts off has not failed, unless the server has let it
-// wait for long, or answers nothing at all in a warm-up: under the measured load an answer may take as long as a short cell.
+// failed counts a request without an answer. A request cut off by the end of the audit counts only if it waited for auditPatience, or if a
+// warm-up got no answer at all: under load, an answer may take as long as a short cell.
 func (a *Auditor) failed(err error, waited time.Duration) {
 	answers := a.found.Requests > a.found.Failed || !a.measured.IsZero()
 	if timedOut(err) && answers && waited < auditPatience {
@@ -156,7 +152,7 @@ func (a *Auditor) failed(err error, waited time.Duration) {
 	a.example(unanswered(a.own().expect.what(), err, waited.Round(time.Millisecond)))
 }
 
-// example keeps the first sentence, with when it was in the measured time.
+// example keeps the first sentence, with its time in the measured time.
 func (a *Auditor) example(err error) {
 	if err == nil || a.found.Example != "" {
 		return

@@ -15,7 +15,7 @@ import (
 
 const helloAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhelloworld"
 
-// answersThen answers some requests of the connection well and then says something else, or nothing.
+// answersThen gives some right answers, then sends something else or nothing.
 func answersThen(good int, then string) func(net.Conn) {
 	return func(conn net.Conn) {
 		in := bufio.NewReader(conn)
@@ -34,10 +34,9 @@ func answersThen(good int, then string) func(net.Conn) {
 	}
 }
 
-// patience bounds every wait of a test.
 const patience = 2 * time.Minute
 
-// again tries what ends at a deadline until enough has happened before that: the machine may be busy with something else for so long.
+// again retries until enough happened before the deadline, for busy machines.
 func again[T any](wait time.Duration, enough func(T) bool, try func(deadline time.Time) T) T {
 	for end := time.Now().Add(patience); ; {
 		got := try(time.Now().Add(wait))
@@ -47,7 +46,6 @@ func again[T any](wait time.Duration, enough func(T) bool, try func(deadline tim
 	}
 }
 
-// expecting is a request for "/" whose answers have a body.
 func expecting(body string) Expectation {
 	return Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200, Body: &body}})
 }
@@ -62,12 +60,10 @@ func auditing(t *testing.T, target string, e Expectation, deadline time.Time) *A
 }
 
 func TestAudit(t *testing.T) {
-	const wait = time.Second // It is less than an answer may take.
+	const wait = time.Second // Less than an answer may take.
 	tests := map[string]struct {
-		server func(net.Conn)
-		// least is how many requests are enough.
-		least int64
-		// want is what must be true of the audit; example its first words.
+		server  func(net.Conn)
+		least   int64
 		want    func(record.Audit) bool
 		example string
 	}{

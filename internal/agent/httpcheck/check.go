@@ -15,17 +15,15 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// checkLimit is how long a server may take to answer one request of a check.
 const checkLimit = 5 * time.Second
 
 // Answer is the right answer to one request of a check.
 type Answer struct {
 	Response record.Response
-	// Again is what further answers to the same request must be like.
-	Again Expectation
+	Again    Expectation
 }
 
-// Check sends every request once, at the same time. The error is the first one's that was answered wrongly, as a sentence.
+// Check sends all requests once, concurrently. The error is that of the first wrong answer in the list, as a sentence.
 func Check(ctx context.Context, server Server, requests []record.Request) ([]Answer, error) {
 	all, errs := make([]Answer, len(requests)), make([]error, len(requests))
 	var group sync.WaitGroup
@@ -41,7 +39,6 @@ func Check(ctx context.Context, server Server, requests []record.Request) ([]Ans
 	return all, nil
 }
 
-// ask sends one request.
 func ask(ctx context.Context, server Server, e Expectation) (Answer, error) {
 	m, err := request(server.Address, e.Request)
 	if err != nil {
@@ -70,7 +67,6 @@ func ask(ctx context.Context, server Server, e Expectation) (Answer, error) {
 	return Answer{Again: e, Response: response}, nil
 }
 
-// unanswered returns why a request has no answer.
 func unanswered(what string, err error, limit time.Duration) error {
 	switch {
 	case timedOut(err) && Unreachable(err):
@@ -90,7 +86,7 @@ func timedOut(err error) bool {
 	return ok && t.Timeout()
 }
 
-// WithoutURL is the reason of a failed request, without its address, which may be a secret.
+// WithoutURL returns a failed request's reason without its address, which may be secret.
 func WithoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -98,21 +94,19 @@ func WithoutURL(err error) error {
 	return err
 }
 
-// maxShown is how much of a body a sentence shows, in bytes.
 const maxShown = 80
 
-// Expectation is a request, and what answers to it must be.
+// Expectation is a request and its expected answer.
 type Expectation struct {
-	// Request is what is asked.
 	Request record.Request
 	status  int
-	// body is compared if known is true, unless any body will do; of a long one its beginning, and bytes is the size of all of it.
+	// body is compared if known is true, unless any body is allowed. Of a long body it holds the beginning; bytes is the full size.
 	known bool
 	body  []byte
 	bytes int64
 }
 
-// Expect is what a load's request says of its answer.
+// Expect returns a load's own expectation of its answer.
 func Expect(r record.Request) Expectation {
 	e := Expectation{Request: r, status: int(r.Expect.Status)}
 	if r.Expect.Body != nil {
@@ -121,7 +115,7 @@ func Expect(r record.Request) Expectation {
 	return e
 }
 
-// OrBodyOf expects the body of another answer where the load says nothing of it.
+// OrBodyOf expects the body of another answer if the load specifies none.
 func (e Expectation) OrBodyOf(seen Expectation) Expectation {
 	if !e.known {
 		e.known, e.body, e.bytes = true, seen.body, seen.bytes
@@ -129,16 +123,15 @@ func (e Expectation) OrBodyOf(seen Expectation) Expectation {
 	return e
 }
 
-// what names the request in sentences, such as "GET /".
 func (e Expectation) what() string { return e.Request.Verb() + " " + e.Request.Path }
 
-// Errors of an answer that is not as expected; both are sentences.
+// Errors of an unexpected answer; both are sentences.
 type (
 	wrongStatus struct{ error }
 	wrongBody   struct{ error }
 )
 
-// compare is nil for an answer that is as expected, or a wrongStatus or wrongBody.
+// compare returns nil, a wrongStatus or a wrongBody.
 func (e Expectation) compare(a answer) error {
 	if a.status != e.status {
 		return wrongStatus{fmt.Errorf("%s answered %d instead of %d", e.what(), a.status, e.status)}
@@ -149,7 +142,6 @@ func (e Expectation) compare(a answer) error {
 	return nil
 }
 
-// show quotes a body, the beginning of a long one.
 func show(body []byte, size int64) string {
 	if size <= maxShown {
 		return fmt.Sprintf("%q", body)

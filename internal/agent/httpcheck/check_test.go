@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// serve runs a server until the test ends, and returns its address.
 func serve(t *testing.T, h http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -20,7 +19,6 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// ok is a request of a path that is to be answered with 200.
 func ok(path string) record.Request {
 	return record.Request{Path: path, Expect: record.Expect{Status: 200}}
 }
@@ -44,8 +42,7 @@ func TestCheck(t *testing.T) {
 	tests := map[string]struct {
 		target   string
 		requests []record.Request
-		// want is the sentence of the error; empty if there is none.
-		want string
+		want     string
 	}{
 		"nothing to compare but the status": {requests: []record.Request{ok("/")}},
 		"the body that is expected":         {requests: []record.Request{{Path: "/", Expect: record.Expect{Status: 200, Body: text("helloworld")}}}},
@@ -90,7 +87,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A network learns of new pods a little later than their agents do.
+// A network may learn of new pods later than their agents do.
 func TestAServerThatCannotBeReachedYetIsAskedAgain(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,11 +10,9 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// awaitPause is the pause between two tries to reach a server that is starting.
 const awaitPause = 20 * time.Millisecond
 
-// Await asks a server again and again until it answers rightly, and returns when it did. The error is that of the last try, when the deadline has
-// passed or ctx has ended.
+// Await asks a server until it answers rightly, and returns when it did. After the deadline or the end of ctx it returns the last try's error.
 func Await(ctx context.Context, server Server, r record.Request, deadline time.Time) (time.Time, error) {
 	var why error
 	for {
@@ -24,7 +22,7 @@ func Await(ctx context.Context, server Server, r record.Request, deadline time.T
 			return now, nil
 		}
 		if why == nil || now.Before(deadline) {
-			why = err // What the deadline has cut off says nothing of the server.
+			why = err // A request cut off by the deadline says nothing about the server.
 		}
 		if ctx.Err() != nil || now.Add(awaitPause).After(deadline) {
 			return time.Time{}, why
@@ -33,8 +31,8 @@ func Await(ctx context.Context, server Server, r record.Request, deadline time.T
 	}
 }
 
-// Counted sends a request so and so often, over some connections at once, and compares every answer. It ends early at the deadline, or with ctx.
-// What was not sent is not among the requests.
+// Counted sends a number of requests over some connections, and compares every answer. It ends early at the deadline or with ctx; unsent
+// requests are not counted.
 func Counted(ctx context.Context, server Server, r record.Request, requests int64, connections int, deadline time.Time) (record.Audit, error) {
 	parts, errs := make([]record.Audit, connections), make([]error, connections)
 	var group sync.WaitGroup
@@ -60,7 +58,7 @@ func Counted(ctx context.Context, server Server, r record.Request, requests int6
 	return sum, nil
 }
 
-// counted is the share of one connection. A request that is not answered ends it: the server is gone, or hangs.
+// counted is one connection's share. It ends at an unanswered request: the server is gone, or hangs.
 func counted(ctx context.Context, server Server, e Expectation, requests int64, deadline time.Time) (record.Audit, error) {
 	a, err := NewAuditor(server, []Expectation{e}, deadline)
 	if err != nil {
@@ -74,7 +72,7 @@ func counted(ctx context.Context, server Server, e Expectation, requests int64, 
 		}
 		if err := a.once(ctx); err != nil {
 			if a.found.Requests > 0 && timedOut(err) && !time.Now().Before(deadline) && time.Since(sent) < auditPatience {
-				break // The end of the time has cut it off.
+				break // The deadline cut it off.
 			}
 			a.found.Requests++
 			a.found.Failed++
@@ -85,7 +83,6 @@ func counted(ctx context.Context, server Server, e Expectation, requests int64, 
 	return a.found, nil
 }
 
-// askUntil sends one request over a connection of its own.
 func askUntil(ctx context.Context, server Server, e Expectation, deadline time.Time) (answer, error) {
 	m, err := request(server.Address, e.Request)
 	if err != nil {

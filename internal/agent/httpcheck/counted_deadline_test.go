@@ -24,7 +24,7 @@ func TestAwaitTellsWhatIsWrongAndNotThatItsTimeIsOver(t *testing.T) {
 				_, _ = io.WriteString(c, "HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n")
 			}
 		})
-		// What asks again has read an answer in time.
+		// A second request means that one answer was read in time.
 		err := again(300*time.Millisecond, func(error) bool { return asked.Load() > 1 }, func(deadline time.Time) error {
 			asked.Store(0)
 			_, err := Await(t.Context(), Server{Address: target}, hello("helloworld"), deadline)

@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// hello is a request for "/" that is answered with a body.
 func hello(body string) record.Request {
 	return record.Request{Path: "/", Expect: record.Expect{Status: 200, Body: &body}}
 }
@@ -67,7 +66,7 @@ func TestCountedTellsWrongAnswersAndGoesOn(t *testing.T) {
 		"a body":   {strings.ReplaceAll(helloAnswer, "world", "WORLD"), 0, 14, `GET / answered the body "helloWORLD" instead of "helloworld"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Each of two connections gets three right answers, and seven that are not.
+			// Each of two connections gets three right answers and seven wrong or missing ones.
 			got, err := Counted(t.Context(), Server{Address: speak(t, answersThen(3, tc.then))}, hello("helloworld"), 20, 2, time.Now().Add(patience))
 			if err != nil {
 				t.Fatal(err)
@@ -79,7 +78,6 @@ func TestCountedTellsWrongAnswersAndGoesOn(t *testing.T) {
 	}
 }
 
-// A server may end a connection after an answer: that is no failure.
 func TestCountedOpensAnotherConnectionForOneThatTheServerEnds(t *testing.T) {
 	target := speak(t, func(conn net.Conn) {
 		in := bufio.NewReader(conn)
@@ -117,7 +115,7 @@ func TestCountedStopsAConnectionThatIsNotAnswered(t *testing.T) {
 	})
 	t.Run("the deadline cuts a request off", func(t *testing.T) {
 		var took time.Duration
-		inTime := func(record.Audit) bool { return took < auditPatience } // After that it would be the server that hangs.
+		inTime := func(record.Audit) bool { return took < auditPatience } // After that the server would count as hanging.
 		got := again(500*time.Millisecond, inTime, func(deadline time.Time) record.Audit {
 			began := time.Now()
 			defer func() { took = time.Since(began) }()
@@ -148,7 +146,6 @@ func TestCountedStopsAConnectionThatIsNotAnswered(t *testing.T) {
 	})
 }
 
-// hundred is what a server's answers to a hundred requests over one connection are like.
 func hundred(t *testing.T, target string, deadline time.Time) record.Audit {
 	t.Helper()
 	got, err := Counted(t.Context(), Server{Address: target}, hello("helloworld"), 100, 1, deadline)
@@ -158,7 +155,6 @@ func hundred(t *testing.T, target string, deadline time.Time) record.Audit {
 	return got
 }
 
-// answersThenEnds answers some requests and hangs up.
 func answersThenEnds(conn net.Conn, answers int) {
 	in := bufio.NewReader(conn)
 	for range answers {
@@ -169,7 +165,6 @@ func answersThenEnds(conn net.Conn, answers int) {
 	_ = conn.Close()
 }
 
-// ending calls a function after some answers.
 type ending struct {
 	net.Conn
 	after int

@@ -1,5 +1,5 @@
-// Package httpcheck checks whether a server answers as it should: once before it is measured, and beside the tool while it is. It is a small
-// HTTP client of its own, since it counts bytes on the wire and sends what wrk sends; for HTTP/2 it makes use of the client of a library, as k6 does.
+// Package httpcheck checks whether a server answers correctly, before and during the load. It has its own small HTTP client, since it counts
+// bytes on the wire and sends what wrk sends. For HTTP/2 it uses a library's client, as k6 does.
 //
-// It does not measure: how long an answer takes is of interest only where none comes.
+// It does not measure latency: time matters only for missing answers.
 package httpcheck

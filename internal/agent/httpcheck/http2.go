@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// client is one connection of HTTP/2.
 type client interface {
 	http.RoundTripper
 	CanTakeNewRequest() bool
@@ -22,12 +21,12 @@ func newClient(conn net.Conn) (client, error) {
 	return (&http2.Transport{DisableCompression: true}).NewClientConn(conn)
 }
 
-// askHTTP2 sends a request over a connection of HTTP/2 and reads the answer to it. The whole body is written to digest too.
+// askHTTP2 sends a request over HTTP/2 and reads the answer. The whole body is also written to digest.
 func (s *session) askHTTP2(asked *http.Request, digest io.Writer) (answer, error) {
 	if !s.http2.CanTakeNewRequest() {
 		return answer{}, s.over()
 	}
-	r := asked.Clone(context.Background()) // Whoever ends the session ends the request.
+	r := asked.Clone(context.Background()) // The session's end ends the request.
 	body, err := asked.GetBody()
 	if err != nil {
 		return answer{}, err
@@ -51,7 +50,7 @@ func (s *session) askHTTP2(asked *http.Request, digest io.Writer) (answer, error
 	return a, nil
 }
 
-// over is why a connection of HTTP/2 takes no request any more: its time has passed, or the server has ended it between two answers.
+// over returns why an HTTP/2 connection takes no more requests: it expired, or the server ended it between two answers.
 func (s *session) over() error {
 	if s.expired() {
 		return os.ErrDeadlineExceeded
@@ -59,20 +58,19 @@ func (s *session) over() error {
 	return io.EOF
 }
 
-// closedError is the error of a request on a connection that ended before an answer to it began.
+// closedError means that the connection ended before an answer began.
 type closedError struct{ error }
 
-// Unwrap returns the error itself.
+// Unwrap returns the wrapped error.
 func (e closedError) Unwrap() error { return e.error }
 
-// frameHead is the size of what heads each frame of HTTP/2: three bytes of length, one of kind, one of flags, four of the stream.
+// frameHead is the size of an HTTP/2 frame header: 3 bytes of length, 1 of type, 1 of flags, 4 of stream.
 const frameHead = 9
 
-// headCounter is a connection of HTTP/2 that counts the bytes of its answers' heads: the frames of headers, which are compressed. The client of the
-// library does not tell them.
+// headCounter counts the bytes of header frames on an HTTP/2 connection; headers are compressed, and the library does not report their size.
 type headCounter struct {
 	net.Conn
-	// begun is the head of a frame of which a part has come, and left is how much of the frame after it is still to come.
+	// begun is a partly received frame header; left is the rest of the frame after it.
 	begun []byte
 	left  int
 	bytes atomic.Int64
@@ -85,7 +83,7 @@ func (h *headCounter) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// count looks at what has come, however it is cut.
+// count parses received bytes, however they are split.
 func (h *headCounter) count(came []byte) {
 	for len(came) > 0 {
 		if h.left > 0 {

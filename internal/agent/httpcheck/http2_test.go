@@ -13,20 +13,19 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// overHTTP2 is a request that has to be sent in HTTP/2, and must be answered with status 200.
+// overHTTP2 is a request over HTTP/2 that must be answered with status 200.
 func overHTTP2(r record.Request) record.Request {
 	r.Protocol, r.Expect = record.HTTP2, record.Expect{Status: 200}
 	return r
 }
 
-// ownHTTP2 is a server that offers HTTP/2, as it is asked.
 func ownHTTP2(t *testing.T, handler http.Handler, changes ...func(*tls.Config)) (*testbed.Encrypted, httpcheck.Server) {
 	t.Helper()
 	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), handler, changes...)
 	return server, httpcheck.Server{Address: server.Target, TLS: &record.TLS{CA: server.Authority}}
 }
 
-// What a check sends in HTTP/2 is what it sends in HTTP/1.1, and what k6 sends.
+// A check sends the same request over HTTP/2 as over HTTP/1.1, and as k6.
 func TestTheRequestInHTTP2IsThatOfTheTools(t *testing.T) {
 	for name, r := range testbed.Requests() {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +101,7 @@ func TestAnAnswerInHTTP2IsComparedAsAnyOther(t *testing.T) {
 
 func TestAServerThatEndsConnectionsOfHTTP2IsAskedOverNewOnes(t *testing.T) {
 	server, own := ownHTTP2(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Connection", "close") // In HTTP/2 the server says that it takes no other request.
+		w.Header().Set("Connection", "close") // In HTTP/2 this announces that the server takes no more requests.
 		_, _ = io.WriteString(w, "hello")
 	}))
 	audit, err := httpcheck.Counted(t.Context(), own, overHTTP2(record.Request{Path: "/"}), 10, 1, time.Now().Add(time.Minute))
@@ -117,7 +116,7 @@ func TestAServerThatEndsConnectionsOfHTTP2IsAskedOverNewOnes(t *testing.T) {
 func TestAServerThatDoesNotAnswerInHTTP2IsNotWaitedForForEver(t *testing.T) {
 	_, own := ownHTTP2(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	audit, err := record.Audit{}, error(nil)
-	for end := time.Now().Add(2 * time.Minute); err == nil && audit.Requests == 0 && time.Now().Before(end); { // A busy machine may ask nothing in its time.
+	for end := time.Now().Add(2 * time.Minute); err == nil && audit.Requests == 0 && time.Now().Before(end); { // A busy machine may send no request in time.
 		audit, err = httpcheck.Counted(t.Context(), own, overHTTP2(record.Request{Path: "/"}), 10, 1, time.Now().Add(2*time.Second))
 	}
 	if err != nil || audit.Requests != 1 || audit.Failed != 1 || !strings.HasPrefix(audit.Example, "GET / was not answered: no answer within ") {
@@ -163,7 +162,7 @@ func TestAServerWithoutHTTP2IsRefusedWithASentence(t *testing.T) {
 			if v := server.Visits(); v.Requests > 0 {
 				t.Errorf("%d requests were sent all the same", v.Requests)
 			}
-			// Until then it is asked as it speaks, or it would never be ready to be refused.
+			// Until then readiness uses the server's own protocol, so that the check can refuse it.
 			own.Protocol = record.HTTP2
 			if httpcheck.Ready(t.Context(), own, "/") != 1 {
 				t.Error("it is not ready at once")

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// What a check sends before the measurement, and an audit beside it, is what the tools send.
+// Checks and audits send the same requests as the tools.
 func TestTheRequestIsThatOfTheTools(t *testing.T) {
 	for name, r := range testbed.Requests() {
 		t.Run(name, func(t *testing.T) {

@@ -18,61 +18,53 @@ import (
 )
 
 const (
-	// maxBody is how much is kept of a body, in bytes; no expected body is longer.
+	// maxBody bounds the kept bytes of a body; no expected body is longer.
 	maxBody = 64<<10 + 1
-	// maxHead bounds a status line with its headers, and maxLine each of their lines, in bytes.
+	// maxHead bounds a status line with its headers, maxLine each line, in bytes.
 	maxHead = 256 << 10
 	maxLine = 64 << 10
 )
 
 var (
-	// errSurplus is the error of a server that sends what nobody asked for.
 	errSurplus = errors.New("more bytes came than the answer has")
-	// errFrames is the error of a server that answers a request in HTTP/1.1 in frames of HTTP/2, the first byte of which is 0.
+	// errFrames means that an HTTP/1.1 request was answered with HTTP/2 frames, whose first byte is 0.
 	errFrames = errors.New("the answer looks like HTTP/2, and the load asks in HTTP/1.1: set its protocol to HTTP2, over TLS and with k6, or let the server speak HTTP/1.1")
 )
 
-// session is one connection to the server, over which requests are sent one after the other. It counts bytes on the wire, which
-// a client of the standard library does not tell.
+// session is one connection for sequential requests. It counts bytes on the wire, which the standard library's client does not report.
 type session struct {
 	conn net.Conn
 	in   *bufio.Reader
-	// parser reads an answer: the head that was read from in already, then the rest of in.
+	// parser reads an answer: the head already read from in, then the rest of in.
 	parser *bufio.Reader
 	body   bytes.Buffer
 	stop   func() bool
-	// until is when everything on the connection ends.
+	// until is the deadline of the connection.
 	until time.Time
-	// http2 is the client of a connection of HTTP/2, in the place of in and parser, and heads what it reads from; nil in HTTP/1.1.
+	// http2 replaces in and parser on an HTTP/2 connection, and heads is its input; both nil in HTTP/1.1.
 	http2 client
 	heads *headCounter
 }
 
-// answer is what a server answered to one request.
 type answer struct {
 	status int
-	// head is the size of status line and headers on the wire.
-	head int64
-	// body is the beginning of the body, up to maxBody bytes, valid until the next request; bytes is the size of all of it.
+	head   int64
+	// body holds up to maxBody bytes, valid until the next request; bytes is the full size.
 	body  []byte
 	bytes int64
-	// last is true when the server takes no other request on this connection.
-	last bool
+	last  bool
 }
 
-// message is a request that can be sent again and again.
 type message struct {
-	// text is what goes over the wire in HTTP/1.1.
-	text []byte
-	// framed is what the client of HTTP/2 makes frames of; nil in HTTP/1.1.
+	text   []byte
 	framed *http.Request
 }
 
-// request makes a message with no headers but the request's own and those that HTTP demands: what wrk sends.
+// request makes a message with only its own headers and those that HTTP requires, as wrk does.
 func request(target string, asked record.Request) (message, error) {
 	scheme := "http"
 	if asked.Protocol == record.HTTP2 {
-		scheme = "https" // What goes over the wire in HTTP/1.1 names none.
+		scheme = "https" // The HTTP/1.1 text has no scheme.
 	}
 	r, err := http.NewRequest(asked.Verb(), scheme+"://"+target+asked.Path, strings.NewReader(asked.Body))
 	if err != nil {
@@ -92,7 +84,7 @@ func request(target string, asked record.Request) (message, error) {
 	return message{text: text.Bytes()}, nil
 }
 
-// openSession connects to the server, to ask it in a version of HTTP. Everything on the connection ends at the deadline, or with ctx.
+// openSession connects with a version of HTTP. Everything on the connection ends at the deadline, or with ctx.
 func openSession(ctx context.Context, server Server, p record.Protocol, deadline time.Time) (*session, error) {
 	dialer := net.Dialer{Deadline: deadline}
 	conn, err := dialer.DialContext(ctx, "tcp", server.Address)
@@ -118,15 +110,15 @@ func openSession(ctx context.Context, server Server, p record.Protocol, deadline
 	} else {
 		s.in, s.parser = bufio.NewReaderSize(conn, maxLine), bufio.NewReader(conn)
 	}
-	s.stop = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) }) // A connection that is closed already has ended too.
+	s.stop = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) }) // A closed connection has ended too.
 	return s, nil
 }
 
-// againEvery is how often a server is connected to that the network does not let through.
+// againEvery is the pause between attempts to connect through a network that refuses.
 const againEvery = 50 * time.Millisecond
 
-// reach connects to a server that is known to listen. Networks learn of new pods a little later than their agents do: until the deadline a connection that
-// is refused is tried again.
+// reach connects to a server that is known to listen. A network may learn of new pods later than their agents, so it retries refused
+// connections until the deadline.
 func reach(ctx context.Context, server Server, p record.Protocol, deadline time.Time) (*session, error) {
 	began := time.Now()
 	var why error
@@ -134,7 +126,7 @@ func reach(ctx context.Context, server Server, p record.Protocol, deadline time.
 		left := time.Until(deadline)
 		s, err := openSession(ctx, server, p, deadline)
 		if err == nil {
-			// The time that the network took is not the server's.
+			// The network's delay does not count against the server.
 			s.until = deadline.Add(time.Since(began))
 			return s, s.conn.SetDeadline(s.until)
 		}
@@ -152,7 +144,7 @@ func reach(ctx context.Context, server Server, p record.Protocol, deadline time.
 	}
 }
 
-// Unreachable reports whether the network, and not the server, keeps a connection from being opened. One that is dropped on the way ends with its time.
+// Unreachable reports whether the network, not the server, prevented a connection. A dropped one ends with its timeout.
 func Unreachable(err error) bool {
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" && e.Timeout() {
 		return true
@@ -162,13 +154,13 @@ func Unreachable(err error) bool {
 
 func (s *session) close() {
 	s.stop()
-	_ = s.conn.Close() // Nobody waits for what was sent last.
+	_ = s.conn.Close() // No reader waits for the last bytes.
 }
 
-// expired reports whether the time of the connection has passed.
+// expired reports whether the connection's deadline has passed.
 func (s *session) expired() bool { return !time.Now().Before(s.until) }
 
-// ask sends a request and reads the answer to it. The whole body is written to digest too.
+// ask sends a request and reads the answer. The whole body is also written to digest.
 func (s *session) ask(m message, digest io.Writer) (answer, error) {
 	if s.http2 != nil {
 		return s.askHTTP2(m.framed, digest)
@@ -200,7 +192,6 @@ func (s *session) ask(m message, digest io.Writer) (answer, error) {
 	return a, nil
 }
 
-// keep reads the body of an answer, which is written to digest too.
 func (s *session) keep(a *answer, body io.Reader, digest io.Writer) error {
 	s.body.Reset()
 	all := io.TeeReader(body, digest)
@@ -216,7 +207,6 @@ func (s *session) keep(a *answer, body io.Reader, digest io.Writer) error {
 	return nil
 }
 
-// readHead reads one status line with its headers, and returns their size and what they say.
 func (s *session) readHead() (int64, *http.Response, error) {
 	var head []byte
 	for {

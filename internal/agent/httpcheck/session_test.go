@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// speak serves connections with a function that is given each in turn, and returns the address.
 func speak(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -36,7 +35,6 @@ func speak(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// readRequest reads a request without a body; false at the end of the connection.
 func readRequest(in *bufio.Reader) bool {
 	for {
 		l, err := in.ReadString('\n')
@@ -49,7 +47,6 @@ func readRequest(in *bufio.Reader) bool {
 	}
 }
 
-// says is a server that answers each request with the same bytes, whatever they are.
 func says(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		for in := bufio.NewReader(conn); readRequest(in); {

@@ -20,17 +20,16 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Server is whom requests are sent to.
+// Server is the target of requests.
 type Server struct {
-	// Address is its host:port.
 	Address string
-	// TLS is how it speaks TLS, and what its certificate is held against; nil if it speaks plain HTTP.
+	// TLS holds how it speaks TLS and how its certificate is verified; nil for plain HTTP.
 	TLS *record.TLS
-	// Protocol is the version of HTTP in which Answers, Ready and Fetch ask, if the server knows it; the requests of loads name their own.
+	// Protocol is the HTTP version for Answers, Ready and Fetch, if the server supports it. Loads name their own.
 	Protocol record.Protocol
 }
 
-// Unverified is a server whose certificate is held against nothing, if it has one.
+// Unverified returns a server without certificate verification.
 func Unverified(address string, speaksTLS bool) Server {
 	if !speaksTLS {
 		return Server{Address: address}
@@ -38,7 +37,7 @@ func Unverified(address string, speaksTLS bool) Server {
 	return Server{Address: address, TLS: &record.TLS{}}
 }
 
-// Handshake connects to a server that speaks TLS, to ask it in a version of HTTP, and returns what was agreed on. The error is a sentence.
+// Handshake connects to a TLS server with a version of HTTP, and returns the negotiated parameters. The error is a sentence.
 func Handshake(ctx context.Context, server Server, p record.Protocol) (record.Encryption, error) {
 	s, err := reach(ctx, server, p, time.Now().Add(checkLimit))
 	if err != nil {
@@ -62,7 +61,7 @@ func noHandshake(err error) error {
 	return fmt.Errorf("the check could not connect to the server: %w", err)
 }
 
-// untrustedError is why a server is not spoken to over TLS: a sentence with the way out.
+// untrustedError is a failed verification: a sentence with the remedy.
 type untrustedError struct{ error }
 
 func untrusted(err error) bool {
@@ -70,7 +69,7 @@ func untrusted(err error) bool {
 	return ok || withoutHTTP2(err)
 }
 
-// noHTTP2Error is the protocol that a server has chosen in the place of HTTP/2, or none: a sentence, too.
+// noHTTP2Error is the protocol that a server chose instead of HTTP/2, or empty. Its text is a sentence too.
 type noHTTP2Error string
 
 func (e noHTTP2Error) Error() string {
@@ -83,14 +82,14 @@ func withoutHTTP2(err error) bool {
 	return ok
 }
 
-// offered are the protocols that k6 offers where a load speaks HTTP/2, the first of them rather.
+// offered are the protocols that k6 offers for HTTP/2, in order of preference.
 var offered = []string{http2.NextProtoTLS, "http/1.1"}
 
-// secure begins TLS on a connection. It names no host, since no tool can name another than the address: the certificate is the one that they get. It
-// offers no protocol where loads speak HTTP/1.1, as the tools do, and else what k6 offers: then the server must choose HTTP/2.
+// secure starts TLS. It sends no host name, since no tool can: so the certificate is the one that tools get. For HTTP/1.1 it offers no
+// protocol, as the tools do; for HTTP/2 it offers what k6 does, and the server must choose HTTP/2.
 func secure(ctx context.Context, conn net.Conn, want record.TLS, p record.Protocol) (net.Conn, error) {
 	config := &tls.Config{
-		InsecureSkipVerify: true, // By the name of the address; VerifyConnection verifies what the spec wants.
+		InsecureSkipVerify: true, // VerifyConnection verifies what the spec demands, not the address's name.
 		VerifyConnection: func(state tls.ConnectionState) error {
 			return verify(state.PeerCertificates, want, time.Now())
 		},
@@ -112,7 +111,6 @@ func secure(ctx context.Context, conn net.Conn, want record.TLS, p record.Protoc
 	return encrypted, err
 }
 
-// verify holds the certificates that a server has sent, its own first, against what the spec wants.
 func verify(sent []*x509.Certificate, want record.TLS, now time.Time) error {
 	if want.CA == "" {
 		return nil
@@ -129,7 +127,6 @@ func verify(sent []*x509.Certificate, want record.TLS, now time.Time) error {
 	return untrustedError{fmt.Errorf("%w, or give tls.verify: None in the place of ca", doubt(err, sent[0], want))}
 }
 
-// doubt says what is wrong with a certificate, and what to do about it.
 func doubt(err error, own *x509.Certificate, want record.TLS) error {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return fmt.Errorf("the server's certificate, by %q, is not signed by an authority of tls.ca: give the certificate of the one that has signed it", own.Issuer)
@@ -145,7 +142,6 @@ func doubt(err error, own *x509.Certificate, want record.TLS) error {
 	return fmt.Errorf("the server's certificate cannot be verified: %w: correct it", err)
 }
 
-// namesOf are the names that a certificate is for.
 func namesOf(c *x509.Certificate) string {
 	names := append([]string{}, c.DNSNames...)
 	for _, ip := range c.IPAddresses {
@@ -157,7 +153,7 @@ func namesOf(c *x509.Certificate) string {
 	return strings.Join(names, ", ")
 }
 
-// keyOf names the kind of a certificate's key, on which the cost of a handshake depends.
+// keyOf names a certificate's key type, which determines a handshake's cost.
 func keyOf(c *x509.Certificate) string {
 	switch key := c.PublicKey.(type) {
 	case *rsa.PublicKey:
@@ -170,7 +166,7 @@ func keyOf(c *x509.Certificate) string {
 	return c.PublicKeyAlgorithm.String()
 }
 
-// plainly adds to what is wrong with an answer that the server seems to speak TLS, if it was asked without: such servers say so in words.
+// plainly adds to a wrong answer that the server seems to speak TLS, if it was asked without: such servers say so in text.
 func plainly(server Server, a answer, wrong error) error {
 	if server.TLS == nil && a.status == http.StatusBadRequest && strings.Contains(string(a.body), "HTTPS") {
 		return fmt.Errorf("%w, and says that it speaks HTTPS: set implementations[].tls", wrong)

@@ -58,7 +58,7 @@ func TestAHandshakeSaysWhatWasAgreedOnAndVerified(t *testing.T) {
 	}
 }
 
-// The certificate that is looked at must be the one that the tools get, none of which can name a host.
+// The check must see the certificate that tools get, and tools send no host name.
 func TestTheCheckNamesNoHostAndOffersNoHTTP2(t *testing.T) {
 	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), hello)
 	own := httpcheck.Server{Address: server.Target, TLS: &record.TLS{CA: server.Authority, ServerName: "127.0.0.1"}}

@@ -8,16 +8,15 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Cgroup reads the counters of one container's cgroup, of version 1 or 2. Files that are not there are nil.
+// Cgroup reads a container's cgroup counters (version 1 or 2). Missing files are nil.
 type Cgroup struct {
 	version int
 	// cpu is cpuacct.usage (version 1, nanoseconds) or cpu.stat (version 2, microseconds).
 	cpu *File
-	// stat is cpu.stat, which holds what a quota took.
+	// stat is cpu.stat, which holds quota throttling.
 	stat *File
 	// memory is memory.usage_in_bytes or memory.current.
-	memory *File
-	// Pressure is cpu.pressure, of version 2 only.
+	memory   *File
 	Pressure *File
 }
 
@@ -25,7 +24,7 @@ type Cgroup struct {
 func OpenCgroup(root string) (*Cgroup, error) {
 	if cpu, err := Open(filepath.Join(root, "cpu.stat")); err == nil {
 		c := &Cgroup{version: 2, cpu: cpu, stat: cpu}
-		c.memory, _ = Open(filepath.Join(root, "memory.current")) // Memory that cannot be read is said where it is missed.
+		c.memory, _ = Open(filepath.Join(root, "memory.current")) // Unreadable memory is reported where it is needed.
 		c.Pressure, _ = Open(filepath.Join(root, "cpu.pressure")) // The machine's is read instead.
 		return c, nil
 	}
@@ -39,7 +38,7 @@ func OpenCgroup(root string) (*Cgroup, error) {
 	return c, nil
 }
 
-// Close closes all its files; nil has nothing to close.
+// Close closes all files; nil is allowed.
 func (c *Cgroup) Close() {
 	if c == nil {
 		return
@@ -52,7 +51,7 @@ func (c *Cgroup) Close() {
 	c.Pressure.Close()
 }
 
-// CPUNanos is the CPU time of the cgroup so far.
+// CPUNanos returns the cgroup's CPU time so far.
 func (c *Cgroup) CPUNanos() (int64, error) {
 	text, err := c.cpu.Read()
 	if err != nil {
@@ -72,7 +71,7 @@ func (c *Cgroup) CPUNanos() (int64, error) {
 	return n, nil
 }
 
-// MemoryBytes is the memory of the cgroup, page cache included.
+// MemoryBytes returns the cgroup's memory, page cache included.
 func (c *Cgroup) MemoryBytes() (int64, error) {
 	if c.memory == nil {
 		return 0, fmt.Errorf("reading the cgroup's memory: %w", ErrNoNumber)
@@ -88,7 +87,7 @@ func (c *Cgroup) MemoryBytes() (int64, error) {
 	return n, nil
 }
 
-// Throttled is the time and the number of periods in which a quota stopped the cgroup.
+// Throttled returns the time and number of periods that a quota stopped the cgroup.
 func (c *Cgroup) Throttled() (record.Throttling, error) {
 	if c.stat == nil {
 		return record.Throttling{}, fmt.Errorf("reading the cgroup's throttling: %w", ErrNoNumber)
@@ -109,7 +108,7 @@ func (c *Cgroup) Throttled() (record.Throttling, error) {
 	return record.Throttling{Nanos: time * unit, Periods: periods}, nil
 }
 
-// OpenPressure opens the machine's pressure on its CPUs; nil where the kernel has none.
+// OpenPressure opens the machine's CPU pressure; nil if the kernel has none.
 func (p Proc) OpenPressure() *File {
 	f, err := Open(p.file("pressure/cpu"))
 	if err != nil {
@@ -118,15 +117,14 @@ func (p Proc) OpenPressure() *File {
 	return f
 }
 
-// PressureMicros is how long some task waited for a CPU by a file of pressure, in microseconds; nil where the kernel does not account for
-// it.
+// PressureMicros returns how long some task waited for a CPU, in microseconds; nil if the kernel does not account for it.
 func PressureMicros(file *File) *int64 {
 	if file == nil {
 		return nil
 	}
 	text, err := file.Read()
 	if err != nil {
-		// A kernel that was started without the accounting has the file and refuses to read it.
+		// Without accounting the kernel has the file but refuses reads.
 		return nil
 	}
 	total, ok := parsePressure(text)

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// versionTwo and versionOne are the files of a cgroup of either version, with the same counters.
 var (
 	versionTwo = map[string]string{
 		"cpu.stat":       "usage_usec 1234\nuser_usec 1000\nsystem_usec 234\nnr_periods 50\nnr_throttled 3\nthrottled_usec 77\n",
@@ -23,7 +22,7 @@ var (
 	}
 )
 
-// cgroup opens a cgroup of some files, of which some are changed; an empty text leaves one out.
+// cgroup opens a cgroup with the given files; an empty changed text removes one.
 func cgroup(t *testing.T, files, changed map[string]string) (*Cgroup, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// nanosPerTick is the length of the kernel's clock tick as user space sees it: USER_HZ is 100 everywhere.
+// nanosPerTick is the kernel's clock tick for user space: USER_HZ is 100 everywhere.
 const nanosPerTick = 10_000_000
 
-// CPUTimes are sums over some CPUs, in nanoseconds: what went to anybody, what the hypervisor took, and what passed at all.
+// CPUTimes are sums over some CPUs, in nanoseconds: time used by anything, stolen by the hypervisor, and total.
 type CPUTimes struct{ Busy, Steal, Total int64 }
 
-// TimesOf adds up the times of some CPUs, given in ascending order, in the text of /proc/stat. Time of virtual machines is in user time
-// already, and is not counted twice.
+// TimesOf adds up some CPUs (in ascending order) from the text of /proc/stat. Guest time is part of user time, so it is not added.
 func TimesOf(text []byte, cpus []int) (CPUTimes, error) {
 	var sum CPUTimes
 	for len(text) > 0 {
@@ -34,7 +33,7 @@ func TimesOf(text []byte, cpus []int) (CPUTimes, error) {
 	return sum, nil
 }
 
-// add adds a line of /proc/stat: the CPU's number, then user, nice, system, idle, iowait, irq, softirq and steal ticks.
+// add adds a line of /proc/stat: CPU number, then user, nice, system, idle, iowait, irq, softirq and steal ticks.
 func (c *CPUTimes) add(l []byte) {
 	const idle, iowait, steal, last = 4, 5, 8, 8
 	for i := 0; i <= last; i++ {

@@ -7,7 +7,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/kernel/kerneltest"
 )
 
-// machine is a /proc/stat of CPUs whose numbers begin alike.
 const machine = "cpu  1 1 1 1 1 1 1 1 0 0\n" +
 	"cpu0 9 9 9 9 9 9 9 9 0 0\n" +
 	"cpu1 10 1 5 100 2 1 1 4 3 0\n" +
@@ -80,7 +79,6 @@ func TestOpenTimesReadsTheTimesOfAProc(t *testing.T) {
 	}
 }
 
-// What the kernel writes is not ours: a parser of it must bear anything.
 func FuzzTimesOf(f *testing.F) {
 	f.Add([]byte(machine), 1)
 	f.Add([]byte("cpu"), 0)

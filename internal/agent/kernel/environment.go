@@ -10,8 +10,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Environment describes the machine as the files below root show it. cpus is the list of CPUs that are measured; empty means those of
-// this process. What root does not show is "unknown", and what is not the machine's is left to the caller.
+// Environment describes the machine from the files below root. cpus is the list of measured CPUs; empty means this process's. Missing facts
+// are "unknown"; the caller fills in what does not depend on the machine.
 func Environment(root fs.FS, cpus string) record.Environment {
 	own := orUnknown(line(slurp(root, "proc/self/status"), "Cpus_allowed_list"))
 	if cpus == "" {
@@ -38,7 +38,7 @@ func Environment(root fs.FS, cpus string) record.Environment {
 	return e
 }
 
-// slurp is a file's text, or nothing when it cannot be read: its readers turn nothing into "unknown".
+// slurp returns a file's text, or nothing if unreadable; readers turn that into "unknown".
 func slurp(root fs.FS, name string) []byte {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -54,7 +54,7 @@ func orUnknown(s string) string {
 	return s
 }
 
-// osName is the pretty name of an os-release file: in a container, that of its image.
+// osName is the pretty name of an os-release file; in a container, its image's.
 func osName(release []byte) string {
 	for l := range strings.Lines(string(release)) {
 		if value, ok := strings.CutPrefix(l, "PRETTY_NAME="); ok {
@@ -74,7 +74,7 @@ func cgroupVersion(root fs.FS) string {
 	return record.Unknown
 }
 
-// siblings lists the hardware threads that share cores with the given CPUs, or nothing where the kernel does not say.
+// siblings lists the hardware threads that share cores with the given CPUs; empty if unknown.
 func siblings(root fs.FS, cpus string) string {
 	var all []int
 	for _, cpu := range util.ParseCPUs(cpus) {
@@ -89,8 +89,8 @@ func siblings(root fs.FS, cpus string) string {
 	return strings.Join(texts, ",")
 }
 
-// Cores are some CPUs by the core that they share, in the order of the list. Where the kernel does not say which of them share one, each is a core
-// of its own. The file system is the whole machine's.
+// Cores groups CPUs by shared core, in the order of the list. If the kernel does not report cores, each CPU is its own. The file system must
+// be the whole machine's.
 func Cores(root fs.FS, cpus []int) [][]int {
 	var cores [][]int
 	for _, cpu := range cpus {

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// bufferSize holds the CPU lines of /proc/stat of a few hundred CPUs, and any other file that is read repeatedly.
+// bufferSize fits the CPU lines of /proc/stat for a few hundred CPUs, and any other file that is read repeatedly.
 const bufferSize = 64 << 10
 
-// File is a file of the kernel that is read again and again: opened once, read from its beginning in one system call.
+// File is a kernel file that is opened once and read repeatedly, each time from its beginning in one system call.
 type File struct {
 	file   *os.File
 	buffer []byte
@@ -28,7 +28,7 @@ func Open(path string) (*File, error) {
 	return &File{file: f}, nil
 }
 
-// Read returns the file's present text, valid until the next read. The buffer grows to what the file needs.
+// Read returns the file's present text, valid until the next read. The buffer grows as needed.
 func (f *File) Read() ([]byte, error) {
 	if f.buffer == nil {
 		f.buffer = make([]byte, 4<<10)
@@ -48,17 +48,17 @@ func (f *File) Read() ([]byte, error) {
 	}
 }
 
-// Close closes the file; nil has nothing to close.
+// Close closes the file; nil is allowed.
 func (f *File) Close() {
 	if f != nil {
-		_ = f.file.Close() // Only read; there is nothing to lose.
+		_ = f.file.Close() // The file was only read.
 	}
 }
 
-// ErrNoNumber is the error of a kernel file that holds something else than the number that is looked for.
+// ErrNoNumber means that a kernel file lacks the expected number.
 var ErrNoNumber = errors.New("the number is not there")
 
-// field is the number after a key at the beginning of a line, as in "usage_usec 12".
+// field returns the number after a key at the start of a line, as in "usage_usec 12".
 func field(text []byte, key string) (int64, bool) {
 	for len(text) > 0 {
 		l, rest, _ := bytes.Cut(text, []byte{'\n'})
@@ -70,7 +70,6 @@ func field(text []byte, key string) (int64, bool) {
 	return 0, false
 }
 
-// number is the first number of a text that begins with blanks.
 func number(text []byte) (int64, bool) {
 	text = bytes.TrimLeft(text, " \t")
 	end := 0
@@ -81,7 +80,6 @@ func number(text []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// line is the value of a "key: value" line, or empty.
 func line(text []byte, key string) string {
 	for l := range bytes.Lines(text) {
 		name, value, ok := strings.Cut(string(l), ":")

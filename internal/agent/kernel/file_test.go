@@ -66,7 +66,7 @@ func TestAFileIsReadAgainFromItsBeginning(t *testing.T) {
 	}
 }
 
-// A file that never ends must not fill the memory of an agent.
+// An endless file must not fill the agent's memory.
 func TestAFileThatIsLargerThanAnyIsCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "endless")
 	if err := os.WriteFile(path, []byte(strings.Repeat("x", 3*bufferSize)), 0o600); err != nil {

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// maxFrequencies bounds the CPUs whose frequencies are read, at some microseconds each.
+// maxFrequencies bounds the CPUs whose frequencies are read, at a few microseconds each.
 const maxFrequencies = 8
 
-// Frequencies are the files that show how fast some CPUs run.
+// Frequencies are the files that show the speed of some CPUs.
 type Frequencies []*File
 
-// OpenFrequencies opens those of the given CPUs below a /sys; none if the kernel does not show all of them, or if they are too many.
+// OpenFrequencies opens the CPUs' files below a /sys; none if any is missing, or if there are too many CPUs.
 func OpenFrequencies(sys string, cpus []int) Frequencies {
 	if len(cpus) > maxFrequencies {
 		return nil
@@ -28,7 +28,7 @@ func OpenFrequencies(sys string, cpus []int) Frequencies {
 	return files
 }
 
-// Mean is their mean in kHz; 0 if it is not known.
+// Mean returns the mean in kHz; 0 if unknown.
 func (f Frequencies) Mean() int64 {
 	var sum int64
 	for _, file := range f {

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RaiseDescriptors raises the number of files that the children of this process may open to what it may be raised to. The runtime does so
-// for the process alone, and gives its children what it began with.
+// RaiseDescriptors raises the open-file limit of this process's children to the maximum. The Go runtime raises it only for the process itself.
 func RaiseDescriptors() error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -25,7 +24,7 @@ func RaiseDescriptors() error {
 	return nil
 }
 
-// DescriptorLimit is how many files this process and each of its children may open.
+// DescriptorLimit returns how many files this process and each child may open.
 func DescriptorLimit() (uint64, error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -34,7 +33,7 @@ func DescriptorLimit() (uint64, error) {
 	return limit.Cur, nil
 }
 
-// LocalPorts is the number of local ports of the network namespace.
+// LocalPorts returns the number of local ports of the network namespace.
 func (p Proc) LocalPorts() (int32, error) {
 	text, err := os.ReadFile(p.file("sys/net/ipv4/ip_local_port_range"))
 	if err != nil {
@@ -43,7 +42,7 @@ func (p Proc) LocalPorts() (int32, error) {
 	return portsIn(string(text))
 }
 
-// portsIn is the number of ports in the kernel's range, such as "32768\t60999".
+// portsIn returns the size of a port range such as "32768\t60999".
 func portsIn(text string) (int32, error) {
 	bounds := strings.Fields(text)
 	if len(bounds) != 2 {
@@ -57,10 +56,9 @@ func portsIn(text string) (int32, error) {
 	return int32(last) - int32(first) + 1, nil
 }
 
-// pinRounds bounds how often the threads of a process are listed while new ones appear.
 const pinRounds = 5
 
-// SetCPUs lets all threads of a process run on the given CPUs only. It returns ErrEnded for a process that has ended.
+// SetCPUs restricts all threads of a process to the given CPUs. It returns ErrEnded if the process has ended.
 func (p Proc) SetCPUs(pid int, cpus []int) error {
 	var set unix.CPUSet
 	for _, cpu := range cpus {
@@ -90,8 +88,8 @@ func (p Proc) SetCPUs(pid int, cpus []int) error {
 	return nil
 }
 
-// Hide makes the process non-dumpable, so that another one of the same user cannot read its memory or environment. It can still
-// read the other's: what counts is whether the process that is read is dumpable.
+// Hide makes the process non-dumpable, so that others of the same user cannot read its memory or environment. It can still read dumpable
+// processes.
 func Hide() error {
 	const setDumpable = 4
 	if _, _, number := rawPrctl(setDumpable, 0); number != 0 {
@@ -100,7 +98,6 @@ func Hide() error {
 	return nil
 }
 
-// rawPrctl calls prctl(2), which the standard library does not wrap.
 func rawPrctl(option, argument uintptr) (r1, r2 uintptr, err syscall.Errno) {
 	return syscall.RawSyscall6(syscall.SYS_PRCTL, option, argument, 0, 0, 0, 0)
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Listening reports whether a socket of the network namespace of /proc listens on a port.
+// Listening reports whether a socket in the network namespace of /proc listens on a port.
 func (p Proc) Listening(port int) bool { return len(p.listeners(port)) > 0 }
 
-// listeners are the sockets of the network namespace of /proc that listen on a port, as descriptors name them.
+// listeners returns the listening sockets of a port, in the form that descriptors show.
 func (p Proc) listeners(port int) map[string]bool {
 	found := map[string]bool{}
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
@@ -27,7 +27,7 @@ func (p Proc) listeners(port int) map[string]bool {
 	return found
 }
 
-// listens returns the inodes of the sockets on a port in state LISTEN (0A), from the text of /proc/net/tcp.
+// listens returns the inodes of sockets on a port in state LISTEN (0A), from /proc/net/tcp.
 func listens(text []byte, port int) []string {
 	const local, state, inode = 1, 3, 9
 	suffix, inodes := fmt.Appendf(nil, ":%04X", port), []string(nil)
@@ -36,7 +36,7 @@ func listens(text []byte, port int) []string {
 		if len(fields) <= state || !bytes.HasSuffix(fields[local], suffix) || string(fields[state]) != "0A" {
 			continue
 		}
-		// A line that is cut short is a listening socket all the same.
+		// A truncated line is still a listening socket.
 		own := ""
 		if len(fields) > inode {
 			own = string(fields[inode])
@@ -46,7 +46,7 @@ func listens(text []byte, port int) []string {
 	return inodes
 }
 
-// Listener is the first of some processes that holds a socket which listens on a port; false if none does, or if none can be read.
+// Listener returns the first process that holds a listening socket of the port; false if there is none, or none can be read.
 func (p Proc) Listener(pids []int, port int) (int, bool) {
 	sockets := p.listeners(port)
 	for _, pid := range pids {
@@ -63,7 +63,7 @@ func (p Proc) Listener(pids []int, port int) (int, bool) {
 	return 0, false
 }
 
-// SinceBoot is how long ago the machine booted, to 10 ms.
+// SinceBoot returns the time since boot, to 10 ms.
 func (p Proc) SinceBoot() (time.Duration, error) {
 	text, err := os.ReadFile(p.file("uptime"))
 	if err != nil {
@@ -77,5 +77,5 @@ func (p Proc) SinceBoot() (time.Duration, error) {
 	return time.Duration(seconds * float64(time.Second)), nil
 }
 
-// Start is how long after the machine's boot a process was created, to 10 ms.
+// Start returns when a process was created after boot, to 10 ms.
 func (p Process) Start() time.Duration { return time.Duration(p.Started) * nanosPerTick }

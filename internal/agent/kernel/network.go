@@ -9,10 +9,9 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Network reads what a network namespace counts. A pod's containers share one; what another process of the pod sends is in
-// the counters too.
+// Network reads a network namespace's counters. Containers of a pod share one, so other containers' traffic is included.
 type Network struct {
-	// snmp and sockstat are the files of these names, and so is netstat, which is nil where it cannot be read.
+	// netstat is nil if it cannot be read.
 	snmp, sockstat, netstat *File
 }
 
@@ -27,11 +26,11 @@ func OpenNetwork(dir string) (*Network, error) {
 		snmp.Close()
 		return nil, fmt.Errorf("opening the counters of the network: %w", err)
 	}
-	netstat, _ := Open(filepath.Join(dir, "netstat")) // Handshakes that cannot be read are said where they are missed.
+	netstat, _ := Open(filepath.Join(dir, "netstat")) // Unreadable handshakes are reported where they are needed.
 	return &Network{snmp: snmp, sockstat: sockstat, netstat: netstat}, nil
 }
 
-// Close closes all its files; nil has nothing to close.
+// Close closes all files; nil is allowed.
 func (n *Network) Close() {
 	if n != nil {
 		n.snmp.Close()
@@ -40,7 +39,6 @@ func (n *Network) Close() {
 	}
 }
 
-// Names of counters in /proc/net/snmp.
 const (
 	activeOpens  = "ActiveOpens"
 	passiveOpens = "PassiveOpens"
@@ -48,20 +46,18 @@ const (
 	retransmits  = "RetransSegs"
 )
 
-// Names of counters in /proc/net/netstat.
 const (
 	listenOverflows = "ListenOverflows"
 	listenDrops     = "ListenDrops"
 	synRetransmits  = "TCPSynRetrans"
 )
 
-// What the lines of TCP's counters begin with, in snmp and in netstat.
 const (
 	linesTCP    = "Tcp: "
 	linesTCPExt = "TcpExt: "
 )
 
-// Read is every counter as it stands.
+// Read returns the current counters.
 func (n *Network) Read() (record.Network, error) {
 	var all record.Network
 	text, err := n.snmp.Read()
@@ -88,7 +84,7 @@ func (n *Network) Read() (record.Network, error) {
 	return all, nil
 }
 
-// handshakes are their counters as they stand; nil if any of them cannot be read.
+// handshakes returns the handshake counters; nil if any cannot be read.
 func (n *Network) handshakes() *record.Handshakes {
 	if n.netstat == nil {
 		return nil
@@ -110,13 +106,12 @@ func (n *Network) handshakes() *record.Handshakes {
 	return &h
 }
 
-// ActiveOpens is the number of connections that were opened so far.
+// ActiveOpens returns the number of connections opened so far.
 func (n *Network) ActiveOpens() (int64, error) { return n.counter(activeOpens) }
 
-// SegmentsOut is the number of TCP segments that were sent so far.
+// SegmentsOut returns the number of TCP segments sent so far.
 func (n *Network) SegmentsOut() (int64, error) { return n.counter(segmentsOut) }
 
-// counter is one counter of TCP as it stands.
 func (n *Network) counter(name string) (int64, error) {
 	if n == nil {
 		return 0, ErrNoNumber
@@ -132,7 +127,7 @@ func (n *Network) counter(name string) (int64, error) {
 	return value, nil
 }
 
-// Traffic is what was counted between two readings, with the sockets in TIME_WAIT of the second.
+// Traffic returns the difference of two readings, with the TIME_WAIT sockets of the second.
 func Traffic(before, after record.Network) record.Network {
 	n := record.Network{
 		ActiveOpens:  after.ActiveOpens - before.ActiveOpens,
@@ -151,10 +146,10 @@ func Traffic(before, after record.Network) record.Network {
 	return n
 }
 
-// ErrNoHandshakes says that the kernel does not tell what goes wrong while connections are opened.
+// ErrNoHandshakes means that the kernel does not report failures while connections are opened.
 var ErrNoHandshakes = errors.New("/proc/net/netstat does not tell them")
 
-// counterIn finds a counter in the text of /proc/net/snmp or netstat: a line of names with the protocol before them, then one of values.
+// counterIn finds a counter in /proc/net/snmp or netstat: a line of names after the protocol, then a line of values.
 func counterIn(text []byte, protocol, name string) (int64, bool) {
 	begin := []byte(protocol)
 	var names []byte
@@ -173,7 +168,6 @@ func counterIn(text []byte, protocol, name string) (int64, bool) {
 	return 0, false
 }
 
-// columnNamed is the number that stands in the values where the name stands in the names.
 func columnNamed(names, values []byte, name string) (int64, bool) {
 	for len(names) > 0 && len(values) > 0 {
 		n, restNames, _ := bytes.Cut(names, []byte{' '})
@@ -186,7 +180,7 @@ func columnNamed(names, values []byte, name string) (int64, bool) {
 	return 0, false
 }
 
-// timeWait finds the number of sockets in TIME_WAIT in the text of /proc/net/sockstat: "TCP: inuse 2 orphan 0 tw 7 alloc 4 mem 1".
+// timeWait finds the TIME_WAIT sockets in /proc/net/sockstat: "TCP: inuse 2 orphan 0 tw 7 alloc 4 mem 1".
 func timeWait(text []byte) (int64, bool) {
 	for len(text) > 0 {
 		l, rest, _ := bytes.Cut(text, []byte{'\n'})

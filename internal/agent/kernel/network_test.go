@@ -131,7 +131,6 @@ func TestNetworkThatIsNotThere(t *testing.T) {
 	}
 }
 
-// crowd lets more clients connect to a listener than its queue holds, and nobody accepts them.
 func crowd(t *testing.T, backlog, clients int) {
 	t.Helper()
 	l, _ := listen(t, "127.0.0.1:0")
@@ -182,7 +181,6 @@ func TestNetworkCountsAFullQueue(t *testing.T) {
 	t.Errorf("eight connections to a queue of one were counted as %+v", got)
 }
 
-// BenchmarkLook is what a generator does until its tool has opened a connection.
 func BenchmarkLook(b *testing.B) {
 	n, err := OpenNetwork("/proc/self/net")
 	if err != nil {

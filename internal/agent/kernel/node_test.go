@@ -14,7 +14,6 @@ func TestNodesOfFourAndOfSixteenCPUs(t *testing.T) {
 		cpus, threads int
 		adjacent      bool
 		cores         [][]int
-		// own are CPUs of a member, siblings what is recorded of their cores, and busy the ticks for which the former were busy.
 		own, siblings string
 		busy          int64
 	}{

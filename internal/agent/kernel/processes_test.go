@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// rest are the fields of a stat file after the state, from the fourth to the 24th.
+// rest are fields 4 to 24 of a stat file, after the state.
 const rest = " 3 7 7 0 -1 4194560 1 0 0 0 30 12 0 0 20 0 5 0 500 1000 25"
 
 func TestParseProcess(t *testing.T) {

@@ -15,34 +15,33 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Proc is a /proc, the machine's own or a test's.
+// Proc is the path of a /proc.
 type Proc string
 
-// ErrEnded is the error of a process that has ended.
+// ErrEnded means that the process has ended.
 var ErrEnded = errors.New("the process has ended")
 
-// Path is a file of a process.
+// Path returns the path of a process's file.
 func (p Proc) Path(pid int, parts ...string) string {
 	return filepath.Join(append([]string{string(p), strconv.Itoa(pid)}, parts...)...)
 }
 
-// file is a file of no process.
 func (p Proc) file(name string) string { return filepath.Join(string(p), name) }
 
-// OpenTimes opens the times of all CPUs, which TimesOf adds up.
+// OpenTimes opens the times of all CPUs, for TimesOf.
 func (p Proc) OpenTimes() (*File, error) { return Open(p.file("stat")) }
 
 // Process is a process as /proc/PID/stat shows it.
 type Process struct {
 	PID, Parent int
-	// Started is in clock ticks since the machine booted.
+	// Started is in clock ticks since boot.
 	Started int64
 	// CPUNanos is user and system time of all threads, to 10 ms.
 	CPUNanos int64
 	Threads  int64
 }
 
-// parseProcess reads a stat file. The command's name is in parentheses and may hold anything, parentheses included.
+// parseProcess reads a stat file. The command name in parentheses may contain anything, even parentheses.
 func parseProcess(pid int, text []byte) (Process, error) {
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	const state, parent, user, system, threads, started = 3, 4, 14, 15, 20, 22
@@ -72,7 +71,7 @@ func (p Proc) Process(pid int) (Process, error) {
 	return parseProcess(pid, text)
 }
 
-// Processes lists all processes. One that ends meanwhile is left out.
+// Processes lists all processes, except those that end meanwhile.
 func (p Proc) Processes() ([]Process, error) {
 	entries, err := os.ReadDir(string(p))
 	if err != nil {
@@ -91,7 +90,7 @@ func (p Proc) Processes() ([]Process, error) {
 	return all, nil
 }
 
-// Family is a process and all its descendants, the process first.
+// Family returns a process and all its descendants, the process first.
 func Family(all []Process, root int) []int {
 	pids := []int{root}
 	for i := 0; i < len(pids); i++ {
@@ -104,7 +103,7 @@ func Family(all []Process, root int) []int {
 	return pids
 }
 
-// Descriptors is the number of open files of a process.
+// Descriptors returns the number of a process's open files.
 func (p Proc) Descriptors(pid int) (int64, error) {
 	entries, err := os.ReadDir(p.Path(pid, "fd"))
 	if err != nil {
@@ -113,7 +112,7 @@ func (p Proc) Descriptors(pid int) (int64, error) {
 	return int64(len(entries)), nil
 }
 
-// ResidentBytes is the resident memory of a process whose statm is open. It returns ErrEnded for one that has none, since it has ended.
+// ResidentBytes returns a process's resident memory from its open statm, or ErrEnded.
 func ResidentBytes(statm *File) (int64, error) {
 	text, err := statm.Read()
 	if err != nil {
@@ -130,12 +129,12 @@ func ResidentBytes(statm *File) (int64, error) {
 	return n * int64(os.Getpagesize()), nil
 }
 
-// CPUsAllowed is the list of CPUs that the kernel lets a process run on, or "unknown"; with an error if there is no such process.
+// CPUsAllowed returns the CPUs that a process may run on, or "unknown". It fails if there is no such process.
 func (p Proc) CPUsAllowed(pid int) (string, error) {
 	return cpusAllowed(p.Path(pid, "status"))
 }
 
-// OwnCPUsAllowed is the same list of this process.
+// OwnCPUsAllowed returns this process's list.
 func OwnCPUsAllowed() string {
 	list, _ := cpusAllowed("/proc/self/status") // The list is "unknown" then.
 	return list
@@ -152,12 +151,11 @@ func cpusAllowed(path string) (string, error) {
 // Thread holds the counters of one thread.
 type Thread struct {
 	Voluntary, Involuntary int64
-	// Ran and Waited are the times on a CPU and ready for one, in nanoseconds. A thread that has never run says that the kernel does
-	// not count them.
+	// Ran and Waited are nanoseconds on a CPU and ready for one. Zeros mean that the kernel does not count them.
 	Ran, Waited int64
 }
 
-// Threads reads the counters of all threads of a process, by thread. One that ends meanwhile is left out.
+// Threads reads the counters of a process's threads, by thread ID. It omits threads that end meanwhile.
 func (p Proc) Threads(pid int) (map[int]Thread, error) {
 	tasks, err := os.ReadDir(p.Path(pid, "task"))
 	found := map[int]Thread{}
@@ -173,7 +171,6 @@ func (p Proc) Threads(pid int) (map[int]Thread, error) {
 	return found, err
 }
 
-// thread reads the counters of one thread; false if it has ended.
 func (p Proc) thread(pid int, id string) (Thread, bool) {
 	var c Thread
 	status, err := os.ReadFile(p.Path(pid, "task", id, "status"))
@@ -189,7 +186,7 @@ func (p Proc) thread(pid int, id string) (Thread, bool) {
 	return c, okVoluntary && okInvoluntary
 }
 
-// parseSchedstat reads "ran waited slices"; zeros if it is something else.
+// parseSchedstat reads "ran waited slices"; zeros for anything else.
 func parseSchedstat(text []byte) (ran, waited int64) {
 	first, rest, _ := bytes.Cut(text, []byte{' '})
 	ran, okRan := number(first)
@@ -200,11 +197,9 @@ func parseSchedstat(text []byte) (ran, waited int64) {
 	return ran, waited
 }
 
-// maxLibraries bounds the libraries of a process.
 const maxLibraries = 256
 
-// Libraries are the shared libraries that a process has loaded, by their paths in its own file system and in the order of their addresses; at
-// most 256.
+// Libraries returns the paths of a process's loaded shared libraries in its own file system, by address; at most 256.
 func (p Proc) Libraries(pid int) (list []string, err error) {
 	f, err := os.Open(p.Path(pid, "maps"))
 	if err != nil {

@@ -13,24 +13,23 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Numbers of linux/inet_diag.h, linux/sock_diag.h and net/tcp_states.h.
+// From linux/inet_diag.h, linux/sock_diag.h and net/tcp_states.h.
 const (
-	// diagRequestBytes is the size of inet_diag_req_v2, diagMessageBytes that of inet_diag_msg, before whose end lie attributes.
+	// diagRequestBytes is the size of inet_diag_req_v2; diagMessageBytes that of inet_diag_msg, followed by attributes.
 	diagRequestBytes = 56
 	diagMessageBytes = 72
-	// diagPort is where the local port lies in a request.
+	// diagPort is the local port's offset in a request.
 	diagPort = 8
-	// diagInfo is INET_DIAG_INFO, the attribute that holds a tcp_info.
+	// diagInfo is INET_DIAG_INFO, the attribute with a tcp_info.
 	diagInfo = 2
-	// stateEstablished is TCP_ESTABLISHED. Connections that wait to be accepted are in that state too.
+	// stateEstablished is TCP_ESTABLISHED, which includes connections waiting to be accepted.
 	stateEstablished = 1
-	// diagLimit bounds the wait for one part of the kernel's answer, in seconds. The kernel answers at once.
-	diagLimit = 1
-	// diagBuffer is the largest part that the kernel sends.
+	// diagLimit bounds the wait for a part of the answer, in seconds. The kernel answers at once.
+	diagLimit  = 1
 	diagBuffer = 32 << 10
 )
 
-// Places of what is read in a tcp_info. Kernels before 4.19 have no bytesSent: theirs is too short.
+// Offsets in a tcp_info. Kernels before 4.19 have a shorter one, without bytesSent.
 const (
 	acked    = unsafe.Offsetof(unix.TCPInfo{}.Bytes_acked)
 	received = unsafe.Offsetof(unix.TCPInfo{}.Bytes_received)
@@ -41,14 +40,13 @@ const (
 	infoEnd       = sent + unsafe.Sizeof(unix.TCPInfo{}.Bytes_sent)
 )
 
-// ErrOldKernel says that the kernel tells too little of a connection.
+// ErrOldKernel means that the kernel reports too little about a connection.
 var ErrOldKernel = errors.New("the kernel does not tell what a connection has sent: it is older than 4.19")
 
-// ReadSockets asks the kernel for the established connections to a port of the network namespace of this process. One that
-// waits for its answer for longer than patience hangs. Nobody needs a privilege for that.
+// ReadSockets asks the kernel for established connections to a port in this network namespace. A connection that waits for an answer longer
+// than patience counts as hung. It needs no privileges.
 //
-// The kernel chooses by state and port, and its answer is read where it arrives: 10,000 connections are 4 MB, of which five
-// numbers each are of interest.
+// The kernel filters by state and port. The answer is parsed in place: 10,000 connections take 4 MB, and only five numbers of each are needed.
 func ReadSockets(port int, patience time.Duration) (*record.Sockets, error) {
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
@@ -72,7 +70,7 @@ func ReadSockets(port int, patience time.Duration) (*record.Sockets, error) {
 	return sum.sockets(), nil
 }
 
-// diagRequest asks for the established connections of a family and a local port, with a tcp_info of each.
+// diagRequest asks for established connections of a family and local port, each with a tcp_info.
 func diagRequest(family byte, port int) []byte {
 	r := make([]byte, syscall.NLMSG_HDRLEN+diagRequestBytes)
 	binary.NativeEndian.PutUint32(r[0:], uint32(len(r)))
@@ -85,7 +83,6 @@ func diagRequest(family byte, port int) []byte {
 	return r
 }
 
-// receive reads the kernel's answer to one request, part by part.
 func receive(fd int, buffer []byte, sum *connections) error {
 	for {
 		n, _, err := syscall.Recvfrom(fd, buffer, 0)
@@ -101,16 +98,14 @@ func receive(fd int, buffer []byte, sum *connections) error {
 	}
 }
 
-// connections are sums over connections.
 type connections struct {
-	// patience is for how long an answer may be missing before its connection counts as hung.
+	// patience is how long an answer may be missing before its connection counts as hung.
 	patience                 time.Duration
 	number, unanswered, hung int64
-	// bytes and squares are sums of what arrived over each, and of its square.
+	// bytes and squares are sums of the bytes received per connection, and of their squares.
 	bytes, squares float64
 }
 
-// add reads one part of an answer; true after the last one.
 func (c *connections) add(part []byte) (done bool, err error) {
 	for len(part) >= syscall.NLMSG_HDRLEN {
 		size := int(binary.NativeEndian.Uint32(part))
@@ -136,7 +131,6 @@ func (c *connections) add(part []byte) (done bool, err error) {
 	return false, nil
 }
 
-// connection adds one connection: an inet_diag_msg with its attributes.
 func (c *connections) connection(message []byte) error {
 	if len(message) < diagMessageBytes {
 		return syscall.EBADMSG
@@ -158,16 +152,15 @@ func (c *connections) connection(message []byte) error {
 	return nil
 }
 
-// hangs reports whether a connection had an answer before and has been waiting for another one for too long. The server may as well owe
-// nothing, since the client asks no more: then it sent its last answer after the last request came. Both are told in milliseconds, by
-// a clock of 1 to 10, so that such a client is known only if its last answer took longer than that.
+// hangs reports whether a connection was answered before and now waits too long. If the last answer was sent after the last request came, the
+// server owes nothing. Both times are in milliseconds from a clock of 1 to 10 ms, so such a client is recognized only if its last answer took
+// longer than that.
 func (c *connections) hangs(info []byte) bool {
 	answered := time.Duration(binary.NativeEndian.Uint32(info[sinceSent:])) * time.Millisecond
 	asked := time.Duration(binary.NativeEndian.Uint32(info[sinceReceived:])) * time.Millisecond
 	return binary.NativeEndian.Uint64(info[sent:]) > 0 && answered > c.patience && asked <= answered
 }
 
-// attribute is the value of the first attribute of a kind, or nil.
 func attribute(list []byte, kind uint16) []byte {
 	const header = 4
 	for len(list) >= header {
@@ -183,10 +176,9 @@ func attribute(list []byte, kind uint16) []byte {
 	return nil
 }
 
-// align is the distance to what follows something of a size: messages and attributes begin at multiples of 4.
+// align rounds a size up: messages and attributes begin at multiples of 4.
 func align(size int) int { return (size + 3) &^ 3 }
 
-// sockets are the sums as a record.
 func (c connections) sockets() *record.Sockets {
 	s := &record.Sockets{Established: c.number, Unanswered: c.unanswered, Hung: &c.hung}
 	if c.squares > 0 {

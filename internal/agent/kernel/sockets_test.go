@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// listen listens on an address with a backlog that no test fills.
 func listen(tb testing.TB, address string) (*net.TCPListener, int) {
 	tb.Helper()
 	l, err := net.Listen("tcp", address)
@@ -37,7 +36,6 @@ func listen(tb testing.TB, address string) (*net.TCPListener, int) {
 	return listener, address2.Port
 }
 
-// dialed connects and sends some bytes.
 func dialed(tb testing.TB, address, text string) net.Conn {
 	tb.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -51,7 +49,7 @@ func dialed(tb testing.TB, address, text string) net.Conn {
 	return conn
 }
 
-// awaitSockets reads sockets until they are as wanted: what was sent takes a moment to arrive.
+// awaitSockets reads sockets until they match: sent bytes take a moment to arrive.
 func awaitSockets(tb testing.TB, port int, patience time.Duration, want record.Sockets) {
 	tb.Helper()
 	var got record.Sockets
@@ -70,7 +68,6 @@ func awaitSockets(tb testing.TB, port int, patience time.Duration, want record.S
 	tb.Fatalf("got %+v, want %+v", got, want)
 }
 
-// hungIsZero lets a test leave out that no connection hangs.
 var hungIsZero = cmp.Transformer("hung", func(hung *int64) int64 {
 	if hung == nil {
 		return 0
@@ -103,7 +100,7 @@ func TestSocketsOfAServerThatAnswersSome(t *testing.T) {
 					}
 				}
 			}
-			// Two are answered alike, one is accepted and never answered, one is never accepted, one asks nothing.
+			// Two are answered, one is accepted but never answered, one is never accepted, one sends nothing.
 			dialed(t, to, "GET")
 			dialed(t, to, "")
 			awaitSockets(t, port, time.Hour, record.Sockets{Established: 5, Unanswered: 2, Jain: 0.4})
@@ -113,7 +110,6 @@ func TestSocketsOfAServerThatAnswersSome(t *testing.T) {
 
 func TestConnectionsThatHang(t *testing.T) {
 	l, port := listen(t, "127.0.0.1:0")
-	// open connects, asks once, and is answered after a while.
 	open := func(after time.Duration) net.Conn {
 		client := dialed(t, l.Addr().String(), "GET")
 		server, err := l.Accept()
@@ -134,7 +130,7 @@ func TestConnectionsThatHang(t *testing.T) {
 		}
 		return client
 	}
-	// The first client asks no more: its answer came later than its request by more than a tick. The second one asks again.
+	// The first client asks no more, and its answer came more than a tick after its request. The second one asks again.
 	open(50 * time.Millisecond)
 	if _, err := open(0).Write([]byte("GET")); err != nil {
 		t.Fatal(err)
@@ -144,14 +140,13 @@ func TestConnectionsThatHang(t *testing.T) {
 	awaitSockets(t, port, time.Hour, record.Sockets{Established: 2, Jain: 1})
 }
 
-// diagMessage is a connection as the kernel tells it.
 func diagMessage(sentBytes, receivedBytes, ackedBytes uint64) []byte {
 	info := make([]byte, infoEnd)
 	binary.NativeEndian.PutUint64(info[sent:], sentBytes)
 	binary.NativeEndian.PutUint64(info[received:], receivedBytes)
 	binary.NativeEndian.PutUint64(info[acked:], ackedBytes)
 	body := make([]byte, diagMessageBytes)
-	// A small attribute before the one that is looked for: a value of 1 byte, filled up to 4.
+	// A small attribute before the right one: a 1-byte value, padded to 4.
 	body = append(body, 5, 0, 8, 0, 1, 0, 0, 0)
 	body = binary.NativeEndian.AppendUint16(body, uint16(4+len(info)))
 	body = binary.NativeEndian.AppendUint16(body, diagInfo)
@@ -206,14 +201,14 @@ func FuzzConnections(f *testing.F) {
 	f.Add(netlinkMessage(syscall.NLMSG_DONE, make([]byte, 4)))
 	f.Fuzz(func(t *testing.T, part []byte) {
 		var sum connections
-		_, _ = sum.add(part) // What is asked is that it ends and stays in bounds.
+		_, _ = sum.add(part) // It must end and stay in bounds.
 		if s := sum.sockets(); s.Unanswered > s.Established || s.Jain < 0 || s.Jain > 1+1e-9 {
 			t.Errorf("got %+v", *s)
 		}
 	})
 }
 
-// BenchmarkSockets is what one look at a server's connections costs; both ends are in this process, which may open 20,000 files.
+// BenchmarkSockets measures one look at a server's connections. Both ends are in this process, which may open 20,000 files.
 func BenchmarkSockets(b *testing.B) {
 	for _, n := range []int{0, 1000, 9900} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnCPUNanos is the CPU time of this process so far, without its children's, in nanoseconds.
+// OwnCPUNanos returns this process's CPU time so far without its children, in nanoseconds.
 func OwnCPUNanos() (int64, error) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -16,7 +16,7 @@ func OwnCPUNanos() (int64, error) {
 	return usage.Utime.Nano() + usage.Stime.Nano(), nil
 }
 
-// FamilyCPUNanos is the CPU time of this process and of those of its children that have ended and were waited for, in nanoseconds.
+// FamilyCPUNanos returns the CPU time of this process and its waited-for children, in nanoseconds.
 func FamilyCPUNanos() (int64, error) {
 	own, err := OwnCPUNanos()
 	if err != nil {
@@ -29,10 +29,10 @@ func FamilyCPUNanos() (int64, error) {
 	return own + usage.Utime.Nano() + usage.Stime.Nano(), nil
 }
 
-// ProcessCPUNanos is the CPU time of all threads of a process so far, those that have ended included, in nanoseconds. It is read from the
-// process's CPU clock, which nobody needs a privilege for.
+// ProcessCPUNanos returns the CPU time of all threads of a process, ended ones included, in nanoseconds. It reads the process's CPU clock,
+// which needs no privileges.
 func ProcessCPUNanos(pid int) (int64, error) {
-	// The kernel makes the number of a process's clock from its complement, shifted by three bits, and 2 for the scheduler's time.
+	// The kernel's clock ID: the PID's complement shifted by three bits, plus 2 for the scheduler's time.
 	clock := int32(^pid)<<3 | 2
 	var t unix.Timespec
 	if err := unix.ClockGettime(clock, &t); err != nil {
@@ -41,7 +41,7 @@ func ProcessCPUNanos(pid int) (int64, error) {
 	return t.Nano(), nil
 }
 
-// ThreadCPUNanos is the CPU time of the calling thread so far, in nanoseconds.
+// ThreadCPUNanos returns the calling thread's CPU time so far, in nanoseconds.
 func ThreadCPUNanos() (int64, error) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// everybodyRuns is the mode of what is brought: the programs of an image may run as another user.
+// everybodyRuns is executable by all, since an image's programs may run as another user.
 const everybodyRuns = 0o755
 
-// Bring copies the running program to a path, from which an image that knows nothing of it can start it.
+// Bring copies the running program to a path where another image can start it.
 func Bring(to string) error {
 	if err := CopyFile("/proc/self/exe", to, everybodyRuns); err != nil {
 		return fmt.Errorf("copying the agent: %w", err)
@@ -20,7 +20,7 @@ func Bring(to string) error {
 	return nil
 }
 
-// BringToolbox copies a folder of profilers, which holds no links, to a path.
+// BringToolbox copies a folder of profilers to a path. The folder holds no links.
 func BringToolbox(from, to string) error {
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -41,7 +41,7 @@ func BringToolbox(from, to string) error {
 	return nil
 }
 
-// CopyFile copies a file to a path, with a mode where there is none yet.
+// CopyFile copies a file. mode applies if the target does not exist yet.
 func CopyFile(from, to string, mode fs.FileMode) (err error) {
 	own, err := os.Open(from)
 	if err != nil {

@@ -14,19 +14,17 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-// Kernel opens a counter of a thread, as perf_event_open does, and returns its descriptor.
+// Kernel opens a counter of a thread like perf_event_open, and returns its descriptor.
 type Kernel func(attr *unix.PerfEventAttr, thread, cpu, group, flags int) (int, error)
 
-// event is one that is counted by a counter.
 type event struct {
 	name   string
 	kind   uint32
 	config uint64
-	// inKernel is true of what happens in the kernel alone: counted for the program's own code, it would be 0.
+	// inKernel marks events that happen only in the kernel: user-only counting would give 0.
 	inKernel bool
 }
 
-// opened are the events for which counters are opened.
 var opened = []event{
 	{"cpu-migrations", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_MIGRATIONS, true},
 	{perfstat.Instructions, unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS, false},
@@ -36,18 +34,17 @@ var opened = []event{
 	{"cache-misses", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES, false},
 }
 
-// Counters are those of the next program that a thread starts.
+// Counters count the next program that a thread starts.
 type Counters []counter
 
-// counter is one that was opened, or the reason why it was not.
 type counter struct {
 	name string
 	file *os.File
 	why  string
 }
 
-// Open opens counters on the calling thread, which must start the program and stay locked until then. They begin at the program's start, and see
-// all that it starts itself.
+// Open opens counters on the calling thread. The thread must be locked and start the program. Counting begins with the program and includes
+// its children.
 func Open(open Kernel) Counters {
 	var all Counters
 	for _, e := range opened {
@@ -56,7 +53,7 @@ func Open(open Kernel) Counters {
 	return all
 }
 
-// open opens the counter of an event: of the kernel's own work, too, where the kernel allows that.
+// open opens an event's counter, including kernel time if the kernel allows that.
 func (e event) open(open Kernel) counter {
 	attr := unix.PerfEventAttr{
 		Type: e.kind, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Config: e.config,
@@ -77,7 +74,7 @@ func (e event) open(open Kernel) counter {
 	return c
 }
 
-// reason is why the kernel refuses a counter, in its own words where they say it.
+// reason explains why the kernel refuses a counter.
 func reason(err error) string {
 	var code syscall.Errno
 	switch {
@@ -89,7 +86,7 @@ func reason(err error) string {
 	return fmt.Sprintf("%s (%s)", code.Error(), unix.ErrnoName(code))
 }
 
-// Read reads the counters when the program has ended, and closes them.
+// Read reads and closes the counters after the program has ended.
 func (c Counters) Read() []perfstat.Counter {
 	var all []perfstat.Counter
 	for _, one := range c {
@@ -98,7 +95,6 @@ func (c Counters) Read() []perfstat.Counter {
 	return all
 }
 
-// read reads one counter: its value, and the times for which it was wanted and was there.
 func (c counter) read() perfstat.Counter {
 	out := perfstat.Counter{Event: c.name, Why: c.why}
 	if c.file == nil {
@@ -122,7 +118,7 @@ func (c counter) read() perfstat.Counter {
 	return out
 }
 
-// Accounted are the counters that the kernel keeps of every process, of a program that was waited for and of what it has waited for itself.
+// Accounted returns the counters that the kernel keeps for each process, of a program and the children it waited for.
 func Accounted(u *syscall.Rusage) []perfstat.Counter {
 	clock := time.Duration(u.Utime.Nano()+u.Stime.Nano()).Seconds() * 1000
 	switches, faults := float64(u.Nvcsw+u.Nivcsw), float64(u.Minflt+u.Majflt)
@@ -133,8 +129,8 @@ func Accounted(u *syscall.Rusage) []perfstat.Counter {
 	}
 }
 
-// count opens counters of the program that this thread starts next, and returns what writes them to a file when it has ended. Without a file it
-// does nothing.
+// count opens counters for the program that this thread starts next. The returned function writes them to a file after its end. An empty file
+// name disables it.
 func count(file string) func(*os.ProcessState) error {
 	if file == "" {
 		return func(*os.ProcessState) error { return nil }
@@ -149,7 +145,6 @@ func count(file string) func(*os.ProcessState) error {
 	}
 }
 
-// write writes counters to a file.
 func write(file string, read []perfstat.Counter) (err error) {
 	f, err := os.Create(file)
 	if err != nil {

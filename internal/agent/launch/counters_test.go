@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-// reads stands in for a kernel whose counters read a value, and the times for which it was wanted and was there.
 func reads(t *testing.T, value, enabled, running uint64) launch.Kernel {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "counter")
@@ -33,7 +32,6 @@ func refuses(err error) launch.Kernel {
 	return func(*unix.PerfEventAttr, int, int, int, int) (int, error) { return -1, err }
 }
 
-// guarded stands in for a kernel that lets nobody count its own work.
 func guarded(open launch.Kernel) launch.Kernel {
 	return func(attr *unix.PerfEventAttr, thread, cpu, group, flags int) (int, error) {
 		if attr.Bits&unix.PerfBitExcludeKernel == 0 {
@@ -87,7 +85,7 @@ func TestWhatTheKernelRefusesIsNotMeasuredForItsReason(t *testing.T) {
 	}
 }
 
-// What the kernel accounts is there whatever it refuses.
+// The kernel's accounting works even if counters are refused.
 func TestEveryProgramHasItsAccounts(t *testing.T) {
 	u := syscall.Rusage{Utime: syscall.Timeval{Usec: 1500}, Stime: syscall.Timeval{Sec: 1}, Nvcsw: 3, Nivcsw: 4, Minflt: 50, Majflt: 6}
 	for event, want := range map[string]float64{"task-clock": 1001.5, "context-switches": 7, "page-faults": 56} {
@@ -97,7 +95,7 @@ func TestEveryProgramHasItsAccounts(t *testing.T) {
 	}
 }
 
-// On a real kernel, each counter has a value or a reason, and sees the program and not the thread that starts it.
+// On a real kernel each counter has a value or a reason, and counts the program but not the starting thread.
 func TestCountersOfThisKernel(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

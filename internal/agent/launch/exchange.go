@@ -8,9 +8,7 @@ import (
 	"time"
 )
 
-// Files of the exchange.
 const (
-	// OutputFile is the standard output of the program, ErrorsFile its standard error.
 	OutputFile = "output"
 	ErrorsFile = "errors"
 
@@ -21,54 +19,54 @@ const (
 	collectedFile = "collected"
 )
 
-// Command tells the parent when to start the program, and how long it may take.
+// Command tells the parent when to start the program, and its time limit.
 type Command struct {
 	At    time.Time     `json:"at"`
 	Limit time.Duration `json:"limit"`
-	// Argv is what is started in the place of the program, as a profiler with the program behind it; empty for the program itself. Env are
-	// variables that are added to the program's own.
+	// Argv replaces the program, such as a profiler followed by the program; empty for the program itself. Env is added to the program's
+	// variables.
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"`
-	// StopSignal is the signal that tells the program to end, such as SIGINT; empty is SIGTERM.
+	// StopSignal asks the program to end, such as SIGINT. Default: SIGTERM.
 	StopSignal string `json:"stopSignal,omitempty"`
-	// StopGrace is how long the program may take to end when it is told to. 0 for one that ends by itself: then nobody looks whether it is
-	// told to, and its parent sleeps.
+	// StopGrace bounds the time from the stop signal to the end. With 0 the program ends by itself: its parent sleeps and does not check for a
+	// stop.
 	StopGrace time.Duration `json:"stopGrace,omitempty"`
-	// Counters is the path of a file into which goes what the CPU and the kernel have counted of the program; empty if nothing is counted.
+	// Counters is the file for the CPU and kernel counters; empty disables counting.
 	Counters string `json:"counters,omitempty"`
 }
 
-// Exit is how the program has ended.
+// Exit describes a program's end.
 type Exit struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
-	// Code is its exit code, or 128 and the number of the signal that ended it, which Signal names.
+	// Code is the exit code, or 128 plus the number of the signal named in Signal.
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
-	// TimedOut is true if it was ended because it took longer than it may, and Killed if it was because it did not end when it was told to.
+	// TimedOut is true if the program exceeded its limit and was ended; Killed if it ignored the stop signal.
 	TimedOut bool `json:"timedOut,omitempty"`
 	Killed   bool `json:"killed,omitempty"`
-	// OutOfMemory is true if the kernel has killed it because it exceeded the memory of its container.
+	// OutOfMemory is true if the kernel killed it for exceeding its container's memory.
 	OutOfMemory bool `json:"outOfMemory,omitempty"`
-	// The rest is what the kernel accounted for it and its children that have ended.
+	// The rest is the kernel's accounting of the program and its ended children.
 	UserNanos   int64 `json:"userNanos"`
 	SystemNanos int64 `json:"systemNanos"`
-	// PeakMemoryBytes is 0 where it is no larger than the parent's, and so unknown.
+	// PeakMemoryBytes is 0 (unknown) if not larger than the parent's.
 	PeakMemoryBytes     int64 `json:"peakMemoryBytes"`
 	VoluntarySwitches   int64 `json:"voluntarySwitches"`
 	InvoluntarySwitches int64 `json:"involuntarySwitches"`
 }
 
-// Exchange is the folder of one program and the agent beside it.
+// Exchange is the folder that a program's parent shares with the agent.
 type Exchange string
 
-// Path is where a file of the exchange lies.
+// Path returns the path of an exchanged file.
 func (x Exchange) Path(file string) string { return filepath.Join(string(x), file) }
 
-// Give tells the parent when to start, for the launch of an index: each begins when the one before has ended.
+// Give tells the parent when to start a launch; each begins after the one before.
 func (x Exchange) Give(launch int, c Command) error { return x.write(numbered(commandFile, launch), c) }
 
-// Stop tells the parent to end a launch by the signal that asks a program to end.
+// Stop tells the parent to end a launch with the stop signal.
 func (x Exchange) Stop(launch int) error { return x.write(numbered(stopFile, launch), true) }
 
 func (x Exchange) stopped(launch int) bool {
@@ -76,23 +74,22 @@ func (x Exchange) stopped(launch int) bool {
 	return err == nil
 }
 
-// numbered is the file of a launch.
 func numbered(file string, launch int) string { return fmt.Sprintf("%s-%d.json", file, launch) }
 
-// Program is what the parent has found in its own image.
+// Program describes what the parent found in its image.
 type Program struct {
-	// Path is that of the executable, without links; empty while it has not been found. Argv is the argument vector.
+	// Path is the executable's path without links; empty until found. Argv is the argument vector.
 	Path string   `json:"path"`
 	Argv []string `json:"argv"`
 }
 
-// Program is the program that is to be run.
+// Program returns the program to run.
 func (x Exchange) Program() (p Program, err error) {
 	_, err = x.read(programFile, &p)
 	return p, err
 }
 
-// Exited is how a launch has ended; nil while it has not.
+// Exited returns how a launch ended, or nil if it has not.
 func (x Exchange) Exited(launch int) (*Exit, error) {
 	var e Exit
 	found, err := x.read(numbered(exitFile, launch), &e)
@@ -102,10 +99,10 @@ func (x Exchange) Exited(launch int) (*Exit, error) {
 	return &e, nil
 }
 
-// Collected tells the parent that everything about the program was read, that it is launched no more, and that its parent may end.
+// Collected tells the parent that all results were read and no launch follows, so it may end.
 func (x Exchange) Collected() error { return x.write(collectedFile, true) }
 
-// write puts a whole file in its place at once: a reader finds all of it or nothing.
+// write replaces a file atomically: readers see all of it or nothing.
 func (x Exchange) write(file string, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -21,24 +21,21 @@ import (
 )
 
 const (
-	// commandPoll is the pause between two looks for the command. Nothing is measured yet.
 	commandPoll = 10 * time.Millisecond
-	// collectPoll is the pause between two looks for the end of collecting, and collectLimit how long that may take.
+	// collectPoll is the pause between checks for the end of collecting; collectLimit bounds collecting.
 	collectPoll  = 20 * time.Millisecond
 	collectLimit = 10 * time.Second
-	// profileLimit is the same for the files of a profiler, which are large.
+	// profileLimit replaces collectLimit for profilers' large files.
 	profileLimit = 5 * time.Minute
-	// stopPoll is the pause between two looks whether the program is to end.
-	stopPoll = 20 * time.Millisecond
-	// KilledBySignal is what shells add to the number of a signal.
+	stopPoll     = 20 * time.Millisecond
+	// KilledBySignal is what shells add to a signal number.
 	KilledBySignal = 128
-	// lastWords is how much of the standard error is passed on.
-	lastWords = 2 << 10
+	lastWords      = 2 << 10
 )
 
-// Run runs the program whenever it is told to, and waits until what it left was collected: then it has done its work, and returns 0, since whoever
-// has collected says how the program ended. Otherwise it returns the program's exit code. The last of the program's standard error goes to errs.
-// A program that cannot be started is an error.
+// Run runs the program on each command, until its results were collected, and then returns 0: the collector reports the program's end.
+// Otherwise it returns the program's exit code. The end of the program's standard error goes to errs. A program that cannot be started is an
+// error.
 func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code int, err error) {
 	if len(argv) == 0 {
 		return 0, errors.New("starting the program: no command is given")
@@ -73,7 +70,6 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 	}
 }
 
-// obey runs the program as it is told to, and says how it has ended.
 func obey(ctx context.Context, x Exchange, launch int, argv []string, c Command, errs io.Writer) (Exit, error) {
 	if len(c.Argv) > 0 {
 		argv = c.Argv
@@ -95,7 +91,7 @@ func obey(ctx context.Context, x Exchange, launch int, argv []string, c Command,
 	return exit, x.write(numbered(exitFile, launch), exit)
 }
 
-// real is a path as a reader outside the image can follow it: without links, which would lead elsewhere there.
+// real resolves links, which would lead elsewhere outside the image.
 func real(path string) string {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -107,7 +103,6 @@ func real(path string) string {
 	return resolved
 }
 
-// next returns the command for a launch when it is there; nil if there is none, since everything was collected.
 func (x Exchange) next(ctx context.Context, launch int) (*Command, error) {
 	for {
 		var c Command
@@ -124,8 +119,8 @@ func (x Exchange) next(ctx context.Context, launch int) (*Command, error) {
 	}
 }
 
-// awaitNext keeps the container, and with it the counters of its cgroup, until they were read: until the next command is there or everything is
-// collected. Where nobody does either, going is false: then the exit code still says how the program ended.
+// awaitNext keeps the container and its cgroup counters until they are read: it waits for the next command or the end of collecting. going is
+// false if neither comes in time; then the exit code still reports the program's end.
 func (x Exchange) awaitNext(ctx context.Context, launch int, limit time.Duration) (going bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -141,7 +136,7 @@ func (x Exchange) awaitNext(ctx context.Context, launch int, limit time.Duration
 	}
 }
 
-// run runs the program to its end, and everything that it has started with it. What it writes goes straight to files.
+// run runs the program and everything it starts to their end. Output goes straight to files.
 func run(ctx context.Context, x Exchange, launch int, path string, argv []string, c Command) (exit Exit, err error) {
 	out, err := os.Create(x.Path(OutputFile))
 	if err != nil {
@@ -158,7 +153,7 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	defer cancel()
 	cmd := exec.CommandContext(limited, path, argv[1:]...)
 	cmd.Args[0], cmd.Stdout, cmd.Stderr, cmd.Env = argv[0], out, failures, append(os.Environ(), c.Env...)
-	// The parent's death is its thread's: the thread stays as long as the program runs.
+	// Pdeathsig follows the thread: it stays as long as the program runs.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // A program may have left its group.
@@ -175,8 +170,8 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	killed := x.stopWhenTold(limited, launch, cmd.Process.Pid, c)
 	waitErr := cmd.Wait()
 	exit.Ended = exit.Started.Add(time.Since(exit.Started))
-	// What it has started and left behind would disturb the next.
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // There is nobody left, as a rule.
+	// Remaining children would disturb the next launch.
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // Usually none is left.
 	if cmd.ProcessState == nil {
 		return exit, fmt.Errorf("waiting for the program: %w", waitErr)
 	}
@@ -191,7 +186,7 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	return exit, counted(cmd.ProcessState)
 }
 
-// StopSignal is the signal of a name; SIGTERM of an empty one, and of one that the system does not know.
+// StopSignal returns the signal of a name; SIGTERM if it is empty or unknown.
 func StopSignal(name string) syscall.Signal {
 	if known := unix.SignalNum(name); known != 0 {
 		return known
@@ -199,8 +194,8 @@ func StopSignal(name string) syscall.Signal {
 	return syscall.SIGTERM
 }
 
-// stopWhenTold ends a group of processes by the signal that asks for it, when it is told to, and by the one that does not ask when that has
-// not helped within the command's grace; then it answers true. It answers false when ctx ends before. Without a grace nobody looks.
+// stopWhenTold sends the stop signal to a process group when told, and kills it after the command's grace; then it answers true. It answers
+// false if ctx ends first. Without a grace it does not check.
 func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, c Command) <-chan bool {
 	grace, killed := c.StopGrace, make(chan bool, 1)
 	go func() {
@@ -213,7 +208,7 @@ func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, c Command
 			killed <- false
 			return
 		}
-		_ = syscall.Kill(-group, StopSignal(c.StopSignal)) // A program that has ended already needs none.
+		_ = syscall.Kill(-group, StopSignal(c.StopSignal)) // A program that has ended needs none.
 		if timing.SleepUntil(ctx, time.Now().Add(grace)) != nil {
 			killed <- false
 			return
@@ -224,7 +219,6 @@ func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, c Command
 	return killed
 }
 
-// peakBytes is the largest resident memory of this process so far; 0 if it is unknown.
 func peakBytes() int64 {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
@@ -233,8 +227,7 @@ func peakBytes() int64 {
 	return usage.Maxrss << 10
 }
 
-// describe fills in how a process has ended, and what the kernel accounted for it. A child begins with the largest memory of its parent, so that
-// its own is known only if it is larger.
+// describe fills in how a process ended and its accounting. A child inherits its parent's peak memory, so its own is known only if larger.
 func (e *Exit) describe(s *os.ProcessState, parent int64) {
 	e.Code, e.UserNanos, e.SystemNanos = s.ExitCode(), s.UserTime().Nanoseconds(), s.SystemTime().Nanoseconds()
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -248,7 +241,7 @@ func (e *Exit) describe(s *os.ProcessState, parent int64) {
 	}
 }
 
-// passOn writes the end of a file to errs, where people and the kubelet look for a container's last words.
+// passOn writes the end of a file to errs, where users and the kubelet look for a container's last output.
 func passOn(path string, errs io.Writer) (err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -266,7 +259,7 @@ func passOn(path string, errs io.Writer) (err error) {
 	return err
 }
 
-// Tail is the end of a file, in one line; empty if it cannot be read.
+// Tail returns the end of a file in one line; empty if unreadable.
 func Tail(path string, bytes int64) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -284,10 +277,9 @@ func Tail(path string, bytes int64) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " ")
 }
 
-// oomFiles are where a container finds how many of its processes were killed for its memory, in version 2 of cgroups and in version 1.
+// oomFiles hold a container's out-of-memory kills in cgroup version 2 and 1.
 var oomFiles = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}
 
-// oomKills is how many processes of this container the kernel has killed for its memory; 0 where nobody counts them.
 func oomKills(files []string) int64 {
 	for _, file := range files {
 		if text, err := os.ReadFile(file); err == nil {
@@ -297,7 +289,7 @@ func oomKills(files []string) int64 {
 	return 0
 }
 
-// starved reports whether a program has ended as one does that the kernel kills for its memory, while more were killed so than before.
+// starved reports whether a program ended like an out-of-memory kill and the count of kills grew.
 func starved(s *os.ProcessState, before, after int64) bool {
 	status, ok := s.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL && after > before

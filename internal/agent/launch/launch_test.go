@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/launch"
 )
 
-// collected runs a program to its end, beside somebody who gives the command and collects at once.
 func collected(t *testing.T, limit time.Duration, argv ...string) (x launch.Exchange, exit *launch.Exit, code int, said string) {
 	t.Helper()
 	x = launch.Exchange(t.TempDir())
@@ -109,7 +108,7 @@ func TestAProgramThatTakesTooLongIsEndedWithItsChildren(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One that was killed may still be there for who reaps it.
+	// A killed process may remain until it is reaped.
 	for deadline := time.Now().Add(never); ; time.Sleep(5 * time.Millisecond) {
 		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || strings.Contains(string(state), ") Z ") {

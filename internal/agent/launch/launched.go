@@ -13,48 +13,42 @@ import (
 )
 
 const (
-	// parentPoll is the pause between two looks for the program's parent.
 	parentPoll = 20 * time.Millisecond
-	// ExitPoll is the pause between two looks for the end of a launch, from CPUs that are not the program's own.
+	// ExitPoll is the pause between checks for a launch's end, from CPUs other than the program's.
 	ExitPoll = 50 * time.Millisecond
-	// ExitGrace is how long after a launch must have ended its parent may take to say how.
+	// ExitGrace bounds the parent's report after a launch must have ended.
 	ExitGrace = 3 * time.Second
-	// Quoted is how much of a program's last words is quoted, in bytes.
+	// Quoted bounds the quoted bytes of a program's last output.
 	Quoted = 300
 )
 
-// Config is what an agent beside the parent of a program is told.
+// Config is the configuration of an agent that works with a program's parent.
 type Config struct {
-	// Server is the place of the program among the servers of its trial, from 0.
-	Server int
-	// Node is the name of the node, or "unknown".
-	Node string
-	// Dir is where the agent's files lie; it must exist.
-	Dir string
-	// FindParent finds the program's parent.
+	// Server is the program's index among the trial's servers, from 0.
+	Server     int
+	Node       string
+	Dir        string
 	FindParent func(kernel.Proc) (pid int, err error)
-	// Symbols are those that claims about the program ask for.
-	Symbols []string
-	// Exchange is the folder that the agent shares with the parent.
-	Exchange Exchange
+	Symbols    []string
+	Exchange   Exchange
 }
 
-// Program is a program that its parent launches when an agent tells it to.
+// Launched is a program that its parent launches on the agent's command.
 type Launched struct {
 	config Config
 
 	mu sync.Mutex
-	// binary is the program's, nil until its parent is ready.
+	// binary is nil until the parent is ready.
 	binary *record.Binary
 }
 
-// New is a program of which nothing is known yet. The agent shares a process namespace with its parent.
+// NewLaunched returns a program with no facts yet. The agent shares a process namespace with its parent.
 func NewLaunched(c Config) *Launched { return &Launched{config: c} }
 
-// Member is the member of its trial whose program this is.
+// Member returns the program's member of its trial.
 func (p *Launched) Member() string { return record.MemberServer(p.config.Server) }
 
-// Watch waits for the program's parent, and reads the program's executable before anything runs.
+// Watch waits for the program's parent, and reads the executable before anything runs.
 func (p *Launched) Watch(ctx context.Context, update func(func(*protocol.State))) {
 	for {
 		program, err := p.config.Exchange.Program()
@@ -76,14 +70,14 @@ func (p *Launched) Watch(ctx context.Context, update func(func(*protocol.State))
 	}
 }
 
-// Binary is what was read of the program's executable; nil if its parent was never ready.
+// Binary returns facts of the program's executable; nil if its parent was never ready.
 func (p *Launched) Binary() *record.Binary {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.binary
 }
 
-// Ended waits for the end of a launch, and returns how it has ended: nil if its parent has not said so by the deadline.
+// Ended waits for a launch's end; nil if its parent has not reported it by the deadline.
 func (p *Launched) Ended(ctx context.Context, index int, deadline time.Time) (*Exit, error) {
 	for {
 		exit, err := p.config.Exchange.Exited(index)
@@ -99,7 +93,6 @@ func (p *Launched) Ended(ctx context.Context, index int, deadline time.Time) (*E
 	}
 }
 
-// read reads the program's executable as its parent sees it.
 func (p *Launched) read(path string) record.Binary {
 	const proc = kernel.Proc("/proc")
 	parent, err := p.config.FindParent(proc)

@@ -15,26 +15,23 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// beside is a program whose parent is this process, and the folder that it shares with it.
 func beside(t *testing.T) (*Launched, Exchange) {
 	t.Helper()
 	x := Exchange(t.TempDir())
 	return NewLaunched(Config{FindParent: func(kernel.Proc) (int, error) { return os.Getpid(), nil }, Exchange: x}), x
 }
 
-// ready is an exchange in which the parent has found a program, and waits.
 func ready(t *testing.T, x Exchange, argv ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = Run(ctx, x, argv, io.Discard) // It gets no command, and so ends with its context.
+		_, _ = Run(ctx, x, argv, io.Discard) // It gets no command, so it ends with its context.
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 }
 
-// looked is the state of an agent that has looked for its program.
 func looked(ctx context.Context, p *Launched) (s protocol.State, updates int) {
 	p.Watch(ctx, func(change func(*protocol.State)) {
 		change(&s)

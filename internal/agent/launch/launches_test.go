@@ -14,15 +14,13 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-// never is a time that nothing here takes.
 const never = 2 * time.Minute
 
-// serving is a shell that says that it serves, and then does so until something ends it; how it takes a signal is its first argument.
+// serving is a shell that prints that it serves, then waits; trap is its reaction to signals.
 func serving(trap string) []string {
 	return []string{"/bin/sh", "-c", trap + `; echo serving; while :; do sleep 0.05; done`}
 }
 
-// What was counted of a program lies where it was asked for, whatever the kernel refuses.
 func TestWhatAProgramCostIsCountedWhereItIsAskedFor(t *testing.T) {
 	l := launches(t, "/bin/sh", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done")
 	file := filepath.Join(t.TempDir(), "counters.csv")
@@ -53,7 +51,6 @@ func TestWhatAProgramCostIsCountedWhereItIsAskedFor(t *testing.T) {
 	}
 }
 
-// A file for counters that cannot be written is an error, and no count of nothing.
 func TestCountersThatCannotBeWrittenAreAnError(t *testing.T) {
 	l := launches(t, "/bin/true")
 	l.give(0, launch.Command{Counters: filepath.Join(t.TempDir(), "none", "counters.csv")})
@@ -62,7 +59,6 @@ func TestCountersThatCannotBeWrittenAreAnError(t *testing.T) {
 	}
 }
 
-// launching is the parent of a program that is launched as somebody beside it says.
 type launching struct {
 	t    *testing.T
 	x    launch.Exchange
@@ -82,7 +78,6 @@ func launches(t *testing.T, argv ...string) *launching {
 	return l
 }
 
-// give commands a launch that begins at once.
 func (l *launching) give(index int, o launch.Command) {
 	l.t.Helper()
 	o.At = time.Now()
@@ -94,7 +89,6 @@ func (l *launching) give(index int, o launch.Command) {
 	}
 }
 
-// until waits for something as long as it takes on a slow machine.
 func (l *launching) until(what string, holds func() bool) {
 	l.t.Helper()
 	for deadline := time.Now().Add(never); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -104,7 +98,6 @@ func (l *launching) until(what string, holds func() bool) {
 	}
 }
 
-// stop waits until the program has said something, and tells it to end.
 func (l *launching) stop(index int) {
 	l.t.Helper()
 	l.until("its first word", func() bool { return l.output() != "" })
@@ -121,7 +114,6 @@ func (l *launching) output() string {
 	return string(text)
 }
 
-// exit waits for the end of a launch.
 func (l *launching) exit(index int) launch.Exit {
 	l.t.Helper()
 	var exit *launch.Exit
@@ -135,7 +127,6 @@ func (l *launching) exit(index int) launch.Exit {
 	return *exit
 }
 
-// end collects, and waits for the end of the parent.
 func (l *launching) end() {
 	l.t.Helper()
 	if err := l.x.Collected(); err != nil {
@@ -221,7 +212,6 @@ func TestAProgramEndsWhenItIsToldTo(t *testing.T) {
 	}
 }
 
-// Whoever stops a program that has ended already learns how it has ended by itself.
 func TestAProgramThatEndsByItselfIsNotStopped(t *testing.T) {
 	t.Parallel()
 	l := launches(t, "/bin/sh", "-c", "exit 9")
@@ -264,7 +254,6 @@ func TestALimitEndsWhatNobodyHasStopped(t *testing.T) {
 	l.end()
 }
 
-// A program that ends by itself is told nothing: without a grace its parent does not look for a stop.
 func TestWithoutAGraceNobodyIsStopped(t *testing.T) {
 	t.Parallel()
 	l := launches(t, "/bin/sh", "-c", "echo begun; sleep 0.3; echo done")
@@ -380,7 +369,7 @@ func TestTheToolboxIsBroughtWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // An init container that is started again finds what the first has left.
+	for range 2 { // A restarted init container finds the first one's files.
 		if err := launch.BringToolbox(from, to); err != nil {
 			t.Fatal(err)
 		}

@@ -15,12 +15,11 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// startResolution is to what a start-up time is right: the process's start and the time since boot are in ticks of 10 ms, and the port is
-// looked at every so often.
+// startResolution bounds the error of a start-up time: two clocks in ticks of 10 ms, and the polling of the port.
 const startResolution = 10*time.Millisecond + 10*time.Millisecond + listenPoll
 
-// Watch waits for the server's port, and for its first answer: until it says that it is ready, if it is to be asked for that, and for a second
-// otherwise. It reads the server's executable then, asks for what claims are about, and says all at once, so that nobody starts the load in between.
+// Watch waits for the server's port and first answer: until it is ready if a ready path is set, or else for a second. It then reads the
+// executable and the replies for claims, and publishes all at once, so that the load does not start in between.
 func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))) {
 	began := started{atOnce: true}
 	for !o.proc.Listening(o.config.Port) {
@@ -47,8 +46,7 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 	update(func(s *protocol.State) { s.Listening, s.Build = true, &seen.binary.Build })
 }
 
-// askFirst asks a server until it says that it is ready, if it is to be asked for that, and once for any answer otherwise. It returns how often
-// it has asked; 0 if there was no answer.
+// askFirst polls the ready path, or else asks once for any answer. It returns the number of requests; 0 without an answer.
 func (o *Observer) askFirst(ctx context.Context, server httpcheck.Server) int {
 	if path := o.config.ReadyPath; path != "" {
 		return httpcheck.Ready(ctx, server, path)
@@ -59,27 +57,26 @@ func (o *Observer) askFirst(ctx context.Context, server httpcheck.Server) int {
 	return 0
 }
 
-// started is when a server did what, since the boot; 0 where that is not known.
+// started holds times of start-up events since boot; 0 if unknown.
 type started struct {
 	listens, answers time.Duration
-	// atOnce says that it listened when it was first looked at, and answered that it answered its first request besides.
+	// atOnce: it listened at the first look. answered: its first request was answered too.
 	atOnce, answered bool
 }
 
-// since is how long a process that began at some instant since the boot took; nil if that is not known.
+// since returns the durations since a process began (time since boot); nil if unknown.
 func (s started) since(begin time.Duration) *record.StartUp {
 	if s.listens == 0 {
 		return nil
 	}
 	up := &record.StartUp{Millis: max(s.listens-begin, 0).Milliseconds(), ResolutionMillis: startResolution.Milliseconds(), AtMost: s.atOnce}
 	if s.answers > 0 {
-		// A clock of ticks may count none of them.
+		// The clock may have counted no tick.
 		up.AnswerMillis, up.AnswerAtMost = max((s.answers-begin).Milliseconds(), up.Millis, 1), s.answered
 	}
 	return up
 }
 
-// sinceBoot is the time since the boot; 0 if nobody can tell.
 func (o *Observer) sinceBoot() time.Duration {
 	now, err := o.proc.SinceBoot()
 	if err != nil {
@@ -88,14 +85,12 @@ func (o *Observer) sinceBoot() time.Duration {
 	return now
 }
 
-// atRest is what is known of a server before anything is measured.
 type atRest struct {
 	binary  record.Binary
 	startUp *record.StartUp
 	replies []record.Reply
 }
 
-// readServer reads how the server was built and how long it took to start.
 func (o *Observer) readServer(began started) atRest {
 	pid, err := o.config.FindServer(o.proc)
 	if err != nil {
@@ -109,7 +104,7 @@ func (o *Observer) readServer(began started) atRest {
 	if i := slices.IndexFunc(all, func(p kernel.Process) bool { return p.PID == pid }); i >= 0 {
 		seen.startUp = began.since(all[i].Start())
 	}
-	// A server that a shell has started, and not become, is the shell's child.
+	// A shell that started the server without exec is its parent.
 	if listener, ok := o.proc.Listener(kernel.Family(all, pid), o.config.Port); ok {
 		pid = listener
 	}
@@ -117,7 +112,6 @@ func (o *Observer) readServer(began started) atRest {
 	return seen
 }
 
-// describeRest fills in what was known of the server before the load, and what it holds in memory now.
 func (o *Observer) describeRest(result *record.ObserverResult) {
 	o.mu.Lock()
 	seen := o.seen
@@ -126,7 +120,7 @@ func (o *Observer) describeRest(result *record.ObserverResult) {
 		result.Binary, result.StartUp, result.Replies = &seen.binary, seen.startUp, seen.replies
 	}
 	if o.locate() != nil {
-		return // Each cell says that the server is gone.
+		return // Each cell reports that the server is gone.
 	}
 	s, err := openServer(o.proc, o.server, o.config)
 	if err != nil {

@@ -19,10 +19,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// helperPort is what an environment variable holds that turns the test binary into a server which listens.
 const helperPort = "listen"
 
-// listenUntilKilled listens on a port, which it prints, and finds nothing that it is asked for.
 func listenUntilKilled() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,12 +37,11 @@ func listenUntilKilled() {
 	}
 }
 
-// listening starts a command that starts the helper, and returns the port.
 func listening(t *testing.T, name string, args ...string) (pid, port int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Env = append(os.Environ(), helperServer+"="+helperPort)
-	// What a shell has started would survive it, with all that it has open.
+	// A shell's children would survive it, with their open files.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.StdoutPipe()
@@ -65,7 +62,6 @@ func listening(t *testing.T, name string, args ...string) (pid, port int) {
 	return cmd.Process.Pid, port
 }
 
-// watched is the state that an observer of a process and a port reaches.
 func watched(t *testing.T, pid, port int) (*Observer, protocol.State) {
 	t.Helper()
 	o := observing(t, "/proc", pid)
@@ -139,7 +135,7 @@ func TestAServerThatIsWatchedFromTheBeginningIsTimed(t *testing.T) {
 	o := observing(t, kernel.Proc(dir), 7)
 	o.config.Port = 1
 	go func() {
-		// It opens when the observer looks for the first time, and ends for it when the server already listens.
+		// The open succeeds at the observer's first look; the observer then sees a server that listens already.
 		first, err := os.OpenFile(table, os.O_WRONLY, 0)
 		if err := errors.Join(err, os.Rename(filepath.Join(dir, "listens"), table), first.Close()); err != nil {
 			t.Error(err)

@@ -9,20 +9,18 @@ import (
 	"loadstone.dev/loadstone/internal/agent/kernel"
 )
 
-// errNoDependency says that the first process of a dependency was not found.
 var errNoDependency = errors.New("its process is gone")
 
-// dependency is a container that was started before the server's, such as its database.
+// dependency is a container started before the server's, such as a database.
 type dependency struct {
 	name string
-	// root is its first process; 0 if it was not found.
+	// root is its first process; 0 if not found.
 	root int
-	// group is nil when its cgroup cannot be read, as where it has another user; groupError says why. Then the times of its processes are read.
+	// group is nil if its cgroup cannot be read (groupError says why), such as under another user. Then process times are used.
 	group      *kernel.Cgroup
 	groupError error
 }
 
-// openDependencies opens what is read of the containers that were started before the server's, in the order of their start.
 func openDependencies(proc kernel.Proc, all []kernel.Process, c Config) []dependency {
 	var list []dependency
 	roots := parentless(all, os.Getpid())
@@ -37,7 +35,7 @@ func openDependencies(proc kernel.Proc, all []kernel.Process, c Config) []depend
 	return list
 }
 
-// coarse says that the CPU time is that of processes, and why; empty if it is that of the cgroup.
+// coarse says why CPU time comes from processes; empty if it is the cgroup's.
 func (d dependency) coarse() string {
 	if d.group != nil || d.root == 0 {
 		return ""
@@ -45,16 +43,14 @@ func (d dependency) coarse() string {
 	return fmt.Sprintf("The cgroup of the dependency %s cannot be read, so its CPU time is that of its processes to 10 ms: %v.", d.name, d.groupError)
 }
 
-// spent is the CPU time of a dependency so far.
+// spent is a dependency's CPU time so far.
 type spent struct {
 	name string
-	// what names it in sentences.
 	what string
-	// nanos is the time by process; that of the whole cgroup is its first process's.
+	// nanos is the time by process; a whole cgroup's is under its first process.
 	nanos map[int]int64
 }
 
-// spent reads the CPU time of a dependency.
 func (d dependency) spent(proc kernel.Proc) (spent, error) {
 	s := spent{name: d.name, what: "The CPU time of the dependency " + d.name, nanos: map[int]int64{}}
 	if d.root == 0 {
@@ -81,7 +77,7 @@ func (d dependency) spent(proc kernel.Proc) (spent, error) {
 	return s, nil
 }
 
-// since is the CPU time since another reading. Processes that have ended meanwhile are lost, and with them their time.
+// since returns the CPU time since another reading. It loses processes that ended meanwhile.
 func (s spent) since(before spent) int64 {
 	var sum int64
 	for pid, nanos := range s.nanos {

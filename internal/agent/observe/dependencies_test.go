@@ -28,7 +28,6 @@ func TestTheServerComesAfterItsDependencies(t *testing.T) {
 	}
 }
 
-// stat is the stat of a process with a parent, a start and a CPU time, both in clock ticks.
 func stat(pid, parent, started, ticks string) string {
 	return pid + " (redis) S " + parent + " 3 3 0 -1 0 0 0 0 0 " + ticks + " 0 0 0 20 0 1 0 " + started + " 0 0"
 }

@@ -8,9 +8,9 @@ import (
 	"loadstone.dev/loadstone/internal/agent/kernel"
 )
 
-// OldestParentless finds the server's first process in a process namespace that a pod's containers share: a container's first process
-// has no parent there. It is neither process 1 (the pod's sandbox) nor the observer's own. Of several the oldest is taken:
-// a process that somebody executes in the container later has no parent either.
+// OldestParentless finds the server's first process in the process namespace that a pod's containers share. There a container's first process
+// has no parent; process 1 (the pod's sandbox) and the observer's own are skipped. It takes the oldest, since a later exec into the container
+// has no parent either.
 func OldestParentless(proc kernel.Proc) (int, error) {
 	all, err := proc.Processes()
 	if err != nil {
@@ -22,7 +22,7 @@ func OldestParentless(proc kernel.Proc) (int, error) {
 	return 0, errGone
 }
 
-// OldestChildOf finds the server's first process where another one has started it and nothing before: its oldest child.
+// OldestChildOf finds the server's first process as the oldest child of the process that started it.
 func OldestChildOf(parent int) func(kernel.Proc) (int, error) {
 	return func(proc kernel.Proc) (int, error) {
 		all, err := proc.Processes()
@@ -42,8 +42,8 @@ func OldestChildOf(parent int) func(kernel.Proc) (int, error) {
 	}
 }
 
-// ParentlessAfter finds the server's first process where the containers of so many dependencies have been started before its own, one after the
-// other. One of them that is started again comes after the server; its trial has failed then.
+// ParentlessAfter finds the server's first process after those of its dependencies, which start in sequence. A restarted dependency sorts
+// after the server, but then its trial has failed.
 func ParentlessAfter(dependencies int) func(kernel.Proc) (int, error) {
 	return func(proc kernel.Proc) (int, error) {
 		all, err := proc.Processes()
@@ -66,7 +66,6 @@ func oldestParentless(all []kernel.Process, self int) (int, bool) {
 	return roots[0].PID, true
 }
 
-// parentless are the first processes of the other containers of the pod, the oldest first.
 func parentless(all []kernel.Process, self int) []kernel.Process {
 	parents := map[int]int{}
 	for _, s := range all {

@@ -17,62 +17,52 @@ import (
 )
 
 const (
-	// listenPoll is the pause between two looks for the server's listening socket.
-	listenPoll = 20 * time.Millisecond
-	// sampleEvery is the distance of samples within a cell.
+	listenPoll  = 20 * time.Millisecond
 	sampleEvery = 100 * time.Millisecond
-	// leadMeasure and leadEnd are how much before a slot's Measure and End the snapshots are taken: between the warm-up's end
-	// and the measured tool's start, and between that tool's end and the next cell.
+	// leadMeasure and leadEnd are how long before a slot's Measure and End snapshots are taken: between warm-up and measured tool, and between
+	// that tool and the next cell.
 	leadMeasure = 10 * time.Millisecond
 	leadEnd     = 20 * time.Millisecond
 )
 
-// Config is what an observer is told.
+// Config is an observer's configuration.
 type Config struct {
-	// Server is the place of the observed server among those of its trial, from 0.
+	// Server is the observed server's index in its trial, from 0.
 	Server int
-	// Node is the name of the node, or "unknown".
-	Node string
-	// Dir is where the observer's files lie; it must exist.
-	Dir string
-	// Port is where the server listens.
-	Port int
-	// TLS says that it speaks HTTPS there. Nobody verifies its certificate here: the check before the trial does.
-	TLS bool
-	// Protocol is the version of HTTP in which it is asked.
+	Node   string
+	Dir    string
+	Port   int
+	// TLS means that it speaks HTTPS. The check before the trial verifies its certificate, not the observer.
+	TLS      bool
 	Protocol record.Protocol
-	// ReadyPath is asked of the server until it answers with a status of 2xx, before which it has not started; empty asks nothing.
-	ReadyPath string
-	// FindServer finds the server's first process.
+	// ReadyPath is polled until its status is 2xx; only then has the server started. Empty: no poll.
+	ReadyPath  string
 	FindServer func(kernel.Proc) (pid int, err error)
-	// Cgroup is where the server's processes see the cgroup of their container. It is empty if they have none of their own: then their CPU
-	// time is read from their CPU clocks, to which a child of the server counts only while it lives, and a quota cannot be seen.
+	// Cgroup is where the server's processes see their container's cgroup; empty if they have none. Then CPU time comes from the processes'
+	// CPU clocks, which lose children that ended, and a quota cannot be seen.
 	Cgroup string
-	// SharedNetwork is true if other programs use the server's network namespace: connections that it counts may be theirs, and so are left out.
+	// SharedNetwork is true if other programs use the server's network namespace; then connection counts are omitted.
 	SharedNetwork bool
-	// Symbols are those that claims about the server ask for.
-	Symbols []string
-	// Replies are the answers that claims about the server are about, of which nothing is known yet.
-	Replies []record.Reply
-	// Dependencies are the names of the containers that were started before the server's, in that order.
+	Symbols       []string
+	// Replies are the requests that claims about the server need, without results.
+	Replies      []record.Reply
 	Dependencies []string
 }
 
-// Observer reads what a server costs while others put load on it.
+// Observer reads what a server costs under load.
 type Observer struct {
 	config Config
 	proc   kernel.Proc
-	// sys is /sys, or a test's.
-	sys string
-	// sockets reads the connections to a port, of which those hang that have waited for longer than patience.
+	sys    string
+	// sockets reads the connections to a port. Those that wait longer than patience count as hung.
 	sockets func(port int, patience time.Duration) (*record.Sockets, error)
-	// server is what FindServer found; 0 before. A process that appears after the server has ended is not the server.
+	// server is the process found by FindServer; 0 before. A later process is not the server.
 	server int
-	// cpu is where the server is put; nil leaves it where it is.
+	// cpu is the CPU that the server is pinned to; nil for none.
 	cpu *int32
 
 	mu sync.Mutex
-	// seen is what was read of the server when somebody listened on its port; nil before.
+	// seen is nil until the server's port is open.
 	seen *atRest
 }
 
@@ -81,11 +71,11 @@ func New(c Config) *Observer {
 	return &Observer{config: c, proc: "/proc", sys: "/sys", sockets: kernel.ReadSockets}
 }
 
-// Member is the member of its trial whose observer this is.
+// Member returns the observed server's member of its trial.
 func (o *Observer) Member() string { return record.MemberServer(o.config.Server) }
 
-// Measure observes every slot and writes the samples. It returns the record, a record.ObserverResult, and the names of its files; done is
-// called after each cell with what went wrong in it, if anything did.
+// Measure observes every slot and writes the samples. It returns a record.ObserverResult and the file names, and calls done after each cell
+// with its failure, if any.
 func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
 	series, err := createSamples(o.config.Dir)
 	if err != nil {
@@ -93,16 +83,16 @@ func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(
 	}
 	clock := timing.From(start.At)
 	o.cpu = start.ServerCPU
-	_ = o.pin() // Every cell pins again, and says what stands against it.
+	_ = o.pin() // Each cell pins again and reports errors.
 	var result record.ObserverResult
 	o.describeRest(&result)
-	work, _ := o.work(clock.At(0)) // Why it could not be done is said where the work after the cell was not done either.
+	work, _ := o.work(clock.At(0)) // The reason is reported if the work after the cell is missing too.
 	for _, slot := range start.Slots {
 		cell := record.CellObservation{Point: record.PointOf(slot.Cell), WorkBefore: work}
 		if err := o.observe(ctx, clock, slot, series, &cell); err != nil {
 			cell.Error = err.Error()
-			// The slot is waited for, so that all agents have ended the same cells.
-			_ = timing.SleepUntil(ctx, clock.At(slot.End-leadEnd)) // The context's end is looked at below.
+			// All agents end each cell together, so wait for the slot.
+			_ = timing.SleepUntil(ctx, clock.At(slot.End-leadEnd)) // The context's end is checked below.
 		}
 		if ctx.Err() != nil {
 			return nil, nil, errors.Join(fmt.Errorf("observing: %w", ctx.Err()), series.close())
@@ -126,7 +116,7 @@ func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(
 	return result, []string{samplesFile}, nil
 }
 
-// observe takes one cell from its first snapshot to its last. The error says why the observation is incomplete.
+// observe takes one cell from first to last snapshot. The error says why the observation is incomplete.
 func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot timetable.Slot, series *samples, cell *record.CellObservation) error {
 	if err := timing.SleepUntil(ctx, clock.At(slot.Measure-leadMeasure)); err != nil {
 		return err
@@ -171,7 +161,6 @@ func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot timetab
 	return s.describeEnd(cell)
 }
 
-// locate finds the server's first process, once.
 func (o *Observer) locate() error {
 	if o.server != 0 {
 		return nil
@@ -184,7 +173,7 @@ func (o *Observer) locate() error {
 	return nil
 }
 
-// sample reads the fast counters until the end of the slot, and the connections shortly before the end of the measured time.
+// sample reads the fast counters until the slot ends, and the connections shortly before the measured time ends.
 func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot timetable.Slot, s *server, series *samples, cell *record.CellObservation) error {
 	end, half := slot.End-leadEnd, (slot.Measured-slot.Measure)/2
 	middle, look := slot.Measure+half, slot.SocketsAt()
@@ -215,7 +204,7 @@ func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot timetabl
 	return timing.SleepUntil(ctx, clock.At(end))
 }
 
-// lookAtSockets reads the server's connections. Too late, they are those of a tool that closes them.
+// lookAtSockets reads the server's connections. If it is late, the tool may already be closing them.
 func (o *Observer) lookAtSockets(cell *record.CellObservation, late, patience time.Duration) {
 	if late > timetable.SocketsLead {
 		missing(cell, nameSockets, fmt.Errorf("the observer was %v late", late.Round(time.Millisecond)))
@@ -229,7 +218,6 @@ func (o *Observer) lookAtSockets(cell *record.CellObservation, late, patience ti
 	cell.Sockets = found
 }
 
-// describeEnd fills in how the server stands at the end of a cell.
 func (s *server) describeEnd(cell *record.CellObservation) error {
 	resident, err := s.residentBytes()
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// helperServer is an environment variable that turns the test binary into a server to observe.
 const helperServer = "LOADSTONE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -34,7 +33,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveUntilKilled prints a line and burns about a tenth of a CPU.
 func serveUntilKilled() {
 	fmt.Println("ready")
 	for {
@@ -44,7 +42,6 @@ func serveUntilKilled() {
 	}
 }
 
-// child starts the helper.
 func child(tb testing.TB) *exec.Cmd {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), os.Args[0])
@@ -63,7 +60,6 @@ func child(tb testing.TB) *exec.Cmd {
 	return cmd
 }
 
-// observing makes an observer of a known process in a given /proc.
 func observing(t *testing.T, proc kernel.Proc, pid int) *Observer {
 	t.Helper()
 	o := New(Config{Dir: t.TempDir(), Port: 1, Cgroup: "/sys/fs/cgroup", FindServer: func(kernel.Proc) (int, error) { return pid, nil }})
@@ -74,7 +70,6 @@ func observing(t *testing.T, proc kernel.Proc, pid int) *Observer {
 	return o
 }
 
-// fakeServer opens process 7 of a /proc with the given files.
 func fakeServer(t *testing.T, files map[string]string) (*server, string) {
 	t.Helper()
 	dir := kerneltest.Proc(t, files)
@@ -96,12 +91,10 @@ func duetCell() record.Cell {
 	return c
 }
 
-// starting is a timetable of some cells that begins soon.
 func starting(after time.Duration, cells ...record.Cell) protocol.Start {
 	return protocol.Start{At: time.Now().Add(after), Targets: []string{"127.0.0.1:80"}, Slots: timetable.Of(cells)}
 }
 
-// seen is the record of an observer that has lived through a timetable.
 func seen(t *testing.T, o *Observer, start protocol.Start, done func(record.Cell, string)) record.ObserverResult {
 	t.Helper()
 	result, files, err := o.Measure(t.Context(), start, done)

@@ -9,9 +9,8 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// pin puts every thread of the server on the one CPU that it shares with another server, and the observer on the others, where there
-// are any. Threads that start later inherit it; a change by others is undone at the next cell. It does nothing
-// outside a duet. The observer may do so since it has the server's user.
+// pin puts all server threads on the CPU shared with another server, and the observer on others, if any. New threads inherit this; changes by
+// others are undone at the next cell. Outside a duet it does nothing. It is allowed because the observer runs as the server's user.
 func (o *Observer) pin() error {
 	if o.cpu == nil {
 		return nil

@@ -53,7 +53,7 @@ func TestTheObserverLooksAtTheConnectionsOfADuetNearItsEnd(t *testing.T) {
 	start := starting(100*time.Millisecond, duetCell())
 	start.Targets = append(start.Targets, "127.0.0.1:81")
 	seen(t, o, start, nothing)
-	// An observer that was late for it does not look at all.
+	// A late observer does not look at all.
 	if at := time.Unix(0, looked.Load()); looked.Load() != 0 && at.Before(start.At.Add(1900*time.Millisecond)) {
 		t.Errorf("it looked %v after the start of two seconds", at.Sub(start.At))
 	}

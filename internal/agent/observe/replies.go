@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// askAll asks a server for each path once, all at the same time, and looks for the texts in its answers.
 func askAll(ctx context.Context, server httpcheck.Server, list []record.Reply) []record.Reply {
 	type answer struct {
 		page httpcheck.Page
@@ -35,10 +34,9 @@ func askAll(ctx context.Context, server httpcheck.Server, list []record.Reply) [
 	return out
 }
 
-// excerpt is how much of a body is quoted, in bytes, before and after where it is looked at.
 const excerpt = 60
 
-// lookUp tells whether an answer has a text. One without success says nothing of it.
+// lookUp reports whether an answer has a text. An unsuccessful answer is inconclusive.
 func lookUp(path string, page httpcheck.Page, err error, text string) record.Fact {
 	fact := func(is record.Truth, format string, args ...any) record.Fact {
 		return record.Fact{Is: is, By: fmt.Sprintf("GET %s ", path) + fmt.Sprintf(format, args...)}
@@ -57,7 +55,6 @@ func lookUp(path string, page httpcheck.Page, err error, text string) record.Fac
 	return fact(record.No, "was answered with %d bytes that do not have it: %s", page.Bytes, quote(page.Body, 0, 0))
 }
 
-// quote is a part of a body with what is around it.
 func quote(body string, from, to int) string {
 	from, to = max(from-excerpt, 0), min(to+excerpt, len(body))
 	begin, end := "", ""

@@ -14,12 +14,11 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// samplesFile is the name of the observer's time series.
 const samplesFile = "samples.csv"
 
 const samplesHeader = "at_nanos,cell,cpu_nanos,memory_bytes,rss_bytes,busy_nanos,steal_nanos,core_nanos,segments_out\n"
 
-// samples writes the time series: one line a sample, counters as they stand, an empty field for what could not be read.
+// samples writes the time series as CSV: one line per sample, cumulative counters, an empty field for a missing value.
 type samples struct {
 	file *os.File
 	out  *bufio.Writer
@@ -38,13 +37,11 @@ func createSamples(dir string) (*samples, error) {
 	return s, nil
 }
 
-// sampled is what a sample says beyond its line.
 type sampled struct {
-	// resident is the server's resident memory; cpu its CPU time and segments the TCP segments sent, both so far.
+	// resident is memory in bytes; cpu (time) and segments (TCP sent) are cumulative.
 	resident, cpu, segments int64
-	// kHz is the mean frequency of the server's CPUs; 0 if it is not known.
+	// kHz is the mean frequency of the server's CPUs; 0 if unknown.
 	kHz int64
-	// err says why cpu or segments are not known.
 	err error
 }
 

@@ -8,12 +8,12 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// course is a cell over time while it is sampled: counters become what was counted in each interval.
+// course converts a cell's cumulative counters to counts per interval.
 type course struct {
 	series        record.Series
 	begun         bool
 	cpu, segments int64
-	// err is the first reason for which the series has a hole, late how late the latest sample was.
+	// err is the first reason for a gap in the series; late is the latest sample's delay.
 	err  error
 	late time.Duration
 }
@@ -22,7 +22,6 @@ func newCourse() *course {
 	return &course{series: record.Series{EveryMillis: sampleEvery.Milliseconds()}}
 }
 
-// add adds a sample that was due at an instant.
 func (c *course) add(s sampled, late time.Duration) {
 	if s.err != nil && c.err == nil {
 		c.err = s.err
@@ -36,7 +35,6 @@ func (c *course) add(s sampled, late time.Duration) {
 	c.begun, c.cpu, c.segments = true, s.cpu, s.segments
 }
 
-// describe puts the series into a cell, or says why there is none.
 func (c *course) describe(cell *record.CellObservation) {
 	switch {
 	case c.err != nil:

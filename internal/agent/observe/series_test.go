@@ -80,7 +80,6 @@ func TestSocketsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// observed is a real process under observation, for benchmarks.
 func observed(b *testing.B) *server {
 	b.Helper()
 	s, err := openServer("/proc", child(b).Process.Pid, Config{Cgroup: "/sys/fs/cgroup"})
@@ -91,7 +90,7 @@ func observed(b *testing.B) *server {
 	return s
 }
 
-// BenchmarkSample is what an observer does ten times a second: at 1 ms it would take 1 % of a CPU.
+// BenchmarkSample runs ten times a second in an observer: 1 ms each would take 1 % of a CPU.
 func BenchmarkSample(b *testing.B) {
 	s := observed(b)
 	series, err := createSamples(b.TempDir())
@@ -110,7 +109,6 @@ func BenchmarkSample(b *testing.B) {
 	}
 }
 
-// BenchmarkSnapshot is what an observer does at the beginning and at the end of a cell.
 func BenchmarkSnapshot(b *testing.B) {
 	s := observed(b)
 	kerneltest.OwnTime(b, kernel.OwnCPUNanos, func() { s.snapshot() })

@@ -11,46 +11,37 @@ import (
 )
 
 var (
-	// errGone says that the server's process has ended.
-	errGone = errors.New("the server's process is gone")
-	// errNoCgroup says that the server shares its cgroup with other processes.
+	errGone     = errors.New("the server's process is gone")
 	errNoCgroup = errors.New("the server has no cgroup of its own")
-	// errSharedNetwork says that a counter of the network may be of other programs.
+	// errSharedNetwork: a network counter may include other programs.
 	errSharedNetwork = errors.New("other programs use the same network namespace")
-	// errNoSchedstat says that the kernel does not count what threads wait.
-	errNoSchedstat = errors.New("the kernel has no schedstat")
+	errNoSchedstat   = errors.New("the kernel has no schedstat")
 )
 
-// server is a running server under observation: the files of its processes that are read again and again.
 type server struct {
 	proc kernel.Proc
 	root int
 	pids []int
-	// resident are the statm files of the processes, the root's first.
-	resident []*kernel.File
-	cpus     *kernel.File
-	// allowed is the set of CPUs that the server may run on, as list and by number.
+	// resident are the processes' statm files, the root's first.
+	resident    []*kernel.File
+	cpus        *kernel.File
 	allowed     string
 	allowedCPUs []int
-	// group is nil when the server's cgroup cannot be read; groupError says why.
+	// group is nil if the server's cgroup cannot be read; groupError says why.
 	group      *kernel.Cgroup
 	groupError error
-	// clocks is true if the CPU time is that of the processes' CPU clocks.
+	// clocks is true if CPU time comes from the processes' CPU clocks.
 	clocks bool
-	// network is nil when the namespace's counters cannot be read; networkError says why.
-	network      *kernel.Network
-	networkError error
-	// sharedNetwork is true if other programs use the namespace.
+	// network is nil if the namespace's counters cannot be read; networkError says why.
+	network       *kernel.Network
+	networkError  error
 	sharedNetwork bool
-	// frequencies are those of the server's CPUs; empty where they are not read.
-	frequencies kernel.Frequencies
-	// machinePressure is /proc/pressure/cpu; nil where the kernel has none.
+	frequencies   kernel.Frequencies
+	// machinePressure is /proc/pressure/cpu; nil if the kernel has none.
 	machinePressure *kernel.File
-	// dependencies are the containers that were started before the server's.
-	dependencies []dependency
+	dependencies    []dependency
 }
 
-// openServer opens what is read of a server whose first process is root.
 func openServer(proc kernel.Proc, root int, c Config) (*server, error) {
 	all, err := proc.Processes()
 	if err != nil {
@@ -78,7 +69,7 @@ func openServer(proc kernel.Proc, root int, c Config) (*server, error) {
 	}
 	s.network, s.networkError = kernel.OpenNetwork(proc.Path(root, "net"))
 	s.machinePressure = proc.OpenPressure()
-	s.allowed, _ = proc.CPUsAllowed(root) // What cannot be read is "unknown".
+	s.allowed, _ = proc.CPUsAllowed(root) // Unreadable CPUs are "unknown".
 	s.allowedCPUs = util.ParseCPUs(s.allowed)
 	s.dependencies = openDependencies(proc, all, c)
 	return s, nil
@@ -98,8 +89,7 @@ func (s *server) close() {
 	}
 }
 
-// residentBytes is the resident memory of the server's processes. It is how an observer notices that the server has ended: a
-// process that has ended has no memory, or no file.
+// residentBytes returns the server's resident memory. It detects the server's end: an ended process has no memory, or no file.
 func (s *server) residentBytes() (int64, error) {
 	var sum int64
 	for i, f := range s.resident {
@@ -112,7 +102,6 @@ func (s *server) residentBytes() (int64, error) {
 	return sum, nil
 }
 
-// times are those of the server's CPUs.
 func (s *server) times() (kernel.CPUTimes, error) {
 	text, err := s.cpus.Read()
 	if err != nil {
@@ -121,7 +110,7 @@ func (s *server) times() (kernel.CPUTimes, error) {
 	return kernel.TimesOf(text, s.allowedCPUs)
 }
 
-// cpuNanos is the server's CPU time so far: by its cgroup, by the clocks of its processes, or else by their counters to 10 ms.
+// cpuNanos returns the server's CPU time so far: from its cgroup, its processes' clocks, or else their counters to 10 ms.
 func (s *server) cpuNanos() (int64, error) {
 	if s.group != nil {
 		return s.group.CPUNanos()
@@ -145,7 +134,6 @@ func (s *server) processNanos(pid int) (int64, error) {
 	return p.CPUNanos, err
 }
 
-// descriptors is the number of open files of the server's processes.
 func (s *server) descriptors() (int64, error) {
 	var sum int64
 	for _, pid := range s.pids {
@@ -158,7 +146,6 @@ func (s *server) descriptors() (int64, error) {
 	return sum, nil
 }
 
-// threads reads the counters of all threads, by thread.
 func (s *server) threads() (map[int]kernel.Thread, error) {
 	found := map[int]kernel.Thread{}
 	for _, pid := range s.pids {
@@ -174,7 +161,7 @@ func (s *server) threads() (map[int]kernel.Thread, error) {
 	return found, nil
 }
 
-// waitsKnown is nil when the kernel counts what threads wait, or else what is wrong.
+// waitsKnown returns nil if the kernel counts threads' waits, or else the reason.
 func waitsKnown(threads map[int]kernel.Thread, err error) error {
 	if err != nil {
 		return err
@@ -187,8 +174,8 @@ func waitsKnown(threads map[int]kernel.Thread, err error) error {
 	return errNoSchedstat
 }
 
-// pressure is how long some task waited for a CPU, in microseconds: of the server's container with cgroup version 2, of the machine
-// with version 1; nil where the kernel does not account for it.
+// pressure returns how long some task waited for a CPU, in microseconds: in the server's container (cgroup version 2) or on the machine
+// (version 1); nil if not accounted.
 func (s *server) pressure() *int64 {
 	if s.group != nil && s.group.Pressure != nil {
 		return kernel.PressureMicros(s.group.Pressure)
@@ -196,7 +183,6 @@ func (s *server) pressure() *int64 {
 	return kernel.PressureMicros(s.machinePressure)
 }
 
-// traffic is what the server's network namespace has counted so far.
 func (s *server) traffic() (record.Network, error) {
 	if s.network == nil {
 		return record.Network{}, s.networkError

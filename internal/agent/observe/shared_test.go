@@ -15,7 +15,7 @@ func TestAServerIsTheOldestChildOfWhatHasStartedIt(t *testing.T) {
 		t.Skipf("there is no sleep: %v", err)
 	}
 	defer func() {
-		_ = first.Process.Kill() // It sleeps, and nothing else.
+		_ = first.Process.Kill() // It only sleeps.
 		_ = first.Wait()
 	}()
 	if pid, err := OldestChildOf(os.Getpid())("/proc"); err != nil || pid != first.Process.Pid {

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// snapshot is every counter of a server at one instant. A counter that could not be read has its error in failed.
 type snapshot struct {
 	at        time.Time
 	cpu       int64
@@ -17,18 +16,15 @@ type snapshot struct {
 	throttled record.Throttling
 	threads   map[int]kernel.Thread
 	network   record.Network
-	// pressure is nil where the kernel does not account for it.
+	// pressure is nil if the kernel does not account for it.
 	pressure *int64
-	// own is the CPU time of the observer itself.
-	own    int64
-	failed map[string]error
+	own      int64
+	failed   map[string]error
 	// sharedNetwork is true if other programs use the server's network namespace.
 	sharedNetwork bool
-	// dependencies are the CPU times of the dependencies so far, in their order.
-	dependencies []spent
+	dependencies  []spent
 }
 
-// Names of counters in sentences.
 const (
 	nameCPU        = "The CPU time of the server"
 	nameTimes      = "The time of the server's CPUs"
@@ -46,7 +42,7 @@ const (
 	nameThreads    = "The number of the server's threads"
 )
 
-// snapshot reads the slow counters first and the CPU time last, so that what reading costs falls before the window.
+// snapshot reads slow counters first and CPU time last, so that its own cost falls before the window.
 func (s *server) snapshot() snapshot {
 	shot := snapshot{failed: map[string]error{}, sharedNetwork: s.sharedNetwork}
 	note := func(name string, err error) {
@@ -82,8 +78,7 @@ func (s *server) snapshot() snapshot {
 	return shot
 }
 
-// difference fills in what happened between two snapshots. Threads that ended between them are lost, and with them their
-// context switches and waits.
+// difference fills in the change between two snapshots. Threads that ended in between are lost, with their context switches and waits.
 func difference(cell *record.CellObservation, before, after snapshot) {
 	known := func(name string) bool {
 		for _, shot := range []snapshot{before, after} {
@@ -137,7 +132,7 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 	}
 }
 
-// missConnections notes in a cell which connections are not known to be the server's, or not known at all.
+// missConnections notes in a cell which connections are unknown or may not be the server's.
 func missConnections(cell *record.CellObservation, sharedNetwork bool) {
 	if sharedNetwork {
 		cell.Network.ActiveOpens, cell.Network.PassiveOpens, cell.Network.Handshakes = 0, 0, nil
@@ -148,20 +143,19 @@ func missConnections(cell *record.CellObservation, sharedNetwork bool) {
 	}
 }
 
-// missing notes in a cell what could not be read.
 func missing(cell *record.CellObservation, name string, err error) {
 	cell.Unknown = append(cell.Unknown, name+" is unknown: "+err.Error()+".")
 }
 
-// Window is what a container costs between two instants, while something runs in it that is not watched process by process: it may start after
-// the first instant and have ended before the second. Open, Begin and End follow each other, once each.
+// Window measures a container's costs between two instants, without watching its processes: a program may start and end in between. Call
+// OpenWindow, Begin and End once each, in this order.
 type Window struct {
 	server *server
 	before snapshot
 }
 
-// OpenWindow opens the counters of the container whose first process is root, where root sees its cgroup at a path; the path is empty if the
-// container has no cgroup of its own. sharedNetwork says that programs of other containers use its network namespace.
+// OpenWindow opens the counters of the container whose first process is root; cgroup is where root sees its cgroup, empty if it has none.
+// sharedNetwork means that other containers' programs use its network namespace.
 func OpenWindow(root int, cgroup string, sharedNetwork bool) (*Window, error) {
 	s, err := openServer("/proc", root, Config{Cgroup: cgroup, SharedNetwork: sharedNetwork})
 	if err != nil {
@@ -170,15 +164,15 @@ func OpenWindow(root int, cgroup string, sharedNetwork bool) (*Window, error) {
 	return &Window{server: s}, nil
 }
 
-// CPUsAllowed is the list of the CPUs on which the container's first process may run.
+// CPUsAllowed lists the CPUs that the container's first process may run on.
 func (w *Window) CPUsAllowed() string { return w.server.allowed }
 
-// Begin reads the counters as the window begins.
+// Begin reads the counters at the start of the window.
 func (w *Window) Begin() { w.before = w.server.snapshot() }
 
-// End reads the counters again, and fills in what happened since Begin. It reports whether the CPU time is that of the whole container, and not
-// only of those of its processes that were there when the window was opened. Of what could not be read it notes in the cell what concerns the
-// container: the time of its CPUs, and its throttling. The threads and the traffic of its first process are nobody's.
+// End reads the counters again, and fills in the change since Begin. whole reports whether CPU time covers the container, not only processes
+// that existed when the window was opened. The cell notes unreadable counters only for the container's CPU time and throttling; the first
+// process's threads and traffic are irrelevant.
 func (w *Window) End(cell *record.CellObservation) (whole bool) {
 	difference(cell, w.before, w.server.snapshot())
 	cell.Unknown = slices.DeleteFunc(cell.Unknown, func(s string) bool {

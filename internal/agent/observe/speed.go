@@ -14,21 +14,19 @@ import (
 )
 
 const (
-	// workRounds and workSteps are the fixed work: five rounds of about a millisecond at 2.6 GHz, of which the fastest counts. An
-	// interrupt or a hypervisor disturbs a round; a slow clock and a neighbour on the core disturb all of them.
+	// workRounds and workSteps define the fixed work: five rounds of about 1 ms at 2.6 GHz; the fastest counts. An interrupt or hypervisor
+	// disturbs one round; a slow clock or a neighbor on the core disturbs all.
 	workRounds, workSteps = 5, 500_000
-	// workTime is the time that is kept free for it.
-	workTime = 12 * time.Millisecond
+	workTime              = 12 * time.Millisecond
 )
 
-// errNoFrequency says that the kernel does not show how fast the server's CPUs run.
 var errNoFrequency = errors.New("the kernel shows no frequency")
 
-// work does the fixed work on the server's CPU, where the server has but one and the observer may run there, and where enough time is
-// left until the load begins.
+// work does the fixed work on the server's CPU, if the server has only one, the observer may run there, and enough time remains before the
+// load.
 //
-// On a CPU that the kubelet gave to the server alone it may not: the kernel refuses a CPU outside of the observer's cpuset (EINVAL), and
-// nobody without privileges enters another container's.
+// On a CPU that the kubelet assigned exclusively it fails: the kernel refuses CPUs outside the observer's cpuset (EINVAL), and entering
+// another container's cpuset needs privileges.
 func (o *Observer) work(until time.Time) (*record.Work, error) {
 	if o.config.Server > 0 {
 		return nil, errors.New("the other server's observer does the work for both")
@@ -50,7 +48,7 @@ func (o *Observer) work(until time.Time) (*record.Work, error) {
 	return workOn(cpus[0])
 }
 
-// workOn does the fixed work on a CPU, in a thread that runs there meanwhile and nowhere else.
+// workOn does the fixed work in a thread that is pinned to a CPU meanwhile.
 func workOn(cpu int) (*record.Work, error) {
 	runtime.LockOSThread()
 	var before, there unix.CPUSet
@@ -61,13 +59,12 @@ func workOn(cpu int) (*record.Work, error) {
 	}
 	done, err := rounds()
 	if errBack := unix.SchedSetaffinity(0, &before); errBack != nil {
-		return nil, fmt.Errorf("leaving CPU %d: %w", cpu, errBack) // The thread stays locked, so that nothing else runs in it there.
+		return nil, fmt.Errorf("leaving CPU %d: %w", cpu, errBack) // The thread stays locked, so that no other goroutine runs on it.
 	}
 	runtime.UnlockOSThread()
 	return done, err
 }
 
-// rounds does the fixed work.
 func rounds() (*record.Work, error) {
 	var done record.Work
 	began := time.Now()
@@ -77,7 +74,7 @@ func rounds() (*record.Work, error) {
 			return nil, err
 		}
 		if steps(workSteps) == 0 {
-			return nil, kernel.ErrNoNumber // It never is; but the compiler does not know, and so cannot leave the loop out.
+			return nil, kernel.ErrNoNumber // It never is, but the compiler cannot know, so it keeps the loop.
 		}
 		to, err := kernel.ThreadCPUNanos()
 		if err != nil {
@@ -91,7 +88,7 @@ func rounds() (*record.Work, error) {
 	return &done, nil
 }
 
-// steps is a chain in which each step needs the result of the one before (xorshift64, which never reaches 0).
+// steps is a dependency chain (xorshift64, which never reaches 0).
 func steps(n int) uint64 {
 	x := uint64(88172645463325252)
 	for range n {
@@ -102,8 +99,8 @@ func steps(n int) uint64 {
 	return x
 }
 
-// describeSpeed returns what is not known of the speed of the server's CPUs: nothing while there is either of its two measures. Of a duet the
-// first server's observer says it.
+// describeSpeed returns what is unknown about the speed of the server's CPUs; nothing if one of two measures exists. In a duet the first
+// server's observer reports it.
 func (o *Observer) describeSpeed(cell *record.CellObservation, noWork error) {
 	known := cell.WorkAfter != nil || cell.Series != nil && len(cell.Series.KHz) > 0
 	if cell.Error == "" && !known && o.config.Server == 0 {

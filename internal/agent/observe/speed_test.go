@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// ownCPU is a CPU on which the test may run.
 func ownCPU(t *testing.T) int {
 	t.Helper()
 	cpus := util.ParseCPUs(kernel.OwnCPUsAllowed())
@@ -34,7 +33,7 @@ func TestWorkOn(t *testing.T) {
 	if done.CPUNanos <= 0 || done.WallNanos < workRounds*done.CPUNanos {
 		t.Errorf("%d rounds took %d ns, the fastest %d ns of CPU time", workRounds, done.WallNanos, done.CPUNanos)
 	}
-	// A CPU that is not there is refused like one of another container's cpuset.
+	// A missing CPU is refused like one of another container's cpuset.
 	if _, err := workOn(1000); err == nil || !strings.Contains(err.Error(), "may not run on CPU 1000: "+unix.EINVAL.Error()) {
 		t.Errorf("the work on a CPU that is not there ended with %v", err)
 	}

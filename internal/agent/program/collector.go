@@ -20,41 +20,36 @@ import (
 )
 
 const (
-	// leadProgram is how much before the program's start its counters are read.
 	leadProgram = 20 * time.Millisecond
-	// maxOutput bounds what is read of a program's output.
-	maxOutput = 8 << 20
-	// goFailed is the exit code of a test binary of Go of which a benchmark has failed.
-	goFailed = 1
-	// programOutput and programErrors are the collector's copies of what the program printed.
+	maxOutput   = 8 << 20
+	// goFailed is the exit code of a Go test binary with a failed benchmark.
+	goFailed      = 1
 	programOutput = "output.txt"
 	programErrors = "errors.txt"
 )
 
-// Config is what a collector is told.
+// CollectorConfig is a collector's configuration.
 type CollectorConfig struct {
-	// Config is what it is told of the program and its parent.
+	// Config describes the program and its parent.
 	launch.Config
-	// Cgroup is where the parent sees the cgroup of its container; empty if it has none of its own.
 	Cgroup string
-	// SharedNetwork is true if other programs use the network namespace of the program.
+	// SharedNetwork is true if other programs use the program's network namespace.
 	SharedNetwork bool
-	// Format is how the program prints what it has measured.
-	Format record.CaseFormat
+	Format        record.CaseFormat
 }
 
-// Collector starts a program that measures itself, watches what it costs, and reads what it prints.
+// Collector starts a program that measures itself, records its costs, and parses its output.
 type Collector struct {
 	*launch.Launched
 	config CollectorConfig
 }
 
-// New makes a collector beside the parent of a program, with which it shares a process namespace and a folder.
+// NewCollector makes a collector that shares a process namespace and a folder with the program's parent.
 func NewCollector(c CollectorConfig) *Collector {
 	return &Collector{Launched: launch.NewLaunched(c.Config), config: c}
 }
 
-// Measure runs the program once. A failure that is the program's own is a *protocol.ProgramFault, with the files of what it printed.
+// Measure runs the program once. The program's own failure is a *protocol.ProgramFault, with its output files.
 func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
 	if len(start.Slots) != 1 {
 		return nil, nil, fmt.Errorf("the start has %d slots: a program runs once", len(start.Slots))
@@ -85,7 +80,6 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	return result, []string{programOutput}, nil
 }
 
-// observe reads the counters of the program's container around its run.
 func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit time.Duration, cell *record.CellObservation) (*launch.Exit, error) {
 	parent, err := c.config.FindParent("/proc")
 	if err != nil {
@@ -96,7 +90,7 @@ func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit t
 		return nil, err
 	}
 	defer window.Close()
-	// The program inherits the CPUs of its parent.
+	// The program inherits its parent's CPUs.
 	cell.CPUsAllowed = window.CPUsAllowed()
 	if err := timing.SleepUntil(ctx, clock.At(at-leadProgram)); err != nil {
 		return nil, err
@@ -115,7 +109,7 @@ func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit t
 	return exit, nil
 }
 
-// read makes the record of a program that has ended, and keeps what it printed. Every error of the program's own making is a fault.
+// read makes an ended program's record, and keeps its output. Errors of the program itself are faults.
 func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.ProgramRun, error) {
 	switch {
 	case exit.TimedOut:
@@ -149,7 +143,6 @@ func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.Program
 	return run, nil
 }
 
-// howItEnded quotes a program that has failed.
 func (c *Collector) howItEnded(exit launch.Exit) string {
 	how := fmt.Sprintf("exit code %d", exit.Code)
 	if exit.Signal != "" {

@@ -21,10 +21,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// oneCase is a line that a program prints of itself.
 const oneCase = `{"schema":"loadstone.case/v1","case":"copy/size:8","metric":"Time","unit":"ns","better":"Less","value":12.5}`
 
-// collecting is a collector of a program whose parent is this process, and the folder that it shares with it.
 func collecting(t *testing.T) (*Collector, launch.Exchange) {
 	t.Helper()
 	x := launch.Exchange(t.TempDir())
@@ -33,7 +31,6 @@ func collecting(t *testing.T) (*Collector, launch.Exchange) {
 	return NewCollector(CollectorConfig{Config: own, SharedNetwork: true, Format: record.JSONLines}), x
 }
 
-// once is the timetable of a program that starts soon and has a limit.
 func once(limit time.Duration) protocol.Start {
 	const measure = 100 * time.Millisecond
 	return protocol.Start{At: time.Now(), Slots: []timetable.Slot{{
@@ -41,7 +38,6 @@ func once(limit time.Duration) protocol.Start {
 	}}}
 }
 
-// collected is what a collector has made of a program.
 type collected struct {
 	start  protocol.Start
 	result record.ObserverResult
@@ -50,7 +46,6 @@ type collected struct {
 	err    error
 }
 
-// collect runs a program as its parent does, and collects it as an agent does.
 func collect(t *testing.T, c *Collector, x launch.Exchange, limit time.Duration, argv ...string) collected {
 	t.Helper()
 	type ending struct {
@@ -80,7 +75,6 @@ func collect(t *testing.T, c *Collector, x launch.Exchange, limit time.Duration,
 	return got
 }
 
-// faultOf is the program's own failure.
 func faultOf(t *testing.T, got collected) *protocol.ProgramFault {
 	t.Helper()
 	var fault *protocol.ProgramFault
@@ -184,7 +178,6 @@ func TestAProgramThatFailsIsQuoted(t *testing.T) {
 	}
 }
 
-// kept are the files that a collector keeps, by their names.
 func kept(t *testing.T, c *Collector, names []string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -1,3 +1,3 @@
-// Package program measures programs that the agent starts: a Collector runs a program that measures itself, and a Monitor runs a server
-// under a profiler, asks it and keeps the profiler's files.
+// Package program measures programs that the agent starts. A Collector runs a program that measures itself. A Monitor runs a server under a
+// profiler, sends it requests and keeps the profiler's files.
 package program

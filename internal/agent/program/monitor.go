@@ -26,47 +26,42 @@ import (
 )
 
 const (
-	// profileLead is the time between a command and the start of the program.
 	profileLead = 20 * time.Millisecond
-	// leastStart is how long a server may take until it answers, however short its readiness.timeoutSeconds: a profiler slows its start. stopGrace is
-	// how long it may take to end when it is told to.
+	// leastStart is the minimum limit for a server's first answer, whatever its readiness.timeoutSeconds: a profiler slows the start.
+	// stopGrace bounds its end after a stop signal.
 	leastStart = 60 * time.Second
 	stopGrace  = 20 * time.Second
-	// leastLeft is how much of a trial's time must be left for another launch.
-	leastLeft = 5 * time.Second
-	// maxProfile bounds a file of a profiler that is kept.
+	leastLeft  = 5 * time.Second
 	maxProfile = 64 << 20
-	// ownFile is the mode of a file that only the agent reads.
-	ownFile = 0o600
+	ownFile    = 0o600
 )
 
-// Config is what a monitor is told.
+// MonitorConfig is a monitor's configuration.
 type MonitorConfig struct {
-	// Config is what it is told of the server and its parent.
+	// Config describes the server and its parent.
 	launch.Config
-	// Task is what is profiled, and how.
 	Task record.Profile
-	// TLS says that the server speaks HTTPS. Nobody verifies its certificate.
+	// TLS means that the server speaks HTTPS. Its certificate is not verified.
 	TLS bool
-	// StopSignal is the signal that tells the server to end; empty is SIGTERM.
+	// StopSignal tells the server to end. Default: SIGTERM.
 	StopSignal string
-	// StartLimit is how long the server may take without a profiler from its start to its first answer.
+	// StartLimit bounds the time from start to first answer without a profiler.
 	StartLimit time.Duration
 }
 
-// Monitor runs a server under a profiler, sends it its requests, ends it, and reads what the profiler wrote.
+// Monitor runs a server under a profiler, sends requests, ends it, and reads the profiler's files.
 type Monitor struct {
 	*launch.Launched
 	config MonitorConfig
 }
 
-// New makes a monitor beside the parent of a server, with which it shares a process namespace and a folder.
+// NewMonitor makes a monitor that shares a process namespace and a folder with the server's parent.
 func NewMonitor(c MonitorConfig) *Monitor {
 	return &Monitor{Launched: launch.NewLaunched(c.Config), config: c}
 }
 
-// Measure launches the server under the profiler as often as its profile says, as long as its slot lasts. What goes wrong with the server is a
-// finding and no error.
+// Measure launches the server under the profiler as often as its profile says, within its slot. A failure of the server is a finding, not an
+// error.
 func (m *Monitor) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
 	if len(start.Slots) != 1 || len(start.Targets) != 1 {
 		return nil, nil, fmt.Errorf("the start has %d slots and %d targets: a profile has one of each", len(start.Slots), len(start.Targets))
@@ -88,7 +83,6 @@ func (m *Monitor) Measure(ctx context.Context, start protocol.Start, done func(c
 	return result, session.files, nil
 }
 
-// programFacts are what decides which profilers can see a program.
 func programFacts(b *record.Binary) profiler.Program {
 	if b == nil {
 		return profiler.Program{}
@@ -101,10 +95,9 @@ func programFacts(b *record.Binary) profiler.Program {
 	return p
 }
 
-// archNames are the names of processors in the facts of a binary, by Go's.
 var archNames = map[string]string{"amd64": "x86-64", "arm64": "arm64"}
 
-// foreign says that a program is not for the processor of this node; empty if it is, or nobody knows.
+// foreign says that a program is for another processor than this node's; empty if it is not, or unknown.
 func foreign(b *record.Binary, goarch string) string {
 	own := archNames[goarch]
 	if b == nil || b.Arch == "" || own == "" || b.Arch == own || b.Arch == "x86" && own == "x86-64" {
@@ -113,19 +106,18 @@ func foreign(b *record.Binary, goarch string) string {
 	return fmt.Sprintf("it was not launched: %s is a program for %s, and the node's CPUs are %s: give an image for %s", b.Path, b.Arch, own, own)
 }
 
-// profiling is what is known while the launches of a trial follow each other.
 type profiling struct {
 	*Monitor
 	server   httpcheck.Server
 	deadline time.Time
 	program  profiler.Program
-	// launches counts them, those of a profiler that has failed included.
+	// launches includes those of a failed profiler.
 	launches int
 	found    record.Profiled
 	files    []string
 }
 
-// run makes all launches. Where the profiler itself fails at the first, another takes its place.
+// run makes all launches. If the profiler itself fails at the first, another replaces it.
 func (s *profiling) run(ctx context.Context) error {
 	s.found.Tool, s.found.Remarks = profiler.Suited(s.config.Task.Tool, s.program)
 	if why, blind := profiler.Blind(s.found.Tool, s.program); blind {
@@ -160,7 +152,7 @@ func (s *profiling) run(ctx context.Context) error {
 	return nil
 }
 
-// keep adds a launch. The most costly functions and the stacks are those of the last one, and would be about the same of all.
+// keep adds a launch. Functions and stacks are kept from the last launch only; they would be about the same in all.
 func (s *profiling) keep(one record.Launch) {
 	if n := len(s.found.Launches); n > 0 && one.Costs != nil && s.found.Launches[n-1].Costs != nil {
 		costs := s.found.Launches[n-1].Costs
@@ -174,7 +166,6 @@ func (s *profiling) keep(one record.Launch) {
 	}
 }
 
-// launch starts the server under the profiler, sends it its requests, ends it and reads what the profiler wrote.
 func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, error) {
 	index := s.launches
 	s.launches++
@@ -221,7 +212,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	return one, os.RemoveAll(folder)
 }
 
-// toolbox is the folder of the profilers that were brought in; empty where none was, and those that are installed are used.
+// toolbox returns the folder of provided profilers; empty means that installed ones are used.
 func (s *profiling) toolbox() string {
 	folder := s.config.Exchange.Path(profiler.ToolboxFolder)
 	if _, err := os.Stat(folder); err != nil {
@@ -230,8 +221,8 @@ func (s *profiling) toolbox() string {
 	return folder
 }
 
-// ask waits until the server answers, sends it its requests, and returns how many it has answered rightly, the first one that was to find out
-// whether it answers included. A server that ends is not waited for.
+// ask waits for the server's first answer, sends the requests, and returns the number of right answers, the first one included. It stops
+// waiting if the server ends.
 func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests int64, one *record.Launch) (int64, error) {
 	alive, gone := context.WithCancel(ctx)
 	defer gone()
@@ -261,7 +252,6 @@ func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests i
 	return one.Asked - one.Wrong + 1, ctx.Err()
 }
 
-// end tells a launch to end, and waits until it has.
 func (s *profiling) end(ctx context.Context, index int) (*launch.Exit, error) {
 	if err := s.config.Exchange.Stop(index); err != nil {
 		return nil, err
@@ -273,7 +263,6 @@ func (s *profiling) end(ctx context.Context, index int) (*launch.Exit, error) {
 	return exit, err
 }
 
-// exitOf is how a launch has ended, in the words of profilers.
 func exitOf(e launch.Exit) profiler.Exit {
 	if e.Signal == "" {
 		return profiler.Exit{Code: e.Code}
@@ -281,7 +270,7 @@ func exitOf(e launch.Exit) profiler.Exit {
 	return profiler.Exit{Code: e.Code, Signal: unix.SignalName(syscall.Signal(e.Code - launch.KilledBySignal))}
 }
 
-// keepFiles copies what the profiler wrote to the agent's files, under names that tell the launches apart.
+// keepFiles copies the profiler's files to the agent's, with a name prefix for each launch.
 func (s *profiling) keepFiles(folder, prefix string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -31,13 +31,12 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// serverOfProfiles is the variable that makes this test's own program a server: "ADDRESS MODE NUMBER".
+// serverOfProfiles is a variable that makes the test binary a server: "ADDRESS MODE NUMBER".
 const serverOfProfiles = "LOADSTONE_TEST_PROFILED"
 
-// What a server does with its requests, after a number of right answers.
 const (
-	// well answers them all, encrypted does so over TLS, stubborn does and does not end, odd answers the others wrongly, mortal ends, and mute says
-	// nothing.
+	// well: answers all; encrypted: the same over TLS; stubborn: the same, but ignores stop signals; odd: answers wrongly; mortal: ends; mute:
+	// sends nothing.
 	well      = "well"
 	encrypted = "encrypted"
 	stubborn  = "stubborn"
@@ -46,7 +45,6 @@ const (
 	mute      = "mute"
 )
 
-// aMinute is what limits are made of that no server here reaches.
 const aMinute = time.Minute
 
 func TestMain(m *testing.M) {
@@ -56,7 +54,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveProfiled is the server: it serves until something ends it.
 func serveProfiled(asked string) {
 	var address, mode string
 	var right int64
@@ -97,7 +94,6 @@ func serveProfiled(asked string) {
 	select {} // It is ended from outside.
 }
 
-// somewhere is an address of this machine that no other test uses.
 func somewhere(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -109,7 +105,7 @@ func somewhere(t *testing.T) string {
 	return net.JoinHostPort("127."+octet()+"."+octet()+"."+octet(), strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
 }
 
-// serves is the command of a server at an address. A shell starts it, so that nobody takes it for a program of Go.
+// serves returns the command of a server. A shell starts it, so that it is not taken for a Go program.
 func serves(t *testing.T, address, mode string, right int) []string {
 	t.Helper()
 	own, err := os.Executable()
@@ -120,8 +116,8 @@ func serves(t *testing.T, address, mode string, right int) []string {
 	return []string{"/bin/sh", "-c", script, own}
 }
 
-// launcher stands in for valgrind's, which it is named after: it writes recorded files where it is told to, and becomes the program. FAILS is a tool
-// that fails instead.
+// launcher fakes valgrind's launcher and is named after it: it writes recorded files to the requested place, and becomes the program. Tool
+// FAILS fails instead.
 const launcher = `#!/bin/sh
 write() { cp "RECORDED/$1" "$(echo "${2#*=}" | sed s/%p/7/)"; }
 for arg; do
@@ -142,7 +138,6 @@ done
 exec "$@"
 `
 
-// loader stands in for that of the toolbox, which starts strace.
 const loader = `#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 cp RECORDED/testdata/strace/planted.txt "$2"
@@ -150,7 +145,7 @@ shift 3
 exec "$@"
 `
 
-// monitored is a monitor and the folder that it shares with the parent of a server, with a toolbox of which one tool fails.
+// monitored is a monitor with its exchange folder and a toolbox in which one tool fails.
 type monitored struct {
 	*Monitor
 	x    launch.Exchange
@@ -183,7 +178,6 @@ func monitoring(t *testing.T, tool, fails profiler.Tool) monitored {
 	return m
 }
 
-// profile lets the monitor do its task on a server within a limit, as long as a machine may take that is slow.
 func (m monitored) profile(t *testing.T, limit time.Duration, target string, argv ...string) (record.Profiled, []string) {
 	t.Helper()
 	m.config.Task = m.task
@@ -227,7 +221,6 @@ func TestAServerThatSpeaksTLSIsProfiled(t *testing.T) {
 	}
 }
 
-// told is what a launch says of its requests and its end.
 type told struct {
 	Asked, Wrong, Right int64
 	Code                int
@@ -326,7 +319,7 @@ func TestAServerThatEndsAtOnceIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// How many launches a slow machine makes within the limit is not said here, but that those that are missing are accounted for.
+// The number of launches depends on the machine, but missing ones must be reported.
 func TestALimitCutsOffTheLaunchesThatHaveNoTime(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -380,7 +373,7 @@ func TestAProgramOfGoGetsTheToolThatSeesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It ends at once: it lists nothing.
+	// It lists nothing and ends at once.
 	program := []string{own, "-test.run=^$"}
 	for name, tc := range map[string]struct {
 		asked, used profiler.Tool
@@ -470,7 +463,7 @@ func TestAProgramForOtherCPUsIsNotLaunched(t *testing.T) {
 	}
 }
 
-// An executable of another architecture is not started, and the trial has a result that says so.
+// An executable of another architecture is not started; the result says so.
 func TestAnImageForOtherCPUsIsAFinding(t *testing.T) {
 	t.Parallel()
 	own, err := os.ReadFile("/proc/self/exe")

@@ -11,10 +11,10 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// errReplaced is what becomes of a file that the program must leave alone.
+// errReplaced means that the program removed or replaced its standard output file.
 var errReplaced = errors.New("it has removed or replaced the file of its standard output")
 
-// output is what the program printed, and a sentence on what is cut off; empty if that is nothing.
+// output returns the program's output, and a sentence about truncation if any.
 func (c *Collector) output() (text []byte, cut string, err error) {
 	text, all, err := printed(c.config.Exchange.Path(launch.OutputFile))
 	switch {
@@ -28,7 +28,6 @@ func (c *Collector) output() (text []byte, cut string, err error) {
 	return text, cut, nil
 }
 
-// printed is the beginning of a file that the program has written to, and the size of the whole.
 func printed(path string) (text []byte, size int64, err error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -46,8 +45,7 @@ func printed(path string) (text []byte, size int64, err error) {
 	return text, info.Size(), err
 }
 
-// keepFailed keeps what a program has printed that failed, and returns the names of the files. What is cut off or cannot be kept is added to
-// the message of its failure.
+// keepFailed keeps a failed program's output and returns the file names. Truncation or a failed copy is added to the failure's message.
 func (c *Collector) keepFailed(failure error) []string {
 	var fault *protocol.ProgramFault
 	if !errors.As(failure, &fault) {

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
 )
 
-// leaky is a server of one request at a time, which loses 64 bytes with each answer and asks for its parent once.
+// leaky is a server that handles one request at a time, loses 64 bytes per answer and calls getppid once.
 const leaky = `
 #include <arpa/inet.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 }
 `
 
-// built makes the toolbox in the folder of a monitor, and the leaky server, and skips the test where they cannot be made.
+// built makes the toolbox in a monitor's folder and the leaky server; it skips the test if that is impossible.
 func built(t *testing.T, toolbox string) (server string) {
 	t.Helper()
 	for _, tool := range []string{"gcc", "valgrind", "strace", "readelf", "dpkg"} {
@@ -74,7 +74,7 @@ func built(t *testing.T, toolbox string) (server string) {
 	return server
 }
 
-// A server that answers under a real profiler, is stopped, and has left what the profiler wrote at its end.
+// A server answers under a real profiler, is stopped, and leaves the profiler's files.
 func TestAServerIsProfiledByTheRealTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
@@ -82,15 +82,15 @@ func TestAServerIsProfiledByTheRealTools(t *testing.T) {
 	for tool, check := range map[profiler.Tool]func(*testing.T, profiler.Result, profiler.Result){
 		profiler.Strace: func(t *testing.T, fewer, more profiler.Result) {
 			t.Helper()
-			// A request is a read, a write and a question for the parent. What the end of a launch interrupts differs by a call or two.
+			// A request costs a read, a write and a getppid. The end of a launch may interrupt a call or two.
 			if each, err := profiler.PerRequest(fewer, more); err != nil || math.Abs(each-3) > 0.5 {
 				t.Errorf("a request costs %v system calls, %v; want about 3", each, err)
 			}
 		},
 		profiler.PerfStat: func(t *testing.T, fewer, more profiler.Result) {
 			t.Helper()
-			// Which counters the kernel gives is another matter on each machine; its accounts are always there. So few requests may cost less than
-			// the difference between two starts.
+			// Available counters differ by machine; the kernel's accounting is always there. So few requests may cost less than the difference
+			// of two starts.
 			if _, known := profiler.EachOf("task-clock", fewer, more); !known || len(more.Counters) < 9 {
 				t.Errorf("what a request has of the CPU is not known by the counters %+v", more.Counters)
 			}
@@ -103,7 +103,7 @@ func TestAServerIsProfiledByTheRealTools(t *testing.T) {
 		},
 		profiler.Memcheck: func(t *testing.T, only, _ profiler.Result) {
 			t.Helper()
-			// What was lost last may still be seen in a register.
+			// The last lost block may still be referenced from a register.
 			v, lost := only.Memcheck.Verdicts, only.Memcheck.LeaksByKind()[memcheck.DefinitelyLost].Blocks
 			if v.Errors.Answer != profiler.Clean || v.Leaks.Answer != profiler.Found || lost < only.Requests-2 || lost > only.Requests {
 				t.Errorf("of %d requests, memcheck says %+v and finds %+v", only.Requests, v, only.Memcheck.Leaks)

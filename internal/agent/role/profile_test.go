@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/profile"
 )
 
-// What a trial tells its monitor by arguments is what the monitor does: all of it, whatever the request and its answer are made of.
+// A monitor parses all arguments that its trial writes, whatever the request contains.
 func TestAMonitorReadsWhatItsTrialWrites(t *testing.T) {
 	body, empty := `a "b" --status=1 $HOME`+"\nnext line", ""
 	for name, request := range map[string]record.Request{

@@ -1,5 +1,4 @@
-// Package role makes what an agent is by its arguments, in a pod and on one machine alike: a generator, an observer, a collector or a
-// monitor of a profile.
+// Package role creates an agent from its arguments, in a pod or locally: a generator, an observer, a collector or a monitor.
 package role
 
 import (
@@ -22,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// The names of roles, with which the arguments of an agent begin.
 const (
 	generator = "generate"
 	observer  = "observe"
@@ -30,38 +28,34 @@ const (
 	monitor   = "profile"
 )
 
-// UnknownError is the name of no role, with which arguments begin.
+// UnknownError is an unknown role's name.
 type UnknownError string
 
 // Error names it.
 func (e UnknownError) Error() string { return fmt.Sprintf("no agent is called %q", string(e)) }
 
-// defaultDir is where the files of an agent lie in a pod.
 const defaultDir = "/var/lib/loadstone"
 
-// Role is what an agent is.
+// Role is an agent's role.
 type Role struct {
-	// Dir is the folder for the agent's files.
 	Dir string
 
-	name     string
-	port     int
-	ready    string
-	tls      bool
-	http2    bool
-	format   string
-	exchange string
-	symbols  *[]string
-	replies  *[]record.Reply
-	profile  func() record.Profile
-	// dependencies are those of the server that is observed.
+	name         string
+	port         int
+	ready        string
+	tls          bool
+	http2        bool
+	format       string
+	exchange     string
+	symbols      *[]string
+	replies      *[]record.Reply
+	profile      func() record.Profile
 	dependencies []string
-	// stopSignal and startSeconds are of a server that the agent starts and ends.
 	stopSignal   string
 	startSeconds int
 }
 
-// Parse reads the arguments of an agent: the name of a role, and its flags.
+// Parse reads an agent's arguments: the name of a role, and its flags.
 func Parse(args []string) (Role, error) {
 	if len(args) == 0 {
 		return Role{}, UnknownError("")
@@ -103,15 +97,15 @@ func Parse(args []string) (Role, error) {
 	return r, nil
 }
 
-// Watches reports whether the agent watches what is measured, instead of loading it.
+// Watches reports whether the agent watches the measured program instead of loading it.
 func (r Role) Watches() bool { return r.name != generator }
 
-// Worker makes what the agent is, and gives this process what it needs for it.
+// Worker makes the role's worker, and sets up this process for it.
 func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	if !r.Watches() {
 		return r.generator(c)
 	}
-	// Who watches shares its CPUs with others: it takes one at a time.
+	// Watchers share CPUs with others, so they use one at a time.
 	runtime.GOMAXPROCS(1)
 	if r.name == observer {
 		return r.observer(c)
@@ -138,18 +132,17 @@ func (r Role) observer(c agent.Config) (agent.Worker, error) {
 		own.Protocol = record.HTTP2
 	}
 	if len(r.dependencies) > 0 {
-		// What they say to the server goes through the network namespace that they share with it.
+		// Dependencies and server talk through their shared network namespace.
 		own.Dependencies, own.FindServer, own.SharedNetwork = r.dependencies, observe.ParentlessAfter(len(r.dependencies)), true
 	}
 	return observe.New(own), nil
 }
 
-// tlsFlag adds the flag of agents that ask a server.
 func tlsFlag(flags *flag.FlagSet, on *bool) {
 	flags.BoolVar(on, "tls", false, "the server speaks TLS; its certificate is not verified")
 }
 
-// profileFlags are those of a profile, which is complete when they have been read.
+// profileFlags adds the flags of a profile. Call the returned function after parsing.
 func profileFlags(flags *flag.FlagSet) func() record.Profile {
 	var p record.Profile
 	number := func(name, usage string) *int { return flags.Int(name, 1, usage) }
@@ -190,7 +183,7 @@ func (r Role) generator(c agent.Config) (agent.Worker, error) {
 	return generate.New(own, tools.All(generate.ScriptsDir(c.Dir)), search.Rates{}), nil
 }
 
-// symbolFlag adds a flag that may be given several times: a symbol that claims about the server or the program ask for.
+// symbolFlag adds a repeatable flag: a symbol that claims about the program need.
 func symbolFlag(flags *flag.FlagSet) *[]string {
 	var list []string
 	flags.Func("symbol", "a symbol that claims ask for; may be given again", func(name string) error {
@@ -200,7 +193,7 @@ func symbolFlag(flags *flag.FlagSet) *[]string {
 	return &list
 }
 
-// replyFlag adds a flag that may be given several times: a path, a blank, and the text that claims expect in the server's answer.
+// replyFlag adds a repeatable flag: a path, a blank, and the text that claims expect in the answer.
 func replyFlag(flags *flag.FlagSet) *[]record.Reply {
 	var list []record.Reply
 	flags.Func("reply", "a path and, after a blank, the text that claims expect in the answer; may be given again", func(value string) error {

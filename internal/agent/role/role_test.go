@@ -19,7 +19,7 @@ import (
 )
 
 func TestAnAgentIsWhatItsArgumentsSay(t *testing.T) {
-	// Agents that share their CPUs take one at a time.
+	// Agents that share CPUs use one at a time.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for name, tc := range map[string]struct {
 		member string

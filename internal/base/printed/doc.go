@@ -1,5 +1,3 @@
-// Package printed reads numbers as programs print them for people: each with the rounding that printing cost it.
-//
-// The texts of wrk, ab and k6 are read in their packages; what their numbers, durations and sizes have in common is here.
-// The package is pure, and trusts no text: what it cannot read is an error that quotes it, clipped.
+// Package printed parses numbers that programs print for people, with their rounding. Packages wrk, ab and k6 use it for numbers, durations
+// and sizes. The package is pure. Texts are untrusted: an error quotes them, clipped.
 package printed

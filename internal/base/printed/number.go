@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Largest bounds every number that is read, so that products of two stay far from overflow.
+// Largest bounds every parsed number, so that products of two cannot overflow.
 const Largest = 1e15
 
-// quoted is how much of a text an error quotes, in bytes.
 const quoted = 40
 
-// ErrNumber is the error of a text that is none of the expected numbers.
+// ErrNumber means that a text is not an expected number.
 var ErrNumber = errors.New("it is no number of a known unit")
 
-// Number reads a plain decimal number that is not negative.
+// Number parses a nonnegative decimal number.
 func Number(text string) (float64, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return !digit(r) && r != '.' }) {
 		return 0, ErrNumber
@@ -29,7 +28,7 @@ func Number(text string) (float64, error) {
 	return v, nil
 }
 
-// Count reads a whole number that is not negative.
+// Count parses a nonnegative whole number.
 func Count(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > Largest {
@@ -38,7 +37,7 @@ func Count(text string) (int64, error) {
 	return n, nil
 }
 
-// Counts reads several whole numbers.
+// Counts parses several whole numbers.
 func Counts(texts []string, into ...*int64) error {
 	for i, p := range into {
 		n, err := Count(texts[i])
@@ -50,7 +49,7 @@ func Counts(texts []string, into ...*int64) error {
 	return nil
 }
 
-// Share reads a percentage from 0 to 100 as a share of 1.
+// Share parses a percentage from 0 to 100 as a share of 1.
 func Share(text string) (float64, error) {
 	v, err := Number(text)
 	if err != nil || v > 100 {
@@ -59,7 +58,7 @@ func Share(text string) (float64, error) {
 	return v / 100, nil
 }
 
-// Clip shortens untrusted text to n bytes, and makes it valid UTF-8.
+// Clip shortens untrusted text to n bytes of valid UTF-8.
 func Clip(s string, n int) string {
 	if len(s) > n {
 		s = s[:n] + "..."

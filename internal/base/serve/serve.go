@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// patience is how long requests that are being answered have at the end.
 const patience = 2 * time.Second
 
-// Until serves until a context ends, and lets what is being answered end. What it serves is named in errors.
+// Until serves until ctx ends, then finishes requests in flight. Errors name what it serves.
 func Until(ctx context.Context, h *http.Server, what string, serve func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- serve() }()

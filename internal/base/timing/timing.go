@@ -1,4 +1,4 @@
-// Package timing keeps appointments: a clock whose instants no step of the wall clock moves, and sleep that ends at an instant.
+// Package timing has a clock that is immune to wall clock steps, and sleeps until an instant.
 package timing
 
 import (
@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Clock turns offsets from a start into instants of the monotonic clock, lest a step of the wall clock move the cells.
+// Clock converts offsets from a start to monotonic instants, so that wall clock steps do not move cells.
 type Clock struct{ start time.Time }
 
-// From makes a clock that starts at an instant of the wall clock.
+// From makes a clock that starts at a wall clock instant.
 func From(at time.Time) Clock {
 	now := time.Now()
 	return Clock{now.Add(at.Sub(now))}
 }
 
-// At is the instant that lies an offset after the start.
+// At returns the instant at an offset from the start.
 func (c Clock) At(offset time.Duration) time.Time { return c.start.Add(offset) }
 
 // SleepUntil returns at an instant, or earlier with an error when ctx ends.
@@ -31,11 +31,11 @@ func SleepUntil(ctx context.Context, instant time.Time) error {
 	}
 }
 
-// Nap sleeps for less than a millisecond too, which a timer of the runtime does not. It holds a thread meanwhile.
+// Nap sleeps for less than a millisecond, which the runtime's timers cannot. It blocks a thread.
 func Nap(d time.Duration) {
 	if d <= 0 {
 		return
 	}
 	rest := syscall.NsecToTimespec(int64(d))
-	_ = syscall.Nanosleep(&rest, nil) // A signal ends it early, and its callers look at the clock.
+	_ = syscall.Nanosleep(&rest, nil) // A signal ends it early; callers check the clock.
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestAClockCountsFromItsStart(t *testing.T) {
-	// An instant that was told over the network knows nothing of the monotonic clock.
+	// A time received over the network has no monotonic part.
 	start := time.Now().Add(time.Hour).Round(0)
 	c := From(start)
 	for name, offset := range map[string]time.Duration{"at once": 0, "later": 90 * time.Second, "before": -time.Minute} {
@@ -54,7 +54,7 @@ func TestANapIsNotOverAtOnce(t *testing.T) {
 	Nap(-time.Hour)
 	Nap(0)
 	const short = 300 * time.Microsecond
-	// A signal of the runtime may end a nap early, but not all of them.
+	// A runtime signal may end a nap early, but not all of them.
 	for range 10 {
 		Nap(short)
 	}

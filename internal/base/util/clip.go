@@ -2,7 +2,7 @@ package util
 
 import "strings"
 
-// Clip shortens a message, keeping its beginning, to at most n bytes of valid UTF-8.
+// Clip shortens a message to at most n bytes of valid UTF-8.
 func Clip(s string, n int) string {
 	s = strings.ToValidUTF8(s, "?")
 	if len(s) <= n {

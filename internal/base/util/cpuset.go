@@ -9,7 +9,7 @@ import (
 // maxCPU bounds a list of CPUs, which may come from a pod.
 const maxCPU = 1 << 14
 
-// Parse reads the kernel's list of CPUs, such as "0-2,5", in ascending order; nil if it is something else.
+// ParseCPUs parses the kernel's list of CPUs, such as "0-2,5", in ascending order; nil if invalid.
 func ParseCPUs(list string) []int {
 	var cpus []int
 	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// deep panics so many calls below who guards it.
 func deep(calls int) error {
 	if calls == 0 {
 		panic("deep down")
@@ -14,7 +13,6 @@ func deep(calls int) error {
 	return deep(calls - 1)
 }
 
-// twice panics, and panics again on its way out.
 func twice() error {
 	defer func() { panic("second") }()
 	panic("first")

@@ -1,3 +1,2 @@
-// Package util has small helpers that several packages need: lists and texts, lists of CPUs, panics as errors, and the version of
-// this build. It imports nothing of the project.
+// Package util has helpers for lists, texts, CPU lists, panics as errors, and this build's version. It imports nothing from the project.
 package util

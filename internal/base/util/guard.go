@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ErrPanic means that a part of Loadstone has panicked. With the same input it would do so again.
+// ErrPanic means that a part of Loadstone panicked. The same input would cause it again.
 var ErrPanic = errors.New("a fault of Loadstone's own")
 
-// Do does something, and returns what it panicked with, and where, as an ErrPanic.
+// Guard calls something, and returns a panic with its origin as an ErrPanic.
 func Guard(something func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -21,10 +21,10 @@ func Guard(something func() error) (err error) {
 	return something()
 }
 
-// origin is the line that has panicked, asked of the function that recovers.
+// origin returns the line that panicked. The recovering function must call it.
 func origin() string {
 	callers := make([]uintptr, 16)
-	// Three are passed over: runtime.Callers, this function and the one that recovers.
+	// Skip runtime.Callers, this function and the recovering one.
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
 	for {
 		f, more := frames.Next()

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// First is the first element that fits, nil if there is none.
+// First returns the first matching element, or nil.
 func First[T any](list []T, fits func(*T) bool) *T {
 	for i := range list {
 		if fits(&list[i]) {
@@ -15,7 +15,7 @@ func First[T any](list []T, fits func(*T) bool) *T {
 	return nil
 }
 
-// Distinct sorts values in place, and returns each of them once.
+// Distinct sorts values in place and removes duplicates.
 func Distinct[T cmp.Ordered](values []T) []T {
 	slices.Sort(values)
 	return slices.Compact(values)

@@ -8,7 +8,6 @@ import (
 func TestTheFirstThatFits(t *testing.T) {
 	for name, tc := range map[string]struct {
 		list []int
-		// want is its place; -1 for none.
 		want int
 	}{
 		"of nothing":  {nil, -1},

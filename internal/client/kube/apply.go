@@ -13,15 +13,15 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// Applier puts a run on a cluster.
+// Applier creates runs on a cluster.
 type Applier struct {
 	Client client.Client
-	// Replace is true if a run that stands in the way is deleted; note is told of it.
+	// Replace deletes a conflicting run first; Note is told of it.
 	Replace bool
 	Note    func(string)
 }
 
-// Apply creates a run, or finds that it is there already and goes on.
+// Apply creates a run, or follows it if it exists already (followed).
 func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followed bool, err error) {
 	for {
 		err := a.Client.Create(ctx, run)
@@ -40,7 +40,7 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 			return false, err
 		}
 		asked := there.Spec
-		asked.Suspend = run.Spec.Suspend // Whether it is suspended is no matter of what it measures.
+		asked.Suspend = run.Spec.Suspend // Suspension does not change what is measured.
 		same := apiequality.Semantic.DeepEqual(asked, run.Spec)
 		switch {
 		case a.Replace:
@@ -58,8 +58,8 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 	}
 }
 
-// resume lets a run go on that is suspended on the cluster, if the file says that it is not: applying the file would. Where the file does not say,
-// somebody else may have suspended it.
+// resume resumes a suspended run if the file says that it is not suspended, as applying the file would. If the file does not say, someone else
+// may have suspended it.
 func (a Applier) resume(ctx context.Context, there *v1alpha1.BenchmarkRun, asked *bool) error {
 	if there.Spec.Suspend == nil || !*there.Spec.Suspend || asked != nil && *asked {
 		return nil
@@ -77,7 +77,6 @@ func (a Applier) resume(ctx context.Context, there *v1alpha1.BenchmarkRun, asked
 	return nil
 }
 
-// remove deletes a run that stands in the way.
 func (a Applier) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	a.Note(fmt.Sprintf("benchmarkrun %s/%s is deleted first: waiting until its load has stopped", run.Namespace, run.Name))
 	ctx, cancel := context.WithTimeout(ctx, awayAtMost)
@@ -85,7 +84,7 @@ func (a Applier) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	return Remove(ctx, a.Client, run)
 }
 
-// Remove deletes a run and waits until it is gone: its load has stopped then.
+// Remove deletes a run and waits until it is gone; its load has stopped then.
 func Remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	if err := client.IgnoreNotFound(c.Delete(ctx, run)); err != nil {
 		return fmt.Errorf("deleting BenchmarkRun %s/%s: %w", run.Namespace, run.Name, Explain("", err))
@@ -106,7 +105,6 @@ func Remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 	}
 }
 
-// notRemoved is why nobody waits for the end of a run any longer.
 func notRemoved(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return errors.New("the operator does not remove it: is it running? loadstone doctor finds out")

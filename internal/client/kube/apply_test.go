@@ -19,9 +19,8 @@ func TestARunThatIsThereIsFollowedIfItMeasuresTheSame(t *testing.T) {
 	for name, tc := range map[string]struct {
 		there, asked v1alpha1.BenchmarkRunSpec
 		followed     bool
-		// suspended is whether it is then.
-		suspended bool
-		note      string
+		suspended    bool
+		note         string
 	}{
 		"it is the same":                        {spec(7, nil), spec(7, nil), true, false, ""},
 		"it is another":                         {spec(8, nil), spec(7, nil), false, false, ""},

@@ -26,25 +26,24 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// connectDeadline bounds how long a cluster may take for its first answer.
 const connectDeadline = 15 * time.Second
 
-// Installation is a Loadstone found in a cluster: the user's view of it, with the store that its operator writes to.
+// Installation is a Loadstone in a cluster, with its operator's store.
 type Installation struct {
 	Client client.Client
 	Store  *artifact.Store
-	// Close ends the forwarded port, if there is one.
+	// Close ends the forwarded port, if any.
 	Close func()
 }
 
-// queries is how many requests a second a client sends that has sent burst of them at once: as many as kubectl.
+// queries is the rate limit in requests per second after a burst, like kubectl's.
 const (
 	queries = 50
 	burst   = 300
 )
 
-// Connect makes a client of a cluster, and checks that the cluster answers and serves BenchmarkRuns. Its errors, and those of its client by
-// Explain, are sentences that name the way out.
+// Connect makes a client of a cluster, and checks that it answers and serves BenchmarkRuns. Its errors, and the client's after Explain, are
+// sentences with a remedy.
 func Connect(ctx context.Context, config *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -59,7 +58,7 @@ func Connect(ctx context.Context, config *rest.Config) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", Explain(config.Host, err))
 	}
-	// A field that the cluster does not know would vanish without a word.
+	// Otherwise unknown fields would be dropped silently.
 	return client.WithFieldValidation(c, metav1.FieldValidationStrict), nil
 }
 
@@ -96,8 +95,8 @@ func Find(ctx context.Context, namespace string) (*Installation, error) {
 	return FindIn(ctx, config, namespace)
 }
 
-// FindIn reads from the operator's Deployment where its object store is and which Secret opens it. A user who may not read that Secret cannot
-// fetch reports this way. A store inside the cluster is reached through a forwarded port.
+// FindIn finds the object store and its Secret from the operator's Deployment. It fails for users who may not read that Secret. A store in the
+// cluster is reached through a forwarded port.
 func FindIn(ctx context.Context, config *rest.Config, namespace string) (*Installation, error) {
 	c, err := Connect(ctx, config)
 	if err != nil {
@@ -122,7 +121,7 @@ func FindIn(ctx context.Context, config *rest.Config, namespace string) (*Instal
 	return in, err
 }
 
-// Operator is the operator's Deployment.
+// Operator returns the operator's Deployment.
 func Operator(ctx context.Context, c client.Client, namespace string) (*appsv1.Deployment, error) {
 	var list appsv1.DeploymentList
 	if err := c.List(ctx, &list, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": "operator"}); err != nil {
@@ -136,19 +135,17 @@ func Operator(ctx context.Context, c client.Client, namespace string) (*appsv1.D
 
 const howToInstall = "install it with helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace"
 
-// ErrUnreachable is a cluster that does not answer, ErrNotInstalled one without a Loadstone, and ErrOtherVersion one whose Loadstone does not
-// know what this program sends.
+// ErrUnreachable: the cluster does not answer. ErrNotInstalled: it has no Loadstone. ErrOtherVersion: its Loadstone does not know what this
+// program sends.
 var (
 	ErrUnreachable  = errors.New("the cluster is not reachable")
 	ErrNotInstalled = errors.New("the cluster has no Loadstone")
 	ErrOtherVersion = errors.New("the cluster's Loadstone is of another version")
 )
 
-// unknownField is what a strict API server says of a field that it does not know.
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// Explain turns an error of an API server, whose address may be empty, into a sentence that says what is wrong and the way out. Other errors
-// stay what they are.
+// Explain turns an API server error into a sentence with a remedy. host may be empty. Other errors are returned unchanged.
 func Explain(host string, err error) error {
 	var network net.Error
 	var address *url.Error

@@ -1,3 +1,3 @@
-// Package kube is how commands reach a cluster: it finds the installation, applies and follows runs and suites, and fetches reports.
-// Its errors say what to do.
+// Package kube is the commands' access to a cluster: it finds the installation, applies and follows runs and suites, and fetches reports. Its
+// errors include remedies.
 package kube

@@ -20,7 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/store/download"
 )
 
-// FetchReport puts the report of a run below a folder, and returns the path of its page.
+// FetchReport saves a run's report below a folder, and returns the path of its page.
 func FetchReport(ctx context.Context, k *Flags, key client.ObjectKey, dir string, again bool) (string, error) {
 	in, err := k.Stored(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func FetchReport(ctx context.Context, k *Flags, key client.ObjectKey, dir string
 	return write(filepath.Join(dir, r.Namespace, r.Name), files)
 }
 
-// write puts files into a folder and returns the path of the first. Forms that this report lacks are removed: they are of another one.
+// write saves files and returns the first one's path. It removes other forms, which belong to another report.
 func write(folder string, files []report.File) (string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", fmt.Errorf("making the folder of the report: %w", err)
@@ -69,12 +69,11 @@ func write(folder string, files []report.File) (string, error) {
 	return first, nil
 }
 
-// getter reads objects.
 type getter interface {
 	Get(ctx context.Context, key, sha256 string) ([]byte, error)
 }
 
-// fetch reads the files of a run's report, the page for people first, as the status names it. A report of an older version may have fewer.
+// fetch reads a run's report files, the page first, as named in the status. An older version's report may have fewer.
 func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
 	ref := r.Status.Report
 	_, key, ok := strings.Cut(strings.TrimPrefix(ref.URI, "s3://"), "/")

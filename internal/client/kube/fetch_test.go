@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/download"
 )
 
-// shelf is a store in memory: bodies by key and wanted digest.
 type shelf map[string]string
 
 func (s shelf) Get(_ context.Context, key, sha256 string) ([]byte, error) {
@@ -130,7 +129,7 @@ func TestAFileOfAnOlderReportDoesNotPassForOneOfThisReport(t *testing.T) {
 	}
 }
 
-// Whoever has the key of the store could replace a manifest with all that it names, and the run's status stays.
+// A holder of the store's credentials could replace a manifest and its files, but not the run's status.
 func TestAReportIsMadeAgainFromTheManifestThatTheStatusNames(t *testing.T) {
 	store, err := artifact.OpenFolder(t.TempDir())
 	if err != nil {

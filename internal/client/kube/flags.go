@@ -11,20 +11,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Flags is how commands reach a cluster: by kubectl's own flags and files.
+// Flags selects a cluster by kubectl's flags and files.
 type Flags struct {
 	overrides clientcmd.ConfigOverrides
 	file      string
-	// System is the namespace of the operator.
-	System string
-	// Note is told what a user should know and did not ask for; it may be nil.
+	System    string
+	// Note receives notices for the user; it may be nil.
 	Note func(string)
 }
 
-// namingFlags are the flags that name a cluster, or a namespace of one.
 var namingFlags = []string{clientcmd.RecommendedConfigPathFlag, clientcmd.FlagContext, clientcmd.FlagNamespace, clientcmd.FlagAPIServer}
 
-// Bind gives a set the flags that kubectl has for any cluster, without --cluster: here it has another meaning. Help lists those that it describes.
+// Bind adds kubectl's cluster flags except --cluster, which has another meaning here. Help lists those with a description.
 func (k *Flags) Bind(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ContextOverrideFlags.ClusterName.LongName = ""
@@ -44,7 +42,7 @@ func (k *Flags) Bind(flags *pflag.FlagSet) {
 	flags.AddFlagSet(own)
 }
 
-// Named reports whether one of the naming flags is set.
+// Named reports whether one of namingFlags is set.
 func (k *Flags) Named(flags *pflag.FlagSet) bool {
 	for _, name := range namingFlags {
 		if flags.Changed(name) {
@@ -60,7 +58,7 @@ func (k *Flags) loader() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &k.overrides)
 }
 
-// Namespace is that of the flag, of the context, or default.
+// Namespace returns the flag's, the context's, or default.
 func (k *Flags) Namespace() (string, error) {
 	name, _, err := k.loader().Namespace()
 	if err != nil {
@@ -69,7 +67,7 @@ func (k *Flags) Namespace() (string, error) {
 	return name, nil
 }
 
-// NamespaceOf is the namespace of a run whose file names one, or none. A flag that names another is an error.
+// NamespaceOf returns the namespace of a run file that may name one. A different flag is an error.
 func (k *Flags) NamespaceOf(file string) (string, error) {
 	asked := k.overrides.Context.Namespace
 	switch {
@@ -81,7 +79,7 @@ func (k *Flags) NamespaceOf(file string) (string, error) {
 	return file, nil
 }
 
-// Config is how to reach the API server.
+// Config returns access to the API server.
 func (k *Flags) Config() (*rest.Config, error) {
 	config, err := k.loader().ClientConfig()
 	if err != nil {
@@ -90,10 +88,9 @@ func (k *Flags) Config() (*rest.Config, error) {
 	return config, nil
 }
 
-// ErrNoCluster is the error of a machine that knows of no cluster.
+// ErrNoCluster means that this machine has no cluster configured.
 var ErrNoCluster = errors.New("no kubeconfig names a cluster: set KUBECONFIG, or give --kubeconfig FILE")
 
-// explain says what is wrong with a kubeconfig, and the way out.
 func (k *Flags) explain(err error) error {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
@@ -106,7 +103,7 @@ func (k *Flags) explain(err error) error {
 	return invalid(err)
 }
 
-// Client is a client of a cluster that has a Loadstone of this version.
+// Client returns a client of a cluster with this version of Loadstone.
 func (k *Flags) Client(ctx context.Context) (client.Client, error) {
 	config, err := k.Config()
 	if err != nil {
@@ -115,7 +112,7 @@ func (k *Flags) Client(ctx context.Context) (client.Client, error) {
 	return Connect(ctx, config)
 }
 
-// Installation is the Loadstone of the cluster, with its store. Close it after use.
+// Installation returns the cluster's Loadstone with its store. Close it after use.
 func (k *Flags) Installation(ctx context.Context) (*Installation, error) {
 	config, err := k.Config()
 	if err != nil {
@@ -124,13 +121,13 @@ func (k *Flags) Installation(ctx context.Context) (*Installation, error) {
 	return FindIn(ctx, config, k.System)
 }
 
-// Invalid is an error of what the user has typed or written: nothing was changed on the cluster.
+// Invalid is an error in user input: nothing was changed on the cluster.
 type Invalid struct{ err error }
 
 // Error implements error.
 func (e *Invalid) Error() string { return e.err.Error() }
 
-// Unwrap lets errors.Is and errors.As look inside.
+// Unwrap returns the wrapped error.
 func (e *Invalid) Unwrap() error { return e.err }
 
 func invalid(err error) error { return &Invalid{err} }

@@ -16,28 +16,28 @@ import (
 )
 
 const (
-	// PollEvery is how often a run is read while it goes on.
+	// PollEvery is the interval of reading a followed run.
 	PollEvery = 2 * time.Second
-	// awayAtMost is how long a cluster may not answer while a run is followed, and an operator not remove one that is to be replaced.
+	// awayAtMost bounds how long a followed cluster may be unavailable, and how long a replaced run's removal may take.
 	awayAtMost = 2 * time.Minute
 )
 
-// ErrLeft is the end of somebody who followed a run, and not of the run.
+// ErrLeft means that following ended, not the run.
 var ErrLeft = errors.New("interrupted")
 
 // Follower follows a run on a cluster.
 type Follower struct {
 	Client client.Client
 	Key    client.ObjectKey
-	// UID is that of the run: another one of its name is not followed.
+	// UID is the run's: another run of the same name is not followed.
 	UID   types.UID
 	Tell  func(progress.Event)
 	Every time.Duration
-	// Stored opens what is stored of the run, from which the values of its trials are told; nil if nobody looks at them.
+	// Stored opens the run's stored files, for reporting trials' values; nil if they are not needed.
 	Stored func(context.Context) (*Stored, error)
 }
 
-// Follow tells how the run goes on until it has ended, and returns how it is then. If ctx ends before, the error is ErrLeft: the run goes on.
+// Follow reports progress until the run has ended, and returns its final state. If ctx ends first, it returns ErrLeft, and the run continues.
 func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 	var seen facts.Follower
 	v := values{open: f.Stored, results: map[string][]progress.Result{}, note: func(text string) { f.Tell(progress.Event{Kind: progress.EventNote, Message: text}) }}
@@ -73,7 +73,6 @@ func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 	}
 }
 
-// look reads what the cluster shows of the run.
 func (f Follower) look(ctx context.Context) (facts.Sight, error) {
 	s := facts.Sight{Now: time.Now()}
 	var run v1alpha1.BenchmarkRun

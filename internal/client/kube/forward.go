@@ -18,7 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// inCluster tells whether an endpoint is a Service, as NAME.NAMESPACE.svc:PORT or NAME:PORT, which a user reaches by a forwarded port only.
+// inCluster reports whether an endpoint is a Service (NAME.NAMESPACE.svc:PORT or NAME:PORT), which users reach only by port forwarding.
 func inCluster(endpoint, namespace string) (client.ObjectKey, bool) {
 	host, _, err := net.SplitHostPort(endpoint)
 	if err != nil || net.ParseIP(host) != nil {
@@ -34,8 +34,8 @@ func inCluster(endpoint, namespace string) (client.ObjectKey, bool) {
 	return client.ObjectKey{}, false
 }
 
-// forward opens a port of this machine to the pod behind a Service. Requests keep the store's own name, which S3's
-// signatures cover; only the connection goes elsewhere.
+// forward forwards a local port to a Service's pod. Requests keep the store's name, which S3 signatures cover; only the connection is
+// redirected.
 func forward(ctx context.Context, config *rest.Config, c client.Client, service client.ObjectKey, endpoint string) (artifact.Dial, func(), error) {
 	pod, port, err := podBehind(ctx, c, service, endpoint)
 	if err != nil {

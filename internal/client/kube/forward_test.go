@@ -36,7 +36,6 @@ func TestInCluster(t *testing.T) {
 	}
 }
 
-// pod is one of the store, with a named port.
 func pod(name string, phase corev1.PodPhase) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "storage", Name: name, Labels: map[string]string{"app": "minio"}}}
 	p.Spec.Containers = []corev1.Container{{Name: "minio", Ports: []corev1.ContainerPort{{Name: "api", ContainerPort: 9001}}}}
@@ -44,7 +43,6 @@ func pod(name string, phase corev1.PodPhase) *corev1.Pod {
 	return p
 }
 
-// leaving is a pod that is being deleted.
 func leaving(p *corev1.Pod) *corev1.Pod {
 	now := metav1.Now()
 	p.DeletionTimestamp, p.Finalizers = &now, []string{"loadstone.dev/test"}

@@ -23,25 +23,24 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// owner is who has written a request. Flux takes away what somebody has written whose name begins with kubectl, as that of a plugin of kubectl does, and
-// with it a request that still waits.
+// owner is the field manager of a request. Flux reverts fields of managers whose name begins with kubectl, and would drop a waiting request.
 const owner = "loadstone"
 
-// RoundRequest is a round that was asked for.
+// RoundRequest is a requested round.
 type RoundRequest struct {
-	// Said is what will come of it, in a sentence.
+	// Said describes what will happen.
 	Said string
 
 	client client.Client
 	key    client.ObjectKey
 	uid    types.UID
-	// token is the value of the annotation by which it was asked for, or the id of a request that gives values.
+	// token is the requesting annotation's value, or the ID of a request with values.
 	token string
 	gives bool
 	every time.Duration
 }
 
-// RequestRound asks for a round of a suite, with values for some of its parameters. All others have their defaults.
+// RequestRound requests a round of a suite, with values for some parameters. Others have their defaults.
 func RequestRound(ctx context.Context, k *Flags, name string, values []v1alpha1.ParameterValue, now time.Time) (*RoundRequest, error) {
 	namespace, err := k.Namespace()
 	if err != nil {
@@ -79,8 +78,7 @@ func RequestRound(ctx context.Context, k *Flags, name string, values []v1alpha1.
 	return r, nil
 }
 
-// give writes a request with values down on its suite, as the webhook does. One that waits gives way: the newest counts. What the suite does not take is
-// not written down.
+// give stores a request with values on its suite, like the webhook. It replaces a waiting one. Values that the suite refuses are not stored.
 func (r *RoundRequest) give(ctx context.Context, s *v1alpha1.BenchmarkSuite, values []v1alpha1.ParameterValue, now time.Time) error {
 	if err := r.client.Get(ctx, r.key, s); err != nil {
 		return err
@@ -99,7 +97,7 @@ func (r *RoundRequest) give(ctx context.Context, s *v1alpha1.BenchmarkSuite, val
 	return r.client.Patch(ctx, after, client.MergeFromWithOptions(s, client.MergeFromWithOptimisticLock{}), client.FieldOwner(owner))
 }
 
-// Values are those of parameters, each written as NAME=VALUE.
+// Values parses parameters written as NAME=VALUE.
 func Values(texts []string) ([]v1alpha1.ParameterValue, error) {
 	var values []v1alpha1.ParameterValue
 	for _, text := range texts {
@@ -115,8 +113,8 @@ func Values(texts []string) ([]v1alpha1.ParameterValue, error) {
 	return values, nil
 }
 
-// Await waits for the end of the round that answers the request, and for no longer than patience: then the round goes on. With changePoints it also waits
-// until those are known that the gate asks for. A round that has the values of another request, as with Replace and Skip, is an error.
+// Await waits at most patience for the end of the requested round; the round continues after that. With changePoints it also waits for the
+// gate's change points. A round with another request's values, as with Replace and Skip, is an error.
 func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, changePoints bool) (v1alpha1.SuiteRound, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -160,7 +158,7 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, change
 	}
 }
 
-// read reads the suite, and then its runs: those of a round that the suite says it has begun are there.
+// read reads the suite before its runs, so that the runs of a begun round are included.
 func (r *RoundRequest) read(ctx context.Context) (*v1alpha1.BenchmarkSuite, []v1alpha1.BenchmarkRun, error) {
 	s := &v1alpha1.BenchmarkSuite{}
 	if err := r.client.Get(ctx, r.key, s); err != nil {
@@ -171,8 +169,8 @@ func (r *RoundRequest) read(ctx context.Context) (*v1alpha1.BenchmarkSuite, []v1
 	return s, runs.Items, err
 }
 
-// answer is the number of the round that answers the request; 0 if it has not begun. The status remembers that of one with values when its runs are gone.
-// A later request that took its place asks for the same, unless it gives values.
+// answer returns the number of the round for the request; 0 if it has not begun. For a request with values the status keeps it after its runs
+// are deleted. A later request without values asks for the same round.
 func (r *RoundRequest) answer(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) int32 {
 	if r.gives {
 		if s.Status.Current.Webhook == r.token {
@@ -188,7 +186,7 @@ func (r *RoundRequest) answer(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.Benchm
 	return suite.Answering(runs, s.Annotations[v1alpha1.AnnotationRequestedAt])
 }
 
-// dropped reports whether a suite is done with a request that no round answers.
+// dropped reports whether the suite finished a request without a round.
 func (r *RoundRequest) dropped(s *v1alpha1.BenchmarkSuite) bool {
 	if r.gives {
 		return s.Status.LastHandledWebhook == r.token || r.displaced(s)
@@ -196,12 +194,11 @@ func (r *RoundRequest) dropped(s *v1alpha1.BenchmarkSuite) bool {
 	return s.Status.LastHandledRequest != "" && slices.Contains([]string{r.token, s.Annotations[v1alpha1.AnnotationRequestedAt]}, s.Status.LastHandledRequest)
 }
 
-// displaced reports whether a request with values that waited is no longer there.
+// displaced reports whether a waiting request with values was replaced.
 func (r *RoundRequest) displaced(s *v1alpha1.BenchmarkSuite) bool {
 	return webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID != r.token
 }
 
-// lost says why nothing more is known of a request that a suite is done with.
 func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
 	switch {
 	case r.gives && r.displaced(s):
@@ -212,7 +209,7 @@ func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
 	return fmt.Errorf("no run is left of the round of BenchmarkSuite %s that answered the request: status.history of the suite has its outcome", r.key)
 }
 
-// valuesOf are the values that a request has given to a round of a suite; none if the suite does not know of the round yet.
+// valuesOf returns a round's requested values; none if the suite does not know the round yet.
 func valuesOf(s *v1alpha1.BenchmarkSuite, round int32) []v1alpha1.ParameterValue {
 	if ended := endOf(s, round); ended != nil {
 		return ended.Parameters
@@ -223,7 +220,6 @@ func valuesOf(s *v1alpha1.BenchmarkSuite, round int32) []v1alpha1.ParameterValue
 	return s.Status.Current.Parameters
 }
 
-// endOf is how a round of a suite has ended; nil if it has not.
 func endOf(s *v1alpha1.BenchmarkSuite, round int32) *v1alpha1.SuiteRound {
 	if round == 0 || s.Status.Current.Round == round {
 		return nil
@@ -231,7 +227,7 @@ func endOf(s *v1alpha1.BenchmarkSuite, round int32) *v1alpha1.SuiteRound {
 	return util.First(s.Status.History, func(l *v1alpha1.SuiteRound) bool { return l.Round == round })
 }
 
-// standing is how far the round of the request is; before it has begun, what is waited for.
+// standing describes the progress of the request's round, or what it waits for.
 func (r *RoundRequest) standing(s *v1alpha1.BenchmarkSuite, round int32) string {
 	if waits, known := webhook.RoundOf(s, r.token); r.gives && known && round == 0 {
 		return "no round has begun: " + waits.Message
@@ -239,7 +235,6 @@ func (r *RoundRequest) standing(s *v1alpha1.BenchmarkSuite, round int32) string 
 	return standing(s, round)
 }
 
-// standing is how far a round of a suite is; without one, how the suite stands.
 func standing(s *v1alpha1.BenchmarkSuite, round int32) string {
 	if round > 0 {
 		return fmt.Sprintf("round %d goes on, %s of its runs have ended", round, cmp.Or(s.Status.Current.Progress, "none"))

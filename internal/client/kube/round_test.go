@@ -23,16 +23,13 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// played is a suite on a cluster where something happens before each look.
 type played struct {
 	t     *testing.T
 	suite v1alpha1.BenchmarkSuite
 	runs  []v1alpha1.BenchmarkRun
-	// away is what the API server says instead; nil if it answers.
-	away error
+	away  error
 }
 
-// begins lets a round begin that answers a request.
 func (p *played) begins(round int32, token string) {
 	p.suite.Status.Current = v1alpha1.CurrentRound{Round: round, Progress: "0/1"}
 	p.suite.Status.LastHandledRequest = token
@@ -43,13 +40,12 @@ func (p *played) begins(round int32, token string) {
 	}})
 }
 
-// ends lets a round end, whose runs are deleted at once.
+// ends makes a round end and deletes its runs at once.
 func (p *played) ends(round int32, outcome v1alpha1.RoundOutcome) {
 	p.suite.Status.Current, p.runs = v1alpha1.CurrentRound{}, nil
 	p.suite.Status.History = append([]v1alpha1.SuiteRound{{Round: round, Outcome: outcome}}, p.suite.Status.History...)
 }
 
-// client is the cluster as it is now.
 func (p *played) client() client.Client {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -182,7 +178,7 @@ func TestARoundIsNotWaitedForForEver(t *testing.T) {
 	}
 }
 
-// A list of tests has the change points of the gate, which the operator reads after the end of the round.
+// The operator finds change points after the end of the round.
 func TestTheChangePointsOfARoundAreWaitedFor(t *testing.T) {
 	for name, tc := range map[string]struct{ wanted, read bool }{
 		"they are read":                {true, true},
@@ -221,7 +217,6 @@ func TestTheChangePointsOfARoundAreWaitedFor(t *testing.T) {
 	}
 }
 
-// checkout is a suite that can be planned, with one parameter.
 func checkout() *v1alpha1.BenchmarkSuite {
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}
 	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: "shop/checkout:main", Pattern: "shop/checkout:.*"}}
@@ -278,14 +273,13 @@ func TestARequestGivesValues(t *testing.T) {
 	}
 }
 
-// The runs of a round may be deleted between two looks, and what it has come to stays.
+// The runs of a round may be deleted between two reads, but its outcome stays.
 func TestTheStatusKnowsWhichRoundAnswersARequestWithValues(t *testing.T) {
 	const mine = "0b7e"
 	for name, tc := range map[string]struct {
 		status v1alpha1.BenchmarkSuiteStatus
 		round  int32
-		// ended is true if its outcome is known.
-		ended bool
+		ended  bool
 	}{
 		"it has ended, and its runs are gone": {
 			v1alpha1.BenchmarkSuiteStatus{LastHandledWebhook: mine, History: []v1alpha1.SuiteRound{{Round: 5}, {Round: 4, Webhook: mine, Outcome: v1alpha1.RoundMissed}}}, 4, true,

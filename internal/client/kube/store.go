@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// storeConfig reads from the operator's Deployment, and the Secret that it names, which object store the operator writes to.
 func storeConfig(ctx context.Context, c client.Client, d *appsv1.Deployment) (artifact.Config, error) {
 	container := d.Spec.Template.Spec.Containers[0]
 	s3, err := storeArgs(container.Args)
@@ -35,7 +34,7 @@ func storeConfig(ctx context.Context, c client.Client, d *appsv1.Deployment) (ar
 	return s3, nil
 }
 
-// readKey fills in the key of the store: the operator's or, where that has none since it opens the store by its role, one of the user's own.
+// readKey reads the store's credentials: the operator's, or the user's own if the operator uses a role.
 func readKey(ctx context.Context, c client.Client, d *appsv1.Deployment, s3 *artifact.Config) (err error) {
 	if s3.ByRole {
 		return ownKey(s3)
@@ -48,11 +47,11 @@ func readKey(ctx context.Context, c client.Client, d *appsv1.Deployment, s3 *art
 	return err
 }
 
-// ErrNoOwnKey says that an installation opens its object store by a role, and that this user has named no key of its own to read it by.
+// ErrNoOwnKey means that the installation uses a role, and this user has no credentials.
 var ErrNoOwnKey = errors.New("the operator opens its object store by a role, and so the cluster has no key of it: " +
 	"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to one of yours, or AWS_PROFILE to a profile in ~/.aws/credentials")
 
-// ownKey takes the key where other clients of S3 find it on this machine, too.
+// ownKey reads credentials from the places that other S3 clients use.
 func ownKey(s3 *artifact.Config) error {
 	v, err := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}).GetWithContext(nil)
 	if err != nil {
@@ -65,7 +64,7 @@ func ownKey(s3 *artifact.Config) error {
 	return nil
 }
 
-// fromVolume reads the file that the operator finds at a path from the ConfigMap or Secret that is mounted there.
+// fromVolume reads the mounted ConfigMap's or Secret's file at an operator path.
 func fromVolume(ctx context.Context, c client.Client, d *appsv1.Deployment, file string) (string, error) {
 	spec := d.Spec.Template.Spec
 	for _, mount := range spec.Containers[0].VolumeMounts {
@@ -88,7 +87,6 @@ func fromVolume(ctx context.Context, c client.Client, d *appsv1.Deployment, file
 	return "", fmt.Errorf("the operator mounts no ConfigMap or Secret for %s", file)
 }
 
-// keyAt is the key that is mounted as a file of a name.
 func keyAt(items []corev1.KeyToPath, name string) string {
 	if item := util.First(items, func(i *corev1.KeyToPath) bool { return i.Path == name }); item != nil {
 		return item.Key
@@ -96,7 +94,6 @@ func keyAt(items []corev1.KeyToPath, name string) string {
 	return name
 }
 
-// storeArgs reads the flags that say where the object store is, as the operator does, and passes over its others.
 func storeArgs(args []string) (artifact.Config, error) {
 	var s3 artifact.Config
 	f := flag.NewFlagSet("operator", flag.ContinueOnError)
@@ -111,7 +108,7 @@ func storeArgs(args []string) (artifact.Config, error) {
 	return s3, nil
 }
 
-// ofFlags are the arguments that belong to flags of a set. A value may be an argument of its own, unless its flag needs none.
+// ofFlags returns the arguments of a set's flags. A value may be a separate argument, except for boolean flags.
 func ofFlags(f *flag.FlagSet, args []string) []string {
 	var out []string
 	for i, arg := range args {
@@ -129,7 +126,6 @@ func ofFlags(f *flag.FlagSet, args []string) []string {
 	return out
 }
 
-// fromSecret reads the variable of a container's environment that comes from a Secret.
 func fromSecret(ctx context.Context, c client.Client, namespace string, env []corev1.EnvVar, name string) (string, error) {
 	for _, e := range env {
 		if e.Name != name || e.ValueFrom == nil || e.ValueFrom.SecretKeyRef == nil {

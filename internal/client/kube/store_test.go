@@ -94,14 +94,12 @@ func TestAStoreThatIsOpenedByARoleIsReadByAKeyOfTheUsers(t *testing.T) {
 	}
 }
 
-// variable is one that comes from a Secret.
 func variable(name, secret, key string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
 		SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key},
 	}}
 }
 
-// operator is a Deployment as the chart makes it.
 func operator(args []string, env ...corev1.EnvVar) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "loadstone"}}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "operator", Args: args, Env: env}}

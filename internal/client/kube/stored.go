@@ -17,14 +17,14 @@ import (
 	"loadstone.dev/loadstone/internal/suite/rounds"
 )
 
-// Stored is what is stored of the runs of a cluster. The operator hands out what belongs to runs that it knows; what the operator refuses is read
-// from the store by its key, if the user may read that. When its runs are known, several can read from it at the same time.
+// Stored reads runs' stored files. The operator serves runs that it knows. What it refuses is read directly from the store if the user may
+// read the credentials. After all Know calls, it is safe for concurrent use.
 type Stored struct {
 	Client    client.Client
 	namespace string
 	handout   *download.Client
 	known     []download.Files
-	// open opens the store by its key, when it is needed first; note is told so.
+	// open opens the store directly on first use; note announces that.
 	open func(context.Context) (*Installation, error)
 	note func(string)
 	mu   sync.Mutex
@@ -58,10 +58,10 @@ func (k *Flags) Stored(ctx context.Context) (*Stored, error) {
 	return &Stored{Client: c, namespace: namespace, handout: asked, open: k.Installation, note: k.Note}, nil
 }
 
-// Know makes the files of a run known as the run's.
+// Know registers a run's files.
 func (s *Stored) Know(r *v1alpha1.BenchmarkRun) { s.known = append(s.known, s.handout.Of(r)) }
 
-// LoadRun reads the records of a run; of the context's namespace if the key names none.
+// LoadRun reads the records of a run; an empty namespace means the context's.
 func (s *Stored) LoadRun(ctx context.Context, key client.ObjectKey) (record.RunData, error) {
 	if key.Namespace == "" {
 		key.Namespace = s.namespace
@@ -101,7 +101,7 @@ func (s *Stored) Load(ctx context.Context, runPrefix string) (record.RunData, er
 	return artifact.Load(ctx, s, runPrefix)
 }
 
-// List implements artifact.Runs. The operator lists nothing.
+// List implements artifact.Runs. It needs the store, since the operator cannot list.
 func (s *Stored) List(ctx context.Context, folder string) ([]artifact.Object, error) {
 	store, err := s.byKey(ctx, fmt.Errorf("%w: %s belongs to no run", download.ErrRefused, folder))
 	if err != nil {
@@ -110,19 +110,19 @@ func (s *Stored) List(ctx context.Context, folder string) ([]artifact.Object, er
 	return store.List(ctx, folder)
 }
 
-// Hold reports whether a key belongs to a run that is known.
+// Hold reports whether a key belongs to a known run.
 func (s *Stored) Hold(key string) bool {
 	return slices.ContainsFunc(s.known, func(f download.Files) bool { return f.Hold(key) })
 }
 
-// opened is the installation whose store is read by its key; nil as long as the operator hands out all.
+// opened returns the directly opened installation; nil while the operator serves everything.
 func (s *Stored) opened() *Installation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.in
 }
 
-// byKey is the store itself, for what the operator has refused.
+// byKey returns the store for files that the operator refused.
 func (s *Stored) byKey(ctx context.Context, refused error) (*artifact.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *Stored) Close() {
 	}
 }
 
-// Run reads a run. One that is not there is a sentence.
+// Run reads a run. A missing one is an error in a sentence.
 func Run(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alpha1.BenchmarkRun, error) {
 	var r v1alpha1.BenchmarkRun
 	err := c.Get(ctx, key, &r)

@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// bucket is an installation whose store is a bucket of its own.
 func bucket(t *testing.T) *Installation {
 	t.Helper()
 	s := testbed.Store(t)

@@ -24,7 +24,7 @@ import (
 	"loadstone.dev/loadstone/internal/suite/rounds"
 )
 
-// Suites are those of the context's namespace, or of all, in the order of their names.
+// Suites lists the suites of the context's namespace, or of all, by name.
 func Suites(ctx context.Context, k *Flags, everywhere bool) ([]v1alpha1.BenchmarkSuite, error) {
 	namespace, err := k.Namespace()
 	if err != nil {
@@ -47,7 +47,6 @@ func Suites(ctx context.Context, k *Flags, everywhere bool) ([]v1alpha1.Benchmar
 	return list.Items, nil
 }
 
-// suiteOf reads a suite and the runs that it has.
 func suiteOf(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alpha1.BenchmarkSuite, []v1alpha1.BenchmarkRun, error) {
 	var s v1alpha1.BenchmarkSuite
 	err := c.Get(ctx, key, &s)
@@ -64,17 +63,16 @@ func suiteOf(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alp
 	return &s, runs.Items, nil
 }
 
-// noSuite says that there is no suite of a name.
 func noSuite(key client.ObjectKey) error {
 	return invalid(fmt.Errorf("there is no BenchmarkSuite %s: loadstone suite list --all-namespaces shows those that there are", key))
 }
 
-// roundFolder is where the report of a round lies below a folder. Nothing else does: a run can have the name of a suite.
+// roundFolder is the folder for a round's report, separate from runs, which may have a suite's name.
 func roundFolder(dir, namespace, suite string) string {
 	return filepath.Join(dir, namespace, suite, "round")
 }
 
-// ForgetRound removes the report of a suite's round from below a folder: in the place of one that never came it would pass for that.
+// ForgetRound removes an earlier round's report, so that it is not taken for the next one's if that never comes.
 func ForgetRound(k *Flags, suite, dir string) error {
 	namespace, err := k.Namespace()
 	if err != nil {
@@ -88,8 +86,8 @@ func ForgetRound(k *Flags, suite, dir string) error {
 	return nil
 }
 
-// FetchRound puts the report of a suite's round below a folder, and returns the path of its tests. Round 0 is the one that ended last. What cannot be
-// read of it now is named in the report, which is written all the same, and is an error as well.
+// FetchRound saves a round's report below a folder, and returns the path of its tests. Round 0 is the latest ended one. If something cannot be
+// read now, the report says so and is still written, with an error.
 func FetchRound(ctx context.Context, k *Flags, name string, round int32, dir string) (string, error) {
 	namespace, err := k.Namespace()
 	if err != nil {
@@ -121,13 +119,13 @@ func FetchRound(ctx context.Context, k *Flags, name string, round int32, dir str
 		return "", err
 	}
 	tests, err := write(roundFolder(dir, namespace, name), files)
-	if err == nil && len(away) > 0 { // One of them says it: the store is away for all.
+	if err == nil && len(away) > 0 { // One error is enough: the store is unavailable for all.
 		err = fmt.Errorf("%s lacks what could not be read: %w", tests, away[0])
 	}
 	return tests, err
 }
 
-// endedRound is a round of a suite that has ended; of 0 the one that ended last, of a pull request or not.
+// endedRound returns an ended round; 0 is the latest, of a pull request or not.
 func endedRound(s *v1alpha1.BenchmarkSuite, round int32) (*v1alpha1.SuiteRound, error) {
 	key := client.ObjectKeyFromObject(s)
 	lines := slices.DeleteFunc(slices.Clone(s.Status.History), func(l v1alpha1.SuiteRound) bool { return l.Round == s.Status.Current.Round })
@@ -151,7 +149,7 @@ func endedRound(s *v1alpha1.BenchmarkSuite, round int32) (*v1alpha1.SuiteRound, 
 	return nil, invalid(fmt.Errorf("BenchmarkSuite %s remembers no round %d that has ended: name one of %s", key, round, strings.Join(known, ", ")))
 }
 
-// read reads what a pipeline shows of the report of a run. What is not there, or is not what it should be, is noted; an error is one that may pass.
+// read reads a run's report for a pipeline. Missing or bad files are noted; an error is transient.
 func read(ctx context.Context, store getter, run *rounds.Run) error {
 	page := notify.KeyOf(run.Object.Status.Report.URI)
 	if page == "" {
@@ -175,7 +173,7 @@ func read(ctx context.Context, store getter, run *rounds.Run) error {
 	return away
 }
 
-// SuiteHistory is the history of a suite of the context's namespace, read from the reports of its rounds.
+// SuiteHistory reads a suite's history from its rounds' reports. The suite is in the context's namespace.
 func SuiteHistory(ctx context.Context, k *Flags, name string) (history.History, error) {
 	namespace, err := k.Namespace()
 	if err != nil {
@@ -193,7 +191,7 @@ func SuiteHistory(ctx context.Context, k *Flags, name string) (history.History, 
 	return in.History(ctx, s, runs)
 }
 
-// History is the history of a suite, read from the reports of its runs and of the rounds that its status remembers.
+// History reads a suite's history from the reports of its runs and of the rounds in its status.
 func (s *Stored) History(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) (history.History, error) {
 	for i := range runs {
 		s.Know(&runs[i])

@@ -78,7 +78,6 @@ func TestWhatIsReadOfTheRunsOfARound(t *testing.T) {
 	}
 }
 
-// A pipeline that is given up must not show the tests of the round before.
 func TestTheReportOfAnEarlierRoundIsForgotten(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))

@@ -19,28 +19,27 @@ import (
 	"loadstone.dev/loadstone/internal/store/download"
 )
 
-// valuesWithin bounds how long the values of a trial are waited for: the run goes on, and is followed, without them.
+// valuesWithin bounds the wait for a trial's values. The run is followed without them.
 const valuesWithin = 20 * time.Second
 
-// values are what the trials of a run have measured, as they are read from the store while the run is followed. Where they cannot be read that is
-// said once.
+// values are the followed run's trial results, read from the store. If they cannot be read, this is reported once.
 type values struct {
 	open func(context.Context) (*Stored, error)
 	note func(string)
 	in   *Stored
 	said bool
-	// results are those of trials, by their names: each that has ended is read once. trials are those of blocks.
+	// results are by trial, each read once after its end; trials are those of blocks.
 	results map[string][]progress.Result
 	trials  []record.TrialData
-	// codes are those of what has disturbed the blocks that the status has named, by block.
+	// codes are the causes of disturbance, by block, for the blocks in disturbed (from the status).
 	disturbed []int32
 	codes     map[int32][]string
 }
 
-// read reads the trials that have ended since, and returns the codes of what has disturbed blocks, as far as they are known.
+// read reads newly ended trials, and returns the known causes of disturbed blocks.
 func (v *values) read(ctx context.Context, s facts.Sight) map[int32][]string {
 	if v.open == nil || v.said {
-		return v.codes // A store that did not answer once would hold up what else is told.
+		return v.codes // Retrying an unresponsive store would delay other events.
 	}
 	for i := range s.Trials {
 		t := &s.Trials[i]
@@ -69,7 +68,6 @@ func (v *values) read(ctx context.Context, s facts.Sight) map[int32][]string {
 	return v.codes
 }
 
-// trial reads a trial of a run.
 func (v *values) trial(ctx context.Context, r *v1alpha1.BenchmarkRun, t *v1alpha1.Trial) (record.TrialData, error) {
 	ctx, cancel := context.WithTimeout(ctx, valuesWithin)
 	defer cancel()
@@ -85,7 +83,6 @@ func (v *values) trial(ctx context.Context, r *v1alpha1.BenchmarkRun, t *v1alpha
 	return artifact.LoadTrial(ctx, v.in, record.Artifact{Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256})
 }
 
-// table is what follows from the trials that were read, as the operator's own scan makes it.
 func (v *values) table(ctx context.Context, r *v1alpha1.BenchmarkRun) (analysis.Table, error) {
 	ctx, cancel := context.WithTimeout(ctx, valuesWithin)
 	defer cancel()
@@ -100,7 +97,7 @@ func (v *values) table(ctx context.Context, r *v1alpha1.BenchmarkRun) (analysis.
 	return publish.Analyse(record.RunData{Manifest: conduct.SoFar(v.trials[0].Manifest.Run, p, v.trials), Trials: v.trials})
 }
 
-// missing says, once, that values are not shown. Somebody who has ended the command knows.
+// missing reports once that values are not shown, unless the user ended the command.
 func (v *values) missing(ctx context.Context, err error) {
 	if v.said || errors.Is(ctx.Err(), context.Canceled) {
 		return

@@ -26,13 +26,12 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// followed is a run on a cluster, whose operator hands out what its trials have measured.
 type followed struct {
 	t     *testing.T
 	run   *v1alpha1.BenchmarkRun
 	c     client.Client
 	files map[string][]byte
-	// gets are the files that were asked for. refuses is true of an operator that hands nothing out.
+	// gets are requested files. refuses makes the operator refuse everything.
 	gets    []string
 	refuses bool
 	stored  func(context.Context) (*Stored, error)
@@ -92,7 +91,6 @@ func (f *followed) put(key string, v any) {
 	f.files[key] = body
 }
 
-// measure stores a trial, and ends it.
 func (f *followed) measure(d record.TrialData) {
 	f.t.Helper()
 	folder := download.PrefixOf(f.run) + "/trials/" + d.Manifest.Name
@@ -115,7 +113,6 @@ func (f *followed) measure(d record.TrialData) {
 	}
 }
 
-// status changes the run's.
 func (f *followed) status(change func(*v1alpha1.BenchmarkRunStatus)) {
 	f.t.Helper()
 	change(&f.run.Status)
@@ -124,7 +121,6 @@ func (f *followed) status(change func(*v1alpha1.BenchmarkRunStatus)) {
 	}
 }
 
-// follow follows the run to its end, and does something after each event.
 func (f *followed) follow(after func(progress.Event)) []progress.Event {
 	f.t.Helper()
 	var all []progress.Event
@@ -141,10 +137,8 @@ func (f *followed) follow(after func(progress.Event)) []progress.Event {
 	return all
 }
 
-// ends is a status of a run that has ended.
 func ends(s *v1alpha1.BenchmarkRunStatus) { s.CompletionTime = &metav1.Time{Time: time.Unix(1, 0)} }
 
-// pair is a run of two servers at one level.
 func pair(blocks int32) record.RunData {
 	o := recordtest.Duel(blocks)
 	o.Levels, o.Servers = []int32{10}, o.Servers[:2]

@@ -26,9 +26,9 @@ func TestTimeInWhichNobodyCouldLeadARun(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		run []func(*v1alpha1.BenchmarkRun)
-		// from and to are when no operator was there; they are the same of one that knows of none before it.
+		// from and to bound the absence of an operator; equal means no absence.
 		from, to int
-		// why is for what the run waits at six o'clock, absent how many hours do not count then, and told how many its status tells.
+		// why is the reason for waiting at six o'clock; absent is the excluded hours, told those in the status.
 		why          string
 		absent, told int
 	}{

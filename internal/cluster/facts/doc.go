@@ -1,2 +1,2 @@
-// Package facts converts cluster objects to the types of package conduct, and changes of objects to the events of a run.
+// Package facts converts cluster objects to package conduct's types, and their changes to events of a run.
 package facts

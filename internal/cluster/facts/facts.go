@@ -19,13 +19,13 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// Interim is what a run knows of its interim analyses.
+// Interim returns the state of a run's interim analyses.
 func Interim(run *v1alpha1.BenchmarkRun) conduct.Interim {
 	status := run.Status.Interim
 	return conduct.Interim{After: status.AnalysedBlocks, Stopped: status.StoppedAfterBlock, MaxWidth: run.Spec.Stop.MaxWidth}
 }
 
-// Trials are the trials of a run by its plan, in the order of the list.
+// Trials returns a run's trials by its plan, in the order of the list.
 func Trials(list []v1alpha1.Trial, p plan.Plan) conduct.Trials {
 	trials := make(conduct.Trials, len(list))
 	for i := range list {
@@ -34,7 +34,7 @@ func Trials(list []v1alpha1.Trial, p plan.Plan) conduct.Trials {
 	return trials
 }
 
-// Trial is what is known of a trial by the plan of its run. Of one that is not in the plan the work is kind.Unknown.
+// Trial returns a trial by its run's plan. If it is not in the plan, its work is kind.Unknown.
 func Trial(t *v1alpha1.Trial, p plan.Plan) conduct.Trial {
 	f := conduct.Trial{Work: kind.Unknown{}, Begun: t.Status.AttemptTime != nil}
 	if line, err := Line(t, p); err == nil {
@@ -58,7 +58,7 @@ func Trial(t *v1alpha1.Trial, p plan.Plan) conduct.Trial {
 	return f
 }
 
-// MeasuredOn are the nodes of a trial that was stored.
+// MeasuredOn returns a stored trial's nodes.
 func MeasuredOn(m record.TrialManifest) []v1alpha1.MemberNode {
 	var list []v1alpha1.MemberNode
 	for _, p := range m.Pods {
@@ -67,7 +67,7 @@ func MeasuredOn(m record.TrialManifest) []v1alpha1.MemberNode {
 	return list
 }
 
-// Line is the line of the plan of its run to which a trial points.
+// Line returns a trial's line in its run's plan.
 func Line(t *v1alpha1.Trial, p plan.Plan) (record.PlannedTrial, error) {
 	line, found := p.Line(t.Spec.RunName, t.Name, Index(t), t.Spec.Block)
 	if !found {
@@ -76,7 +76,7 @@ func Line(t *v1alpha1.Trial, p plan.Plan) (record.PlannedTrial, error) {
 	return line, nil
 }
 
-// servers are the implementations that a trial names itself; none of a trial that an older version made.
+// servers returns the implementations named in a trial; none if an older version made it.
 func servers(t *v1alpha1.Trial) []string {
 	var names []string
 	for _, label := range []string{v1alpha1.LabelImplementation, v1alpha1.LabelPeer} {
@@ -87,7 +87,7 @@ func servers(t *v1alpha1.Trial) []string {
 	return names
 }
 
-// Index is the position of a trial in its run; 0 of an object without one, which no API server takes.
+// Index returns a trial's position in its run; 0 if absent, which the API server does not allow.
 func Index(t *v1alpha1.Trial) int32 {
 	if t.Spec.Index == nil {
 		return 0
@@ -95,7 +95,7 @@ func Index(t *v1alpha1.Trial) int32 {
 	return *t.Spec.Index
 }
 
-// EndReason is why a run measures nothing more; empty while it does. Trials that an early end cuts off are out of time, whatever has ended their run.
+// EndReason returns why a run measures no more; empty while it does. Trials cut off by an early end are TimedOut, whatever ended their run.
 func EndReason(run *v1alpha1.BenchmarkRun) string {
 	if Over(run) != nil {
 		return v1alpha1.ReasonTimedOut
@@ -109,7 +109,7 @@ func EndReason(run *v1alpha1.BenchmarkRun) string {
 	return v1alpha1.ReasonDone
 }
 
-// Over is why a run's measuring has ended early, as an operator has written it down while the report waits for its store; nil if it goes on, or if all was
+// Over returns why measuring ended early, from the status while the report waits for its store; nil if the run continues or everything was
 // measured.
 func Over(run *v1alpha1.BenchmarkRun) *conduct.Ending {
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionExecuted)
@@ -124,7 +124,7 @@ func Run(run *v1alpha1.BenchmarkRun) record.Run {
 	return record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), PlanHash: run.Status.PlanHash}
 }
 
-// Pod is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
+// Pod returns a pod's record. Its first container is the measured or measuring one.
 func Pod(p *corev1.Pod) record.PodRecord {
 	r := record.PodRecord{
 		Name: p.Name, Member: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
@@ -138,12 +138,12 @@ func Pod(p *corev1.Pod) record.PodRecord {
 	return r
 }
 
-// Plan is the plan of a run on a cluster.
+// Plan returns a run's plan.
 func Plan(run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
 	return plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID), Round: ofRound(run)})
 }
 
-// KnownPlan is the plan of a run, or of one whose spec this version refuses the number of its blocks alone.
+// KnownPlan is Plan, but also works if this version refuses only the number of blocks.
 func KnownPlan(run *v1alpha1.BenchmarkRun) plan.Plan {
 	p, err := Plan(run)
 	if err != nil {
@@ -152,7 +152,6 @@ func KnownPlan(run *v1alpha1.BenchmarkRun) plan.Plan {
 	return p
 }
 
-// ofRound reports whether a suite has made a run.
 func ofRound(run *v1alpha1.BenchmarkRun) bool {
 	owner := metav1.GetControllerOf(run)
 	return owner != nil && owner.Kind == "BenchmarkSuite" && owner.APIVersion == v1alpha1.GroupVersion.String()
@@ -161,12 +160,12 @@ func ofRound(run *v1alpha1.BenchmarkRun) bool {
 const (
 	// releasePatience is how long a pod may hold CPUs after it was told to go.
 	releasePatience = 10 * time.Minute
-	// orphanPatience is the same of a pod whose trial is gone: one of ours has gone by then, or its node is known to be away.
+	// orphanPatience is the same if its trial is gone: by then our pod is gone, or its node is known to be unavailable.
 	orphanPatience = time.Minute
 )
 
-// HoldsCPUs reports whether a pod that another trial has made may still use its CPUs. The owner is the Trial that controls it, nil if there is none
-// with that UID. Anybody may give a pod our labels, and name a trial as its owner: it holds up nobody for longer than the trial and some minutes.
+// HoldsCPUs reports whether another trial's pod may still use its CPUs. owner is its controlling Trial; nil if none has that UID. Anyone can
+// forge labels and owner, so a pod blocks others only during the trial and for some minutes after.
 func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time.Time) bool {
 	switch goes := p.DeletionTimestamp; {
 	case owner == nil && goes.IsZero():
@@ -181,15 +180,14 @@ func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time
 	return true
 }
 
-// Goes reports whether a pod that a trial has made, and that is or will be deleted, can be expected to be gone soon: its node is there, and it is not long
-// since it was told to go.
+// Goes reports whether a trial's pod that is or will be deleted should be gone soon: its node is available, and it was told to go recently.
 func Goes(p *corev1.Pod, nodes []plan.Node, now time.Time) bool {
 	late := !p.DeletionTimestamp.IsZero() && now.Sub(ToldToGo(p)) >= releasePatience
 	return ofTrial(p) && !late && !Unreachable(p, nodes)
 }
 
-// ToldToGo is when a pod that is being deleted was told so. Its deletion timestamp lies later by its grace period, which may be a year, as whoever makes
-// a pod chooses; that of ours is two seconds.
+// ToldToGo returns when a pod's deletion was requested. Its deletion timestamp is later by the grace period, which its creator chooses, up to
+// a year; ours is two seconds.
 func ToldToGo(p *corev1.Pod) time.Time {
 	var grace int64
 	if p.DeletionGracePeriodSeconds != nil {
@@ -198,13 +196,13 @@ func ToldToGo(p *corev1.Pod) time.Time {
 	return p.DeletionTimestamp.Add(-time.Duration(grace) * time.Second)
 }
 
-// ofTrial reports whether a pod says that a trial has made it.
+// ofTrial reports whether a pod claims to belong to a trial.
 func ofTrial(p *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(p)
 	return owner != nil && owner.Kind == "Trial" && owner.APIVersion == v1alpha1.GroupVersion.String()
 }
 
-// TrialOf is the name of the Trial that controls a pod, and its UID; empty if none does.
+// TrialOf returns the name and UID of the Trial that controls a pod, or empty.
 func TrialOf(p *corev1.Pod) (name string, uid types.UID) {
 	if !ofTrial(p) {
 		return "", ""
@@ -213,20 +211,20 @@ func TrialOf(p *corev1.Pod) (name string, uid types.UID) {
 	return owner.Name, owner.UID
 }
 
-// Unreachable reports whether a pod that is being deleted is on a node that is not ready: its object stays until the node is back, and nothing is
-// placed there before. A node that is cordoned goes on running what it has.
+// Unreachable reports whether a pod being deleted is on a node that is not ready: the object stays until the node is back. A cordoned node
+// keeps running its pods.
 func Unreachable(p *corev1.Pod, nodes []plan.Node) bool {
 	return !p.DeletionTimestamp.IsZero() && slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == p.Spec.NodeName && n.NotReady })
 }
 
-// ready reports whether nothing is known that keeps a node from running pods.
+// ready reports whether nothing is known that prevents a node from running pods.
 func ready(n *corev1.Node) bool {
 	return !slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue
 	})
 }
 
-// Nodes are the nodes of the cluster as plans see them.
+// Nodes converts the cluster's nodes for plans.
 func Nodes(list []corev1.Node) []plan.Node {
 	var nodes []plan.Node
 	for _, n := range list {
@@ -238,7 +236,7 @@ func Nodes(list []corev1.Node) []plan.Node {
 	return nodes
 }
 
-// resources are those of a node that a container can ask for beside CPUs, memory and disk.
+// resources returns a node's resources other than CPUs, memory and disk.
 func resources(all corev1.ResourceList) map[string]int64 {
 	var out map[string]int64
 	for name, q := range all {
@@ -252,7 +250,7 @@ func resources(all corev1.ResourceList) map[string]int64 {
 	return out
 }
 
-// Outcome is the reason and message of a trial's summary.
+// Outcome returns the reason and message of a trial's summary.
 func Outcome(t *v1alpha1.Trial) (reason, message string) {
 	if c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
 		return c.Reason, c.Message
@@ -260,7 +258,7 @@ func Outcome(t *v1alpha1.Trial) (reason, message string) {
 	return v1alpha1.ReasonPending, "not tried"
 }
 
-// Ending is how a run has ended on a cluster, as if it had ended on this machine.
+// Ending returns a run's end in the form of a local run's.
 func Ending(r *v1alpha1.BenchmarkRun) progress.Ending {
 	e := progress.Ending{Counts: true, Gated: len(r.Spec.Objectives) > 0, Verdict: &conduct.Verdict{Text: r.Status.Verdict}}
 	e.State, e.Reason, e.Message = conduct.Failed, "Unknown", "the run has no condition that says how it has ended"
@@ -277,7 +275,7 @@ func Ending(r *v1alpha1.BenchmarkRun) progress.Ending {
 	return e
 }
 
-// State is how far a run is, in a word or two.
+// State returns a run's progress in a word or two.
 func State(r *v1alpha1.BenchmarkRun) string {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {
@@ -293,11 +291,10 @@ func State(r *v1alpha1.BenchmarkRun) string {
 	return c.Reason
 }
 
-// planned is how many blocks a run asks for.
 func planned(s Sight) int32 { return plan.BlocksOf(s.Run.Spec) }
 
-// Absence is the time in which nobody could lead a run whose turn has come: what its status says, and a time in which no operator was there. If Argo
-// was away when that began, it was away meanwhile. Of a run in the queue only the end of that counts.
+// Absence returns the time in which a started run had no operator or engine: from its status, and the given absence of operators. If Argo was
+// unavailable at from, it counts as unavailable until to. For a queued run only to counts.
 func Absence(run *v1alpha1.BenchmarkRun, from, to time.Time) conduct.Absence {
 	status := run.Status.Absence
 	a := conduct.Absence{Sum: time.Duration(status.Seconds) * time.Second}
@@ -318,7 +315,7 @@ func Absence(run *v1alpha1.BenchmarkRun, from, to time.Time) conduct.Absence {
 	return a.With(from, to)
 }
 
-// WithoutEngine adds to an absence the time in which a run has waited for Argo since then.
+// WithoutEngine adds the time since then that a run waited for Argo.
 func WithoutEngine(a conduct.Absence, run *v1alpha1.BenchmarkRun, now time.Time) conduct.Absence {
 	if since := engineDownSince(run); !since.IsZero() {
 		return a.With(since, now)
@@ -326,7 +323,6 @@ func WithoutEngine(a conduct.Absence, run *v1alpha1.BenchmarkRun, now time.Time)
 	return a
 }
 
-// engineDownSince is since when a run waits for Argo; zero if it does not.
 func engineDownSince(run *v1alpha1.BenchmarkRun) time.Time {
 	if run.Status.WaitingSince == nil || reasonOf(run) != v1alpha1.ReasonWorkflowEngineDown {
 		return time.Time{}
@@ -334,8 +330,8 @@ func engineDownSince(run *v1alpha1.BenchmarkRun) time.Time {
 	return run.Status.WaitingSince.Time
 }
 
-// AbsenceStatus is what the status of a run says of an absence, where why is the reason for which the run waits now. While that is Argo's absence, it
-// counts nothing of it: time that passes by itself is not worth a write.
+// AbsenceStatus returns an absence for a run's status; why is the current reason for waiting. An ongoing Argo outage is not counted yet:
+// passing time is not worth a write.
 func AbsenceStatus(run *v1alpha1.BenchmarkRun, a conduct.Absence, why string, now time.Time) v1alpha1.AbsenceStatus {
 	if why != v1alpha1.ReasonWorkflowEngineDown {
 		a = WithoutEngine(a, run, now)

@@ -18,17 +18,15 @@ import (
 
 // Sight is what a cluster shows at one moment.
 type Sight struct {
-	Run *v1alpha1.BenchmarkRun
-	// Plan is the run's, and Trials are the run's as they are now.
+	Run    *v1alpha1.BenchmarkRun
 	Plan   plan.Plan
 	Trials []v1alpha1.Trial
-	// Now is the instant at which it was seen.
-	Now time.Time
-	// Codes are those of what has disturbed cells, by block, as far as somebody has read what was measured.
+	Now    time.Time
+	// Codes are causes of disturbed cells, by block, if the results were read.
 	Codes map[int32][]string
 }
 
-// Follower knows what it has told of a run.
+// Follower remembers which events of a run it has reported.
 type Follower struct {
 	waits    string
 	ended    map[string]bool
@@ -36,7 +34,7 @@ type Follower struct {
 	repeats  int32
 }
 
-// See returns the events of what is new.
+// See returns the new events.
 func (f *Follower) See(s Sight) []progress.Event {
 	var out []progress.Event
 	if text := Waiting(s); text != f.waits {
@@ -65,7 +63,6 @@ func (f *Follower) See(s Sight) []progress.Event {
 	return out
 }
 
-// trial returns what is new of one trial.
 func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []progress.Event {
 	if f.ended == nil {
 		f.ended, f.attempts = map[string]bool{}, map[string]int{}
@@ -90,7 +87,6 @@ func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []progress.Event {
 	return append(out, f.event(s, t, progress.EventFailed, c.Message))
 }
 
-// event is one of a run, with how far the run is.
 func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, message string) progress.Event {
 	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Repeats: repeats(s), Left: left(s.Run), Troubles: troubles(s), WholeTrials: wholeTrials(s)}
 	_, _ = fmt.Sscanf(s.Run.Status.Progress, "%d/%d", &e.Done, &e.All) // A run without a plan has neither.
@@ -104,13 +100,13 @@ func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, me
 	return e
 }
 
-// wholeTrials reports whether the trials of the blocks have no cells, so that each counts as one. Before there are trials, nothing is counted.
+// wholeTrials reports whether the blocks' trials have no cells, so that each counts as one. Without trials it is false.
 func wholeTrials(s Sight) bool {
 	first := slices.IndexFunc(s.Trials, func(t v1alpha1.Trial) bool { return t.Spec.Block > 0 })
 	return first >= 0 && !kinds.HasCells(Trial(&s.Trials[first], s.Plan).Work)
 }
 
-// cells are how many of a trial's cells have ended, of how many. Its status counts them now and then: what has ended since follows from its start.
+// cells returns how many of a trial's cells have ended, of how many. Between status updates it computes this from the trial's start.
 func cells(t *v1alpha1.Trial, seen conduct.Trial, now time.Time) string {
 	var told, all int
 	if _, err := fmt.Sscanf(t.Status.Progress, "%d/%d", &told, &all); err != nil || seen.Started.IsZero() {
@@ -120,7 +116,6 @@ func cells(t *v1alpha1.Trial, seen conduct.Trial, now time.Time) string {
 	return Progress(max(told, done), all)
 }
 
-// repeats is how many repeat blocks were begun.
 func repeats(s Sight) int32 {
 	var n int32
 	for _, t := range s.Trials {
@@ -129,7 +124,7 @@ func repeats(s Sight) int32 {
 	return n
 }
 
-// troubles says which blocks were disturbed, as the status names them, and which have lost a trial.
+// troubles lists disturbed blocks from the status, and blocks with a lost trial.
 func troubles(s Sight) string {
 	blocks, found := slices.Clone(s.Run.Status.Repeats.DisturbedBlocks), map[int32][]string{}
 	for block, codes := range s.Codes {
@@ -147,7 +142,7 @@ func troubles(s Sight) string {
 	return progress.Disturbed(blocks, found)
 }
 
-// Waiting is what a run waits for, in a sentence; empty if it measures, or has ended.
+// Waiting says what a run waits for; empty if it measures or has ended.
 func Waiting(s Sight) string {
 	c := meta.FindStatusCondition(s.Run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {
@@ -161,7 +156,7 @@ func Waiting(s Sight) string {
 	return c.Message
 }
 
-// left is how long a run will about take, as its status estimates; 0 if it does not say.
+// left returns a run's estimated remaining time from its status; 0 if unknown.
 func left(r *v1alpha1.BenchmarkRun) time.Duration {
 	d, err := time.ParseDuration(r.Status.TimeLeft)
 	if err != nil {

@@ -21,7 +21,6 @@ import (
 
 var now = metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
-// run is one that was created some minutes after noon, with its condition Succeeded.
 func run(name string, minutes int, status metav1.ConditionStatus, reason, message string) v1alpha1.BenchmarkRun {
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "bench", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(now.Add(time.Duration(minutes) * time.Minute)),
@@ -34,8 +33,7 @@ func run(name string, minutes int, status metav1.ConditionStatus, reason, messag
 	return r
 }
 
-// planOf is the plan of quick: a sweep of two implementations in two blocks, with a profile after them. A cell takes ten seconds and what its tool
-// needs.
+// planOf is a sweep of two implementations in two blocks, followed by a profile. A cell takes ten seconds plus its tool's needs.
 func planOf(cells int) plan.Plan {
 	p := plan.Plan{Plan: record.Plan{Blocks: 2, Implementations: []record.Implementation{{Name: "costly"}, {Name: "plain"}}}}
 	for range cells {
@@ -49,7 +47,6 @@ func planOf(cells int) plan.Plan {
 	return p
 }
 
-// trialOf is a trial that has begun, of a line of a plan.
 func trialOf(line record.PlannedTrial) v1alpha1.Trial {
 	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: line.Name}}
 	t.Spec.RunName, t.Spec.Index, t.Spec.Block = "quick", &line.Index, line.Block
@@ -57,7 +54,6 @@ func trialOf(line record.PlannedTrial) v1alpha1.Trial {
 	return t
 }
 
-// ended gives a trial its end.
 func ended(t v1alpha1.Trial, status metav1.ConditionStatus, reason, message string) v1alpha1.Trial {
 	t.Status.CompletionTime = &metav1.MicroTime{Time: now.Time}
 	t.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message}}
@@ -168,7 +164,6 @@ func TestProgramsAreCountedByTrial(t *testing.T) {
 	}
 }
 
-// celled is a kind of work that nothing else knows, which has two cells.
 type celled struct{ kindtest.Timings }
 
 func (celled) Type() record.WorkType { return "Celled" }
@@ -194,7 +189,7 @@ func TestTheCellsOfAnyKindAreCounted(t *testing.T) {
 	counted.Status.Progress, counted.Status.StartTime, after.Status.Progress = "0/2", &start, "0/1"
 	for want, trials := range map[string][]v1alpha1.Trial{
 		"cell 1/2": {counted, after},
-		"":         {ended(counted, metav1.ConditionTrue, "Done", ""), after}, // What follows the blocks has none.
+		"":         {ended(counted, metav1.ConditionTrue, "Done", ""), after}, // Trials after the blocks have none.
 	} {
 		var f Follower
 		all := f.See(Sight{Run: &measuring, Plan: p, Trials: trials, Now: now.Add(15 * time.Second)})

@@ -15,18 +15,18 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// Owed is the trial whose turn it is while it waits for its step; no load runs then.
+// Owed is the trial that waits for its step; no load runs then.
 type Owed struct {
-	// Trial is its name; empty if the trial whose turn it is was released.
+	// Trial is its name; empty if the next trial was already released.
 	Trial string
-	// Remade is when it was created, if somebody has deleted it after its turn, so that it was made again; zero otherwise. Its workflow may be younger.
+	// Remade is its creation time if it was deleted after its turn and created again, else zero. Its workflow may be younger.
 	Remade time.Time
-	// After is the trial before it in its workflow, whose result its step has to wait for, and Since when that ended; both are empty of the first.
+	// After is the previous trial in its workflow, whose result its step needs, and Since is its end; both are empty for the first.
 	After string
 	Since time.Time
 }
 
-// Release is the trial that a workflow is to release next: one that has begun, or else the first that has not ended.
+// Release returns the trial that a workflow must release next: one that has begun, or else the first that has not ended.
 func Release(trials []v1alpha1.Trial, p plan.Plan) Owed {
 	begun := func(t v1alpha1.Trial) bool { return t.Status.CompletionTime == nil && t.Status.AttemptTime != nil }
 	next := slices.IndexFunc(trials, begun)
@@ -55,17 +55,17 @@ func Release(trials []v1alpha1.Trial, p plan.Plan) Owed {
 	return owed
 }
 
-// overtook reports whether another trial of a workflow has begun though its turn is later, or had ended before one was made. Who was skipped has not begun.
+// overtook reports whether a later trial of a workflow has begun, or had ended before t was created. A skipped trial has not begun.
 func overtook(other *v1alpha1.Trial, later bool, t *v1alpha1.Trial) bool {
 	ended := other.Status.CompletionTime
 	return later && other.Status.AttemptTime != nil || ended != nil && ended.Time.Before(t.CreationTimestamp.Time)
 }
 
-// HeldUpAfter is how long a trial may be prepared, or its files may be stored, before its run says for what it waits. Most trials take less, and need no word.
+// HeldUpAfter is how long preparing or storing may take before the run reports it. Most trials take less.
 const HeldUpAfter = 30 * time.Second
 
-// HeldUp is for what the trial whose turn it is waits, and the reason; both are empty if nothing holds it up. What is away or refuses is told at once,
-// and all else after some time.
+// HeldUp returns why the current trial waits; empty if nothing delays it. Unavailable or refusing services are reported at once, other reasons
+// after a while.
 func HeldUp(trials []v1alpha1.Trial, started, now time.Time) (why, waiting string) {
 	since := started
 	for i := range trials {
@@ -90,8 +90,8 @@ func HeldUp(trials []v1alpha1.Trial, started, now time.Time) (why, waiting strin
 	return "", ""
 }
 
-// slow reports whether a trial has been prepared for long, since some instant, or has been storing its files for long. One that is ready waits for its step,
-// and one under load for nothing.
+// slow reports whether a trial has been preparing (since an instant) or storing files for long. A ready trial waits for its step, and one
+// under load for nothing.
 func slow(t *v1alpha1.Trial, since, now time.Time) bool {
 	if meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared) {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionMeasured)

@@ -37,8 +37,7 @@ func TestARunSaysForWhatTheTrialWaitsWhoseTurnItIs(t *testing.T) {
 	refused, goes := says(v1alpha1.ReasonTrialWaiting, quota), says(v1alpha1.ReasonInProgress, starting)
 	prepared := reached(v1alpha1.ConditionPrepared, time.Hour)
 	for name, tc := range map[string]struct {
-		trials []v1alpha1.Trial
-		// started is how long ago the run began.
+		trials  []v1alpha1.Trial
 		started time.Duration
 		want    string
 	}{

@@ -10,10 +10,9 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// defaultPatience is how long a run waits for what may come back.
 const defaultPatience = 10 * time.Minute
 
-// Patience is how long a run waits for what may come back, such as an image, a node or the key of the store.
+// Patience returns how long a run waits for something that may come back: an image, a node or the store's credentials.
 func Patience(run *v1alpha1.BenchmarkRun) time.Duration {
 	if run == nil || run.Spec.PatienceSeconds == 0 {
 		return defaultPatience
@@ -21,10 +20,9 @@ func Patience(run *v1alpha1.BenchmarkRun) time.Duration {
 	return time.Duration(run.Spec.PatienceSeconds) * time.Second
 }
 
-// defaultTTL is how long the trials and workflows of a run stay after its end.
 const defaultTTL = 24 * time.Hour
 
-// TTL is how long the trials and workflows of a run stay after its end.
+// TTL returns how long a run's trials and workflows stay after its end.
 func TTL(run *v1alpha1.BenchmarkRun) time.Duration {
 	if own := run.Spec.TTLSecondsAfterFinished; own != nil {
 		return time.Duration(*own) * time.Second
@@ -32,8 +30,8 @@ func TTL(run *v1alpha1.BenchmarkRun) time.Duration {
 	return defaultTTL
 }
 
-// WaitingSince is since when a run waits for something of the cluster that is away, where why is the reason for which it waits now; nil if it
-// waits for nothing, or for its turn alone.
+// WaitingSince returns since when a run has waited for something unavailable (why is the reason); nil if it waits for nothing, or only for its
+// turn.
 func WaitingSince(run *v1alpha1.BenchmarkRun, why string, now time.Time) *metav1.Time {
 	switch {
 	case why == "" || why == v1alpha1.ReasonQueued:
@@ -44,8 +42,8 @@ func WaitingSince(run *v1alpha1.BenchmarkRun, why string, now time.Time) *metav1
 	return &metav1.Time{Time: now}
 }
 
-// StoreAwaited is since when a run has waited for its store without a break, whether the store is away or refuses, and somebody led it; zero if it does
-// not. Nobody led it before an absence was over.
+// StoreAwaited returns since when a run has continuously waited for its store with an operator present, whether it is unavailable or refuses;
+// zero if it does not. An absence restarts it.
 func StoreAwaited(run *v1alpha1.BenchmarkRun, absence conduct.Absence) time.Time {
 	if why := reasonOf(run); run.Status.WaitingSince == nil || why != v1alpha1.ReasonStoreUnavailable && why != v1alpha1.ReasonStoreRefused {
 		return time.Time{}
@@ -53,7 +51,7 @@ func StoreAwaited(run *v1alpha1.BenchmarkRun, absence conduct.Absence) time.Time
 	return since(run, absence)
 }
 
-// since is when the wait of a run began, or began anew because nobody had led the run for a while.
+// since returns when a run's wait began, or restarted after an absence.
 func since(run *v1alpha1.BenchmarkRun, absence conduct.Absence) time.Time {
 	if at := run.Status.WaitingSince.Time; at.After(absence.Until) {
 		return at
@@ -61,7 +59,6 @@ func since(run *v1alpha1.BenchmarkRun, absence conduct.Absence) time.Time {
 	return absence.Until
 }
 
-// reasonOf is the reason that a run's summary has had since its last pass.
 func reasonOf(run *v1alpha1.BenchmarkRun) string {
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
 		return c.Reason
@@ -69,7 +66,7 @@ func reasonOf(run *v1alpha1.BenchmarkRun) string {
 	return ""
 }
 
-// Impatient reports whether a run has waited for a reason for as long as its spec allows, while somebody led it.
+// Impatient reports whether a run has waited as long as its spec allows, not counting absences.
 func Impatient(run *v1alpha1.BenchmarkRun, absence conduct.Absence, why string, now time.Time) bool {
 	return run.Status.WaitingSince != nil && reasonOf(run) == why && now.Sub(since(run, absence)) >= Patience(run)
 }

@@ -12,20 +12,19 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// Quickly is how long a trial may wait before it is worth a write for what: pods end and start meanwhile, and nobody reads that fast.
+// Quickly is how long a trial may wait before the reason is worth a write: pods start and end meanwhile.
 const Quickly = 3 * time.Second
 
-// Progress says how many cells have ended, of how many.
+// Progress formats ended cells of all.
 func Progress(done, all int) string { return fmt.Sprintf("%d/%d", done, all) }
 
-// told is how many cells a progress counts; none before there is one.
 func told(progress string) (done int) {
 	_, _ = fmt.Sscanf(progress, "%d/", &done) // An empty one counts none.
 	return done
 }
 
-// WrittenRun is the status that a run is to have: the new one, or the old one where they differ in nothing that is worth a write. Time that
-// passes by itself is not, and cells that end only now and then.
+// WrittenRun returns the status to write: the new one, or the old one if no difference is worth a write. Passing time is not, and ended cells
+// only occasionally.
 func WrittenRun(before, after v1alpha1.BenchmarkRunStatus, r conduct.Run) v1alpha1.BenchmarkRunStatus {
 	if before.TimeLeft == "" || after.TimeLeft == "" || r.Tells(told(before.Progress)) {
 		return after
@@ -38,8 +37,8 @@ func WrittenRun(before, after v1alpha1.BenchmarkRunStatus, r conduct.Run) v1alph
 	return after
 }
 
-// WrittenTrial is the same of a trial. In its first seconds an attempt, and in the seconds after the trial before it has ended, what it waits for is no
-// news, nor that it is ready; nor is that its load has ended, while its files are being stored.
+// WrittenTrial is the same for a trial. These are not worth a write: waiting or readiness in an attempt's first seconds and in the seconds
+// after the previous trial; and the load's end while files are being stored.
 func WrittenTrial(before, after v1alpha1.TrialStatus, a conduct.Attempt, siblings conduct.Trials) v1alpha1.TrialStatus {
 	passed := *after.DeepCopy()
 	if !a.Tells(told(before.Progress)) {
@@ -71,7 +70,7 @@ func WrittenTrial(before, after v1alpha1.TrialStatus, a conduct.Attempt, sibling
 	return after
 }
 
-// expected reports whether a condition that was unknown has taken no turn that somebody should know of at once: it waits for something else, or is met.
+// expected reports whether the change of an unknown condition is no news: it is met, or is still unknown for the same reason.
 func expected(c, old *metav1.Condition) bool {
 	return c.Status == metav1.ConditionTrue || c.Status == old.Status && c.Reason == old.Reason
 }

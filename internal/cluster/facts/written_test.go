@@ -15,7 +15,6 @@ import (
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-// cellsOf is a sweep of cells of 20 s each.
 func cellsOf(n int) sweep.Sweep {
 	s := sweep.Sweep{Implementations: []record.Implementation{{Name: "a"}}, Generators: record.Generators{Pods: 1, CPUs: 1}}
 	for range n {
@@ -26,7 +25,7 @@ func cellsOf(n int) sweep.Sweep {
 
 func TestCellsAreCountedInAStatusOnlyNowAndThen(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// told is the progress of before, and after how long it is since the load began.
+		// told is the previous progress; after is the time since the load began.
 		told  string
 		after time.Duration
 		want  string

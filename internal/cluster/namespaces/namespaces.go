@@ -1,6 +1,5 @@
-// Package namespaces confines an operator to the namespaces that its installation names: what it keeps in memory, and what it asks the API server
-// for. In others it has no rights, and whatever is in them is not there for it. Objects of the cluster, such as nodes, have no namespace and are none
-// of its business.
+// Package namespaces restricts an operator to the namespaces of its installation: its cache and its API requests. It has no rights in others
+// and ignores them. Cluster-scoped objects, such as nodes, are not affected.
 package namespaces
 
 import (
@@ -18,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Led are the namespaces whose runs and suites an operator leads; none are all of the cluster.
+// Led are the namespaces of an operator's runs and suites; none means all.
 type Led []string
 
-// Parse reads names that commas separate. The operator's own namespace is among them, whether it is named or not; it is empty where nobody knows it.
+// Parse parses comma-separated names. The operator's own namespace is always included; own is empty if unknown.
 func Parse(text, own string) (Led, error) {
 	var l Led
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
@@ -37,10 +36,10 @@ func Parse(text, own string) (Led, error) {
 	return slices.Compact(l), nil
 }
 
-// Has reports whether runs of a namespace are led.
+// Has reports whether a namespace's runs are led.
 func (l Led) Has(namespace string) bool { return len(l) == 0 || slices.Contains(l, namespace) }
 
-// Cache are the namespaces of which an operator keeps in memory what it leads; nil are all.
+// Cache returns the namespaces to cache; nil means all.
 func (l Led) Cache() map[string]cache.Config {
 	if len(l) == 0 {
 		return nil
@@ -52,7 +51,7 @@ func (l Led) Cache() map[string]cache.Config {
 	return of
 }
 
-// Split parts these namespaces into those that are there and those that are not. Of one that nobody may ask for, it is taken that it is there.
+// Split separates existing and missing namespaces. If checking is forbidden, a namespace counts as existing.
 func (l Led) Split(ctx context.Context, ask client.Reader) (there, missing Led, err error) {
 	for _, name := range l {
 		gone, err := isGone(ctx, ask, name)
@@ -68,7 +67,7 @@ func (l Led) Split(ctx context.Context, ask client.Reader) (there, missing Led, 
 	return there, missing, nil
 }
 
-// Readable parts these namespaces into those in which lists of something may be read, and those in which they are forbidden.
+// Readable separates namespaces by whether lists of a kind may be read or are forbidden.
 func (l Led) Readable(ctx context.Context, ask client.Reader, of client.ObjectList) (open, locked Led, err error) {
 	for _, name := range l {
 		err := ask.List(ctx, of, client.InNamespace(name), client.Limit(1))
@@ -84,7 +83,6 @@ func (l Led) Readable(ctx context.Context, ask client.Reader, of client.ObjectLi
 	return open, locked, nil
 }
 
-// isGone reports whether there is no namespace of a name.
 func isGone(ctx context.Context, ask client.Reader, name string) (bool, error) {
 	err := ask.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
 	if apierrors.IsNotFound(err) {
@@ -93,9 +91,8 @@ func isGone(ctx context.Context, ask client.Reader, name string) (bool, error) {
 	return false, err
 }
 
-// Reader is a reader that looks into these namespaces, one after the other, where all namespaces would be listed: a right to all is what the operator
-// does not have. One that cannot be read fails the whole list, since what is in it may not be forgotten; but for one that is not there any more: the
-// rights in it went with it, and so did all that was in it.
+// Reader lists these namespaces one by one instead of all, which the operator may not list. An unreadable namespace fails the list, since its
+// objects must not be missed; only a deleted namespace is skipped.
 func (l Led) Reader(all client.Reader) client.Reader {
 	if len(l) == 0 {
 		return all
@@ -103,7 +100,7 @@ func (l Led) Reader(all client.Reader) client.Reader {
 	return reader{all, l}
 }
 
-// Client is a client that reads as such a reader does.
+// Client returns a client that reads like Reader.
 func (l Led) Client(all client.Client) client.Client {
 	if len(l) == 0 {
 		return all
@@ -143,13 +140,13 @@ func (r reader) List(ctx context.Context, list client.ObjectList, how ...client.
 	return meta.SetList(list, all)
 }
 
-// forgotten reports whether a namespace cannot be listed because it is not there any more.
+// forgotten reports whether a namespace cannot be listed because it was deleted.
 func (r reader) forgotten(ctx context.Context, name string, refusal error) bool {
 	if !apierrors.IsForbidden(refusal) {
 		return false
 	}
 	gone, err := isGone(ctx, r.Reader, name)
-	return err == nil && gone // Where nobody can say that it is gone, it counts as there.
+	return err == nil && gone // If unknown, it counts as existing.
 }
 
 type confined struct {

@@ -44,7 +44,7 @@ func TestTheNamesOfNamespaces(t *testing.T) {
 	}
 }
 
-// refusing is a client that refuses lists of all namespaces, as an API server does without a right to all, and those of one namespace.
+// refusing is a client that refuses lists of all namespaces, like an API server without that right, and of one namespace.
 type refusing struct {
 	client.Client
 	namespace string
@@ -102,7 +102,7 @@ func TestListsOfAllNamespacesAreListsOfEach(t *testing.T) {
 	}
 }
 
-// without is a client with rights in some namespaces: in others it may list nothing, and it may ask whether they are there, or not even that.
+// without is a client with rights in some namespaces. In others it may not list, and perhaps not check their existence.
 type without struct {
 	client.Client
 	listable []string
@@ -124,7 +124,7 @@ func (w without) Get(ctx context.Context, key client.ObjectKey, o client.Object,
 	return w.Client.Get(ctx, key, o, how...)
 }
 
-// The rights in a namespace go with it: what is not there holds up nobody, and what is there and cannot be read holds up all.
+// A deleted namespace blocks nothing; an existing unreadable one blocks everything.
 func TestANamespaceThatIsGoneIsLeftOut(t *testing.T) {
 	namespace := func(name string) *corev1.Namespace {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}

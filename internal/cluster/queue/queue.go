@@ -1,5 +1,4 @@
-// Package queue orders the runs of an installation, which take turns: the operator asks whose turn it is, and whoever follows a run asks for its
-// place.
+// Package queue orders an installation's runs, which take turns, for the operator and for clients that show places.
 package queue
 
 import (
@@ -14,8 +13,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// Order returns the runs that take turns, in the order in which their turns come: the one that has begun, then the oldest. A run that holds up
-// nobody is left out.
+// Order returns the runs that take turns, in order: the begun one, then by age. Runs that block no other are omitted.
 func Order(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	open := slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.BenchmarkRun) bool { return !HoldsUp(&r) })
 	slices.SortFunc(open, func(a, b v1alpha1.BenchmarkRun) int {
@@ -27,10 +25,9 @@ func Order(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	return open
 }
 
-// takeTurns is why a run waits for another.
 const takeTurns = "runs take turns, because two at a time would disturb each other"
 
-// Ahead says of a run what those behind it wait for; empty if it holds up nobody.
+// Ahead says why later runs wait for a run; empty if it blocks none.
 func Ahead(r *v1alpha1.BenchmarkRun) string {
 	if !HoldsUp(r) {
 		return ""
@@ -45,7 +42,7 @@ func Ahead(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("BenchmarkRun %s/%s %s: %s", r.Namespace, r.Name, does, why)
 }
 
-// Turn is the place of a run in the queue: how many runs come before it, about how long these will take together, and of how many nobody knows.
+// Turn returns a run's place in the queue: the runs before it, their total estimated time, and how many have no estimate.
 func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, before time.Duration, silent int) {
 	for i := range order {
 		if order[i].UID == r.UID {
@@ -54,7 +51,7 @@ func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, b
 		place++
 		left, err := time.ParseDuration(order[i].Status.TimeLeft)
 		if err != nil || left == 0 || stuck(&order[i]) {
-			silent++ // One that waits ends when what it waits for is there, which nobody knows.
+			silent++ // The end of its wait is unknown.
 			continue
 		}
 		before += left
@@ -62,18 +59,18 @@ func Turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun) (place int, b
 	return place, before, silent
 }
 
-// roundTurn is to what instants are rounded at which a turn is likely to come: an estimate that changed with each look would be written at each.
+// roundTurn rounds a turn's expected start: otherwise the estimate would change, and be written, at each look.
 const roundTurn = 5 * time.Minute
 
-// Wait is for what a run waits before its turn.
+// Wait is why a run waits before its turn.
 type Wait struct {
-	// Reason is that of the run's conditions, and Message says it in a sentence.
+	// Reason is for the run's conditions; Message is a sentence.
 	Reason, Message string
-	// Again is after how long the run looks again at the latest; 0 if a change of its own wakes it.
+	// Again is the latest time to check again; 0 if a change of the run triggers it.
 	Again time.Duration
 }
 
-// Await says for what a run waits before its turn, which is one among all runs of the installation; nil if its turn has come.
+// Await returns why a run waits for its turn among all runs of the installation; nil if its turn has come.
 func Await(runs []v1alpha1.BenchmarkRun, run *v1alpha1.BenchmarkRun, led, now time.Time) *Wait {
 	if Suspended(run) {
 		return &Wait{Reason: v1alpha1.ReasonSuspended, Message: "the run does not begin while spec.suspend is true, and holds up no other: set it to false"}
@@ -85,8 +82,7 @@ func Await(runs []v1alpha1.BenchmarkRun, run *v1alpha1.BenchmarkRun, led, now ti
 	return &Wait{v1alpha1.ReasonQueued, Waits(runs, run, first, led, now), LookAgain(first, led, now)}
 }
 
-// Waits says of a run that is behind the first of some what it waits for: its place, about when its turn comes if those before it say how long they take, and
-// what the first one does.
+// Waits describes a queued run's wait: its place, its expected start if known, and what the first run does.
 func Waits(runs []v1alpha1.BenchmarkRun, run, first *v1alpha1.BenchmarkRun, led, now time.Time) string {
 	place, before, silent := Turn(Taking(runs, led, now), run)
 	text := fmt.Sprintf("place %d in the queue", place)
@@ -96,8 +92,7 @@ func Waits(runs []v1alpha1.BenchmarkRun, run, first *v1alpha1.BenchmarkRun, led,
 	return text + ": " + Ahead(first)
 }
 
-// LookAgain is when a run that is behind the first one looks again at the latest: when that one may hold up others no longer, or its own turn is to be
-// reckoned anew.
+// LookAgain returns when a queued run must check again: when the first may stop blocking, or for a new estimate.
 func LookAgain(first *v1alpha1.BenchmarkRun, led, now time.Time) time.Duration {
 	if left := TakeLeft(first, led, now); left > 0 {
 		return left
@@ -105,13 +100,13 @@ func LookAgain(first *v1alpha1.BenchmarkRun, led, now time.Time) time.Duration {
 	return roundTurn
 }
 
-// Taking are the runs that take turns, in their order, without those that could not be taken into the queue for a minute in which an operator led, since led
-// if that is not zero: nobody waits for these.
+// Taking returns the runs that take turns, in order. It omits runs that an operator (leading since led, if not zero) could not add to the
+// queue for a minute: they block no other.
 func Taking(runs []v1alpha1.BenchmarkRun, led, now time.Time) []v1alpha1.BenchmarkRun {
 	return slices.DeleteFunc(Order(runs), func(r v1alpha1.BenchmarkRun) bool { return !taken(&r) && TakeLeft(&r, led, now) == 0 })
 }
 
-// First is the run whose turn it is; nil if no run waits for one.
+// First returns the run whose turn it is, or nil.
 func First(runs []v1alpha1.BenchmarkRun, led, now time.Time) *v1alpha1.BenchmarkRun {
 	if open := Taking(runs, led, now); len(open) > 0 {
 		return &open[0]
@@ -119,10 +114,10 @@ func First(runs []v1alpha1.BenchmarkRun, led, now time.Time) *v1alpha1.Benchmark
 	return nil
 }
 
-// takePatience is how long a run may take to get its finalizer.
+// takePatience bounds the time for adding a run's finalizer.
 const takePatience = time.Minute
 
-// TakeLeft is how long a run that comes first and could not be taken into the queue may still hold up others; 0 of one that was taken.
+// TakeLeft returns how long a first run that is not in the queue yet may still block others; 0 if it is.
 func TakeLeft(r *v1alpha1.BenchmarkRun, led, now time.Time) time.Duration {
 	since := r.CreationTimestamp.Time
 	if since.Before(led) {
@@ -134,18 +129,17 @@ func TakeLeft(r *v1alpha1.BenchmarkRun, led, now time.Time) time.Duration {
 	return max(since.Add(takePatience).Sub(now), 0)
 }
 
-// taken reports whether an operator has put its finalizer on a run, without which nothing is begun. A policy of the cluster may refuse that.
+// taken reports whether a run has its finalizer, without which nothing begins. A cluster policy may refuse it.
 func taken(r *v1alpha1.BenchmarkRun) bool {
 	return r.Status.StartTime != nil || slices.Contains(r.Finalizers, v1alpha1.Finalizer)
 }
 
-// Suspended reports whether somebody keeps a run from beginning. What has begun goes on, whatever its spec says.
+// Suspended reports whether a run is kept from beginning. A begun run continues, whatever its spec says.
 func Suspended(r *v1alpha1.BenchmarkRun) bool { return asked(r) && r.Status.StartTime == nil }
 
-// asked reports whether the spec of a run asks for its suspension.
 func asked(r *v1alpha1.BenchmarkRun) bool { return r.Spec.Suspend != nil && *r.Spec.Suspend }
 
-// TooLate says of a run that has begun that nothing suspends it any more; empty if nobody asks for that.
+// TooLate says that suspending a begun run has no effect; empty if not requested.
 func TooLate(r *v1alpha1.BenchmarkRun) string {
 	if !asked(r) || r.Status.StartTime == nil {
 		return ""
@@ -153,33 +147,30 @@ func TooLate(r *v1alpha1.BenchmarkRun) string {
 	return "spec.suspend has no effect, since the run has begun: delete the run to end it, or set spec.suspend to false"
 }
 
-// stuck reports whether a run that takes turns waits for something else than its turn, as its status says. That of one that was just resumed is out of date.
+// stuck reports from its status whether a run waits for something other than its turn. A just resumed run's status is out of date.
 func stuck(r *v1alpha1.BenchmarkRun) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
 	resumed := r.Status.StartTime == nil && c != nil && c.Reason == v1alpha1.ReasonSuspended
 	return r.Status.WaitingSince != nil && !resumed
 }
 
-// HoldsUp reports whether a run keeps later ones from their turns. One that has ended or is deleted does not; one of which everything is measured
-// waits for its store, and for no turn; nor does one that waits for nodes hold up those that fit without them, or one that is suspended anybody.
+// HoldsUp reports whether a run blocks later ones. These do not: an ended or deleted run; a completely measured one, which waits for its
+// store; a suspended one. One that waits for nodes does not block runs that fit without them.
 func HoldsUp(r *v1alpha1.BenchmarkRun) bool {
 	return r.Status.CompletionTime == nil && r.DeletionTimestamp.IsZero() && !measuredAll(r) && !awaitsNodes(r) && !Suspended(r)
 }
 
-// measuredAll reports whether every trial of a run had ended when its status was written.
 func measuredAll(r *v1alpha1.BenchmarkRun) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
 	return c != nil && c.Status != metav1.ConditionUnknown
 }
 
-// awaitsNodes reports whether a run whose turn has not come waits for nodes that are away.
 func awaitsNodes(r *v1alpha1.BenchmarkRun) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionPlanned)
 	lacks := []string{v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonNotEnoughResources}
 	return r.Status.StartTime == nil && c != nil && c.Status == metav1.ConditionUnknown && slices.Contains(lacks, c.Reason)
 }
 
-// rank puts a run that measures before those that wait.
 func rank(r *v1alpha1.BenchmarkRun) int {
 	if r.Status.StartTime != nil {
 		return 0

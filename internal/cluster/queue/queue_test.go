@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// noon is when tests take place.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestWhoseTurnItIs(t *testing.T) {
@@ -38,7 +37,6 @@ func TestWhoseTurnItIs(t *testing.T) {
 	resumed := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = new(false) }
 	tests := map[string]struct {
 		runs []v1alpha1.BenchmarkRun
-		// want are the runs in the order of their turns.
 		want string
 	}{
 		"not that of one that waits for nodes":              {[]v1alpha1.BenchmarkRun{run("a", 1, noRoom), run("b", 2)}, "b"},
@@ -138,7 +136,7 @@ func TestARunThatCannotBeTakenIntoTheQueueHoldsUpTheOthersForAMinute(t *testing.
 	const taken, refused = true, false
 	for name, tc := range map[string]struct {
 		age time.Duration
-		// led is how long an operator has led, if that is known, and taken whether one has put its finalizer on the run.
+		// led is how long an operator has led, if known; taken: the run has its finalizer.
 		led   time.Duration
 		taken bool
 		begun bool
@@ -221,7 +219,7 @@ func TestWhatARunWaitsForBeforeItsTurn(t *testing.T) {
 	}
 	begun := func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime, r.Status.TimeLeft = at, "1h0m0s" }
 	suspended := func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = new(true) }
-	// What the status of a run says that was resumed a moment ago.
+	// The status of a run resumed a moment ago.
 	was := func(r *v1alpha1.BenchmarkRun) {
 		r.Status.WaitingSince, r.Status.TimeLeft = at, "1h0m0s"
 		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonSuspended, Message: "set it to false"}}

@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// leftLimit is how long a run that is resumed waits for the processes of its killed predecessor, which end by themselves.
+	// leftLimit bounds how long a resumed run waits for processes of its killed predecessor, which end by themselves.
 	leftLimit = time.Minute
-	// leftPause is the pause between two tries.
 	leftPause = 20 * time.Millisecond
 )
 
-// Claim is what keeps two processes from leading one run: locks on its folder and on the folder of its processes. The second is held by every
-// process of the run, too, so that it is free when none of them is left, however they have ended.
+// Claim prevents two processes from leading one run: it locks the run's folder and the folder of its processes. Every process of the run also
+// holds the second lock, so it is free only when all have ended, however they end.
 type Claim struct{ run, processes *os.File }
 
-// ClaimRun claims the run in a folder that exists; nil and no error if another process leads it.
+// ClaimRun claims the run in an existing folder; nil without error if another process leads it.
 func ClaimRun(dir string) (*Claim, error) {
 	run, err := os.Open(dir)
 	if err != nil {
@@ -36,7 +35,7 @@ func ClaimRun(dir string) (*Claim, error) {
 	return &Claim{run: run}, nil
 }
 
-// ClaimProcesses makes the folder of the run's processes, empty, once those that were started before have ended.
+// ClaimProcesses empties or makes the folder of the run's processes, after earlier processes have ended.
 func (c *Claim) ClaimProcesses(work string) error {
 	if left, err := os.Open(work); err == nil {
 		free := lock(left)
@@ -62,7 +61,7 @@ func (c *Claim) ClaimProcesses(work string) error {
 	return nil
 }
 
-// Held is what every process of the run holds; nil without a claim.
+// Held returns the file that every process of the run holds; nil without a claim.
 func (c *Claim) Held() *os.File {
 	if c == nil {
 		return nil
@@ -70,7 +69,7 @@ func (c *Claim) Held() *os.File {
 	return c.processes
 }
 
-// End removes what processes have left, none of which is at work any more, and gives the claim back.
+// End removes the ended processes' files and releases the claim.
 func (c *Claim) End() {
 	if c == nil {
 		return
@@ -82,19 +81,19 @@ func (c *Claim) End() {
 	_ = c.run.Close() // It was only locked.
 }
 
-// lock locks a folder until every process that holds this descriptor has closed it. It is false if somebody else has locked it. A file system
-// without such locks protects nobody, and hinders nobody.
+// lock locks a folder until all holders of this descriptor close it; false if it is locked already. File systems without such locks always
+// succeed, without protection.
 func lock(folder *os.File) bool {
 	return !errors.Is(unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
-// Work is the folder in which processes of the run in a folder have their files while they run.
+// Work returns the working folder of the processes of the run in dir.
 func Work(dir string) string { return filepath.Join(dir, ".work") }
 
-// temporary begins the names of files that are being written. One that is left is of a process that was killed.
+// temporary prefixes files being written. A leftover one is a killed process's.
 const temporary = ".loadstone-"
 
-// Newest is the newest folder of a run of some name below a folder of results, by the time that its name ends with; empty if there is none.
+// Newest returns the newest run folder of a name below results, by the time in its name, or empty.
 func Newest(results, name string) (string, error) {
 	entries, err := os.ReadDir(results)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -109,10 +108,10 @@ func Newest(results, name string) (string, error) {
 	return "", nil
 }
 
-// FolderTime is how the time at which a run began stands in the name of its folder, after its own name.
+// FolderTime is the format of a run's start in its folder's name, after its own name.
 const FolderTime = "20060102-150405"
 
-// RemoveTemporary removes the files that a killed process was writing.
+// RemoveTemporary removes files that a killed process was writing.
 func RemoveTemporary(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), temporary) {

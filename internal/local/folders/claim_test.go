@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A child goes on after its run was killed, as long as it does not end. Meanwhile its run is not resumed.
+// A child may outlive its killed run. Until it ends, the run is not resumed.
 func TestAResumedRunWaitsForTheProcessesOfItsPredecessor(t *testing.T) {
 	dir := t.TempDir()
 	first, err := ClaimRun(dir)
@@ -24,7 +24,7 @@ func TestAResumedRunWaitsForTheProcessesOfItsPredecessor(t *testing.T) {
 	if err := left.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The descriptors of a killed process are closed, and nothing is removed.
+	// A killed process's descriptors are closed, and nothing is removed.
 	if err := errors.Join(first.processes.Close(), first.run.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,2 @@
-// Package folders reads and writes the folder of a run on this machine: which process leads the run, its progress for a later
-// resume, and its report.
+// Package folders reads and writes a local run's folder: the claim of the leading process, progress for a resume, and the report.
 package folders

@@ -17,29 +17,28 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// ErrNone is the error of a folder that holds no run, or a part of one.
+// ErrNone means that a folder holds no complete run.
 var ErrNone = errors.New("no whole run")
 
-// none is an ErrNone in a sentence.
 type none string
 
 func (n none) Error() string        { return string(n) }
 func (n none) Is(target error) bool { return target == ErrNone }
 
-// Run is what stands in the folder of a run.
+// Run summarizes a run's folder.
 type Run struct {
-	// Name is the run's, or that of its folder if it was interrupted.
+	// Name is the run's, or its folder's if it was interrupted.
 	Name   string
 	Folder string
 	Begun  time.Time
-	// Ended is false of a run that was interrupted.
+	// Ended is false for an interrupted run.
 	Ended  bool
 	Trials int
-	// Verdict is what its newest report says; empty without one.
+	// Verdict is the newest report's; empty without one.
 	Verdict string
 }
 
-// List finds the runs below a folder, in any order. A folder that is not there holds none.
+// List finds the runs below a folder, in any order. A missing folder has none.
 func List(folder string) ([]Run, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,13 +64,13 @@ func List(folder string) ([]Run, error) {
 	return out, nil
 }
 
-// Holds reports whether a folder holds the record of a run.
+// Holds reports whether a folder holds a run's record.
 func Holds(folder string) bool {
 	_, err := os.Stat(artifact.ManifestKey(folder))
 	return err == nil
 }
 
-// Check refuses a folder without the record of a run, and a path that leads to none; nil if the name may be that of something else.
+// Check refuses a folder without a run's record, and a path that leads to none; nil if the name may mean something else.
 func Check(name string, path bool) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() && !Holds(name) {
 		return none(fmt.Sprintf("the folder %s holds no manifest.json: the run was interrupted, or is none", name))
@@ -95,7 +94,7 @@ func Load(ctx context.Context, folder string) (record.RunData, error) {
 	return data, err
 }
 
-// Report is the path of the page of a run's newest report, which is made again first if asked for.
+// Report returns the path of a run's newest report page, remade first if again is true.
 func Report(ctx context.Context, folder string, again bool) (string, error) {
 	whole, err := filepath.Abs(folder)
 	if err != nil {
@@ -117,7 +116,6 @@ func Report(ctx context.Context, folder string, again bool) (string, error) {
 	return page, nil
 }
 
-// verdict is what the newest report of a run says; empty without one.
 func verdict(folder string) string {
 	var said struct{ Verdict string }
 	if text, err := os.ReadFile(newest(folder, 1)); err != nil || json.Unmarshal(text, &said) != nil {
@@ -126,7 +124,6 @@ func verdict(folder string) string {
 	return said.Verdict
 }
 
-// newest is the path of the newest report in the folder of a run, in one of its forms; empty without one.
 func newest(folder string, form int) string {
 	found, err := filepath.Glob(filepath.Join(folder, "reports", "*", report.FileNames()[form]))
 	if err != nil || len(found) == 0 {
@@ -135,7 +132,6 @@ func newest(folder string, form int) string {
 	return slices.MaxFunc(found, func(a, b string) int { return modified(a).Compare(modified(b)) })
 }
 
-// modified is when a file was written; the beginning of time if nobody knows.
 func modified(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// write writes files below a folder.
 func write(t *testing.T, folder string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {

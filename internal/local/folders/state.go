@@ -14,33 +14,31 @@ import (
 )
 
 const (
-	// stateFile is the file in the folder of a run that holds how far the run is. A report is made without it.
-	stateFile = "state.json"
-	// stateSchema names the shape of a state.
+	// stateFile holds a run's progress. Reports do not need it.
+	stateFile   = "state.json"
 	stateSchema = "loadstone.dev/local-state/v1"
 )
 
-// State is how far a run is, for the process that resumes it. It is replaced as a whole, so that a killed process leaves the old or the new one.
+// State is a run's progress, for a resume. It is replaced atomically.
 type State struct {
 	Schema string `json:"schema"`
-	// Name and UID are the run's, Spec is what was asked of it, and Plan is the digest of what that was compiled into.
+	// Spec is the request; Plan is the digest of the compiled plan.
 	Name string          `json:"name"`
 	UID  string          `json:"uid"`
 	Spec json.RawMessage `json:"spec"`
 	Plan string          `json:"plan"`
-	// Operator is the version of the program that has begun the run.
+	// Operator is the version of the program that began the run.
 	Operator string `json:"operator"`
-	// Seats are the CPUs of the members, in a sentence.
+	// Seats is a sentence on the members' CPUs.
 	Seats string `json:"seats"`
-	// Started is when the run began, and LedNanos is for how long it was led until now.
+	// Started is when the run began; LedNanos is how long it has been led.
 	Started  time.Time `json:"started"`
 	LedNanos int64     `json:"ledNanos"`
-	// Interim and Scan are what the run knows of its analyses.
+	// Interim and Scan are the state of the run's analyses.
 	Interim conduct.Interim `json:"interim"`
 	Scan    conduct.Scan    `json:"scan"`
-	// Trials are those that were begun.
-	Trials []Trial `json:"trials,omitempty"`
-	// Tries are the attempts at trials, by the trial's name: also at those of blocks that will be measured again.
+	Trials  []Trial         `json:"trials,omitempty"`
+	// Tries are attempts by trial name, including blocks that will be measured again.
 	Tries map[string]*Tries `json:"tries,omitempty"`
 	// Resumed is when and where the run was resumed.
 	Resumed []Resumption `json:"resumed,omitempty"`
@@ -48,7 +46,7 @@ type State struct {
 	Reported bool `json:"reported,omitempty"`
 }
 
-// Trial is what has become of a trial.
+// Trial is a trial's state.
 type Trial struct {
 	Name    string             `json:"name"`
 	Started time.Time          `json:"started,omitzero"`
@@ -61,18 +59,18 @@ type Trial struct {
 
 // Tries are the attempts at a trial.
 type Tries struct {
-	// Begun counts them, and Failures say why earlier ones were given up.
+	// Failures say why earlier attempts failed.
 	Begun    int32    `json:"begun"`
 	Failures []string `json:"failures,omitempty"`
 }
 
-// Resumption is an instant at which a run was resumed, and the last block that was complete then.
+// Resumption is the time of a resume, and the last complete block then.
 type Resumption struct {
 	At       time.Time `json:"at"`
 	Complete int32     `json:"complete"`
 }
 
-// Sentence is what the run's manifest says of it.
+// Sentence is the note in the run's manifest.
 func (r Resumption) Sentence() string {
 	return fmt.Sprintf("loadstone run ended after block %d and was resumed at %s: blocks that were complete are kept, and what was measured of the next one before is left out", r.Complete, r.At.UTC().Format(time.RFC3339))
 }
@@ -117,7 +115,7 @@ func Write(dir string, s State) (err error) {
 	return nil
 }
 
-// Abandon notes that the last attempt at a trial does not count, since its block was not complete when the run ended.
+// Abandon records that the last attempt does not count, since the run ended before its block was complete.
 func (t *Tries) Abandon(line record.PlannedTrial) {
 	if int32(len(t.Failures)) >= t.Begun {
 		return

@@ -15,7 +15,7 @@ import (
 
 var errNoImage = errors.New("it holds no image for this machine: name an archive as docker save or podman save makes it, or an OCI layout")
 
-// openArchive reads the only image of an archive, as docker save makes it, or of a layout.
+// openArchive reads the only image of a docker save archive or an archived layout.
 func openArchive(path, scratch string) (*Image, error) {
 	source, err := tarball.ImageFromPath(path, nil)
 	if err == nil {
@@ -31,7 +31,6 @@ func openArchive(path, scratch string) (*Image, error) {
 	return openLayout(dir)
 }
 
-// extractLayout extracts the regular files of an archive below a folder.
 func extractLayout(path, dir string) (err error) {
 	archive, err := os.Open(path)
 	if err != nil {
@@ -68,7 +67,6 @@ func extractLayout(path, dir string) (err error) {
 	}
 }
 
-// openLayout reads the image of a layout for this machine.
 func openLayout(dir string) (*Image, error) {
 	index, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
@@ -81,10 +79,9 @@ func openLayout(dir string) (*Image, error) {
 	return described(found)
 }
 
-// maxIndexes is how deep indexes of images may lie in one another.
 const maxIndexes = 4
 
-// imageOf is the first image of an index for this machine, or its only one.
+// imageOf returns an index's first image for this machine, or its only one.
 func imageOf(index v1.ImageIndex, deep int) (v1.Image, error) {
 	if deep == 0 {
 		return nil, errNoImage

@@ -1,6 +1,6 @@
-// Package image reads container images from archives, OCI layouts, container tools and registries. It unpacks them into folders of
-// a cache, and starts a process inside the root file system of an unpacked image.
+// Package image reads container images from archives, OCI layouts, container tools and registries. It unpacks them into cache folders, and
+// starts processes in their root file system.
 //
-// Images are untrusted. Each name in a layer is resolved below the root folder, as the kernel does it: a link or a ".." cannot lead
-// outside. Layers are checked against the digests in the image's configuration, and their size is bounded.
+// Images are untrusted. Each name in a layer is resolved below the root folder, like the kernel does: a link or ".." cannot lead outside.
+// Layers are checked against the digests in the image's configuration, and their size is limited.
 package image

@@ -27,7 +27,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// layerOf makes a layer of entries. A header without a type is a file with the text as its content.
+// layerOf makes a layer. A header without a type is a file with the text as content.
 func layerOf(t *testing.T, entries ...entry) v1.Layer {
 	t.Helper()
 	var buffer bytes.Buffer
@@ -59,7 +59,6 @@ type entry struct {
 	kind             byte
 }
 
-// imageOfLayers makes an image for this machine that starts /server.
 func imageOfLayers(t *testing.T, architecture string, layers ...v1.Layer) v1.Image {
 	t.Helper()
 	i, err := mutate.AppendLayers(empty.Image, layers...)
@@ -78,7 +77,7 @@ func imageOfLayers(t *testing.T, architecture string, layers ...v1.Layer) v1.Ima
 	return i
 }
 
-// archive writes an image as docker save does, and returns its path.
+// archive writes an image like docker save, and returns its path.
 func archive(t *testing.T, i v1.Image) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "image.tar")
@@ -92,7 +91,6 @@ func archive(t *testing.T, i v1.Image) string {
 	return path
 }
 
-// unpacked unpacks the image at a path, and returns its root.
 func unpacked(t *testing.T, path string) (dir string, found *Image, err error) {
 	t.Helper()
 	cache := t.TempDir()
@@ -105,7 +103,6 @@ func unpacked(t *testing.T, path string) (dir string, found *Image, err error) {
 	return dir, found, err
 }
 
-// content is what lies below a root, without the places of mounts.
 func content(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -310,7 +307,6 @@ func TestAnImageOfAnotherContentThanItsDigestIsRefused(t *testing.T) {
 	}
 }
 
-// swapped is an image whose only layer has the content of another.
 type swapped struct {
 	v1.Image
 	other v1.Layer
@@ -328,7 +324,6 @@ type swappedLayer struct {
 
 func (s swappedLayer) Uncompressed() (io.ReadCloser, error) { return s.other.Uncompressed() }
 
-// cut is an image that lists one layer fewer than its configuration, which gives it its name.
 type cut struct{ v1.Image }
 
 func (c cut) Layers() ([]v1.Layer, error) {
@@ -336,7 +331,6 @@ func (c cut) Layers() ([]v1.Layer, error) {
 	return layers[1:], err
 }
 
-// turned is one that lists its layers in another order.
 type turned struct{ v1.Image }
 
 func (c turned) Layers() ([]v1.Layer, error) {
@@ -380,7 +374,7 @@ func TestAnImageIsBounded(t *testing.T) {
 }
 
 func TestAnImageIsReadFromEverywhere(t *testing.T) {
-	t.Setenv("PATH", t.TempDir()) // No container tool is asked.
+	t.Setenv("PATH", t.TempDir()) // No container tool is found.
 	i := imageOfLayers(t, runtime.GOARCH, layerOf(t, entry{name: "server", text: "1"}))
 	other := imageOfLayers(t, "riscv64", layerOf(t, entry{name: "server", text: "2"}))
 	manifest, err := i.Digest()
@@ -448,7 +442,6 @@ func push(t *testing.T, reference string, write func(name.Reference) error) {
 	}
 }
 
-// archiveOf writes a folder into an archive.
 func archiveOf(t *testing.T, path, folder string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -461,7 +454,7 @@ func archiveOf(t *testing.T, path, folder string) {
 	}
 }
 
-// A container tool that stores an image is asked before a registry.
+// A container tool's store is asked before a registry.
 func TestAnImageIsReadFromTheStoreOfAContainerTool(t *testing.T) {
 	tools := t.TempDir()
 	t.Setenv("PATH", tools)

@@ -18,27 +18,25 @@ import (
 
 const (
 	everybodyReads = 0o755
-	// ownerEnters lets whoever has unpacked an image go on below a folder, and remove it.
+	// ownerEnters lets the unpacking user enter and remove a folder.
 	ownerEnters = 0o700
-	// whiteout begins the name of an entry that removes another one of the layers below, and opaque is one that removes all of its folder.
+	// whiteout prefixes an entry that removes one of the layers below; opaque removes all of its folder.
 	whiteout = ".wh."
 	opaque   = ".wh..wh..opq"
 )
 
-// limits bound what is unpacked of an image.
 type limits struct{ bytes, entries int64 }
 
 var errTooLarge = errors.New("it holds more than Loadstone unpacks: measure it by spec.implementations[].command")
 
-// layer is one layer while it is unpacked.
 type layer struct {
 	tree
 	left *limits
-	// own are the paths that the layer itself has made, which its own whiteouts spare.
+	// own are paths made by this layer; its own whiteouts spare them.
 	own map[string]bool
 }
 
-// unpackLayer unpacks a layer over those below, and checks that it is what the image's configuration says.
+// unpackLayer unpacks a layer over those below, and verifies its digest.
 func unpackLayer(ctx context.Context, t tree, source v1.Layer, left *limits) (err error) {
 	want, err := source.DiffID()
 	if err != nil {
@@ -55,7 +53,7 @@ func unpackLayer(ctx context.Context, t tree, source v1.Layer, left *limits) (er
 	if err := l.unpack(ctx, tar.NewReader(whole)); err != nil {
 		return err
 	}
-	// What follows the end of an archive belongs to the layer, too.
+	// Data after the archive's end is also part of the layer.
 	read, err := io.Copy(io.Discard, io.LimitReader(whole, left.bytes+1))
 	if err != nil {
 		return fmt.Errorf("its layer is damaged: %w", err)
@@ -91,7 +89,7 @@ func (l *layer) unpack(ctx context.Context, entries *tar.Reader) error {
 	}
 }
 
-// add unpacks one entry. Devices and pipes are left out: a program gets the devices of this machine.
+// add unpacks one entry. It skips devices and pipes: programs get this machine's devices.
 func (l *layer) add(h *tar.Header, body io.Reader) error {
 	at, err := l.resolve(h.Name)
 	if err != nil {
@@ -128,7 +126,7 @@ func (l *layer) add(h *tar.Header, body io.Reader) error {
 	return nil
 }
 
-// clear makes room for an entry. A folder stays where a folder comes.
+// clear makes room for an entry. An existing folder stays for a folder.
 func (l *layer) clear(at string, kind byte) error {
 	info, err := l.Lstat(at)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +138,7 @@ func (l *layer) clear(at string, kind byte) error {
 	return l.RemoveAll(at)
 }
 
-// remove removes what a whiteout in a folder stands for: an entry, or everything that comes from the layers below.
+// remove applies a whiteout: it removes an entry, or everything from lower layers.
 func (l *layer) remove(folder, name string, all bool) error {
 	if !all {
 		if name == "" || name == "." || name == ".." {
@@ -163,7 +161,6 @@ func (l *layer) remove(folder, name string, all bool) error {
 	return err
 }
 
-// chown gives an entry its owner, which only root can.
 func (l *layer) chown(at string, h *tar.Header) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -13,22 +13,21 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// linux is the operating system of every image that can be unpacked.
 const linux = "linux"
 
 // Image is an image for this machine.
 type Image struct {
-	// Digest is that of its manifest, or, of an archive that may have none, that of its configuration, which tools call its ID.
+	// Digest is its manifest's; for an archive without one, its configuration's (the image ID of tools).
 	Digest string
-	// Config is what the image says of its process.
+	// Config is the image's configuration of its process.
 	Config v1.Config
 
-	// id is the digest of the configuration, which names the content of all layers.
+	// id is the configuration's digest, which identifies all layers.
 	id     v1.Hash
 	source v1.Image
 }
 
-// OpenPath reads the image in an archive or in the folder of an OCI layout, and hands it to use, which must be done with it when it returns.
+// OpenPath passes the image in an archive or OCI layout to use. The image is invalid after use returns.
 func OpenPath(path string, use func(*Image) error) error {
 	return open(path, use, func(scratch string) (*Image, error) {
 		info, err := os.Stat(path)
@@ -42,12 +41,12 @@ func OpenPath(path string, use func(*Image) error) error {
 	})
 }
 
-// OpenName reads an image by its name, and hands it to use, which must be done with it when it returns.
+// OpenName passes an image by its name to use. The image is invalid after use returns.
 func OpenName(ctx context.Context, reference string, use func(*Image) error) error {
 	return open(reference, use, func(scratch string) (*Image, error) { return openName(ctx, reference, scratch) })
 }
 
-// open reads an image with the help of a folder that is removed when it was used.
+// open reads an image with a scratch folder that is removed after use.
 func open(called string, use func(*Image) error, from func(scratch string) (*Image, error)) error {
 	scratch, err := os.MkdirTemp("", "loadstone-image-*")
 	if err != nil {
@@ -61,7 +60,7 @@ func open(called string, use func(*Image) error, from func(scratch string) (*Ima
 	return use(found)
 }
 
-// openName reads an image by its name: from a local store if one has it, and else from its registry.
+// openName reads an image by name: from a local store if possible, else from its registry.
 func openName(ctx context.Context, reference, scratch string) (*Image, error) {
 	named, err := name.ParseReference(reference)
 	if err != nil {
@@ -79,7 +78,7 @@ func openName(ctx context.Context, reference, scratch string) (*Image, error) {
 	return described(source)
 }
 
-// notHere says that an image is neither in a registry nor in a store of this machine, and what each of them said.
+// notHere reports that neither the registry nor a local store has an image, with their messages.
 func notHere(registry error, stores []string) error {
 	here := "no container tool is installed here"
 	if len(stores) > 0 {
@@ -88,7 +87,6 @@ func notHere(registry error, stores []string) error {
 	return fmt.Errorf("its registry does not give it (%w), and %s: build or pull it, give the path of an archive of docker save in its place, or a command", registry, here)
 }
 
-// described is an image with its manifest's digest.
 func described(source v1.Image) (*Image, error) {
 	digest, err := source.Digest()
 	if err != nil {
@@ -97,7 +95,6 @@ func described(source v1.Image) (*Image, error) {
 	return suited(source, digest.String())
 }
 
-// suited is an image that was found to be for this machine.
 func suited(source v1.Image, digest string) (*Image, error) {
 	config, err := source.ConfigFile()
 	if err != nil {

@@ -13,20 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultPath is where programs are looked for if an image does not say.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Process is how a program of an unpacked image is started.
+// Process says how to start an unpacked image's program.
 type Process struct {
-	// Argv is the argument vector, whose first is a path below the root.
+	// Argv begins with a path below the root.
 	Argv, Env []string
 	Folder    string
-	// UID and GID are whose it is.
-	UID, GID int
+	UID, GID  int
 }
 
-// Process returns the process that the image starts, with a command in the place of its entrypoint, and arguments in that of its own, if there are
-// any, and with variables in addition to its own. Root is where it was unpacked.
+// Process returns the image's process. command replaces its entrypoint and args its own arguments, if not empty; env is added to its
+// variables. Root is where it was unpacked.
 func (i *Image) Process(root string, command, args, env []string) (Process, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -56,7 +54,6 @@ func (i *Image) Process(root string, command, args, env []string) (Process, erro
 	return p, err
 }
 
-// find returns the path of a process's program below the root.
 func (t tree) find(p Process) (string, error) {
 	name := p.Argv[0]
 	candidates := []string{path.Join(p.Folder, name)}
@@ -85,7 +82,7 @@ func (t tree) find(p Process) (string, error) {
 	return "", fmt.Errorf("the image holds no program %q that can be executed: correct command, or leave it out to start what the image starts", name)
 }
 
-// user reads a user of an image, such as 65532, 65532:65532 or nobody. None is root.
+// user parses a user such as 65532, 65532:65532 or nobody. Empty is root.
 func (t tree) user(text string) (uid, gid int, err error) {
 	own, group, grouped := strings.Cut(text, ":")
 	if own == "" {
@@ -110,10 +107,9 @@ func (t tree) user(text string) (uid, gid int, err error) {
 	return uid, gid, nil
 }
 
-// maxAccounts bounds what is read of the files of users and groups.
 const maxAccounts = 1 << 20
 
-// entry is the line of a name or a number in a file of users or groups; nil if there is none.
+// entry returns the line for a name or number in passwd or group; nil if there is none.
 func (t tree) entry(file, key string) []string {
 	at, err := t.follow(file)
 	if err != nil {
@@ -136,10 +132,9 @@ func (t tree) entry(file, key string) []string {
 	return nil
 }
 
-// maxCapability is larger than the number of any capability.
 const maxCapability = 63
 
-// dropPrivileges takes every capability but CAP_NET_BIND_SERVICE from this thread and from the program that it starts, and gives them their user.
+// dropPrivileges drops all capabilities except CAP_NET_BIND_SERVICE for this thread and its program, and switches to their user.
 func (r Root) dropPrivileges() error {
 	for c := uintptr(0); c <= maxCapability; c++ {
 		if c == unix.CAP_NET_BIND_SERVICE {
@@ -159,7 +154,6 @@ func (r Root) dropPrivileges() error {
 	return r.becomeUser()
 }
 
-// becomeUser gives this process the image's user.
 func (r Root) becomeUser() error {
 	uid, gid := r.Process.UID, r.Process.GID
 	if uid == 0 && gid == 0 {

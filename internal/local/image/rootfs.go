@@ -12,19 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Root is a root file system, and how a process begins in it.
+// Root is a root file system, and the process to start in it.
 type Root struct {
-	// Dir is where the image was unpacked, and Process what is started in it.
 	Dir     string  `json:"dir"`
 	Process Process `json:"process"`
-	// Exchange is a folder of this machine that the process sees as /.loadstone; empty for none.
+	// Exchange is a host folder that the process sees as /.loadstone; empty for none.
 	Exchange string `json:"exchange,omitempty"`
 }
 
 // Exchange is where a process sees its exchange.
 const Exchange = "/" + ExchangeFolder
 
-// SetNamespaces makes a command begin in namespaces of its own, in which Enter is called.
+// SetNamespaces makes a command start in its own namespaces, where Enter is called.
 func SetNamespaces(a *syscall.SysProcAttr) {
 	a.Cloneflags |= unix.CLONE_NEWNS
 	uid, gid := os.Geteuid(), os.Getegid()
@@ -36,10 +35,10 @@ func SetNamespaces(a *syscall.SysProcAttr) {
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: gid, Size: 1}}
 }
 
-// ChangesUser reports whether processes can get the users that their images name. Where not, there is only user 0 of a namespace.
+// ChangesUser reports whether processes can get their images' users. Otherwise a namespace has only user 0.
 func ChangesUser() bool { return os.Geteuid() == 0 }
 
-// Private makes the mounts of this process's namespace its own. It is the first that fails where a machine permits none.
+// Private makes this namespace's mounts private. It is the first step to fail if mount namespaces are forbidden.
 func Private() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making mounts private: %w", err)
@@ -47,7 +46,7 @@ func Private() error {
 	return nil
 }
 
-// Enter makes the root file system that of this process. The calling goroutine must keep its thread, and start the program from it.
+// Enter switches this process to the root file system. The goroutine must be locked to its thread and start the program from it.
 func (r Root) Enter() error {
 	for _, step := range []func() error{Private, r.mount, r.protect, r.pivot, r.dropPrivileges} {
 		if err := step(); err != nil {
@@ -68,7 +67,7 @@ func (r Root) Enter() error {
 	return nil
 }
 
-// Exec makes the program of the root file system, which was entered, take the place of this one.
+// Exec replaces this process with the program, after Enter.
 func (r Root) Exec() error {
 	argv := r.Process.Argv
 	if err := syscall.Exec(argv[0], argv, os.Environ()); err != nil {
@@ -77,7 +76,6 @@ func (r Root) Exec() error {
 	return nil
 }
 
-// pivot leaves the root file system of this machine behind.
 func (r Root) pivot() error {
 	err := os.Chdir(r.Dir)
 	if err == nil {
@@ -95,7 +93,6 @@ func (r Root) pivot() error {
 	return nil
 }
 
-// bind shows a file or folder of this machine in the root file system.
 func (r Root) bind(from, to string, flags uintptr) error {
 	target := filepath.Join(r.Dir, to)
 	if err := unix.Mount(from, target, "", unix.MS_BIND|flags, ""); err != nil {
@@ -104,7 +101,7 @@ func (r Root) bind(from, to string, flags uintptr) error {
 	return nil
 }
 
-// show shows a file of this machine at its own place, only readable: it stays this machine's. A device can be written to all the same.
+// show mounts a host file read-only at its own path. Devices remain writable.
 func (r Root) show(name string) error {
 	if err := r.bind("/"+name, name, 0); err != nil {
 		return err
@@ -116,7 +113,6 @@ func (r Root) show(name string) error {
 	return nil
 }
 
-// temporary makes a folder whose content is in memory.
 func (r Root) temporary(at, options string) error {
 	if err := unix.Mount("tmpfs", filepath.Join(r.Dir, at), "tmpfs", unix.MS_NOSUID, options); err != nil {
 		return fmt.Errorf("making /%s in the image: %w", at, err)
@@ -124,7 +120,7 @@ func (r Root) temporary(at, options string) error {
 	return nil
 }
 
-// mount mounts everything that the process sees. The places are folders and files of the unpacked image itself: no link leads elsewhere.
+// mount mounts everything the process sees. Mount points are real folders and files of the unpacked image, so no link leads elsewhere.
 func (r Root) mount() error {
 	if err := r.bind(r.Dir, "", 0); err != nil {
 		return err
@@ -151,7 +147,6 @@ func (r Root) mount() error {
 	return r.devices()
 }
 
-// devices gives the process the devices that every program may use.
 func (r Root) devices() error {
 	for _, name := range []string{"null", "zero", "full", "random", "urandom"} {
 		target := filepath.Join("dev", name)
@@ -173,7 +168,7 @@ func (r Root) devices() error {
 	return r.temporary("dev/shm", "mode=1777,size=64m")
 }
 
-// protect makes the image, and what is shown of the kernel, only readable.
+// protect makes the image and the visible kernel files read-only.
 func (r Root) protect() error {
 	for at, flags := range map[string]uint{"": 0, "proc": unix.AT_RECURSIVE, "sys": unix.AT_RECURSIVE} {
 		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
@@ -184,7 +179,6 @@ func (r Root) protect() error {
 	return nil
 }
 
-// cut splits a variable into its name and its value.
 func cutOff(variable string) (key, value string, found bool) {
 	key, value, found = strings.Cut(variable, "=")
 	return key, value, found && key != ""

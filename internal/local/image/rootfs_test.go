@@ -14,10 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// nobody is a user who may do nothing.
 const nobody = 65534
 
-// TestMain makes the test's own program be one that starts another in namespaces, or that enters a root file system.
+// TestMain lets the test binary start others in namespaces, or enter a root file system.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 3 || os.Args[1] != "start" && os.Args[1] != "enter" {
 		os.Exit(m.Run())
@@ -46,7 +45,6 @@ func help(what, text string) error {
 	return r.Exec()
 }
 
-// probed makes a root file system of the probe alone. Every user may read it.
 func probed(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "loadstone-rootfs-*") //nolint:usetesting // The folder of a test can be entered by nobody else.
@@ -73,14 +71,13 @@ func probed(t *testing.T) string {
 	return dir
 }
 
-// start starts a process in its root file system, as a user of this machine.
 func start(t *testing.T, r Root, user uint32) (map[string]string, error) {
 	t.Helper()
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another user may not read the folder in which a test's program lies.
+	// Another user may not read the folder of the test binary.
 	self, err := os.Open("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +142,7 @@ func TestAProcessSeesItsImageAlone(t *testing.T) {
 	}
 }
 
-// permitted skips a test where this machine permits a user no mount namespace.
+// permitted skips a test if this machine forbids a user mount namespaces.
 func permitted(t *testing.T, user uint32) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--map-root-user", "true")

@@ -13,13 +13,12 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// exportLimit is how long a container tool may take to export an image, and maxSaid how much is quoted of one that does not.
+// exportLimit bounds a container tool's export; maxSaid bounds the quoted output of a failed one.
 const (
 	exportLimit = 5 * time.Minute
 	maxSaid     = 200
 )
 
-// exporters are the argument vectors with which container tools write an image that they store to an archive.
 func exporters(reference, archive string) [][]string {
 	return [][]string{
 		{"docker", "save", "--output", archive, reference},
@@ -29,8 +28,8 @@ func exporters(reference, archive string) [][]string {
 	}
 }
 
-// export writes an image of a local store to an archive, and returns its path. It is empty if no store has the image, and then said is what the tools
-// said that are there.
+// export exports an image from a local store and returns the archive's path. If no store has it, the path is empty and said holds the
+// available tools' messages.
 func export(ctx context.Context, reference, scratch string) (archive string, said []string) {
 	archive = filepath.Join(scratch, "image.tar")
 	for _, argv := range exporters(reference, archive) {
@@ -45,12 +44,12 @@ func export(ctx context.Context, reference, scratch string) (archive string, sai
 			return archive, nil
 		}
 		said = append(said, argv[0]+": "+lastOf(output, err))
-		_ = os.Remove(archive) // It may not have been begun.
+		_ = os.Remove(archive) // It may not exist.
 	}
 	return "", said
 }
 
-// runTool runs a tool that dies with this program, and whose children do not keep it waiting.
+// runTool runs a tool that dies with this program; it does not wait for the tool's children.
 func runTool(ctx context.Context, path string, args []string) ([]byte, error) {
 	// The tool dies with this thread.
 	runtime.LockOSThread()
@@ -62,7 +61,6 @@ func runTool(ctx context.Context, path string, args []string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// lastOf is the last line of what a tool said, or its error if it said nothing.
 func lastOf(said []byte, err error) string {
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 	last := lines[len(lines)-1]

@@ -10,19 +10,17 @@ import (
 	"strings"
 )
 
-// maxLinks is how many symbolic links a name may lead through, as in the kernel.
 const maxLinks = 40
 
-// tree is the root folder into which layers are unpacked.
 type tree struct{ *os.Root }
 
-// resolve returns the path of a name below the root, without links in any of its folders; its last part is not followed. A link to an absolute path
-// and a ".." stay below the root. Folders that are missing are taken as they are.
+// resolve returns a name's path below the root, with links in its folders resolved, but not its last part. Absolute links and ".." stay below
+// the root. Missing folders are kept as they are.
 func (t tree) resolve(name string) (string, error) {
 	return t.walk(name, false)
 }
 
-// follow returns the path of a name below the root, without any link.
+// follow resolves all links of a name below the root.
 func (t tree) follow(name string) (string, error) {
 	return t.walk(name, true)
 }
@@ -60,7 +58,6 @@ func (t tree) walk(name string, last bool) (string, error) {
 	return at, nil
 }
 
-// split are the parts of a path.
 func split(name string) []string {
 	var parts []string
 	for part := range strings.SplitSeq(name, "/") {
@@ -71,12 +68,10 @@ func split(name string) []string {
 	return parts
 }
 
-// makeFolders makes the folders above a resolved path.
 func (t tree) makeFolders(resolved string) error {
 	return t.MkdirAll(path.Dir(resolved), everybodyReads)
 }
 
-// writeFile writes a file that is not there yet.
 func writeFile(root *os.Root, name string, body io.Reader, mode fs.FileMode) (err error) {
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {

@@ -10,21 +10,20 @@ import (
 	"strings"
 )
 
-// most is what is unpacked of an image at most.
 var most = limits{bytes: 16 << 30, entries: 1 << 20}
 
-// Folders and files of a root file system over which this package mounts those of this machine.
+// Paths in a root file system over which this machine's are mounted.
 const (
-	// HostsFile is where a program finds the names of this machine.
+	// HostsFile holds this machine's names.
 	HostsFile = "etc/hosts"
-	// ExchangeFolder is where a program's parent meets its collector.
+	// ExchangeFolder is shared by a program's parent and its collector.
 	ExchangeFolder = ".loadstone"
 )
 
-// MountFolders are the folders over which something is mounted.
+// MountFolders are the mount points.
 func MountFolders() []string { return []string{"proc", "dev", "sys", "tmp", ExchangeFolder} }
 
-// Unpack unpacks the image into a folder of a cache, unless it is there, and returns its path.
+// Unpack unpacks the image into a cache folder, unless it is there, and returns its path.
 func (i *Image) Unpack(ctx context.Context, cache string) (string, error) {
 	return i.unpack(ctx, cache, most)
 }
@@ -45,14 +44,13 @@ func (i *Image) unpack(ctx context.Context, cache string, bound limits) (string,
 	if err := i.fill(ctx, part, bound); err != nil {
 		return "", err
 	}
-	// Another run may have unpacked the same meanwhile.
+	// Another run may have unpacked the same image.
 	if err := os.Rename(part, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("keeping an unpacked image: %w", err)
 	}
 	return dir, nil
 }
 
-// fill unpacks all layers, and makes the places of what is mounted over them.
 func (i *Image) fill(ctx context.Context, dir string, left limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -68,7 +66,7 @@ func (i *Image) fill(ctx context.Context, dir string, left limits) error {
 	if err != nil {
 		return err
 	}
-	// Each layer is checked against its own digest; here the list is checked against what the image's name stands for.
+	// Layers are checked against their own digests; this checks the list against the image's configuration.
 	if len(layers) != len(config.RootFS.DiffIDs) {
 		return fmt.Errorf("the image lists %d layers and its configuration %d: pull or save it again", len(layers), len(config.RootFS.DiffIDs))
 	}
@@ -86,7 +84,7 @@ func (i *Image) fill(ctx context.Context, dir string, left limits) error {
 	return t.makePlaces()
 }
 
-// makePlaces makes folders of this machine's own, and none that a link of the image leads elsewhere.
+// makePlaces makes real folders as mount points, so that no link of the image leads elsewhere.
 func (t tree) makePlaces() error {
 	for _, name := range MountFolders() {
 		if info, err := t.Lstat(name); err == nil && info.IsDir() {
@@ -98,7 +96,7 @@ func (t tree) makePlaces() error {
 	}
 	folder := filepath.Dir(HostsFile)
 	if info, err := t.Lstat(folder); err == nil && !info.IsDir() {
-		return nil // A program that looks there finds what the image has.
+		return nil // A program that looks there finds the image's file.
 	}
 	if err := t.MkdirAll(folder, everybodyReads); err != nil {
 		return err

@@ -15,11 +15,10 @@ import (
 	"loadstone.dev/loadstone/internal/base/serve"
 )
 
-// stopLimit is how long an agent waits for the end of its tool once its run is over.
+// stopLimit bounds an agent's wait for its tool after the run.
 const stopLimit = time.Second
 
-// serveAgent is an agent of a run, which does its commands until in ends. After its own flags come the arguments that the agent has on a
-// cluster.
+// serveAgent obeys commands until in ends. Its own flags precede the agent's arguments as on a cluster.
 func serveAgent(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	var c agent.Config
 	f := flag.NewFlagSet(AgentCommand, flag.ContinueOnError)
@@ -58,7 +57,7 @@ func serveAgent(ctx context.Context, args []string, in io.Reader, out io.Writer)
 	return err
 }
 
-// serveEqual is the server that a calibration measures where none is named: Go's own, with one fixed answer on one port of this machine, until ctx ends.
+// serveEqual is the default server of a calibration: Go's HTTP server with one fixed answer, until ctx ends.
 func serveEqual(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet(ServerCommand, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -78,5 +77,5 @@ func answer(w http.ResponseWriter, _ *http.Request) {
 	const text = "helloworld"
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	_, _ = io.WriteString(w, text) // An error means that the client has gone.
+	_, _ = io.WriteString(w, text) // An error means that the client is gone.
 }

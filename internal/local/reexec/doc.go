@@ -1,7 +1,7 @@
-// Package reexec holds the processes in which a run on one machine starts its own program again, and how it starts, asks and ends them.
+// Package reexec starts, asks and ends the processes in which a local run executes its own program again.
 //
-// An agent is this program in a process of its own, as it is a container on a cluster: so the CPU time that it reports is its own, and its
-// memory and its garbage collector are not the conductor's. It does commands that come through a pipe (agent.ServePipe), without a port and
-// without signatures. An implementation runs below a keeper: the end of the keeper's pipe, however the conductor ends, makes the keeper end
-// the implementation and everything that it has started. A program that measures itself has a parent that starts it on time.
+// An agent runs in its own process, like a container on a cluster: its CPU time, memory and garbage collector are separate from the
+// conductor's. It obeys commands from a pipe (agent.ServePipe), without port and signatures. An implementation runs below a keeper: when the
+// keeper's pipe ends, however the conductor ends, the keeper ends the implementation and all its children. A program that measures itself has
+// a parent that starts it on time.
 package reexec

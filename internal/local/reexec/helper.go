@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/launch"
 )
 
-// The commands with which a run starts this program again. They are not for people.
 const (
 	AgentCommand   = "local-agent"
 	KeeperCommand  = "local-keeper"
@@ -23,15 +22,15 @@ const (
 	ServerCommand  = "local-server"
 )
 
-// Is reports whether a program was started as a part of a run, which Help then does. Whatever program leads runs asks it first.
+// Is reports whether the arguments make this program a part of a run, for Help. Every program that leads runs must call it first.
 func Is(args []string) bool {
 	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand, ContainCommand, ServerCommand}, args[0])
 }
 
-// Help does the work of a part of a run, until in ends, and returns the status with which the program ends.
+// Help acts as a part of a run until in ends, and returns the exit code.
 func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int, err error) {
 	if args[0] == AgentCommand || args[0] == KeeperCommand {
-		syscall.CloseOnExec(heldDescriptor) // It is this process that holds it, and nothing that it starts.
+		syscall.CloseOnExec(heldDescriptor) // This process holds it, not its children.
 	}
 	switch args[0] {
 	case KeeperCommand:
@@ -48,7 +47,7 @@ func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	return statusOf(err), err
 }
 
-// launchProgram is the parent of a program that measures itself, and ends as the program does.
+// launchProgram is the parent of a program that measures itself, and returns its exit code.
 func launchProgram(ctx context.Context, args []string, errs io.Writer) (int, error) {
 	f := flag.NewFlagSet(LaunchCommand, flag.ContinueOnError)
 	exchange := f.String("exchange", "", "the folder in which the program's parent and its collector meet")
@@ -63,7 +62,7 @@ func launchProgram(ctx context.Context, args []string, errs io.Writer) (int, err
 	return code, nil
 }
 
-// CPUList is a list of CPUs as cpuset reads it.
+// CPUList formats CPUs for cpusets.
 func CPUList(cpus []int) string {
 	texts := make([]string, len(cpus))
 	for i, cpu := range cpus {
@@ -72,7 +71,6 @@ func CPUList(cpus []int) string {
 	return strings.Join(texts, ",")
 }
 
-// usageError is the error of a helper that was started by hand.
 func usageError(command string) error {
 	return fmt.Errorf("%s is a part of loadstone run, and no command of its own", command)
 }

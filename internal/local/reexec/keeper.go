@@ -22,22 +22,19 @@ import (
 )
 
 const (
-	// termLimit is how long an implementation may take to end when it is told to, before it is killed.
-	termLimit = time.Second
-	// sweepPause is the pause between two looks for processes that an implementation has left.
+	// termLimit bounds an implementation's end after a stop signal; then it is killed.
+	termLimit  = time.Second
 	sweepPause = 5 * time.Millisecond
 )
 
-// Note is what a keeper tells its run: that the implementation was started, or could not be, and later how it has ended.
+// Note is a keeper's message: whether the implementation was started, and later how it ended.
 type Note struct {
-	// PID is that of the implementation; 0 if it was not started.
+	// PID is the implementation's; 0 if it was not started.
 	PID int `json:"pid,omitempty"`
 	// Failed says why it was not started.
-	Failed string `json:"failed,omitempty"`
-	// Exited is how it has ended.
-	Exited *keeperExit `json:"exited,omitempty"`
-	// OutOfMemory is true if its limit of memory has ended it.
-	OutOfMemory bool `json:"outOfMemory,omitempty"`
+	Failed      string      `json:"failed,omitempty"`
+	Exited      *keeperExit `json:"exited,omitempty"`
+	OutOfMemory bool        `json:"outOfMemory,omitempty"`
 }
 
 type keeperExit struct {
@@ -45,7 +42,7 @@ type keeperExit struct {
 	Reason string `json:"reason"`
 }
 
-// keep runs an implementation until in ends, and then ends it with everything that it has started.
+// keep runs an implementation until in ends, then ends it with all its children.
 func keep(args []string, in io.Reader, out io.Writer) error {
 	f := flag.NewFlagSet(KeeperCommand, flag.ContinueOnError)
 	cpus := f.String("cpus", "", "the CPUs of the implementation")
@@ -63,13 +60,13 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
 		return usageError(KeeperCommand)
 	}
-	// The implementation dies with this thread, and what it leaves behind becomes this process's.
+	// The implementation dies with this thread, and its orphans become this process's children.
 	runtime.LockOSThread()
 	if err := errors.Join(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), kernel.RaiseDescriptors()); err != nil {
 		return fmt.Errorf("keeping %s: %w", f.Arg(0), err)
 	}
 	notes := json.NewEncoder(out)
-	// Nobody else may be left to remove it.
+	// No other process may remain to remove it.
 	defer group.RemoveAll()
 	cmd, err := startKept(startSpec{f.Args(), env, *dir, *log, util.ParseCPUs(*cpus), *contained}, group.Group)
 	if err != nil {
@@ -81,11 +78,11 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	}
 	exited, over := make(chan struct{}), make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // How it ended is told by its ProcessState.
+		_ = cmd.Wait() // ProcessState has the result.
 		close(exited)
 	}()
 	go func() {
-		_, _ = io.Copy(io.Discard, in) // However it ends, the run is over.
+		_, _ = io.Copy(io.Discard, in) // In any case the run is over.
 		close(over)
 	}()
 	select {
@@ -99,7 +96,7 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// end tells an implementation to end, and kills it if it does not.
+// end sends the stop signal, and kills the implementation if it does not end.
 func end(cmd *exec.Cmd, stop syscall.Signal, exited <-chan struct{}) {
 	_ = syscall.Kill(-cmd.Process.Pid, stop) // It may have ended meanwhile.
 	select {
@@ -110,7 +107,6 @@ func end(cmd *exec.Cmd, stop syscall.Signal, exited <-chan struct{}) {
 	}
 }
 
-// startSpec is what a keeper starts, and how.
 type startSpec struct {
 	command   []string
 	env       []string
@@ -119,7 +115,7 @@ type startSpec struct {
 	contained bool
 }
 
-// startKept starts an implementation in a process group of its own, and in its cgroup, if it has one.
+// startKept starts an implementation in its own process group and cgroup, if any.
 func startKept(k startSpec, group *cgroup.Group) (*exec.Cmd, error) {
 	output, err := os.Create(k.log)
 	if err != nil {
@@ -136,7 +132,7 @@ func startKept(k startSpec, group *cgroup.Group) (*exec.Cmd, error) {
 	if group == nil {
 		return cmd, startOn(cmd, k.cpus)
 	}
-	// A process begins in the cgroup of the one that starts it.
+	// A process starts in its parent's cgroup.
 	return cmd, group.Within(func() error { return startOn(cmd, k.cpus) })
 }
 
@@ -145,7 +141,7 @@ func exitOf(s *os.ProcessState) *keeperExit {
 	status, ok := s.Sys().(syscall.WaitStatus)
 	switch {
 	case ok && status.Signaled():
-		// As the kubelet tells it: 128 and the signal's number.
+		// As the kubelet reports it: 128 plus the signal number.
 		e.Code, e.Reason = 128+int32(status.Signal()), status.Signal().String()
 	case s.Success():
 		e.Reason = "Completed"
@@ -153,7 +149,7 @@ func exitOf(s *os.ProcessState) *keeperExit {
 	return e
 }
 
-// endDescendants kills everything that descends from this process, and returns when nothing does.
+// endDescendants kills all descendants and returns when none is left.
 func endDescendants() {
 	for {
 		all, err := kernel.Proc("/proc").Processes()

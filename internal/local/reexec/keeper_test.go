@@ -18,17 +18,14 @@ import (
 	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 )
 
-// kept is a keeper in a process of its own.
 type kept struct {
-	cmd    *exec.Cmd
-	in     io.Closer
-	notes  *json.Decoder
-	errors bytes.Buffer
-	// dir is the working directory of what it keeps, whose output goes to log.
+	cmd      *exec.Cmd
+	in       io.Closer
+	notes    *json.Decoder
+	errors   bytes.Buffer
 	dir, log string
 }
 
-// keeping starts a keeper of a command on some CPUs.
 func keeping(t *testing.T, cpus []int, command ...string) *kept {
 	t.Helper()
 	self, err := os.Executable()
@@ -53,7 +50,6 @@ func keeping(t *testing.T, cpus []int, command ...string) *kept {
 	return k
 }
 
-// note is the next note of a keeper.
 func (k *kept) note(t *testing.T) Note {
 	t.Helper()
 	var n Note
@@ -63,7 +59,6 @@ func (k *kept) note(t *testing.T) Note {
 	return n
 }
 
-// end ends the pipe of a keeper and waits for the keeper, which must be content.
 func (k *kept) end(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(k.in.Close(), k.cmd.Wait()); err != nil {
@@ -71,7 +66,6 @@ func (k *kept) end(t *testing.T) {
 	}
 }
 
-// written waits for a whole line in a file of the kept program's folder.
 func (k *kept) written(t *testing.T, name string) string {
 	t.Helper()
 	var line string
@@ -141,7 +135,7 @@ func TestAKeptProgramHasItsPlace(t *testing.T) {
 	}
 }
 
-// Each program leaves another process behind, which writes down its number.
+// Each program leaves another process, which writes its PID.
 func TestAKeeperLeavesNoProcess(t *testing.T) {
 	const stubborn = `sh -c 'trap "" TERM; echo $$ > left; exec sleep 1000'`
 	for name, tc := range map[string]struct {
@@ -178,7 +172,7 @@ func TestAKeeperLeavesNoProcess(t *testing.T) {
 	}
 }
 
-// A program that is asked to end may take a second. A busy machine may need more for the little that this one does, so it is asked more than once.
+// A program may take a second to end. A busy machine may need more, so the test retries.
 func TestAKeptProgramIsAskedToEndBeforeItIsKilled(t *testing.T) {
 	for end := time.Now().Add(reexectest.Patience); time.Now().Before(end); {
 		k := keeping(t, reexectest.OwnCPUs(t), "/bin/sh", "-c", `trap 'echo goodbye > said; exit 0' TERM; echo ready > ready; while :; do sleep 1000; done`)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain makes the test's own program be the parts that a run starts, since a run starts its own program again.
+// TestMain lets the test binary act as the parts of a run, since a run starts its own program again.
 func TestMain(m *testing.M) {
 	if !Is(os.Args[1:]) {
 		os.Exit(m.Run())

@@ -20,27 +20,26 @@ import (
 )
 
 const (
-	// endLimit is how long a child may take to end once its standard input has ended.
+	// endLimit bounds a child's end after its standard input ended.
 	endLimit = 3 * time.Second
-	// answerLimit is how long an agent may take to answer: a check sends real requests with limits of their own.
+	// answerLimit bounds an agent's answer: a check sends real requests with their own limits.
 	answerLimit = 30 * time.Second
 )
 
-// Process is this program again, as an agent or as a keeper, until its standard input ends.
+// Process is this program again, as an agent or keeper, until its standard input ends.
 type Process struct {
-	// Cmd is the process, In its standard input, and Out the reading end of its standard output.
-	Cmd *exec.Cmd
-	In  io.WriteCloser
-	Out *os.File
-	// ended is closed when the process has ended.
+	// In is its standard input, Out the reading end of its standard output.
+	Cmd   *exec.Cmd
+	In    io.WriteCloser
+	Out   *os.File
 	ended chan struct{}
 }
 
-// heldDescriptor is the number under which a child has what it holds for its run.
+// heldDescriptor is the child's descriptor of the file held for its run.
 const heldDescriptor = 3
 
-// Start starts this program again on some CPUs. What it prints as errors goes to log, and it holds held until it ends. The calling goroutine
-// must have its thread to itself, and keep it for as long as children run: agents die with it.
+// Start starts this program again on some CPUs. Errors go to log, and the child holds held until it ends. The goroutine must be locked to its
+// thread while children run: agents die with the thread.
 func Start(args []string, cpus []int, log, held *os.File, orphaned syscall.Signal) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -67,13 +66,13 @@ func Start(args []string, cpus []int, log, held *os.File, orphaned syscall.Signa
 	}
 	c := &Process{Cmd: cmd, In: in, Out: out, ended: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // How it ended is told by its ProcessState.
+		_ = cmd.Wait() // ProcessState has the result.
 		close(c.ended)
 	}()
 	return c, nil
 }
 
-// startOn starts a command on some CPUs: a process inherits those of the thread that starts it.
+// startOn starts a command on some CPUs: a process inherits its starting thread's.
 func startOn(cmd *exec.Cmd, cpus []int) error {
 	var before, there unix.CPUSet
 	for _, cpu := range cpus {
@@ -85,7 +84,7 @@ func startOn(cmd *exec.Cmd, cpus []int) error {
 	return errors.Join(cmd.Start(), unix.SchedSetaffinity(0, &before))
 }
 
-// Exchange sends a line and reads the answer to it. It is false if the process has ended, or does not answer.
+// Exchange sends a line and reads the answer. It is false if the process has ended or does not answer.
 func (c *Process) Exchange(line []byte, answer any) bool {
 	_, err := c.In.Write(line)
 	return err == nil && c.Out.SetReadDeadline(time.Now().Add(answerLimit)) == nil && json.NewDecoder(c.Out).Decode(answer) == nil
@@ -93,19 +92,19 @@ func (c *Process) Exchange(line []byte, answer any) bool {
 
 // End ends the process and waits for it. It may be called twice.
 func (c *Process) End() {
-	_ = c.In.Close()    // It is closed already where the process has ended.
+	_ = c.In.Close()    // It is closed already if the process has ended.
 	defer c.Out.Close() //nolint:errcheck // It was only read.
 	select {
 	case <-c.ended:
 	case <-time.After(endLimit):
-		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL) // An error means that it has ended by itself.
+		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL) // An error means that it has ended.
 		<-c.ended
 	}
 }
 
-// contain enters a root file system and becomes its program. Without one it only tries whether this machine permits that.
+// contain enters a root file system and becomes its program. Without arguments it only tests whether this machine permits that.
 func contain(ctx context.Context, args []string, errs io.Writer) (int, error) {
-	// What is taken from this thread is taken from what it starts.
+	// What this thread drops, its program drops too.
 	runtime.LockOSThread()
 	if len(args) == 0 {
 		err := image.Private()
@@ -125,7 +124,6 @@ func contain(ctx context.Context, args []string, errs io.Writer) (int, error) {
 	return launch.Run(ctx, launch.Exchange(image.Exchange), root.Process.Argv, errs)
 }
 
-// statusOf is the status with which a part of a run ends.
 func statusOf(err error) int {
 	if err != nil {
 		return 1
@@ -133,7 +131,6 @@ func statusOf(err error) int {
 	return 0
 }
 
-// groupFlag is a cgroup in the arguments of a helper; nil if it was not given.
 type groupFlag struct{ *cgroup.Group }
 
 // String implements flag.Value.
@@ -142,14 +139,14 @@ func (g *groupFlag) String() string { return "" }
 // Set implements flag.Value.
 func (g *groupFlag) Set(text string) error { return json.Unmarshal([]byte(text), &g.Group) }
 
-// GroupArgs are the arguments with which a helper is told of a cgroup; empty if there is none.
+// GroupArgs returns the arguments that pass a cgroup to a helper; empty if there is none.
 func GroupArgs(name string, g *cgroup.Group) []string {
 	if g == nil {
 		return nil
 	}
 	text, err := json.Marshal(g)
 	if err != nil {
-		return nil // A group holds nothing that JSON cannot.
+		return nil // A group holds only what JSON can encode.
 	}
 	return []string{"--" + name, string(text)}
 }

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadCPUs are the CPUs of the calling thread.
 func threadCPUs(t *testing.T) unix.CPUSet {
 	t.Helper()
 	var set unix.CPUSet

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// serverPatience bounds how long a server may take to answer on a machine that is busy.
 const serverPatience = 2 * time.Minute
 
 func TestTheServerOfACalibrationAnswersUntilItIsEnded(t *testing.T) {

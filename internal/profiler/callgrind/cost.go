@@ -8,10 +8,8 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// maxCount bounds a cost, so that sums of a few stay far from overflow.
 const maxCount = 1 << 60
 
-// cost reads a line of costs of the current function.
 func (p *parser) cost(line string) error {
 	cost, err := p.counted(line)
 	if err != nil {
@@ -37,7 +35,7 @@ func (p *parser) cost(line string) error {
 
 func newLine(at place) Line { return Line{Function: at.function, File: known(at.file), Line: at.line} }
 
-// call reads "COUNT TARGET", and the line after it, which holds the inclusive cost of these calls.
+// call reads "COUNT TARGET", and the next line with these calls' inclusive cost.
 func (p *parser) call(value string) error {
 	digits, _, _ := strings.Cut(value, " ")
 	count, err := lines.Count(digits)
@@ -66,7 +64,6 @@ func (p *parser) call(value string) error {
 	return p.edge(to, count, cost)
 }
 
-// edge adds calls from the current function.
 func (p *parser) edge(to int, count int64, cost Cost) error {
 	ends := [2]int{p.current, to}
 	i, known := p.calls[ends]
@@ -103,7 +100,7 @@ func (p *parser) counted(line string) (Cost, error) {
 	return p.counts(fields[len(p.positions):])
 }
 
-// position reads a place: a number, a distance from the last one, or "*" for the last one itself.
+// position reads a number, a distance from the last one, or "*" for the last one.
 func position(last int64, text string) (int64, error) {
 	switch text[0] {
 	case '*':
@@ -116,7 +113,7 @@ func position(last int64, text string) (int64, error) {
 	return int64(at), err
 }
 
-// counts reads costs. Those at the end of the list are left out where they are 0.
+// counts reads costs. Trailing zeros may be omitted.
 func (p *parser) counts(fields []string) (Cost, error) {
 	if len(fields) > len(p.profile.Events) {
 		return nil, p.lines.Wrong(fmt.Sprintf("%d costs at most", len(p.profile.Events)))
@@ -132,7 +129,6 @@ func (p *parser) counts(fields []string) (Cost, error) {
 	return cost, nil
 }
 
-// add adds one cost to another.
 func add(to *Cost, cost Cost) {
 	if *to == nil {
 		*to = make(Cost, len(cost))

@@ -1,7 +1,7 @@
 package callgrind
 
-// share computes the inclusive costs: that of a function is its own and that of what it calls. Functions that call each other in a circle
-// count as one: its own costs, and those of the calls that leave it.
+// share computes inclusive costs: a function's own and its callees'. A cycle counts as one function: its own costs, and those of calls that
+// leave it.
 func (p *Profile) share() {
 	group := circles(len(p.Functions), p.Calls)
 	size := make([]int, len(p.Functions))
@@ -25,7 +25,6 @@ func (p *Profile) share() {
 	}
 }
 
-// padded is a cost with a count of each event.
 func (p *Profile) padded(c Cost) Cost {
 	if len(c) == len(p.Events) {
 		return c
@@ -33,8 +32,7 @@ func (p *Profile) padded(c Cost) Cost {
 	return append(c, make(Cost, len(p.Events)-len(c))...)
 }
 
-// circles gives functions that call each other in a circle the same number, by Tarjan's algorithm. It uses no stack of calls, because a
-// file may hold a chain of any length.
+// circles numbers functions by call cycle, with Tarjan's algorithm. It is not recursive, because a file may hold a chain of any length.
 func circles(n int, calls []Call) []int {
 	next := make([][]int, n)
 	for _, c := range calls {
@@ -52,7 +50,7 @@ func circles(n int, calls []Call) []int {
 	return t.group
 }
 
-// tarjan is the state of the search. A node's index is 0 until it is met, done is the number of its edges that were followed.
+// tarjan is the search state. A node's index is 0 until visited; done counts its followed edges.
 type tarjan struct {
 	next              [][]int
 	index, low, group []int
@@ -95,7 +93,6 @@ func (t *tarjan) meet(v int) {
 	t.open = append(t.open, v)
 }
 
-// close makes a group of a node and those that were met after it.
 func (t *tarjan) close(v int) {
 	for {
 		w := t.open[len(t.open)-1]

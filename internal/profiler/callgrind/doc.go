@@ -1,3 +1,3 @@
-// Package callgrind reads the profiles of valgrind's callgrind and cachegrind, and draws them as a flame graph. Costs are counts of
-// events by function and line, with callers and callees where callgrind was used. It trusts no file.
+// Package callgrind parses profiles of valgrind's callgrind and cachegrind, and draws flame graphs. Costs are event counts by function and
+// line, with callers and callees for callgrind. Files are untrusted.
 package callgrind

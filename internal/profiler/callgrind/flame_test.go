@@ -31,7 +31,6 @@ func read(t *testing.T, name string) callgrind.Profile {
 	return p
 }
 
-// golden compares a text with a file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
@@ -60,7 +59,6 @@ func TestAProfileAsAPicture(t *testing.T) {
 	}
 }
 
-// checkXML expects text that any reader of XML takes.
 func checkXML(t *testing.T, text string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(text))
@@ -98,7 +96,7 @@ func parseFolded(t *testing.T, text string) callgrind.Profile {
 	return p
 }
 
-// fold writes stacks a line each: the names from the outermost function inwards, and the cost of the innermost.
+// fold writes one stack per line: names from the outermost function inwards, and the innermost one's cost.
 func fold(w *strings.Builder, above string, f callgrind.Frame) {
 	stack := above + f.Name
 	if self := f.Self(); self > 0 {

@@ -11,9 +11,9 @@ import (
 type Graph struct {
 	// Unit is what is counted, such as "Ir" or "samples".
 	Unit string `json:"unit"`
-	// Root is the whole program. Its callees are the functions that nothing in the profile calls.
+	// Root is the program. Its callees are functions without callers in the profile.
 	Root Frame `json:"root"`
-	// Note says how far the stacks can be believed; empty if they were seen as they are.
+	// Note limits the stacks' reliability; empty if they were observed.
 	Note string `json:"note,omitempty"`
 }
 
@@ -21,12 +21,12 @@ type Graph struct {
 type Frame struct {
 	Name   string `json:"name"`
 	Object string `json:"object,omitempty"`
-	// Cost is that of the function and of what it called on this stack.
+	// Cost includes callees on this stack.
 	Cost    int64   `json:"cost"`
 	Callees []Frame `json:"callees,omitempty"`
 }
 
-// Self is the cost of the function's own code on this stack, and of what is too little to be drawn.
+// Self is the cost of the function's own code on this stack, and of callees too small to draw.
 func (f Frame) Self() int64 {
 	self := f.Cost
 	for _, c := range f.Callees {
@@ -36,19 +36,17 @@ func (f Frame) Self() int64 {
 }
 
 const (
-	// maxDepth bounds a stack.
 	maxDepth = 96
-	// leastShare is the share of the whole below which a function is not drawn.
+	// leastShare is the share of the total below which a function is not drawn.
 	leastShare = 1.0 / 2000
-	// maxFrames bounds the functions that are drawn.
-	maxFrames = 5000
+	maxFrames  = 5000
 )
 
-// noteCalls says what is lost between a call graph and stacks.
+// noteCalls says what a call graph cannot tell about stacks.
 const noteCalls = "The stacks are computed from a call graph: what a function costs is divided among its callers in proportion to the cost of their " +
 	"calls, and calls that lead back to a function on the stack are left out. Callgrind does not record whole stacks."
 
-// OfCalls makes stacks of a call graph. They are an approximation, as the graph's note says.
+// OfCalls computes approximate stacks from a call graph; see the graph's note.
 func OfCalls(p Profile, event int) Graph {
 	total := p.Total.At(event)
 	g := Graph{Root: Frame{Name: "all", Cost: total}, Note: noteCalls}
@@ -71,12 +69,11 @@ func OfCalls(p Profile, event int) Graph {
 	return g
 }
 
-// builder walks through a call graph.
 type builder struct {
 	profile Profile
 	event   int
 	least   float64
-	// calls are those of each function, the most costly first; on says which functions are on the stack.
+	// calls are by function, most costly first; on marks functions on the stack.
 	calls [][]Call
 	on    []bool
 	drawn int
@@ -97,7 +94,7 @@ func newBuilder(p Profile, event int, total int64) *builder {
 	return b
 }
 
-// roots are the functions that no other calls, the most costly first.
+// roots are functions without callers, most costly first.
 func (b *builder) roots() []int {
 	called := make([]bool, len(b.profile.Functions))
 	for _, calls := range b.calls {
@@ -117,7 +114,6 @@ func (b *builder) roots() []int {
 	return roots
 }
 
-// frame is a function with a share of its cost on one stack.
 func (b *builder) frame(function int, cost float64, depth int) Frame {
 	f := b.profile.Functions[function]
 	out := Frame{Name: f.Name, Object: f.Object, Cost: int64(math.Round(cost))}

@@ -10,20 +10,19 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Bounds of what is kept.
 const (
-	// MaxFunctions bounds the functions, and the names of objects and files.
+	// MaxFunctions bounds functions, and names of objects and files.
 	MaxFunctions = 200_000
-	// MaxCalls bounds the edges of the call graph, and the lines.
+	// MaxCalls bounds call graph edges, and lines.
 	MaxCalls = 1_000_000
-	// MaxEvents bounds the events: callgrind counts 14 at most.
+	// MaxEvents bounds events: callgrind has 14 at most.
 	MaxEvents = 32
-	// maxText bounds a name, in bytes.
-	maxText = 4096
-	quoted  = 60
+	maxText   = 4096
+	quoted    = 60
 )
 
-// Parse reads callgrind's file, or cachegrind's, which has no calls. If it ends early, what was read until then is returned with the error, without a total.
+// Parse parses a file of callgrind, or of cachegrind, which has no calls. If it ends early, the part read is returned with the error, without
+// a total.
 func Parse(r io.Reader) (Profile, error) {
 	p := newParser(lines.NewReader(r))
 	err := p.read()
@@ -34,17 +33,16 @@ func Parse(r io.Reader) (Profile, error) {
 	return p.profile, nil
 }
 
-// parser is what is known while the file is read.
 type parser struct {
 	lines   *lines.Reader
 	profile Profile
 	objects names
 	files   names
 	titles  names
-	// object, file and current say in which object, file and function the next cost arises; file changes with code that was inlined.
+	// object, file and current locate the next cost; file changes for inlined code.
 	object, file string
 	current      int
-	// calledObject, calledFile and called say which function the next call goes to. The first two are empty where they are the caller's.
+	// calledObject, calledFile and called are the next call's target. The first two are empty if they are the caller's.
 	calledObject, calledFile, called string
 	positions                        []int64
 	line                             int
@@ -54,10 +52,8 @@ type parser struct {
 	totals                           bool
 }
 
-// key is what tells functions apart.
 type key struct{ object, file, name string }
 
-// place is a line, as it is part of a function.
 type place struct {
 	function int
 	file     string
@@ -90,7 +86,6 @@ func (p *parser) read() error {
 	return p.check()
 }
 
-// check compares the total with the functions.
 func (p *parser) check() error {
 	for event, name := range p.profile.Events {
 		var sum int64
@@ -104,7 +99,7 @@ func (p *parser) check() error {
 	return nil
 }
 
-// entry reads a line: "key: value", "key=value", or costs.
+// entry reads "key: value", "key=value", or costs.
 func (p *parser) entry(line string) error {
 	if line == "" || line[0] == '#' {
 		return nil
@@ -120,7 +115,7 @@ func (p *parser) entry(line string) error {
 	return p.cost(line)
 }
 
-// header reads one of the lines before the costs, or the totals after them.
+// header reads a line before the costs, or the totals after them.
 func (p *parser) header(name, value string) error {
 	switch name {
 	case "cmd":
@@ -138,7 +133,7 @@ func (p *parser) header(name, value string) error {
 		}
 		p.profile.Events = events
 	case "summary":
-		// Callgrind writes a summary before the costs; that of cachegrind, after them, is its totals.
+		// Callgrind writes a summary before the costs; cachegrind's follows them and holds the totals.
 		if p.current < 0 {
 			return nil
 		}
@@ -154,7 +149,7 @@ func (p *parser) header(name, value string) error {
 	return nil
 }
 
-// specification reads a line that says where the costs after it arise.
+// specification reads a line that locates the following costs.
 func (p *parser) specification(name, value string) error {
 	var err error
 	switch name {
@@ -177,7 +172,7 @@ func (p *parser) specification(name, value string) error {
 	case "calls":
 		return p.call(value)
 	case "jump", "jcnd":
-		// The line after a jump says where it starts, and costs nothing.
+		// The next line is a jump's origin, without costs.
 		p.lines.Next()
 	}
 	if err != nil {
@@ -186,7 +181,7 @@ func (p *parser) specification(name, value string) error {
 	return nil
 }
 
-// level is a name without the depth of recursion, by which callgrind tells calls of one function apart: "f'2" is f.
+// level removes the recursion depth with which callgrind marks calls: "f'2" becomes f.
 func level(name string) string {
 	base := strings.TrimRight(name, "0123456789")
 	if without, found := strings.CutSuffix(base, "'"); found && len(base) < len(name) && without != "" {
@@ -195,7 +190,6 @@ func level(name string) string {
 	return name
 }
 
-// function is the index of a function, which is new or known.
 func (p *parser) function(k key) (int, error) {
 	if i, known := p.functions[k]; known {
 		return i, nil
@@ -209,7 +203,7 @@ func (p *parser) function(k key) (int, error) {
 	return i, nil
 }
 
-// known is a name, or nothing where callgrind writes that it knows none.
+// known returns a name; empty if callgrind knows none.
 func known(name string) string {
 	if name == "???" {
 		return ""
@@ -217,7 +211,6 @@ func known(name string) string {
 	return name
 }
 
-// names are the names that the file has given numbers to.
 type names map[string]string
 
 // read reads "(NUMBER) NAME", "(NUMBER)", or a name.

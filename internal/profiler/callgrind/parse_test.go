@@ -33,7 +33,6 @@ func parse(t *testing.T, text string) callgrind.Profile {
 	return p
 }
 
-// named is the function of a name, and its index.
 func named(t *testing.T, p callgrind.Profile, name string) (callgrind.Function, int) {
 	t.Helper()
 	i := slices.IndexFunc(p.Functions, func(f callgrind.Function) bool { return f.Name == name })

@@ -11,14 +11,10 @@ import (
 )
 
 const (
-	// row is the height of a box with the gap below it, in pixels.
-	row = 18
-	// box is the height of a box, in pixels.
-	box = row - 1
-	// labelShare is the share of the whole from which on a box has room for a name.
+	row        = 18
+	box        = row - 1
 	labelShare = 0.015
-	// colours is the number of colours in the report's style sheet.
-	colours = 8
+	colours    = 8
 )
 
 //go:embed svg.gohtml
@@ -26,8 +22,8 @@ var source string
 
 var picture = template.Must(template.New("flame").Parse(source))
 
-// drawing is what the template prints. Horizontal places are percentages, so that the picture grows and shrinks with the window while its
-// text keeps its size; vertical ones are pixels.
+// drawing is the template's input. Horizontal positions are percentages, so that the picture scales without its text; vertical ones are
+// pixels.
 type drawing struct {
 	Title  string
 	Height int
@@ -35,14 +31,12 @@ type drawing struct {
 	Boxes  []placed
 }
 
-// placed is one box.
 type placed struct {
 	X, W, Class, Label, Title string
 	Y                         int
 }
 
-// SVG draws the graph: the whole program at the bottom, callees above their callers, the most costly ones on the left. Colours tell the
-// program's objects apart.
+// SVG draws the graph: the program at the bottom, callees above callers, the most costly left. Colors distinguish the program's objects.
 func (g Graph) SVG(w io.Writer, title string) error {
 	d := drawing{Title: title, Box: box}
 	classes := classes(g.Root)
@@ -55,7 +49,6 @@ func (g Graph) SVG(w io.Writer, title string) error {
 	return nil
 }
 
-// place adds the box of a frame that begins at a cost, and those above it.
 func (g Graph) place(d *drawing, classes map[string]string, f Frame, from int64, level int) {
 	whole := float64(max(g.Root.Cost, 1))
 	share := float64(f.Cost) / whole
@@ -74,7 +67,6 @@ func (g Graph) place(d *drawing, classes map[string]string, f Frame, from int64,
 	}
 }
 
-// classes gives each object a class, the one with the most cost of its own the first.
 func classes(root Frame) map[string]string {
 	cost := map[string]int64{}
 	var walk func(Frame)
@@ -98,7 +90,6 @@ func classes(root Frame) map[string]string {
 	return out
 }
 
-// deepest is the number of frames on the longest stack.
 func deepest(f Frame) int {
 	most := 0
 	for _, c := range f.Callees {
@@ -109,7 +100,6 @@ func deepest(f Frame) int {
 
 func percentage(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" }
 
-// grouped prints a number with commas between its thousands.
 func grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -1,3 +1,3 @@
-// Package lines reads the text files that profilers write: line by line, within bounds, and with errors that say at which line and what is
-// missing. The package is pure, and trusts no file.
+// Package lines reads profilers' text files line by line, with size limits, and errors that name the line and what is missing. The package is
+// pure. Files are untrusted.
 package lines

@@ -12,25 +12,24 @@ import (
 	"loadstone.dev/loadstone/internal/base/printed"
 )
 
-// Errors of files. A parser that returns one of them returns what it has read before it, too.
+// Errors of files. A parser returns what it has read together with them.
 var (
-	// ErrEmpty is the error of a file in which the tool wrote nothing.
+	// ErrEmpty: the tool wrote nothing.
 	ErrEmpty = errors.New("the file is empty: the tool did not start, or was killed before it wrote")
-	// ErrCut is the error of a file that ends early.
+	// ErrCut: the file ends early.
 	ErrCut = errors.New("the file ends early: the tool was killed, or the disk was full")
-	// ErrLarge is the error of a file that exceeds a bound.
+	// ErrLarge: the file exceeds a limit.
 	ErrLarge = errors.New("the file is larger than a profile may be")
-	// ErrForeign is the error of a file that another program wrote.
+	// ErrForeign: another program wrote the file.
 	ErrForeign = errors.New("the file is not what the tool writes")
 )
 
 const (
-	// MaxLine bounds a line, in bytes: names of functions in C++ can have thousands.
+	// MaxLine bounds a line, in bytes: C++ function names can have thousands.
 	MaxLine = 64 << 10
 	// MaxLines bounds a file.
 	MaxLines = 4_000_000
-	// quoted is how much of a line an error quotes, in bytes.
-	quoted = 60
+	quoted   = 60
 )
 
 // Reader reads a file line by line.
@@ -38,7 +37,7 @@ type Reader struct {
 	scanner *bufio.Scanner
 	number  int
 	held    bool
-	// open reports whether the line has no end: it is the last one of a file that was cut.
+	// open: the line has no end, since the file was truncated.
 	open bool
 	err  error
 }
@@ -52,7 +51,7 @@ func NewReader(r io.Reader) *Reader {
 	return reader
 }
 
-// split finds lines as bufio does, and remembers whether the last one has an end.
+// split finds lines like bufio, and records whether the last one has an end.
 func (r *Reader) split(data []byte, atEOF bool) (int, []byte, error) {
 	r.open = atEOF && len(data) > 0 && bytes.IndexByte(data, '\n') < 0
 	return bufio.ScanLines(data, atEOF)
@@ -78,13 +77,13 @@ func (r *Reader) Next() bool {
 // Back makes the next call of Next return the same line again.
 func (r *Reader) Back() { r.held = true }
 
-// Line is the line that Next has moved to.
+// Line returns the current line.
 func (r *Reader) Line() string { return r.scanner.Text() }
 
 // Empty reports whether the file has no lines.
 func (r *Reader) Empty() bool { return r.number == 0 }
 
-// Err is the error of reading, or nil at the end of the file.
+// Err returns the reading error; nil at the end of the file.
 func (r *Reader) Err() error {
 	switch err := r.scanner.Err(); {
 	case r.err != nil:
@@ -97,7 +96,7 @@ func (r *Reader) Err() error {
 	return nil
 }
 
-// Wrong is the error of a line that is not what it should be.
+// Wrong returns an error for an unexpected line.
 func (r *Reader) Wrong(want string) error {
 	if r.open {
 		return fmt.Errorf("%w: line %d breaks off at %q, want %s", ErrCut, r.number, printed.Clip(r.Line(), quoted), want)
@@ -105,7 +104,7 @@ func (r *Reader) Wrong(want string) error {
 	return fmt.Errorf("%w: line %d is %q, want %s", ErrForeign, r.number, printed.Clip(r.Line(), quoted), want)
 }
 
-// Count reads a whole number that is not negative.
+// Count parses a nonnegative whole number.
 func Count(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -114,7 +113,7 @@ func Count(text string) (int64, error) {
 	return n, nil
 }
 
-// Sum adds two counts, and stays at the largest one if they exceed it.
+// Sum adds two counts, and saturates.
 func Sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -8,27 +8,24 @@ import (
 
 // Branch is a line of a tree of allocations.
 type Branch struct {
-	// Node is a place, without those below it. Of a line that stands for places that are left out it holds their bytes alone.
+	// Node is a place without its callers. For a line that stands for omitted places, only Bytes is set.
 	Node
-	// Depth is 0 for what called the allocator, and one more with each caller.
+	// Depth is 0 for the allocator's caller, and increases with each caller.
 	Depth int
-	// Share is the share of the whole tree.
 	Share float64
-	// Cut is the number of places that are left out; 0 for a place that is shown. Full is true where they may be of any size, since the tree has
-	// lines enough.
+	// Cut counts the omitted places of this line; 0 for a shown place. Full: they may be of any size, since the limit of lines was reached.
 	Cut  int
 	Full bool
 }
 
-// Branches are the lines of a tree, each place above those that led there, the largest first. Places below a share of the whole are left out, and
-// those that come after so many lines; a line stands for each group of them.
+// Branches returns a tree's lines, each place above its callers, largest first. Places below a share of the total, and those after a number of
+// lines, are omitted; one line stands for each group.
 func (n Node) Branches(least float64, most int) []Branch {
 	b := &branches{whole: float64(max(n.Bytes, 1)), least: least, most: most}
 	b.below(n, 0)
 	return b.lines
 }
 
-// branches collects the lines of a tree.
 type branches struct {
 	whole, least float64
 	most         int
@@ -57,7 +54,7 @@ func (b *branches) below(n Node, depth int) {
 	}
 }
 
-// places is how many places a node stands for: massif puts those together that are too small for it.
+// places counts the places of a node: massif combines those below its threshold.
 func (n Node) places() (count int, small bool) {
 	if n.File == "" {
 		if _, err := fmt.Sscanf(n.Function, "in %d place", &count); err == nil && count > 0 {

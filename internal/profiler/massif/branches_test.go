@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/massif"
 )
 
-// drawn is a tree, line by line.
 func drawn(all []massif.Branch) []string {
 	var lines []string
 	for _, b := range all {
@@ -59,7 +58,7 @@ func TestATreeIsCutWhereLittleIsHeld(t *testing.T) {
 	}
 }
 
-// The recorded tree leads from the place that asked for memory to the program's start.
+// The recorded tree leads from the allocating place to the program's start.
 func TestTheTreeOfARecordedPeak(t *testing.T) {
 	r := parse(t, "planted.out")
 	want := []string{"answer", ".main"}

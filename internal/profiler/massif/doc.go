@@ -1,3 +1,2 @@
-// Package massif reads the snapshots that valgrind's massif takes of the heap and the stacks of a process. The package is pure, and trusts no
-// file.
+// Package massif parses valgrind massif's snapshots of a process's heap and stacks. The package is pure. Files are untrusted.
 package massif

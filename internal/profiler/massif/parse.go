@@ -10,23 +10,19 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Bounds of what is kept.
 const (
-	// MaxSnapshots bounds the snapshots: massif takes 100 unless told otherwise.
+	// MaxSnapshots bounds the snapshots: massif takes 100 by default.
 	MaxSnapshots = 1000
-	// MaxDepth bounds a tree: massif's depth is 30 unless told otherwise.
-	MaxDepth = 200
-	// maxChildren bounds the callers of one node.
+	// MaxDepth bounds a tree: massif's default is 30.
+	MaxDepth    = 200
 	maxChildren = 10_000
-	// maxBytes bounds a size, so that sums of a few stay far from overflow.
-	maxBytes = 1 << 60
-	// maxText bounds a name, in bytes.
-	maxText = 4096
+	maxBytes    = 1 << 60
+	maxText     = 4096
 
 	separator = "#-----------"
 )
 
-// Parse reads massif's file. If it ends early, the snapshots until then are returned with the error.
+// Parse parses massif's file. If it ends early, the snapshots until then are returned with the error.
 func Parse(r io.Reader) (Result, error) {
 	var result Result
 	if err := read(lines.NewReader(r), &result); err != nil {
@@ -74,7 +70,6 @@ func readHead(r *lines.Reader, result *Result) error {
 	return nil
 }
 
-// cut is the error of a file that ends before something.
 func cut(r *lines.Reader, missing string, atStart bool) error {
 	switch {
 	case r.Err() != nil:
@@ -85,7 +80,6 @@ func cut(r *lines.Reader, missing string, atStart bool) error {
 	return fmt.Errorf("%w: %s is missing", lines.ErrCut, missing)
 }
 
-// readSnapshot reads the snapshot of a number, with its tree.
 func readSnapshot(r *lines.Reader, number int) (Snapshot, error) {
 	var s Snapshot
 	var n int64

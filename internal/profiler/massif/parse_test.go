@@ -77,7 +77,6 @@ func TestWithoutAChoiceOfMassifThePeakIsTheLargest(t *testing.T) {
 
 const head = "desc: \ncmd: x\ntime_unit: i\n"
 
-// snapshot is the text of one of a number, with the words after "heap_tree=".
 func snapshot(number int, tree string) string {
 	return fmt.Sprintf("#-----------\nsnapshot=%d\n#-----------\ntime=1\nmem_heap_B=2\nmem_heap_extra_B=3\nmem_stacks_B=4\nheap_tree=%s\n", number, tree)
 }

@@ -1,11 +1,10 @@
 package massif
 
-// Result is what massif saw of one process. Sizes are in bytes.
+// Result is massif's result for one process. Sizes are in bytes.
 type Result struct {
 	Command string `json:"command"`
-	// Options are those that massif was given.
 	Options string `json:"options,omitempty"`
-	// TimeUnit is what Time counts: "i" for instructions, "ms", or "B" for bytes allocated and freed.
+	// TimeUnit is Time's unit: "i" for instructions, "ms", or "B" for bytes allocated and freed.
 	TimeUnit  string     `json:"timeUnit"`
 	Snapshots []Snapshot `json:"snapshots"`
 }
@@ -13,36 +12,36 @@ type Result struct {
 // Snapshot is the memory at one moment.
 type Snapshot struct {
 	Time int64 `json:"time"`
-	// HeapBytes were asked for, ExtraBytes are what the allocator adds to them.
+	// HeapBytes were requested; ExtraBytes are the allocator's overhead.
 	HeapBytes  int64 `json:"heapBytes"`
 	ExtraBytes int64 `json:"extraBytes"`
-	// StackBytes is 0 unless massif was told to look at stacks.
+	// StackBytes is 0 unless massif measured stacks.
 	StackBytes int64 `json:"stackBytes"`
-	// Peak reports whether massif chose the snapshot as that of the peak.
+	// Peak: massif marked the snapshot as the peak.
 	Peak bool `json:"peak,omitempty"`
-	// Tree is what allocated the heap; nil where massif did not write it.
+	// Tree is what allocated the heap; nil if not written.
 	Tree *Node `json:"tree,omitempty"`
 }
 
-// Bytes is all memory of a snapshot.
+// Bytes returns a snapshot's total memory.
 func (s Snapshot) Bytes() int64 { return s.HeapBytes + s.ExtraBytes + s.StackBytes }
 
-// Node is a place that allocated, or that called what did.
+// Node is a place that allocated, or a caller of one.
 type Node struct {
 	Bytes int64 `json:"bytes"`
-	// Function is empty where symbols are missing, and a sentence of massif's where the node is no function.
+	// Function is empty if symbols are missing, and massif's sentence if the node is not a function.
 	Function string `json:"function"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
-	// Callers are the nodes that the memory divides into, the largest first.
+	// Callers divide the memory, largest first.
 	Callers []Node `json:"callers,omitempty"`
 }
 
-// HeapSeen reports whether massif saw any allocation at all.
+// HeapSeen reports whether massif saw any allocation.
 func (r Result) HeapSeen() bool { return r.PeakHeap() > 0 }
 
-// PeakHeap is the most bytes that the program had asked for in any snapshot. Where massif looks at stacks, too, the snapshot of the peak may
-// be that of a deep stack, and the heap's own peak may lie between two snapshots.
+// PeakHeap returns the most requested bytes in any snapshot. With stacks, the peak snapshot may be that of a deep stack, and the heap's own
+// peak may lie between snapshots.
 func (r Result) PeakHeap() int64 {
 	var most int64
 	for _, s := range r.Snapshots {
@@ -51,7 +50,7 @@ func (r Result) PeakHeap() int64 {
 	return most
 }
 
-// PeakStacks is the most bytes that the stacks had in any snapshot; 0 unless massif was told to look at stacks.
+// PeakStacks returns the largest stacks in any snapshot; 0 if not measured.
 func (r Result) PeakStacks() int64 {
 	var most int64
 	for _, s := range r.Snapshots {
@@ -60,8 +59,8 @@ func (r Result) PeakStacks() int64 {
 	return most
 }
 
-// Peak is the snapshot with the most memory, heap and stacks; nil if there is none. Massif's own choice comes first: it is the one with a tree, and at most 1 %
-// below the true peak.
+// Peak returns the snapshot with the most memory, or nil. It prefers massif's own: only that has a tree, and it is at most 1 % below the true
+// peak.
 func (r Result) Peak() *Snapshot {
 	var most *Snapshot
 	for i := range r.Snapshots {

@@ -1,3 +1,3 @@
-// Package memcheck reads what valgrind's memcheck writes: errors and leaks from its XML (--xml=yes), and the heap summary, which the XML
-// lacks, from its tree of allocations (--xtree-memory=full). The package is pure, and trusts no file.
+// Package memcheck parses valgrind memcheck's output: errors and leaks from XML (--xml=yes), and the heap summary, missing there, from the
+// tree of allocations (--xtree-memory=full). The package is pure. Files are untrusted.
 package memcheck

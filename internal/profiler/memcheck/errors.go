@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// failure reads an error, or a leak, which memcheck writes as one.
+// failure reads an error or a leak, which share a format.
 func (s *state) failure(d *xml.Decoder, t xml.StartElement) error {
 	var e struct {
 		Unique string   `xml:"unique"`
@@ -53,7 +53,7 @@ func (s *state) failure(d *xml.Decoder, t xml.StartElement) error {
 	return nil
 }
 
-// counts says how often each error happened. The element is also written while the program runs; the last one is the sum.
+// counts reads how often each error happened. The element repeats while the program runs; the last one is the total.
 func (s *state) counts(d *xml.Decoder, t xml.StartElement) error {
 	var c struct {
 		Pairs []struct {
@@ -94,5 +94,4 @@ func (s *state) suppressed(d *xml.Decoder, t xml.StartElement) error {
 	return nil
 }
 
-// outside reports whether a number cannot be a count.
 func outside(n int64) bool { return n < 0 || n > maxTotal }

@@ -8,8 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Heap is what memcheck saw of the heap until the program ended. What a static program, a runtime or an allocator of its own does, it does
-// not see.
+// Heap is what memcheck saw of the heap until the program ended. It does not see static programs, runtimes and custom allocators.
 type Heap struct {
 	InUseBytes     int64 `json:"inUseBytes"`
 	InUseBlocks    int64 `json:"inUseBlocks"`
@@ -19,10 +18,10 @@ type Heap struct {
 	Frees          int64 `json:"frees"`
 }
 
-// Seen reports whether memcheck saw any allocation at all.
+// Seen reports whether memcheck saw any allocation.
 func (h Heap) Seen() bool { return h.Allocations > 0 }
 
-// Plus is the heap of two processes.
+// Plus adds the heaps of two processes.
 func (h Heap) Plus(o Heap) Heap {
 	return Heap{
 		InUseBytes: lines.Sum(h.InUseBytes, o.InUseBytes), InUseBlocks: lines.Sum(h.InUseBlocks, o.InUseBlocks),
@@ -34,7 +33,7 @@ func (h Heap) Plus(o Heap) Heap {
 // events are the columns of the tree of allocations.
 const events = "curB curBk totB totBk totFdB totFdBk"
 
-// ParseHeap reads the sums of memcheck's tree of allocations (--xtree-memory=full).
+// ParseHeap parses the totals of memcheck's tree of allocations (--xtree-memory=full).
 func ParseHeap(r io.Reader) (Heap, error) {
 	heap, err := readHeap(lines.NewReader(r))
 	if err != nil {
@@ -71,7 +70,7 @@ func readHeap(r *lines.Reader) (Heap, error) {
 	return Heap{}, fmt.Errorf("%w: it has no totals", lines.ErrCut)
 }
 
-// totals reads the sums, which are "(null)" where no allocation was seen.
+// totals reads the totals; "(null)" means no allocation.
 func totals(r *lines.Reader, fields []string) (Heap, error) {
 	if len(fields) == 1 && fields[0] == "(null)" {
 		return Heap{}, nil

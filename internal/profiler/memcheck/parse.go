@@ -12,28 +12,24 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/lines"
 )
 
-// Bounds of what is kept.
 const (
 	// MaxBytes bounds the file.
 	MaxBytes = 256 << 20
-	// MaxContexts bounds the contexts of errors and the leaks: valgrind itself stops after a thousand errors.
+	// MaxContexts bounds error contexts and leaks: valgrind stops after a thousand errors.
 	MaxContexts = 10_000
-	// maxFrames bounds a stack: valgrind's own bound.
+	// maxFrames is valgrind's own bound of a stack.
 	maxFrames = 500
-	// maxText bounds a name or a sentence, in bytes.
-	maxText = 4096
-	// maxTotal bounds a count, so that sums of all contexts stay far from overflow.
-	maxTotal = 1 << 48
+	maxText   = 4096
+	maxTotal  = 1 << 48
 )
 
-// state is what is known while the file is read.
 type state struct {
 	result Result
-	// at is the index of the error of a unique name, which is counted at the end of the file.
+	// at maps an error's unique name to its index, for the counts at the end.
 	at map[string]int
 }
 
-// Parse reads memcheck's XML. If the file ends early, what was read until then is returned with the error.
+// Parse parses memcheck's XML. If the file ends early, the part read is returned with the error.
 func Parse(r io.Reader) (Result, error) {
 	limited := &io.LimitedReader{R: r, N: MaxBytes + 1}
 	s := state{at: map[string]int{}}
@@ -47,7 +43,6 @@ func Parse(r io.Reader) (Result, error) {
 	return s.result, nil
 }
 
-// read reads elements until the last one is closed.
 func (s *state) read(d *xml.Decoder) error {
 	inside := false
 	for {
@@ -75,7 +70,6 @@ func (s *state) read(d *xml.Decoder) error {
 
 const quoted = 60
 
-// ended says what is missing of a file that does not end as it should.
 func (s *state) ended(err error, offset int64) error {
 	var syntax *xml.SyntaxError
 	switch {
@@ -89,7 +83,6 @@ func (s *state) ended(err error, offset int64) error {
 	return err
 }
 
-// missing says what a file that ends early lacks.
 func (s *state) missing() string {
 	if s.result.Finished {
 		return "the end of the program is there, and the counts of errors or some of the leaks are missing"
@@ -97,7 +90,6 @@ func (s *state) missing() string {
 	return "the program had not ended, so that leaks and the counts of errors are missing"
 }
 
-// complete checks a file that was closed.
 func (s *state) complete() error {
 	if !s.result.Finished {
 		return fmt.Errorf("%w: it is closed without the program having ended", lines.ErrForeign)
@@ -105,7 +97,6 @@ func (s *state) complete() error {
 	return nil
 }
 
-// element reads one element below the outermost.
 func (s *state) element(d *xml.Decoder, t xml.StartElement) error {
 	switch t.Name.Local {
 	case "protocoltool":
@@ -139,7 +130,6 @@ func (s *state) tool(d *xml.Decoder, t xml.StartElement) error {
 	return nil
 }
 
-// preamble finds valgrind's version.
 func (s *state) preamble(d *xml.Decoder, t xml.StartElement) error {
 	var p struct {
 		Lines []string `xml:"line"`
@@ -196,7 +186,6 @@ func (s *state) signal(d *xml.Decoder, t xml.StartElement) error {
 	return nil
 }
 
-// frame is a frame as memcheck writes it.
 type frame struct {
 	IP       string `xml:"ip"`
 	Object   string `xml:"obj"`

@@ -55,7 +55,6 @@ func TestThePlantedFaultsAreFoundAtTheirLines(t *testing.T) {
 	checkSite(t, "the leak", l.Stack, "answer", "char *body = malloc(BODY_BYTES);")
 }
 
-// checkSite expects a stack's own innermost frame at one of the given lines of the program's source.
 func checkSite(t *testing.T, what string, stack []memcheck.Frame, function string, want ...string) {
 	t.Helper()
 	source, err := os.ReadFile("../../../hack/profile/planted.c")

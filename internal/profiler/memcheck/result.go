@@ -5,36 +5,34 @@ import (
 	"strings"
 )
 
-// Result is what memcheck found in one process.
+// Result is memcheck's result for one process.
 type Result struct {
 	// Version is valgrind's, such as "3.19.0".
-	Version string `json:"version,omitempty"`
-	// Command is the argument vector of the program.
+	Version string   `json:"version,omitempty"`
 	Command []string `json:"command,omitempty"`
-	// Finished reports whether memcheck wrote its file to the end, with the leaks.
+	// Finished: memcheck wrote its file to the end, with leaks.
 	Finished bool `json:"finished"`
-	// Signal is what ended the program, such as "SIGTERM"; empty if it ended of its own accord.
+	// Signal ended the program, such as "SIGTERM", or empty.
 	Signal string `json:"signal,omitempty"`
-	// Errors are in the order in which memcheck met them, each context once.
+	// Errors are in order of first occurrence, one per context.
 	Errors []Error `json:"errors,omitempty"`
 	Leaks  []Leak  `json:"leaks,omitempty"`
-	// Suppressed is the number of errors that memcheck's list of known errors of libraries hid.
+	// Suppressed counts errors hidden by memcheck's list of known library errors.
 	Suppressed int64 `json:"suppressed,omitempty"`
 }
 
 // Error is one context of an error: a kind at a stack.
 type Error struct {
 	// Kind is memcheck's name, such as UninitCondition or InvalidRead.
-	Kind string `json:"kind"`
-	What string `json:"what"`
-	// Count is how often the error happened here.
+	Kind  string  `json:"kind"`
+	What  string  `json:"what"`
 	Count int64   `json:"count"`
 	Stack []Frame `json:"stack,omitempty"`
-	// Origin is what memcheck tells beyond that, such as where a value was created that was never written; nil if it tells nothing.
+	// Origin is memcheck's extra information, such as where an uninitialized value was created; or nil.
 	Origin *Origin `json:"origin,omitempty"`
 }
 
-// Origin is where something that led to an error comes from.
+// Origin is the source of an error.
 type Origin struct {
 	What  string  `json:"what"`
 	Stack []Frame `json:"stack,omitempty"`
@@ -51,7 +49,7 @@ const (
 	StillReachable LeakKind = "Leak_StillReachable"
 )
 
-// Leak is memory that was allocated at one stack and not freed.
+// Leak is memory allocated at one stack and not freed.
 type Leak struct {
 	Kind   LeakKind `json:"kind"`
 	Bytes  int64    `json:"bytes"`
@@ -59,20 +57,19 @@ type Leak struct {
 	Stack  []Frame  `json:"stack,omitempty"`
 }
 
-// Lost reports whether the program can no longer free the memory. What is still reachable at the end is not lost.
+// Lost reports whether the program can no longer free the memory. Reachable memory is not lost.
 func (l Leak) Lost() bool { return l.Kind == DefinitelyLost || l.Kind == IndirectlyLost }
 
-// Frame is one function on a stack. What the program's symbols do not tell is empty.
+// Frame is one function on a stack. Unknown symbols are empty.
 type Frame struct {
 	Address  string `json:"address,omitempty"`
 	Object   string `json:"object,omitempty"`
 	Function string `json:"function,omitempty"`
-	// File is the path of the source file, and Line a line in it, from 1.
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
 }
 
-// Site is the innermost frame of a stack that is the program's own: not that of memcheck's replacements, and with a line if any has one.
+// Site returns the innermost frame of the program itself: not memcheck's replacements, and with a line if any has one.
 func Site(stack []Frame) Frame {
 	own := slices.DeleteFunc(slices.Clone(stack), func(f Frame) bool { return strings.Contains(f.Object, "/vgpreload_") })
 	if i := slices.IndexFunc(own, func(f Frame) bool { return f.Line > 0 }); i >= 0 {

@@ -1,3 +1,3 @@
-// Package perfstat reads the counters of perf stat -x, as it prints them for programs. A counter that the machine or the kernel does not have
-// is no zero: it was not counted. The package is pure, and trusts no file.
+// Package perfstat parses the counters of perf stat -x,. A counter that the machine or kernel lacks is missing, not zero. The package is pure.
+// Files are untrusted.
 package perfstat

@@ -14,34 +14,32 @@ import (
 type Counter struct {
 	// Event is perf's name, such as "instructions" or "task-clock".
 	Event string `json:"event"`
-	// Value is nil where nothing was counted, and Why is perf's reason for that.
+	// Value is nil if not counted, for perf's reason Why.
 	Value *float64 `json:"value,omitempty"`
 	Why   string   `json:"why,omitempty"`
 	// Unit is empty for counts; task-clock is in "msec".
 	Unit string `json:"unit,omitempty"`
-	// Share is the share of the time in which the event was counted. Below 1, perf has extrapolated.
+	// Share is the share of time in which the event was counted. Below 1, perf has extrapolated.
 	Share float64 `json:"share"`
 }
 
-// Extrapolated reports whether the event shared its counter with others, so that its value is an estimate.
+// Extrapolated reports whether the event shared its counter, so that its value is an estimate.
 func (c Counter) Extrapolated() bool { return c.Value != nil && c.Share < 1 }
 
 const (
-	// TaskClock is the event that measures the time that a program had a CPU, in milliseconds.
+	// TaskClock is the program's CPU time in milliseconds.
 	TaskClock = "task-clock"
-	// Instructions is the event that counts them.
+	// Instructions counts instructions.
 	Instructions = "instructions"
-	// UserOnly is what perf adds to the name of an event that is counted outside the kernel alone.
-	UserOnly = ":u"
-	// MaxCounters bounds the counters of a file.
+	// UserOnly is perf's suffix of an event counted in user mode only.
+	UserOnly    = ":u"
 	MaxCounters = 1000
-	// maxName bounds a name, in bytes.
-	maxName = 256
-	// fewest is the number of columns that every version of perf prints: value, unit, event, time and share.
+	maxName     = 256
+	// fewest is the number of columns in every version of perf: value, unit, event, time and share.
 	fewest = 5
 )
 
-// Parse reads perf's lines. If one is wrong, those before it are returned with the error.
+// Parse parses perf's lines. If one is wrong, those before it are returned with the error.
 func Parse(r io.Reader) ([]Counter, error) {
 	counters, err := read(lines.NewReader(r))
 	if err != nil {
@@ -100,7 +98,7 @@ func readCounter(r *lines.Reader) (Counter, error) {
 	return c, nil
 }
 
-// Write writes counters as perf stat -x, does, with the reason in the place of a value that was not measured.
+// Write writes counters like perf stat -x,, with the reason in place of a missing value.
 func Write(w io.Writer, counters []Counter) error {
 	for _, c := range counters {
 		value := "<" + strings.NewReplacer(",", ";", "\n", " ", "<", "", ">", "").Replace(c.Why) + ">"

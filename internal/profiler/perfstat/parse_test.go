@@ -79,7 +79,6 @@ func TestBadFilesOfPerf(t *testing.T) {
 	}
 }
 
-// What is there before half a line is kept.
 func TestWhatWasWrittenBeforeHalfALineIsKept(t *testing.T) {
 	counters, err := perfstat.Parse(strings.NewReader("57,,page-faults,0,100.00,,\n1841226,,instru"))
 	if err == nil || len(counters) != 1 || *counters[0].Value != 57 {
@@ -108,7 +107,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	}
 }
 
-// A reason holds what the kernel says, and no line or column of its own.
+// A reason must not add lines or columns.
 func TestAReasonIsNoLineOfItsOwn(t *testing.T) {
 	var out bytes.Buffer
 	err := perfstat.Write(&out, []perfstat.Counter{{Event: "cycles", Why: "a, b\n<c>"}, {Event: "branches", Why: "d"}})

@@ -15,10 +15,10 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Folder is a folder of this machine that holds objects as files: to a run on one machine what a bucket is to runs on a cluster.
+// Folder stores objects as files on this machine, for local runs.
 type Folder struct{ dir string }
 
-// OpenFolder makes the folder where it does not exist, and checks that files can be written there.
+// OpenFolder makes the folder if needed, and checks that it is writable.
 func OpenFolder(dir string) (*Folder, error) {
 	whole, err := filepath.Abs(dir)
 	if err != nil {
@@ -26,7 +26,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	}
 	f := &Folder{dir: whole}
 	if err := os.MkdirAll(whole, 0o755); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("making %s: %w", whole, ErrNotWritable) // As in /proc, where nobody can make one.
+		return nil, fmt.Errorf("making %s: %w", whole, ErrNotWritable) // As in /proc, which forbids new folders.
 	} else if err != nil {
 		return nil, f.explain("making", "", err)
 	}
@@ -40,13 +40,13 @@ func OpenFolder(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// ReadFolder is a folder that is only read: nothing is made or checked.
+// ReadFolder returns a read-only folder, without making or checking it.
 func ReadFolder(dir string) *Folder { return &Folder{dir: dir} }
 
 // URI implements Objects: an object's path.
 func (f *Folder) URI(key string) string { return filepath.Join(f.dir, filepath.FromSlash(key)) }
 
-// Put implements Objects. Whoever finds a file under its key finds all of it: it is written beside its place and then linked there.
+// Put implements Objects. It is atomic: a file is written under another name and then linked.
 func (f *Folder) Put(_ context.Context, key, _ string, body []byte) (a record.Artifact, err error) {
 	if !filepath.IsLocal(filepath.FromSlash(key)) {
 		return a, fmt.Errorf("writing %q: the key leads out of the folder %s", key, f.dir)
@@ -71,7 +71,6 @@ func (f *Folder) Put(_ context.Context, key, _ string, body []byte) (a record.Ar
 	return a, nil
 }
 
-// write puts a body into a new file beside its place, and returns its path.
 func (f *Folder) write(place string, body []byte) (string, error) {
 	file, err := os.CreateTemp(filepath.Dir(place), ".loadstone-*")
 	if err != nil {
@@ -85,7 +84,6 @@ func (f *Folder) write(place string, body []byte) (string, error) {
 	return file.Name(), nil
 }
 
-// same checks that an object that is there already has the content that was to be written.
 func (f *Folder) same(a record.Artifact) error {
 	body, err := os.ReadFile(f.URI(a.Key))
 	if err != nil {
@@ -129,7 +127,7 @@ func (f *Folder) List(_ context.Context, folder string) ([]Object, error) {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || e.Name()[0] == '.' {
-			continue // A folder, a file that is being written, or one that is gone.
+			continue // A folder, a file being written, or one that is gone.
 		}
 		out = append(out, Object{Key: path.Join(folder, e.Name()), Modified: info.ModTime()})
 	}
@@ -142,17 +140,16 @@ func (f *Folder) PutJSON(ctx context.Context, key string, v any) (record.Artifac
 	return putJSON(ctx, f, key, v)
 }
 
-// Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
+// Load reads a report's inputs from the run's manifest, and checks every digest.
 func (f *Folder) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
 	return Load(ctx, f, runPrefix)
 }
 
-// LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
+// LoadTrials reads the trials of a run's manifest, which need not be stored yet.
 func (f *Folder) LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error) {
 	return loadTrials(ctx, f, m)
 }
 
-// explain turns the system's errors into those of a store.
 func (f *Folder) explain(doing, key string, err error) error {
 	var kind error
 	switch {
@@ -168,7 +165,6 @@ func (f *Folder) explain(doing, key string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, f.URI(key), kind)
 }
 
-// newestFirst orders objects as List returns them.
 func newestFirst(a, b Object) int {
 	return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(b.Key, a.Key))
 }

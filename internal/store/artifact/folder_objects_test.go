@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// names are those of everything that lies in a folder, whatever a listing shows of it.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -138,7 +137,7 @@ func TestWhatIsInTheWayOfAnObjectIsToldAndStays(t *testing.T) {
 	}
 }
 
-// The file has no content on the disk.
+// The file is sparse.
 func TestAnObjectThatNobodyCanHaveWrittenIsNotReadIntoMemory(t *testing.T) {
 	f := folder(t)
 	path := filepath.Join(f.URI(""), "huge")
@@ -164,7 +163,7 @@ func TestAListingHoldsObjectsOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A file that is being written, and a link to an object.
+	// A file being written, and a link to an object.
 	if err := os.WriteFile(f.URI("m/.loadstone-1"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +181,7 @@ func TestAListingHoldsObjectsOnly(t *testing.T) {
 			t.Errorf("%s was modified at %s, want %s", o.Key, o.Modified, at)
 		}
 	}
-	// Those of one instant are in the order of their names, the last first.
+	// Objects of the same time are in descending name order.
 	if want := []string{"m/c.json", "m/b.json", "m/a.json"}; !slices.Equal(keys, want) {
 		t.Errorf("it lists %v, want %v", keys, want)
 	}

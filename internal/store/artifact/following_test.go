@@ -8,7 +8,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// storedProfile stores a trial that followed the blocks of a run, and returns its entry in the run's manifest.
 func storedProfile(t *testing.T, f *Folder, line record.PlannedTrial, result any) record.TrialEntry {
 	t.Helper()
 	a, err := f.PutJSON(t.Context(), line.Name+"/server-0/result.json", result)
@@ -54,7 +53,7 @@ func TestWhatFollowedTheBlocksIsLoadedApart(t *testing.T) {
 	}
 }
 
-// What follows takes no part in a verdict, and is checked as strictly as what does.
+// Trials after the blocks are not part of a verdict, but are checked as strictly.
 func TestWhatFollowedTheBlocksIsNotBelievedBlindly(t *testing.T) {
 	f := folder(t)
 	changed := storedProfile(t, f, profileLine(1), record.ObserverResult{Profiled: &record.Profiled{Tool: "strace"}})

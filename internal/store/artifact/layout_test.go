@@ -34,7 +34,6 @@ func TestKeysTellRunsTrialsAndAttemptsApart(t *testing.T) {
 	}
 }
 
-// keep stores a simulated run.
 func keep(t *testing.T, store *artifact.Store, prefix string, d record.RunData) {
 	t.Helper()
 	if err := artifacttest.Keep(t.Context(), store, prefix, d); err != nil {
@@ -121,8 +120,7 @@ func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
 			}
 		}
 		for name, tc := range map[string]struct {
-			key func(record.RunData) string
-			// gone is true of an object that is not there any more; otherwise it has other content.
+			key  func(record.RunData) string
 			gone bool
 		}{
 			"its manifest is another":                {key: manifest},
@@ -159,7 +157,7 @@ func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
 	})
 }
 
-// Tools that copy a bucket keep no SHA-256 beside the objects. A report that is made again must find its files there.
+// Copied buckets have no SHA-256 metadata. A report made again must still recognize its files.
 func TestBucketCopiedToAnotherStoreIsReadAndWritten(t *testing.T) {
 	from, old := bucket(t, testbed.Store(t))
 	to, store := bucket(t, testbed.Gateway(t))
@@ -188,7 +186,6 @@ func TestBucketCopiedToAnotherStoreIsReadAndWritten(t *testing.T) {
 	}
 }
 
-// spoil takes an object from a bucket, or gives it other content, as somebody else may.
 func spoil(t *testing.T, at testbed.ObjectStore, bucket, key string, gone bool) {
 	t.Helper()
 	c := at.Client(t)

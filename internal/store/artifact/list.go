@@ -9,22 +9,21 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// Object is one object of a folder.
 type Object struct {
 	Key string
 	// Modified is when the object was written, by the store's clock.
 	Modified time.Time
 }
 
-// CalibrationFolder is where the calibrations of a machine lie.
+// CalibrationFolder holds a machine's calibrations.
 func CalibrationFolder(fingerprint string) string { return path.Join("calibrations", fingerprint) }
 
-// CalibrationKey is the key of the calibration that a run has found.
+// CalibrationKey is the key of a run's calibration.
 func CalibrationKey(fingerprint, runUID string) string {
 	return path.Join(CalibrationFolder(fingerprint), runUID+".json")
 }
 
-// List names the objects that lie in a folder, and not below it, the newest first.
+// List lists the objects directly in a folder, newest first.
 func (s *Store) List(ctx context.Context, folder string) ([]Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, getDeadline)
 	defer cancel()

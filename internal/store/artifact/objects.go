@@ -19,46 +19,43 @@ import (
 
 // Reader reads objects by their keys.
 type Reader interface {
-	// URI is an object's address for people. It holds no credentials.
+	// URI is an object's address for people, without credentials.
 	URI(key string) string
-	// Get reads an object and, where sha is not empty, checks its SHA-256.
+	// Get reads an object and, unless sha is empty, checks its SHA-256.
 	Get(ctx context.Context, key, sha string) ([]byte, error)
 }
 
-// Writer writes objects once. Written again with the same content an object is as it was; with another content that is ErrExists.
+// Writer writes objects once. Rewriting the same content succeeds; other content is ErrExists.
 type Writer interface {
 	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
-	// PutJSON writes a value as JSON.
 	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
 }
 
-// Runs reads what is stored of runs.
+// Runs reads stored runs.
 type Runs interface {
-	// Load is the function of that name.
 	Load(ctx context.Context, runPrefix string) (record.RunData, error)
-	// Get reads an object and, where sha is not empty, checks its SHA-256.
 	Get(ctx context.Context, key, sha string) ([]byte, error)
-	// List names the objects that lie in a folder, and not below it, the newest first.
+	// List lists the objects directly in a folder, newest first.
 	List(ctx context.Context, folder string) ([]Object, error)
 }
 
-// Objects are written once and read back by their keys: those of a bucket, or of a folder of this machine.
+// Objects is a bucket, or a folder of this machine.
 type Objects interface {
 	Reader
 	Writer
 	Runs
-	// LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
+	// LoadTrials reads the trials of a run's manifest, which need not be stored yet.
 	LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error)
 }
 
-// Bucket is an object store, to which others may upload.
+// Bucket is an object store for uploads by others.
 type Bucket interface {
 	Objects
-	// Destination is where an object may be put until it expires, and with which headers.
+	// Destination returns a URL and headers for putting one object until it expires.
 	Destination(ctx context.Context, key, sha string, expires time.Duration) (string, map[string]string, error)
-	// Verify asks the store whether an object is there as it is described.
+	// Verify checks that an object is stored as described.
 	Verify(ctx context.Context, a record.Artifact) error
-	// CheckWriteOnce checks that the store refuses to write an object that is there already, with the body that it has.
+	// CheckWriteOnce checks that the store refuses to overwrite an existing object, using the same body.
 	CheckWriteOnce(ctx context.Context, key, contentType string, body []byte) error
 	// Find describes an object that is there.
 	Find(ctx context.Context, key string) (record.Artifact, error)
@@ -74,12 +71,12 @@ func (s *Store) PutJSON(ctx context.Context, key string, v any) (record.Artifact
 	return putJSON(ctx, s, key, v)
 }
 
-// Load is the function of that name, of the bucket.
+// Load is the function of that name.
 func (s *Store) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
 	return Load(ctx, s, runPrefix)
 }
 
-// LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
+// LoadTrials reads the trials of a run's manifest, which need not be stored yet.
 func (s *Store) LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error) {
 	return loadTrials(ctx, s, m)
 }
@@ -92,7 +89,7 @@ func putJSON(ctx context.Context, o Objects, key string, v any) (record.Artifact
 	return o.Put(ctx, key, "application/json", body)
 }
 
-// getManifest reads a manifest of a schema. The schema comes first: in another one a field may have another type.
+// getManifest reads a manifest. It checks the schema first: other schemas may have other types.
 func getManifest(ctx context.Context, o Reader, key, sha, schema string, into any) error {
 	body, err := o.Get(ctx, key, sha)
 	if err != nil {
@@ -113,7 +110,7 @@ func getManifest(ctx context.Context, o Reader, key, sha, schema string, into an
 	return nil
 }
 
-// Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
+// Load reads a report's inputs from the run's manifest, and checks every digest.
 func Load(ctx context.Context, o Reader, runPrefix string) (record.RunData, error) {
 	var d record.RunData
 	if err := getManifest(ctx, o, ManifestKey(runPrefix), "", record.RunManifestSchema, &d.Manifest); err != nil {
@@ -122,7 +119,7 @@ func Load(ctx context.Context, o Reader, runPrefix string) (record.RunData, erro
 	return loadTrials(ctx, o, d.Manifest)
 }
 
-// loadTrials reads what a manifest names. What cannot be read of a trial costs that trial, as if it had failed, unless nothing else is left.
+// loadTrials reads a manifest's trials. An unreadable trial counts as failed, unless nothing else is left.
 func loadTrials(ctx context.Context, o Reader, m record.RunManifest) (record.RunData, error) {
 	d := record.RunData{Manifest: m}
 	lost := map[string]error{}
@@ -149,7 +146,7 @@ func loadTrials(ctx context.Context, o Reader, m record.RunManifest) (record.Run
 	return d, nil
 }
 
-// loadEntries reads the trials of entries. Those that cannot be read have no manifest any more in a copy that takes the entries' place.
+// loadEntries reads trials. It replaces entries with a copy in which unreadable ones have no manifest.
 func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, into *[]record.TrialData, lost map[string]error) error {
 	*entries = slices.Clone(*entries)
 	for i := range *entries {
@@ -171,7 +168,7 @@ func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, in
 	return nil
 }
 
-// LoadTrial reads a trial by its manifest, and what the manifest names.
+// LoadTrial reads a trial's manifest and the files named in it.
 func LoadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.TrialData, error) {
 	var t record.TrialData
 	if err := getManifest(ctx, o, manifest.Key, manifest.SHA256, record.TrialManifestSchema, &t.Manifest); err != nil {
@@ -199,7 +196,7 @@ func LoadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.
 	return t, nil
 }
 
-// CheckSum is ErrCorrupt for a body that has not the SHA-256 that its manifest says; sha is empty where no manifest says one.
+// CheckSum returns ErrCorrupt if a body does not have the SHA-256 of its manifest; an empty sha is not checked.
 func CheckSum(uri string, body []byte, sha string) error {
 	if sum := sha256.Sum256(body); sha != "" && hex.EncodeToString(sum[:]) != sha {
 		return fmt.Errorf("%w: %s has SHA-256 %x, its manifest says %s", ErrCorrupt, uri, sum, sha)
@@ -207,13 +204,11 @@ func CheckSum(uri string, body []byte, sha string) error {
 	return nil
 }
 
-// describe is what is known of an object from its content.
 func describe(key string, body []byte) record.Artifact {
 	sum := sha256.Sum256(body)
 	return record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
 }
 
-// otherContent is ErrExists for an object that is there in the place of another one.
 func otherContent(uri string, there, want record.Artifact) error {
 	return fmt.Errorf("%w: %s holds %d bytes with SHA-256 %s, not %d bytes with %s", ErrExists, uri, there.Bytes, there.SHA256, want.Bytes, want.SHA256)
 }

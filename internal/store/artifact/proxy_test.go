@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// Bodies of stores and of proxies, as they send them.
 const (
 	bodyS3 = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message><Key>a</Key><RequestId>4442587FB7D0A2F9</RequestId><HostId>h</HostId></Error>`
@@ -28,10 +27,9 @@ const (
 func TestWhatAProxyAnswersByItselfIsNotTheStoresWord(t *testing.T) {
 	numbered := map[string]string{"X-Amz-Request-Id": "4442587FB7D0A2F9"}
 	for name, tc := range map[string]struct {
-		status  int
-		body    string
-		headers map[string]string
-		// reading and lookingUp are what is said of a GET, and of a HEAD, whose answer has no body.
+		status             int
+		body               string
+		headers            map[string]string
 		reading, lookingUp error
 	}{
 		"S3 has no such object":          {404, bodyS3, numbered, artifact.ErrNotFound, artifact.ErrNotFound},
@@ -102,7 +100,7 @@ func TestARefusalNamesWhoseKeyItIs(t *testing.T) {
 	}
 }
 
-// A proxy that knows no such page for a while costs no trial.
+// A proxy's temporary 404 must not fail a trial.
 func TestAProxyThatAnswersForTheStoreCostsNoTrial(t *testing.T) {
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		c, store := bucket(t, at)
@@ -131,7 +129,7 @@ func TestAProxyThatAnswersForTheStoreCostsNoTrial(t *testing.T) {
 	})
 }
 
-// A store that keeps no checksums takes the plan, and would lose each trial when its files are looked up.
+// A store without checksums would accept the plan, and lose each trial at verification.
 func TestAStoreThatTellsNoDigestIsNamed(t *testing.T) {
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		c, store := bucket(t, at)
@@ -160,7 +158,7 @@ func TestAStoreThatTellsNoDigestIsNamed(t *testing.T) {
 	})
 }
 
-// A store that ignores If-None-Match would let an operator overwrite what another one has stored.
+// A store that ignores If-None-Match would let operators overwrite each other's objects.
 func TestStoreThatOverwritesIsNamed(t *testing.T) {
 	loose := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("ETag", `"1"`) }))
 	t.Cleanup(loose.Close)

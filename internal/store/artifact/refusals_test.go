@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// storedTrial stores a trial's manifest and returns a run's manifest that names it.
 func storedTrial(t *testing.T, store *artifact.Store, trial any) record.RunManifest {
 	t.Helper()
 	a, err := store.PutJSON(t.Context(), "trial/manifest.json", trial)
@@ -38,8 +37,7 @@ func TestATrialThatIsNotWhatATrialIsIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change  func(*record.TrialManifest)
 		refused bool
-		// says are parts of the error that name what was found.
-		says []string
+		says    []string
 	}{
 		"one server":                            {change: servers("go")},
 		"two servers":                           {change: servers("go", "epoll")},
@@ -99,10 +97,9 @@ func TestAManifestThatIsNoManifestIsAnError(t *testing.T) {
 	}
 }
 
-// What another version has written is called so, whatever has become of its fields.
+// A manifest of another version is reported as such, whatever its fields.
 func TestAManifestOfAnotherVersionIsCalledSo(t *testing.T) {
 	const (
-		// firstRun and firstTrial are what the first version stored.
 		firstRun = `{"schema": "loadstone.dev/run-manifest/v1", "run": {"namespace": "bench", "name": "quick", "uid": "run-uid-1234", "planHash": "eaf8"},
 			"spec": {"implementations": null, "loads": null, "blocks": 2}, "notes": ["a note of the plan"], "seed": 7, "blocks": 2,
 			"nodes": [{"role": "server", "node": "n1"}], "scripts": [{"load": "sweep", "role": "", "name": "", "key": "", "bytes": 0, "sha256": ""}],
@@ -140,7 +137,7 @@ func TestAManifestOfAnotherVersionIsCalledSo(t *testing.T) {
 	}
 }
 
-// The second server of a duet lies in its own place, whatever the order of the artifacts.
+// A duet's second server keeps its place, whatever the order of artifacts.
 func TestTheRecordsOfADuetLieInTheOrderOfItsServers(t *testing.T) {
 	_, store := bucket(t, testbed.Store(t))
 	m := record.TrialManifest{Schema: record.TrialManifestSchema, PlannedTrial: record.PlannedTrial{Name: "duet-000-duet", Type: record.Sweep, Servers: []string{"go", "epoll"}}}
@@ -271,7 +268,7 @@ func TestAnEndpointThatIsNoneIsRefused(t *testing.T) {
 	}
 }
 
-// A trial that cannot be read costs itself alone, but a run of which nothing is left is no record.
+// An unreadable trial fails alone, but a run without readable trials is an error.
 func TestARunOfWhichNothingCanBeReadIsAnError(t *testing.T) {
 	_, store := bucket(t, testbed.Store(t))
 	d := recordtest.Run(recordtest.Duel(1))

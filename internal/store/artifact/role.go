@@ -16,22 +16,21 @@ import (
 	"loadstone.dev/loadstone/internal/store/certs"
 )
 
-// The variables of the operator's environment by which a cluster gives the role of a service account: the file of a token that is shown to an STS, and
-// the address of an agent of the cluster. Without them the metadata of the node are asked.
+// Environment variables for a service account's role: the token file for an STS, and a cluster agent's address. Without them the node's
+// metadata service is used.
 const (
 	TokenFileVariable = "AWS_WEB_IDENTITY_TOKEN_FILE"
 	agentVariable     = "AWS_CONTAINER_CREDENTIALS_FULL_URI"
 )
 
-// roleDeadline bounds how long credentials may take to come. An operation may wait for them without a deadline of its own.
+// roleDeadline bounds getting credentials: an operation's context may have no deadline.
 const roleDeadline = 15 * time.Second
 
-// opener is where the credentials come from by which a store is opened.
 func (c Config) opener() (*credentials.Credentials, error) {
 	if !c.ByRole || c.AccessKey != "" {
 		return credentials.NewStaticV4(c.AccessKey, c.SecretKey, c.SessionToken), nil
 	}
-	// A way of its own: what guards and counts requests to the store has nothing to do with these.
+	// A separate transport: guards and counters of store requests do not apply.
 	way, err := transport(c, nil)
 	if err != nil {
 		return nil, err
@@ -41,7 +40,7 @@ func (c Config) opener() (*credentials.Credentials, error) {
 	return credentials.New(&role{IAM: iam, heard: heard}), nil
 }
 
-// listener keeps the status of the last answer, which errors of the client do not tell.
+// listener keeps the last answer's status, which the client's errors lack.
 type listener struct {
 	way    http.RoundTripper
 	status atomic.Int32
@@ -56,7 +55,7 @@ func (l *listener) RoundTrip(q *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// role gives credentials by the role of the operator's service account, and new ones before they expire.
+// role gets credentials by the service account's role, and renews them before they expire.
 type role struct {
 	credentials.IAM
 	heard *listener
@@ -85,7 +84,6 @@ func (r *role) RetrieveWithCredContext(cc *credentials.CredContext) (credentials
 // Retrieve implements credentials.Provider.
 func (r *role) Retrieve() (credentials.Value, error) { return r.RetrieveWithCredContext(nil) }
 
-// giver is who was asked for credentials, for people.
 func (r *role) giver() string {
 	switch {
 	case os.Getenv(TokenFileVariable) != "":
@@ -97,10 +95,9 @@ func (r *role) giver() string {
 	}
 }
 
-// roleError says that no credentials were given.
 type roleError struct {
 	giver string
-	// status is that of the answer; 0 without one.
+	// status is the answer's; 0 without one.
 	status int
 	cause  error
 }
@@ -112,7 +109,7 @@ func (e roleError) Error() string {
 	return e.giver + ": " + rootCause(e.cause)
 }
 
-// busy reports whether who was asked gave no credentials for a trouble of its own, or for too many questions.
+// busy reports whether the source itself failed or limits requests.
 func (e roleError) busy() bool {
 	if said := (credentials.ErrorResponse{}); errors.As(e.cause, &said) && strings.HasPrefix(said.STSError.Code, "Throttling") {
 		return true
@@ -120,7 +117,7 @@ func (e roleError) busy() bool {
 	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests
 }
 
-// insecure says of who gives credentials what package certs says of the object store.
+// insecure maps TLS errors of the object store to those of a credential source.
 var insecure = map[error]error{
 	certs.ErrUntrusted: errors.New("the certificate of the STS that gives the credentials for the object store is signed by an authority that is not trusted: name a bundle that has it (chart value s3.caBundle, with s3.tls)"),
 	certs.ErrExpired:   errors.New("the certificate of the STS that gives the credentials for the object store has expired or is not valid yet: renew it, or correct the clock"),
@@ -128,7 +125,7 @@ var insecure = map[error]error{
 	certs.ErrNoTLS:     errors.New("the STS that gives the credentials for the object store does not speak TLS: correct its address (chart value s3.stsEndpoint)"),
 }
 
-// explained is the error with its way out: one that somebody must mend, or one that may end by itself.
+// explained adds a remedy: the error may need a correction, or pass by itself.
 func (e roleError) explained() error {
 	if reason := certs.Explain(e.cause); reason != nil {
 		return fmt.Errorf("%w: %w", insecure[reason], e)
@@ -143,17 +140,17 @@ func (e roleError) explained() error {
 	return fmt.Errorf("%w: %w", kind, e)
 }
 
-// refusal is ErrDenied of a store of whose key no Secret of the cluster knows, with another way out.
+// refusal is an ErrDenied with another remedy, for a store whose credentials are not in a Secret.
 type refusal string
 
-// deniedByRole is the refusal of a store that is opened by role.
+// deniedByRole: the store refuses its role.
 const deniedByRole refusal = "the object store refuses the role by which it is opened: let the role get, put and list the objects of the bucket"
 
-// ErrOwnKeyDenied is the refusal of a store that the operator opens by role, and a command by a key of the user's own. It is ErrDenied, too.
+// ErrOwnKeyDenied: the store refuses the user's own credentials, while the operator uses a role. It is also an ErrDenied.
 const ErrOwnKeyDenied refusal = "the object store refuses your own access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " +
 	"to one that may get and list the objects of the bucket, and put them where you store something"
 
 func (r refusal) Error() string { return string(r) }
 
-// Is makes it the error of which callers know what it means.
+// Is makes it an ErrDenied for callers.
 func (refusal) Is(target error) bool { return target == ErrDenied }

@@ -33,14 +33,11 @@ import (
 )
 
 const (
-	// patience bounds what is waited for on a machine that is busy.
 	patience = 2 * time.Minute
-	// token is what kubelet has written for the operator, and roleName the role that is asked for.
 	token    = "eyJhbGciOiJSUzI1NiJ9.of-the-test"
 	roleName = "arn:aws:iam::123456789012:role/loadstone"
 )
 
-// given puts into the environment what a cluster gives to a service account with a role.
 func given(t *testing.T, token string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
@@ -55,7 +52,7 @@ func given(t *testing.T, token string) {
 	}
 }
 
-// lend takes credentials from MinIO that may do what a policy says. A MinIO that has just started lends none.
+// lend gets credentials with a policy from MinIO. A just started MinIO gives none.
 func lend(t *testing.T, store testbed.ObjectStore, policy string) credentials.Value {
 	t.Helper()
 	lent, err := credentials.NewSTSAssumeRole("http://"+store.Endpoint, credentials.STSAssumeRoleOptions{
@@ -75,7 +72,7 @@ func lend(t *testing.T, store testbed.ObjectStore, policy string) credentials.Va
 	}
 }
 
-// sts answers as an STS does: to who shows the token it gives credentials that may do what a policy says, for some time, and counts that.
+// sts is a fake STS: for the token it gives credentials with a policy and a lifetime, and counts requests.
 func sts(t *testing.T, store testbed.ObjectStore, policy string, life time.Duration) (url string, asked *atomic.Int32) {
 	t.Helper()
 	v, asked := lend(t, store, policy), new(atomic.Int32)
@@ -98,7 +95,6 @@ func sts(t *testing.T, store testbed.ObjectStore, policy string, life time.Durat
 	return server.URL, asked
 }
 
-// documented is the policy that the installation page gives to a role or a key, for a bucket.
 func documented(t *testing.T, bucket string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/installation.md")
@@ -112,7 +108,6 @@ func documented(t *testing.T, bucket string) string {
 	return strings.ReplaceAll(string(m[1]), "arn:aws:s3:::loadstone", "arn:aws:s3:::"+bucket)
 }
 
-// byRole is a bucket, and the settings that open it by the role whose credentials an STS gives.
 func byRole(t *testing.T, policy func(t *testing.T, bucket string) string, life time.Duration) (artifact.Config, *atomic.Int32) {
 	t.Helper()
 	given(t, token)
@@ -196,7 +191,7 @@ func TestEveryTroubleWithARoleHasItsError(t *testing.T) {
 	const another = "another token"
 	for name, tc := range map[string]struct {
 		token string
-		// file is where the token is said to lie, if not where it lies; none means that none is named.
+		// file overrides the token's file; "none" means that none is configured.
 		file     string
 		away     bool
 		want     error
@@ -213,7 +208,7 @@ func TestEveryTroubleWithARoleHasItsError(t *testing.T) {
 			token: token, away: true, want: artifact.ErrRoleAway, says: []string{"connection refused", "s3.stsEndpoint"},
 		},
 		"the cluster gives no role, and the node has none": {
-			// Without a token an address of an STS is that of the node's metadata.
+			// Without a token an STS address is that of the node's metadata.
 			token: token, file: "none", away: true, want: artifact.ErrNoRole, terminal: true, says: []string{"the metadata of its node", artifact.TokenFileVariable},
 		},
 	} {
@@ -242,15 +237,14 @@ func TestEveryTroubleWithARoleHasItsError(t *testing.T) {
 	}
 }
 
-// An STS in trouble of its own passes, and is told from a role that somebody must correct; one that is not believed is told from one that is away.
+// Transient STS trouble differs from a role that must be corrected, and an untrusted STS from an unavailable one.
 func TestTroubleOfAnSTSIsNotTheRoles(t *testing.T) {
 	const said = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>no</Message></Error></ErrorResponse>`
 	_, private := testbed.Certificate(t, time.Now().Add(time.Hour))
 	for name, tc := range map[string]struct {
-		status int
-		body   string
-		pair   map[string]string
-		// want is nil where the words say it alone.
+		status   int
+		body     string
+		pair     map[string]string
 		want     error
 		terminal bool
 		says     string
@@ -304,7 +298,6 @@ func TestAnSTSWhoseCertificateHasExpired(t *testing.T) {
 	}
 }
 
-// speak starts a server, with TLS if it has a certificate.
 func speak(t *testing.T, server *httptest.Server, pair map[string]string) {
 	t.Helper()
 	if pair == nil {
@@ -319,7 +312,7 @@ func speak(t *testing.T, server *httptest.Server, pair map[string]string) {
 	server.StartTLS()
 }
 
-// A MinIO that knows an issuer of tokens is an STS itself.
+// A MinIO with a token issuer is itself an STS.
 func TestARoleByTheTokensThatMinIOBelieves(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -333,7 +326,7 @@ func TestARoleByTheTokensThatMinIOBelieves(t *testing.T) {
 	t.Setenv("AWS_ROLE_ARN", its)
 	c := artifact.Config{Endpoint: s.Endpoint, Bucket: s.NewBucket(t), Region: "us-east-1", ByRole: true, STS: "http://" + s.Endpoint}
 	store := open(t, c)
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // It lends nothing when it has just started.
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // It gives none just after its start.
 		_, err := store.Put(t.Context(), "k", "text/plain", []byte("x"))
 		if err == nil {
 			break
@@ -356,7 +349,6 @@ func TestARoleByTheTokensThatMinIOBelieves(t *testing.T) {
 	}
 }
 
-// issuer is the address at which an issuer of tokens says by which key they are verified.
 func issuer(t *testing.T, key *rsa.PublicKey) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -376,7 +368,6 @@ func issuer(t *testing.T, key *rsa.PublicKey) string {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// signed is a token as an issuer makes it.
 func signed(t *testing.T, key *rsa.PrivateKey, claims map[string]any) string {
 	t.Helper()
 	body, err := json.Marshal(claims)

@@ -21,35 +21,33 @@ import (
 	"loadstone.dev/loadstone/internal/store/certs"
 )
 
-// Config names the object store.
+// Config is the object store's configuration.
 type Config struct {
 	// Endpoint is host:port, as the operator and the measured pods reach it.
 	Endpoint string
 	Bucket   string
 	Region   string
 	Secure   bool
-	// CAFile is where the operator finds the certificates in CA; it is empty if the public authorities suffice.
+	// CAFile is the operator's file with CA; empty if public authorities suffice.
 	CAFile string
-	// CA holds certificates of private authorities in PEM, which are trusted besides the public ones.
+	// CA holds PEM certificates of private authorities, in addition to public ones.
 	CA string
-	// AccessKey and SecretKey are a key pair, with a SessionToken if it is a temporary one.
+	// AccessKey and SecretKey are a key pair; SessionToken is for a temporary one.
 	AccessKey    string
 	SecretKey    string
 	SessionToken string
-	// ByRole says that the store is opened by the role of the operator's service account, where no key pair is given.
+	// ByRole uses the role of the operator's service account if there is no key pair.
 	ByRole bool
-	// STS is the URL of who gives credentials for the token of a service account; empty is Amazon's of the region.
+	// STS is the URL for exchanging a service account's token. Default: Amazon's of the region.
 	STS string
 }
 
-// The variables of the operator's environment that hold the store's key.
 const (
 	AccessKeyVariable = "S3_ACCESS_KEY"
 	SecretKeyVariable = "S3_SECRET_KEY"
 )
 
-// AddFlags makes the flags of the operator that say where its store is, with their defaults. A program that reads the operator's arguments reads
-// them by these.
+// AddFlags adds the operator's store flags with defaults, also for programs that parse the operator's arguments.
 func (c *Config) AddFlags(f *flag.FlagSet) {
 	f.StringVar(&c.Endpoint, "s3-endpoint", "", "host:port of the object store, as the operator and the measured pods reach it")
 	f.StringVar(&c.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
@@ -64,7 +62,7 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 type Store struct {
 	client *minio.Client
 	bucket string
-	// opener gives the credentials of each request, and denied is what it means that the store refuses them.
+	// opener gives each request's credentials; denied is the error for refused ones.
 	opener *credentials.Credentials
 	denied error
 }
@@ -74,14 +72,14 @@ const (
 	putDeadline = 60 * time.Second
 	// getDeadline bounds every read, retries included.
 	getDeadline = 60 * time.Second
-	// MaxObject bounds what is read into memory: manifests and records are far smaller.
+	// MaxObject bounds objects in memory: manifests and records are far smaller.
 	MaxObject = 256 << 20
 )
 
-// Open makes a Store; it does not connect yet.
+// Open makes a Store without connecting.
 func Open(c Config) (*Store, error) { return OpenThrough(c, nil) }
 
-// OpenThrough makes a Store whose connections take a way of their own, such as a forwarded port; nil means the usual one.
+// OpenThrough makes a Store that dials differently, for example through a forwarded port; nil is the default.
 func OpenThrough(c Config, dial Dial) (*Store, error) {
 	way, err := transport(c, dial)
 	if err != nil {
@@ -90,7 +88,7 @@ func OpenThrough(c Config, dial Dial) (*Store, error) {
 	return open(c, way)
 }
 
-// OpenBehind makes a Store whose requests go through a guard, which may refuse them.
+// OpenBehind makes a Store whose requests pass a guard, which may refuse them.
 func OpenBehind(c Config, guard func(http.RoundTripper) http.RoundTripper) (*Store, error) {
 	way, err := transport(c, nil)
 	if err != nil {
@@ -104,7 +102,7 @@ func open(c Config, way http.RoundTripper) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The region is given, so that the first call need not ask the store for it.
+	// With a region, the first call need not ask for it.
 	client, err := minio.New(c.Endpoint, &minio.Options{
 		Creds:  opener,
 		Secure: c.Secure, Region: c.Region, BucketLookup: minio.BucketLookupAuto, MaxRetries: 5, Transport: way,
@@ -125,7 +123,7 @@ func open(c Config, way http.RoundTripper) (*Store, error) {
 // Dial makes a connection.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// transport is the usual one with the authorities that the store's certificate is checked by, and a way of its own.
+// transport is the default with the store's authorities and dial function.
 func transport(c Config, dial Dial) (http.RoundTripper, error) {
 	t, err := minio.DefaultTransport(c.Secure)
 	if err != nil {
@@ -144,17 +142,17 @@ func transport(c Config, dial Dial) (http.RoundTripper, error) {
 	return t, nil
 }
 
-// URI is an object's address for people, such as s3://bucket/key. It holds no credentials.
+// URI is an object's address for people, such as s3://bucket/key, without credentials.
 func (s *Store) URI(key string) string { return "s3://" + s.bucket + "/" + key }
 
-// Put writes an object once. Written again with the same content it succeeds; with another content it is ErrExists.
+// Put writes an object once. Rewriting the same content succeeds; other content is ErrExists.
 func (s *Store) Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error) {
 	a := describe(key, body)
 	written, err := s.putNew(ctx, key, contentType, body)
 	if err != nil || written {
 		return a, err
 	}
-	// It is read, since a bucket that somebody has copied from another store may tell no digests.
+	// It is read, since a copied bucket may lack digests.
 	there, err := s.Find(ctx, key)
 	if err == nil && there != a {
 		err = otherContent(s.URI(key), there, a)
@@ -162,7 +160,7 @@ func (s *Store) Put(ctx context.Context, key, contentType string, body []byte) (
 	return a, err
 }
 
-// CheckWriteOnce checks that the store refuses to write an object that is there already, with the body that it has: a store that ignores the condition
+// CheckWriteOnce checks that the store refuses to overwrite an existing object. It sends the same body, since a store without this condition
 // would overwrite it.
 func (s *Store) CheckWriteOnce(ctx context.Context, key, contentType string, body []byte) error {
 	written, err := s.putNew(ctx, key, contentType, body)
@@ -172,7 +170,6 @@ func (s *Store) CheckWriteOnce(ctx context.Context, key, contentType string, bod
 	return err
 }
 
-// putNew writes an object, unless the store says that there is one already.
 func (s *Store) putNew(ctx context.Context, key, contentType string, body []byte) (written bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, putDeadline)
 	defer cancel()
@@ -195,8 +192,8 @@ func (s *Store) putNew(ctx context.Context, key, contentType string, body []byte
 
 const checksumHeader = "X-Amz-Checksum-Sha256"
 
-// Destination is a signed address to which one object can be written once, with exactly the content that was announced.
-// The address is a bearer secret until it expires.
+// Destination returns a signed URL for writing one object once, with exactly the announced content. The URL is a bearer secret until it
+// expires.
 func (s *Store) Destination(ctx context.Context, key, sha string, expires time.Duration) (string, map[string]string, error) {
 	raw, err := hex.DecodeString(sha)
 	if err != nil || len(raw) != sha256.Size {
@@ -214,7 +211,7 @@ func (s *Store) Destination(ctx context.Context, key, sha string, expires time.D
 	return u.String(), headers, nil
 }
 
-// Verify checks that an object is there with the size and SHA-256 that the artifact says.
+// Verify checks that an object has an artifact's size and SHA-256.
 func (s *Store) Verify(ctx context.Context, a record.Artifact) error {
 	ctx, cancel := context.WithTimeout(ctx, getDeadline)
 	defer cancel()
@@ -235,7 +232,7 @@ func (s *Store) Verify(ctx context.Context, a record.Artifact) error {
 	return nil
 }
 
-// Find returns what lies under a key: its size and its SHA-256, as read.
+// Find returns an object's size and SHA-256 by reading it.
 func (s *Store) Find(ctx context.Context, key string) (record.Artifact, error) {
 	body, err := s.Get(ctx, key, "")
 	if err != nil {
@@ -244,7 +241,7 @@ func (s *Store) Find(ctx context.Context, key string) (record.Artifact, error) {
 	return describe(key, body), nil
 }
 
-// Get reads an object and, where sha is not empty, checks its SHA-256.
+// Get reads an object and, unless sha is empty, checks its SHA-256.
 func (s *Store) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, getDeadline)
 	defer cancel()
@@ -263,7 +260,7 @@ func (s *Store) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	return body, CheckSum(s.URI(key), body, sha)
 }
 
-// Stream reads an object as it comes, with its size. The context bounds the reading, and whoever reads checks the digest.
+// Stream returns an object's reader and size. The context bounds reading; the caller checks the digest.
 func (s *Store) Stream(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	obj, err := s.client.GetObject(ctx, s.bucket, key, minio.GetObjectOptions{})
 	if err != nil {
@@ -276,42 +273,42 @@ func (s *Store) Stream(ctx context.Context, key string) (io.ReadCloser, int64, e
 	return obj, info.Size, nil
 }
 
-// Errors of a store, each with another way out.
+// Errors of a store, each with another remedy.
 var (
-	// ErrExists says that a key already holds something else.
+	// ErrExists: the key holds another object.
 	ErrExists = errors.New("the key already holds another object")
-	// ErrCorrupt says that an object is not what its manifest says.
+	// ErrCorrupt: an object does not match its manifest.
 	ErrCorrupt = errors.New("the object does not match its manifest")
-	// ErrMalformed says that an object is no record of Loadstone's.
+	// ErrMalformed: an object is not a Loadstone record.
 	ErrMalformed = errors.New("the object is not a record of Loadstone")
-	// ErrSchema says that a record was written by another version, and can be read by no other.
+	// ErrSchema: another version wrote the record, and only that can read it.
 	ErrSchema = errors.New("it was written by another version of Loadstone")
-	// ErrNoBucket says that the bucket is not there.
+	// ErrNoBucket: the bucket does not exist.
 	ErrNoBucket = errors.New("the bucket does not exist: create it, or set another one (chart value s3.bucket)")
-	// ErrDenied says that the key pair is wrong or may not do this.
+	// ErrDenied: the key pair is wrong or lacks permission.
 	ErrDenied = errors.New("the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator, which reads it only when it starts")
-	// ErrLapsed says that the credentials were good for a while that is over. Those of a role are renewed, and so it may end by itself.
+	// ErrLapsed: the credentials have expired. A role's are renewed, so this may pass.
 	ErrLapsed = errors.New("the credentials by which the object store is opened have expired: those of a role are renewed by themselves, and of temporary ones of yours new ones are needed (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN)")
-	// ErrNoRole says that the operator's service account has no role, or one that is refused.
+	// ErrNoRole: the operator's service account has no role, or one that is refused.
 	ErrNoRole = errors.New("the role of the operator's service account gives no credentials for the object store: correct the role (chart values operator.serviceAccount.annotations and s3.stsEndpoint), or name a Secret with a key instead (chart values s3.byRole and s3.existingSecret)")
-	// ErrRoleAway says that the giver of credentials does not answer, or is in trouble of its own.
+	// ErrRoleAway: the source of credentials is unavailable or failing.
 	ErrRoleAway = errors.New("the giver of credentials for the object store does not answer, or is too busy to give any: check that it runs and, of an STS, its address (chart value s3.stsEndpoint)")
-	// ErrNotFound says that there is no such object.
+	// ErrNotFound: there is no such object.
 	ErrNotFound = errors.New("no such object")
-	// ErrFull says that the store has no room left.
+	// ErrFull: the store is full.
 	ErrFull = errors.New("the object store is full: free space or raise its quota")
-	// ErrNoDigests says that the store does not tell what it holds.
+	// ErrNoDigests: the store does not report digests.
 	ErrNoDigests = errors.New("the object store tells no SHA-256 of what it holds (x-amz-checksum-sha256 in the answer to a HEAD), without which nothing that is stored can be believed: use one that does, such as Amazon S3 or MinIO (chart value s3.endpoint)")
-	// ErrOverwrites says that the store does not keep what it holds from being overwritten.
+	// ErrOverwrites: the store allows overwriting.
 	ErrOverwrites = errors.New("the object store overwrites an object although the request forbids it (If-None-Match: *), so results could be lost: " +
 		"use one that supports conditional writes, such as Amazon S3 or MinIO (chart value s3.endpoint)")
-	// ErrNotWritable says that a folder of this machine cannot be written to.
+	// ErrNotWritable: a local folder is not writable.
 	ErrNotWritable = errors.New("the folder cannot be written: choose another one, or change who may write to it")
-	// ErrUnreachable says that the store does not answer.
+	// ErrUnreachable: the store does not answer.
 	ErrUnreachable = errors.New("the object store cannot be reached: check its endpoint (chart value s3.endpoint) and that it runs")
 )
 
-// explain turns S3's errors into ours, so that callers can tell what to do next. It drops signed addresses.
+// explain turns S3's errors into ours, for the caller's next step. It drops signed addresses.
 func (s *Store) explain(doing, key string, err error) error {
 	if refused := (roleError{}); errors.As(err, &refused) {
 		return fmt.Errorf("%s %s: %w", doing, s.URI(key), refused.explained())
@@ -326,10 +323,10 @@ func (s *Store) explain(doing, key string, err error) error {
 		kind = ErrNoBucket
 	case minio.NoSuchKey:
 		kind = ErrNotFound
-	// versitygw says XAdminUserNotFound of an unknown access key.
+	// versitygw answers XAdminUserNotFound for an unknown access key.
 	case minio.AccessDenied, "InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "AllAccessDisabled", "InvalidTokenId":
 		kind = s.denied
-		s.opener.Expire() // The next ones of a role may be good.
+		s.opener.Expire() // A role's next credentials may work.
 	case "ExpiredToken":
 		kind = ErrLapsed
 		s.opener.Expire()
@@ -348,13 +345,13 @@ func (s *Store) explain(doing, key string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, s.URI(key), kind)
 }
 
-// fromStore reports whether an error is the store's own. The client makes NoSuchKey of whatever is answered with 404, and AccessDenied of 403; stores
-// say in S3's XML what is wrong and, where an answer has no body, at least number it: S3, MinIO, Ceph and SeaweedFS do both.
+// fromStore reports whether an error is from the store itself, not a proxy. The client turns any 404 into NoSuchKey and any 403 into
+// AccessDenied. Stores send S3's XML or, without a body, at least a request ID: S3, MinIO, Ceph and SeaweedFS do both.
 func fromStore(resp minio.ErrorResponse) bool {
 	return resp.XMLName.Local == "Error" || resp.RequestID != "" || resp.HostID != ""
 }
 
-// rootCause is the innermost message, since the outer ones of net/http carry the address with its signature.
+// rootCause is the innermost message: outer ones of net/http contain the signed address.
 func rootCause(err error) string {
 	for {
 		inner := errors.Unwrap(err)
@@ -365,19 +362,18 @@ func rootCause(err error) string {
 	}
 }
 
-// Terminal reports whether trying again cannot help until somebody changes something.
+// Terminal reports whether a retry is useless until someone changes something.
 func Terminal(err error) bool {
 	return Mendable(err) || errors.Is(err, ErrExists) || errors.Is(err, ErrSchema)
 }
 
-// Mendable reports whether what the store refuses may be granted once somebody has corrected its key, its bucket or its room, or has set up another.
+// Mendable reports whether a refusal may end after someone corrects the store's key, bucket or space, or sets up another store.
 func Mendable(err error) bool {
 	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoRole) || errors.Is(err, ErrFull) || errors.Is(err, ErrNotWritable) ||
 		errors.Is(err, ErrNoDigests) || errors.Is(err, ErrOverwrites)
 }
 
-// Unreadable reports whether what was asked for is not there, or is not what it should be, while the store itself is well: however often
-// it is read, it stays so.
+// Unreadable reports whether an object is missing or bad while the store works, so that a retry is useless.
 func Unreadable(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrSchema)
 }

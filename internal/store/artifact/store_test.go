@@ -21,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// bucket is a new one in an object store.
 func bucket(t *testing.T, at testbed.ObjectStore) (artifact.Config, *artifact.Store) {
 	t.Helper()
 	c := artifact.Config{Endpoint: at.Endpoint, Bucket: at.NewBucket(t), Region: "us-east-1", AccessKey: at.AccessKey, SecretKey: at.SecretKey}
@@ -83,7 +82,6 @@ func TestAnEmptyObjectAndALargeOneAreObjectsLikeOthers(t *testing.T) {
 	})
 }
 
-// put sends a body to a signed address, as an agent does.
 func put(t *testing.T, url string, headers map[string]string, body string) (status int, answer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader(body))
@@ -105,7 +103,6 @@ func put(t *testing.T, url string, headers map[string]string, body string) (stat
 	return resp.StatusCode, string(said)
 }
 
-// refused are the answers of stores to a request that is not as it was signed.
 var refused = []int{http.StatusBadRequest, http.StatusForbidden}
 
 func TestADestinationTakesOneObjectWithTheAnnouncedContent(t *testing.T) {
@@ -226,7 +223,7 @@ func TestGetNoticesACorruptObject(t *testing.T) {
 	})
 }
 
-// Whatever goes wrong with a store, the error says which way out there is, comes by itself, and gives no secret away.
+// Every error offers a remedy, is unambiguous, and reveals no secret.
 func TestEveryTroubleWithAStoreHasItsError(t *testing.T) {
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		good, _ := bucket(t, at)
@@ -264,7 +261,7 @@ func TestEveryTroubleWithAStoreHasItsError(t *testing.T) {
 					}
 					noSecrets(t, c, err)
 				}
-				// HEAD has no body that could say more than that something is missing or refused.
+				// HEAD has no body, so it only says missing or refused.
 				noSecrets(t, c, store.Verify(ctx, record.Artifact{Key: "k", Bytes: 1, SHA256: digest("x")}))
 			})
 		}
@@ -284,7 +281,7 @@ func noSecrets(t *testing.T, c artifact.Config, err error) {
 	}
 }
 
-// A caller that gives up gets its error, not the whole deadline.
+// A canceled caller gets its error at once, not after the deadline.
 func TestPutEndsWithItsContext(t *testing.T) {
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		c, _ := bucket(t, at)

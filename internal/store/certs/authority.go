@@ -8,14 +8,14 @@ import (
 	"net/http"
 	"os"
 
-	// Images from scratch have no certificates of their own.
+	// Images from scratch have no certificates.
 	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
-// ErrNoCertificate says that a bundle holds nothing that could be trusted.
+// ErrNoCertificate: a bundle holds no certificate.
 var ErrNoCertificate = errors.New("there is no certificate in it: it must hold certificates in PEM, each between BEGIN CERTIFICATE and END CERTIFICATE")
 
-// Read returns the certificates of a PEM file; of no file, none.
+// Read returns a PEM file's certificates; none for an empty name.
 func Read(file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -30,7 +30,7 @@ func Read(file string) (string, error) {
 	return string(bundle), nil
 }
 
-// TLS is a client's configuration that trusts a bundle besides the public authorities; of an empty bundle it is nil, the usual one.
+// TLS returns a client configuration that also trusts a bundle; nil for an empty bundle.
 func TLS(bundle string) (*tls.Config, error) {
 	if bundle == "" {
 		return nil, nil
@@ -53,19 +53,19 @@ func pool(bundle string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// Errors of a connection with TLS, each with another way out.
+// Errors of a TLS connection, each with another remedy.
 var (
-	// ErrUntrusted says that no trusted authority has signed the certificate.
+	// ErrUntrusted: no trusted authority signed the certificate.
 	ErrUntrusted = errors.New("the object store's certificate is signed by an authority that is not trusted: name a bundle that has it (chart value s3.caBundle)")
-	// ErrExpired says that the certificate's time is over or has not come.
+	// ErrExpired: the certificate has expired or is not valid yet.
 	ErrExpired = errors.New("the object store's certificate has expired or is not valid yet: renew it, or correct the clock")
-	// ErrOtherName says that the certificate is for another host.
+	// ErrOtherName: the certificate is for another host.
 	ErrOtherName = errors.New("the object store's certificate is for another name: correct the endpoint (chart value s3.endpoint) or the certificate")
-	// ErrNoTLS says that the other end speaks HTTP only.
+	// ErrNoTLS: the other end only speaks HTTP.
 	ErrNoTLS = errors.New("the object store does not speak TLS on this port: correct the port (chart value s3.endpoint), or switch TLS off (chart value s3.tls)")
 )
 
-// Explain returns which of the errors above an error of a connection is, or nil.
+// Explain returns which of the errors above matches, or nil.
 func Explain(err error) error {
 	var (
 		unknown x509.UnknownAuthorityError

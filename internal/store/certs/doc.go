@@ -1,3 +1,3 @@
-// Package certs holds the certificate authorities by which the object store is believed: those of the machine or, where an image has
-// none, the public ones that are compiled in, and besides them the private ones of an installation.
+// Package certs holds the certificate authorities for the object store: the machine's or, if an image has none, compiled-in public ones, and
+// an installation's private ones.
 package certs

@@ -16,21 +16,19 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// fileDeadline bounds the fetching of one file.
 const fileDeadline = time.Minute
 
-// ErrRefused means that the operator hands nothing out to whoever asks, or that nobody is there who could.
+// ErrRefused means that the operator refuses the download, or is unavailable.
 var ErrRefused = errors.New("the operator hands nothing out")
 
-// Client asks the operator of a cluster for files, through the API server.
+// Client downloads files from a cluster's operator through the API server.
 type Client struct {
 	http *http.Client
 	base *url.URL
-	// most is how large a file may be, in bytes.
 	most int64
 }
 
-// NewClient makes a Client; it does not connect yet. system is the namespace of the operator.
+// NewClient makes a Client without connecting. system is the namespace of the operator.
 func NewClient(config *rest.Config, system string) (*Client, error) {
 	carrying := rest.CopyConfig(config)
 	carrying.Wrap(carry)
@@ -45,11 +43,10 @@ func NewClient(config *rest.Config, system string) (*Client, error) {
 	return &Client{way, host.JoinPath("api/v1/namespaces", system, "services", proxied, "proxy"), artifact.MaxObject}, nil
 }
 
-// Within is a client that reads no file of more than some bytes.
+// Within returns a client that limits files to most bytes.
 func (c *Client) Within(most int64) *Client { return &Client{c.http, c.base, most} }
 
-// carry shows the operator the token that the API server is shown, wherever the kubeconfig has it from. A user who acts as another shows none:
-// the operator would see the one and not the other.
+// carry sends the operator the kubeconfig's token. Impersonating users send none: the operator would see the real user.
 func carry(way http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(q *http.Request) (*http.Response, error) {
 		a := q.Header.Get("Authorization")
@@ -73,7 +70,7 @@ type Files struct {
 	prefix          string
 }
 
-// Of are the files of a run.
+// Of returns a run's files.
 func (c *Client) Of(r *v1alpha1.BenchmarkRun) Files {
 	return Files{c, r.Namespace, r.Name, PrefixOf(r)}
 }
@@ -81,7 +78,7 @@ func (c *Client) Of(r *v1alpha1.BenchmarkRun) Files {
 // Hold reports whether a key is one of theirs.
 func (f Files) Hold(key string) bool { return strings.HasPrefix(key, f.prefix+"/") }
 
-// Get reads a file by its key and, where sha is not empty, checks its SHA-256.
+// Get reads a file by its key and, unless sha is empty, checks its SHA-256.
 func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	file := strings.TrimPrefix(key, f.prefix+"/")
 	if !f.Hold(key) {
@@ -116,8 +113,8 @@ func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	return body, artifact.CheckSum(key, body, sha)
 }
 
-// refused is the error of an answer without a file. What the API server says in the operator's place is a refusal, whatever it is: the user may
-// not ask, the operator is too old, or it is away.
+// refused returns the error of an answer without a file. Any answer of the API server itself is a refusal: the user lacks permission, or the
+// operator is too old or unavailable.
 func refused(answer *http.Response) error {
 	if answer.StatusCode == http.StatusOK {
 		return nil

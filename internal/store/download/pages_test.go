@@ -22,10 +22,9 @@ import (
 	"loadstone.dev/loadstone/internal/ui/server"
 )
 
-// inFrame is where a page shows a report.
 var inFrame = regexp.MustCompile(`<iframe src="([^"]+)"`)
 
-// The pages that the chart installs have no key of the store: the operator hands them files, by the token of their account and under its rights.
+// The chart's pages have no store credentials: the operator serves them by their account's token and rights.
 func TestSharedPagesShowReportsByTheTokenOfTheirAccount(t *testing.T) {
 	config, report := download.Reported(t)
 	must := func(err error) {
@@ -54,7 +53,7 @@ func TestSharedPagesShowReportsByTheTokenOfTheirAccount(t *testing.T) {
 		must(err)
 		return answer.StatusCode, string(body)
 	}
-	// A history is read beside the page.
+	// A history is read in the background.
 	until := func(path string, so func(status int, body string) bool) {
 		t.Helper()
 		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -89,7 +88,6 @@ func TestSharedPagesShowReportsByTheTokenOfTheirAccount(t *testing.T) {
 	}
 }
 
-// ofRound makes the run in namespace a that of the first round of a suite.
 func ofRound(t *testing.T, admin client.Client) {
 	t.Helper()
 	text, err := os.ReadFile("../../../config/gitops/suite.yaml")

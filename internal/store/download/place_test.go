@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// quick is a run of a namespace.
 func quick(namespace string) *v1alpha1.BenchmarkRun {
 	r := &v1alpha1.BenchmarkRun{}
 	r.Namespace, r.Name, r.UID = namespace, "quick", "0123456789abcdef"

@@ -34,33 +34,33 @@ import (
 )
 
 const (
-	// answerDeadline bounds an answer, the wait for its turn included.
+	// answerDeadline bounds an answer, including the wait for its turn.
 	answerDeadline = 2 * time.Minute
-	// atOnce bounds how many files are read at the same time: the operator has other work.
+	// atOnce bounds simultaneous reads: the operator has other work.
 	atOnce = 8
-	// retryAfter is when whoever asks may ask again, in seconds.
+	// retryAfter is in seconds.
 	retryAfter = "5"
-	// maxHeader bounds what is read of a request before anybody is asked who sends it: tokens that list groups are long.
+	// maxHeader bounds a request's headers before authentication: tokens that list groups are long.
 	maxHeader = 64 << 10
 )
 
-// Shelf is where files lie.
+// Shelf is the store of the files.
 type Shelf interface {
 	Stream(ctx context.Context, key string) (io.ReadCloser, int64, error)
 }
 
-// Server hands out files:
+// Server serves files:
 //
 //	GET /v1/namespaces/NAMESPACE/benchmarkruns/NAME/FILE   Loadstone-Authorization: Bearer TOKEN
 //
-// FILE is a key below the run's prefix in the store. The API server says whose token it is, and whether they may get the run: 401 and 403 are
-// what it says, and 403 is said before anybody looks whether there is such a run. 404 is a run or a file that is not there, 502 what is no file
-// of Loadstone's, and 503 a store or an API server that is away.
+// FILE is a key below the run's prefix in the store. The API server authenticates the token and decides whether it may get the run: it answers
+// 401 or 403, the latter before checking that the run exists. 404: no such run or file. 502: not a Loadstone file. 503: store or API server
+// unavailable.
 type Server struct {
-	// Runs reads runs, Reviews asks the API server about a token and its rights.
+	// Runs reads runs; Reviews checks tokens and rights.
 	Runs    client.Reader
 	Reviews client.Client
-	// Leads reports whether runs of a namespace are led: of others Runs knows nothing. Nil is true of all.
+	// Leads reports whether a namespace's runs are led; Runs knows no others. Nil means all.
 	Leads func(namespace string) bool
 	Shelf Shelf
 	Addr  string
@@ -68,7 +68,7 @@ type Server struct {
 	turns chan struct{}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: to read is safe for an operator that does not act.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: reading needs no leadership.
 func (s *Server) NeedLeaderElection() bool { return false }
 
 // Start serves until the operator ends.
@@ -102,7 +102,7 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// refusal is an answer without a file: a status, and a sentence for whoever asks. Its cause is for the log alone.
+// refusal is a status and a sentence for the client. Its cause is only logged.
 type refusal struct {
 	status int
 	says   string
@@ -131,7 +131,7 @@ func (s *Server) file(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	defer body.Close()
-	// The API server's proxy rewrites what calls itself HTML, and no browser shall take a report for a page of the API server's.
+	// The API server's proxy rewrites HTML, and browsers must not take a report for the API server's page.
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", "attachment")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -139,7 +139,7 @@ func (s *Server) file(w http.ResponseWriter, q *http.Request) {
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	if _, err := io.CopyN(w, body, size); err != nil {
 		log.Log.WithName("handout").Info("A file was handed out in part", "run", key, "reason", err.Error())
-		panic(http.ErrAbortHandler) // Only a connection that breaks tells whoever reads that the rest is missing.
+		panic(http.ErrAbortHandler) // Only a broken connection tells the client that the rest is missing.
 	}
 }
 
@@ -175,7 +175,6 @@ func (s *Server) review(ctx context.Context, authorization string, run client.Ob
 	return nil
 }
 
-// open opens a file of a run.
 func (s *Server) open(ctx context.Context, run client.ObjectKey, file string) (io.ReadCloser, int64, *refusal) {
 	if s.Leads != nil && !s.Leads(run.Namespace) {
 		return nil, 0, &refusal{http.StatusNotFound, fmt.Sprintf("this installation leads no runs in namespace %s (chart value runs.namespaces)", run.Namespace), nil}
@@ -203,7 +202,7 @@ func (s *Server) open(ctx context.Context, run client.ObjectKey, file string) (i
 	return body, size, nil
 }
 
-// away is the answer where the API server cannot be asked.
+// away is the answer if the API server is unavailable.
 func away(err error) *refusal {
 	return &refusal{http.StatusServiceUnavailable, "the operator cannot reach the API server: try again", err}
 }
@@ -220,8 +219,7 @@ func refuse(w http.ResponseWriter, run client.ObjectKey, r *refusal) {
 	http.Error(w, r.says, r.status)
 }
 
-// ownCertificate is a certificate that the server draws for itself, as the API server's proxy verifies none: it keeps tokens from those who
-// read along in the cluster's network.
+// ownCertificate is self-signed, since the API server's proxy verifies none: it protects tokens on the cluster's network.
 func ownCertificate(now time.Time) (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -239,29 +237,27 @@ func ownCertificate(now time.Time) (*tls.Config, error) {
 }
 
 const (
-	// proxied is the operator's Service, and its port, as the API server's proxy names them. The right to it is the right to ask, and no more.
+	// proxied is the operator's Service and port for the API server's proxy. The right to it only allows asking.
 	proxied = "https:loadstone:handout"
-	// TokenHeader carries the token of whoever asks: the API server takes Authorization out of what it passes on.
+	// TokenHeader carries the client's token: the API server removes Authorization from proxied requests.
 	TokenHeader = "Loadstone-Authorization"
 	bearer      = "Bearer "
-	// answers tells an answer of the operator from one of the API server, in the header Server.
+	// answers in the header Server distinguishes the operator's answers from the API server's.
 	answers = "loadstone"
 )
 
-// route is where the files of a run are asked for.
 const route = "/v1/namespaces/{namespace}/benchmarkruns/{name}/{file...}"
 
-// address is route for one file.
 func address(base *url.URL, namespace, name, file string) *url.URL {
 	return base.JoinPath("v1/namespaces", url.PathEscape(namespace), "benchmarkruns", url.PathEscape(name), (&url.URL{Path: file}).EscapedPath())
 }
 
-// PrefixOf is where a run lies in the store: its namespace, its name and its UID are part of it.
+// PrefixOf returns a run's prefix in the store, which includes its namespace, name and UID.
 func PrefixOf(r *v1alpha1.BenchmarkRun) string {
 	return artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
 }
 
-// keyOf is the key of a file of a run. It lies below the run's prefix whatever the file is called, or is none.
+// keyOf returns a file's key, which lies below the run's prefix whatever its name; false for an invalid name.
 func keyOf(r *v1alpha1.BenchmarkRun, file string) (key string, ok bool) {
 	if r.UID == "" || file == "." || !fs.ValidPath(file) {
 		return "", false

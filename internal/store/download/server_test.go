@@ -68,7 +68,6 @@ func TestThroughTheAPIServerATenantReadsTheirOwnRuns(t *testing.T) {
 	}
 }
 
-// ask asks a server itself, and returns its answer and the text of it.
 func ask(t *testing.T, address, path, token string) (*http.Response, string) {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+path, nil)
@@ -146,7 +145,7 @@ func TestWhoComesByAnotherWayIsReviewedLikewise(t *testing.T) {
 	}
 }
 
-// shelf is a store that answers as the test wants: real ones cannot be made to hold 256 MiB, or to fail in the middle.
+// shelf is a fake store: real ones cannot easily hold 256 MiB, or fail in the middle.
 type shelf struct {
 	text string
 	size int64
@@ -191,7 +190,7 @@ func TestAStoreThatCannotBeReadIsSaid(t *testing.T) {
 	}
 }
 
-// Who may get a run elsewhere is told that this operator does not lead it, and not that it is not there.
+// A user with rights to a run elsewhere learns that this operator does not lead it.
 func TestARunOfANamespaceThatIsNotLedIsSaid(t *testing.T) {
 	w := newWorld(t)
 	s := &Server{Runs: w.c, Reviews: w.c, Shelf: shelf{text: "x", size: 1}, Leads: func(namespace string) bool { return namespace == "b" }}
@@ -203,7 +202,6 @@ func TestARunOfANamespaceThatIsNotLedIsSaid(t *testing.T) {
 	}
 }
 
-// lost is a client whose API server is away.
 type lost struct{ client.Client }
 
 func (lost) Create(context.Context, client.Object, ...client.CreateOption) error {

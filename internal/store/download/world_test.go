@@ -29,32 +29,31 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// The commands, which have no manager, do without its package.
+// The commands have no manager, so this check is in a test.
 var _ manager.LeaderElectionRunnable = (*Server)(nil)
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
 const system = "loadstone-system"
 
-// world is an API server with the rights of an installation, an object store, runs in the namespaces a and b, and an operator that hands out
-// their files with the rights of its account.
+// world is an API server with an installation's rights, an object store, runs in namespaces a and b, and an operator with its account's
+// rights.
 type world struct {
 	t      *testing.T
 	config *rest.Config
 	c      client.Client
 	store  *artifact.Store
-	// operator is what the chart installs for the operator, and for everybody else who asks it.
+	// operator is the chart's installation for the operator and its clients.
 	operator *testbed.Installation
-	// address is the operator's own, on an interface of this machine: the API server's proxy refuses the loopback one.
+	// address is the operator's on a real interface: the API server's proxy refuses loopback.
 	address string
 	runs    map[string]*v1alpha1.BenchmarkRun
 	pages   map[string]stored
 }
 
-// stored is a page in the store.
 type stored struct{ key, sha string }
 
-// body is a page that a proxy which rewrites HTML would change.
+// body is a page that an HTML-rewriting proxy would change.
 func body(namespace string) []byte {
 	return []byte(`<!doctype html><html><head><title>` + namespace + `</title></head><body><a href="/other/page.html">x</a></body></html>`)
 }
@@ -90,7 +89,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// create creates an object that an earlier test may have left.
 func (w *world) create(o client.Object) {
 	w.t.Helper()
 	if err := w.c.Create(w.t.Context(), o); !apierrors.IsAlreadyExists(err) {
@@ -98,7 +96,7 @@ func (w *world) create(o client.Object) {
 	}
 }
 
-// run makes a run with a page in its place and one beside it.
+// run makes a run with one page in its place and one outside.
 func (w *world) run(namespace string) {
 	w.t.Helper()
 	r := &v1alpha1.BenchmarkRun{}
@@ -113,7 +111,6 @@ func (w *world) run(namespace string) {
 	w.runs[namespace], w.pages[namespace] = r, stored{page.Key, page.SHA256}
 }
 
-// start starts an operator, and puts a pod and the installation's Service before it.
 func (w *world) start(scheme *runtime.Scheme) {
 	w.t.Helper()
 	host := w.host()
@@ -161,7 +158,7 @@ func (w *world) host() string {
 	return ""
 }
 
-// expose makes the installation's Service, of config/manager, and what kubelet and controllers make of it.
+// expose makes config/manager's Service, and what kubelet and controllers would add.
 func (w *world) expose(host string) {
 	w.t.Helper()
 	_, portText, err := net.SplitHostPort(w.address)
@@ -194,20 +191,19 @@ func (w *world) expose(host string) {
 	})
 }
 
-// Tenant is the kubeconfig of the reader of a world, whose run in namespace a has a report, and the page of it.
+// Tenant returns a reader's kubeconfig in a world whose run in namespace a has a report, and its page.
 func Tenant(t *testing.T) (config *rest.Config, page string) {
 	t.Helper()
 	w := reported(t)
 	return w.reader(), string(body("a"))
 }
 
-// Reported is the administrator's kubeconfig of such a world, and the page of its report.
+// Reported returns the administrator's kubeconfig in such a world, and the report's page.
 func Reported(t *testing.T) (config *rest.Config, page string) {
 	t.Helper()
 	return reported(t).config, string(body("a"))
 }
 
-// reported is a world whose run in namespace a has a report.
 func reported(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -218,7 +214,6 @@ func reported(t *testing.T) *world {
 	return w
 }
 
-// reader is the kubeconfig of an account of namespace a that may get the runs of a, and nothing else.
 func (w *world) reader() *rest.Config {
 	w.t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "reader"}}

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// RequestsPerSecond is what one ab is reckoned to make at most; its one thread was seen to make 243,000 on one CPU. It is asked
-	// for so many requests that its time ends first.
+	// RequestsPerSecond bounds the rate assumed of one ab (its one thread reached 243,000 on one CPU), so that its time ends before its
+	// requests.
 	RequestsPerSecond = 500_000
-	// MaxRequests bounds the requests of a cell, and by it ab's memory. An ab that makes them before its time is over ends there,
-	// and its duration says so: at RequestsPerSecond that is after 50 s.
+	// MaxRequests bounds a cell's requests, and so ab's memory. At RequestsPerSecond ab reaches it after 50 s, and its duration shows the
+	// early end.
 	MaxRequests = 25_000_000
-	// BytesPerRequest is the memory that ab has touched at its end for each request that it made: a record of 32 bytes, and as much
-	// again while it sorts them (measured: 62 with the C library's merge sort).
+	// BytesPerRequest is ab's memory per request at its end: a record of 32 bytes, and as much again for sorting (measured: 62 with the C
+	// library's merge sort).
 	BytesPerRequest = 64
 )
 
 const (
 	program     = "ab"
 	contentType = "Content-Type"
-	// timeout is for how many seconds no connection at all may get a byte; then ab ends without a result.
+	// timeout in seconds without a byte on any connection; then ab ends without a result.
 	timeout = "2"
-	// warmupMargin is what a warm-up is asked to take longer than it may, in seconds: the agent ends it by killing it.
+	// warmupMargin is added to a warm-up's duration, in seconds: the agent kills it at its end.
 	warmupMargin = 5
 )
 
@@ -35,7 +35,7 @@ type Tool struct{}
 
 var _ tool.Tool = Tool{}
 
-// Requests is the number of requests that ab is asked for in a cell of a duration, in seconds.
+// Requests returns the number of requests to ask ab for in a cell of a duration in seconds.
 func Requests(seconds int32) int64 { return min(int64(seconds)*RequestsPerSecond, MaxRequests) }
 
 // Args implements tool.Tool.
@@ -46,14 +46,14 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 		args = append(args, "-k")
 	}
 	if cell.Request.Expect.AnyBody {
-		args = append(args, "-l") // Else each answer of another length than the first has failed.
+		args = append(args, "-l") // Otherwise each answer of another length than the first fails.
 	}
 	args = append(args, "-r", "-s", timeout, "-e", output(cell))
 	args = append(args, requestArgs(cell)...)
 	return append(args, target.URL(cell.Request.Path))
 }
 
-// requestArgs are those of a request that is no plain one. -p must come before -m: it makes the request a POST, and ab refuses a second method.
+// requestArgs returns the arguments of a request other than a plain GET. -p must precede -m: it selects POST, and ab refuses a second method.
 func requestArgs(cell record.Cell) []string {
 	r := cell.Request
 	var args []string
@@ -65,7 +65,7 @@ func requestArgs(cell record.Cell) []string {
 	}
 	for _, h := range r.Headers {
 		if r.Body != "" && strings.EqualFold(h.Name, contentType) {
-			args = append(args, "-T", h.Value) // It heads each body with a type of its own choice otherwise.
+			args = append(args, "-T", h.Value) // Otherwise ab chooses a content type.
 		} else {
 			args = append(args, "-H", h.Name+": "+h.Value)
 		}
@@ -76,10 +76,8 @@ func requestArgs(cell record.Cell) []string {
 	return args
 }
 
-// bodyName is the name of the file with the body of a cell's requests.
 func bodyName(cell record.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".body" }
 
-// extent returns how long ab runs, on how many connections.
 func extent(cell record.Cell, purpose tool.Purpose) []string {
 	if purpose == tool.Probe {
 		return []string{"-c", "1", "-n", "1"}
@@ -88,11 +86,10 @@ func extent(cell record.Cell, purpose tool.Purpose) []string {
 	if purpose == tool.Warmup {
 		seconds = cell.WarmupSeconds + warmupMargin
 	}
-	// -n must come after -t, which sets it too.
+	// -n must follow -t, which sets it too.
 	return []string{"-c", strconv.Itoa(int(cell.Connections)), "-t", strconv.Itoa(int(seconds)), "-n", strconv.FormatInt(Requests(seconds), 10)}
 }
 
-// output is the name of the file with the percentiles.
 func output(cell record.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".csv" }
 
 // Files implements tool.Tool.
@@ -103,7 +100,7 @@ func (Tool) Files(cell record.Cell, _ tool.Target) []tool.File {
 	return []tool.File{{Name: bodyName(cell), Text: cell.Request.Body}}
 }
 
-// Waits implements tool.Tool: ab connects as soon as it runs.
+// Waits implements tool.Tool: ab connects at once.
 func (Tool) Waits() bool { return false }
 
 // Outputs implements tool.Tool.

@@ -2,11 +2,10 @@ package ab
 
 import "loadstone.dev/loadstone/internal/tool"
 
-// percentiles is the number of ab's percentiles: 0 to 100.
 const percentiles = 101
 
-// rank is the place, from 0, of a percentile among sorted samples. ab rounds to the nearest, and so shows for the highest
-// percentiles of up to 50 samples what lies behind the last: then there is no such place.
+// rank returns the index of a percentile in sorted samples. ab rounds to the nearest index; for up to 50 samples the highest percentiles lie
+// behind the last sample, and ok is false.
 func rank(percentile, samples int64) (place int64, ok bool) {
 	switch percentile {
 	case 0:
@@ -18,11 +17,11 @@ func rank(percentile, samples int64) (place int64, ok bool) {
 	return place, place < samples
 }
 
-// Brackets returns between which two of ab's percentiles each answered request lies, in ascending order. micros are the 101
-// percentiles in microseconds, of all samples; lost is how many samples are of requests that were not answered.
+// Brackets returns the two percentiles between which each answered request lies, in ascending order. micros are the 101 percentiles of all
+// samples, in microseconds; lost counts samples of unanswered requests.
 //
-// Which samples were lost is unknown. Whichever they were, the k-th of the others is not below the k-th of all, nor above the
-// (k+lost)-th. Hence the lower ends are those of the first samples and the upper ends those of the last.
+// Which samples are lost is unknown. In any case the k-th of the others lies between the k-th and the (k+lost)-th of all. So the lower ends
+// are those of the first samples and the upper ends those of the last.
 func Brackets(micros [percentiles]int64, samples, lost int64) []tool.Bracket {
 	low, high := ends(micros, samples)
 	high = skip(high, lost)
@@ -35,8 +34,8 @@ func Brackets(micros [percentiles]int64, samples, lost int64) []tool.Bracket {
 	return out
 }
 
-// ends gives all samples at their lower and at their upper ends, in ascending order: one sample lies at each percentile, and those
-// between two percentiles lie between their values.
+// ends returns the lower and the upper ends of all samples, in ascending order. One sample lies at each percentile; samples between two
+// percentiles lie between their values.
 func ends(micros [percentiles]int64, samples int64) (low, high []tool.Bin) {
 	before, at := int64(-1), int64(0)
 	for p, value := range micros {
@@ -54,7 +53,6 @@ func ends(micros [percentiles]int64, samples int64) (low, high []tool.Bin) {
 	return low, high
 }
 
-// skip leaves out the first n samples.
 func skip(bins []tool.Bin, n int64) []tool.Bin {
 	for len(bins) > 0 && n >= bins[0].Count {
 		n -= bins[0].Count

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
-// percentilesOf is ab's own choice among sorted samples, with nonsense where ab looks behind the last one.
+// percentilesOf chooses percentiles as ab does, with garbage where ab reads behind the last sample.
 func percentilesOf(sorted []int64) (micros [101]int64) {
 	for p := range micros {
 		place := int(0.5 + float64(len(sorted))*float64(p)/100)
@@ -36,7 +36,7 @@ func randomSamples(random *rand.Rand, n int) []int64 {
 	return samples
 }
 
-// inBrackets returns which of the sorted samples does not lie in its bracket; -1 if all do, and there are as many brackets.
+// inBrackets returns the first sample outside its bracket; -1 if none is, and the counts agree.
 func inBrackets(sorted []int64, brackets []tool.Bracket) int {
 	next := 0
 	for _, b := range brackets {

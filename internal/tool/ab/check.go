@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// maxHeadBytes is what a request may have of method, path and headers: ab makes its head in 8,192 bytes, of which its own headers take some.
+	// maxHeadBytes bounds method, path and headers: ab's buffer has 8,192 bytes, partly for its own headers.
 	maxHeadBytes = 7680
-	// headerRest is what a header takes on the wire beside its name and its value.
+	// headerRest is the size of a header on the wire without name and value.
 	headerRest = len(": \r\n")
 )
 
@@ -37,7 +37,7 @@ func checkThreads(l tool.Load) *tool.Refusal {
 	return tool.Refuse("%s.generators.cpus is %d, but ab has one thread", l.Field, l.Generators.CPUs).Or("make it 1, and raise %s.generators.pods instead", l.Field)
 }
 
-// checkPercentiles refuses percentiles between two whole ones, which ab does not print.
+// checkPercentiles refuses fractional percentiles, which ab does not print.
 func checkPercentiles(l tool.Load) *tool.Refusal {
 	for _, p := range l.Percentiles {
 		if strings.Contains(p.Value, ".") {
@@ -47,8 +47,8 @@ func checkPercentiles(l tool.Load) *tool.Refusal {
 	return nil
 }
 
-// checkHandshakes refuses a handshake of TLS for each request. ab sends the first request of a connection of TLS 1.3 only when the server's kernel has
-// acknowledged the handshake, which takes 40 ms with servers that send nothing of their own then.
+// checkHandshakes refuses a TLS handshake per request. With TLS 1.3, ab sends a connection's first request only after the server's kernel has
+// acknowledged the handshake: 40 ms later if the server sends nothing then.
 func checkHandshakes(l tool.Load) *tool.Refusal {
 	if l.Connection != v1alpha1.PerRequest || l.Encrypted == "" {
 		return nil
@@ -57,7 +57,6 @@ func checkHandshakes(l tool.Load) *tool.Refusal {
 		Or("make it KeepAlive")
 }
 
-// checkHead refuses requests whose head ab has no room for.
 func checkHead(l tool.Load) *tool.Refusal {
 	for _, r := range l.Asked() {
 		size := len(r.Method) + len(r.Path)
@@ -71,11 +70,10 @@ func checkHead(l tool.Load) *tool.Refusal {
 	return nil
 }
 
-// Caveats implements tool.Tool: ab asks in HTTP/1.0.
+// Caveats implements tool.Tool: ab uses HTTP/1.0.
 func (Tool) Caveats(record.Cell, bool) tool.Caveats { return tool.Caveats{OtherHeads: true} }
 
-// GapPerSecond is what ab needs after each second of the measured time: it sorts its records four times, at about 1.2 µs a request in all,
-// and makes at most 250,000 requests a second.
+// GapPerSecond is ab's extra time per second measured: it sorts up to 250,000 records per second four times, at about 1.2 µs each in all.
 const GapPerSecond = 300 * time.Millisecond
 
 // Needs implements tool.Tool.

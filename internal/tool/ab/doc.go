@@ -1,25 +1,25 @@
 // Package ab makes ApacheBench 2.3 (of Apache 2.4) a tool.Tool.
 //
-// ab prints counters and, into a file, 101 percentiles in microseconds. What was learned from ab's behaviour and matters here:
+// ab prints counters and, into a file, 101 percentiles in microseconds. Relevant behavior:
 //
-//   - It speaks HTTP/1.0. With -k it asks for "Connection: Keep-Alive"; a server that keeps the connection and does not say so in
-//     its answer is waited for until ab gives up.
-//   - -s bounds the time in which no connection at all gets a byte: then ab ends without a result. The time of a single request
-//     has no bound. A request that is unanswered while others are answered is counted nowhere.
-//   - It keeps 32 bytes for each request and sorts them four times after the measured time, with as much memory again.
-//   - It ends by itself after -n requests, and -t sets -n to 50,000 unless -n comes after it.
-//   - Its time of a request begins with the opening of the connection. With -k that concerns the first request of each connection,
-//     since the others begin where their predecessor ended.
-//   - "Complete requests" are those that have ended, and the percentiles are of all of them: with -r a refused or broken connection
-//     is one, and counts as "Receive", "Exceptions" and mostly as "Length" too. Against a server that has died ab -r completes
-//     80,000 requests a second. They are taken out of the requests again; Brackets takes them out of the latencies.
-//   - "Length" is also what a connection counts that the server closed, in good order, before its answer was whole. With -l, for
-//     answers that may differ in length, ab counts neither: what was cut off passes for an answer.
-//   - An answer with a status other than 2xx is "Non-2xx"; if its length is not that of the first, it is a "Length" too.
-//   - It speaks TLS, and verifies nothing. It names no host where the address is an IP, offers no protocol, and begins each connection with a whole
-//     handshake. The bytes that it counts are without those of TLS.
-//   - It leaves Nagle's algorithm on: its first request on a connection of TLS 1.3 waits until the server's kernel has acknowledged its last message of
-//     the handshake. A server that sends something by itself then, as OpenSSL does, acknowledges at once; others, as Go's, after 40 ms.
+//   - It uses HTTP/1.0. With -k it sends "Connection: Keep-Alive". If a server keeps the connection without saying so, ab waits for the end
+//     until it gives up.
+//   - -s bounds the time without a byte on any connection: then ab ends without a result. Single requests have no timeout. A request that is
+//     unanswered while others are answered is not counted.
+//   - It keeps 32 bytes per request, and sorts them four times after the measured time, using as much memory again.
+//   - It ends after -n requests, and -t sets -n to 50,000 unless -n follows.
+//   - A request's time starts when its connection opens. With -k this affects only each connection's first request; later ones start where their
+//     predecessor ended.
+//   - "Complete requests" and percentiles include every ended request. With -r a refused or broken connection counts as one, also in "Receive",
+//     "Exceptions" and mostly "Length". Against a dead server ab -r completes 80,000 requests per second. They are subtracted here; Brackets
+//     removes them from latencies.
+//   - "Length" also counts connections that the server closed cleanly before the answer was complete. With -l, for answers of varying length, ab
+//     does not notice these: a truncated answer counts as good.
+//   - A status other than 2xx is "Non-2xx", and also "Length" if its length differs from the first.
+//   - It uses TLS without verification, names no host if the address is an IP, offers no protocol, and starts each connection with a full
+//     handshake. Its byte counts exclude TLS.
+//   - It leaves Nagle's algorithm on: the first request of a TLS 1.3 connection waits until the server's kernel acknowledges the handshake's
+//     last message. Servers that send something then (OpenSSL) acknowledge at once; others (Go) after 40 ms.
 //
 // The package is pure: it starts no process and opens no file.
 package ab

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// What ab cannot tell.
 const (
 	unknownTimeouts = "ab counts no timeouts: a request that was never answered while others were is counted nowhere."
 	unknownLengths  = "ab does not tell an answer of another length than the first from a connection that closed before its answer was whole: both are counted as wrong bodies."
@@ -21,7 +20,7 @@ const (
 	unknownKept     = "The server kept no connection, although ab asked for it: all latencies begin with the opening of one."
 )
 
-// table is the header of the file of percentiles, and the file's first line.
+// table is the header of the file of percentiles and its first line.
 var table = regexp.MustCompile(`\n== ab-[^\n]*\.csv\nPercentage served,Time in ms\n`)
 
 // Parse implements tool.Tool.
@@ -56,7 +55,7 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 		DurationMicros: r.micros, Requests: r.answered(), Bytes: r.bytes,
 		Errors: record.Errors{
 			Connect: r.connects,
-			// A broken connection is one of both, and of the lengths.
+			// A broken connection counts as one of both, and as a length.
 			Read: max(r.receives, r.exceptions), Write: r.writes, Status: r.otherStatus, Body: max(r.lengths-r.lost(), 0),
 		},
 		Latency: []record.Latency{latency},
@@ -82,7 +81,7 @@ func parseLatency(r report, rows string) (record.Latency, error) {
 
 var row = regexp.MustCompile(`^(\d{1,3}),(-?\d+)\.(\d{3})$`)
 
-// parsePercentiles reads the table's rows. Those without a place among the samples mean nothing and are left 0.
+// parsePercentiles reads the table's rows. Rows without a sample are meaningless and left 0.
 func parsePercentiles(rows string, samples int64) (micros [percentiles]int64, err error) {
 	lines := strings.Split(strings.TrimSpace(rows), "\n")
 	if len(lines) != percentiles {

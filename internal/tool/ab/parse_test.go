@@ -32,7 +32,6 @@ func read(tb testing.TB, name string) []byte {
 	return raw
 }
 
-// numberIn finds a number in what ab itself printed for people.
 func numberIn(t *testing.T, raw []byte, pattern string) int64 {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindSubmatch(raw)

@@ -22,7 +22,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
-// root is the request of a load that names none, as the plan fills it in.
 var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
 
 func needAb(t *testing.T) {
@@ -30,7 +29,6 @@ func needAb(t *testing.T) {
 	testbed.Programs(t, "ab")
 }
 
-// everyFifth does something else than answering well to every fifth request.
 func everyFifth(requests int64, other func(http.ResponseWriter)) func(http.ResponseWriter) {
 	if requests%5 == 0 {
 		return other
@@ -40,7 +38,6 @@ func everyFifth(requests int64, other func(http.ResponseWriter)) func(http.Respo
 
 func answer(w http.ResponseWriter) { _, _ = w.Write([]byte("helloworld")) }
 
-// hang does not answer, and notices that the client is gone when the server is closed.
 func hang(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
@@ -48,7 +45,6 @@ func hang(w http.ResponseWriter) {
 	}
 }
 
-// reset breaks the connection.
 func reset(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -60,7 +56,7 @@ func reset(w http.ResponseWriter) {
 	_ = c.Close()
 }
 
-// TestRealAb runs the installed ab against servers on loopback: what ab counts must fit together, and fit what the server saw.
+// TestRealAb runs the installed ab on loopback: its counts must be consistent with each other and with the server's.
 func TestRealAb(t *testing.T) {
 	needAb(t)
 	tests := map[string]struct {
@@ -108,7 +104,7 @@ func TestRealAb(t *testing.T) {
 			if m.Threads != 1 || m.Connections != 4 || m.Errors.Sum() != failed {
 				t.Errorf("got %d threads, %d connections and %+v", m.Threads, m.Connections, m.Errors)
 			}
-			// The requests of the end are with the server only.
+			// Requests in flight at the end are counted by the server only.
 			if seen := requests.Load(); all == 0 || all > seen || all < seen-4 {
 				t.Errorf("ab completed %d requests, the server saw %d", all, seen)
 			}
@@ -138,7 +134,7 @@ func TestRealAbProbes(t *testing.T) {
 	}
 }
 
-// TestRealAbChoosesPercentilesAsBracketsBelieves has few requests, so that nearly every percentile shows which sample it is.
+// TestRealAbChoosesPercentilesAsBracketsBelieves uses few requests, so that nearly every percentile identifies a sample.
 func TestRealAbChoosesPercentilesAsBracketsBelieves(t *testing.T) {
 	needAb(t)
 	var requests atomic.Int64
@@ -162,7 +158,6 @@ func TestRealAbChoosesPercentilesAsBracketsBelieves(t *testing.T) {
 	}
 }
 
-// run gives ab's output as the agent stores it.
 func run(t *testing.T, args []string, cell record.Cell) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -174,7 +169,6 @@ func run(t *testing.T, args []string, cell record.Cell) []byte {
 			t.Fatal(err)
 		}
 	}
-	// ab's own words say what an error was.
 	raw, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("running %v: %v\n%s", args, err, raw)

@@ -11,22 +11,18 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// report is what ab counted, of a run that it ended and where it does not contradict itself.
 type report struct {
 	connections, complete, failed, bytes int64
 	writes, otherStatus                  int64
 	connects, receives                   int64
 	lengths, exceptions                  int64
-	// kept is the number of requests after which their connection was kept; keepAlive says whether ab asked for that.
+	// kept counts requests after which the connection was kept; keepAlive is whether ab asked for that.
 	kept      int64
 	keepAlive bool
-	// anyLength says that the lengths of answers were not compared.
 	anyLength bool
-	// micros is the time taken.
-	micros int64
+	micros    int64
 }
 
-// newReport takes the counters of a text in which none is missing.
 func newReport(t Text) (report, error) {
 	if len(t.Doubts) > 0 {
 		return report{}, fmt.Errorf("reading ab's line %s", t.Doubts[0])
@@ -55,7 +51,7 @@ func newReport(t Text) (report, error) {
 	return r, r.check()
 }
 
-// check returns where ab contradicts itself. More requests may have failed than are explained: a head that is too large for ab is one.
+// check reports contradictions. More requests may have failed than are explained, for example with a head too large for ab.
 func (r *report) check() error {
 	switch explained := r.connects + r.receives + r.lengths + r.exceptions; {
 	case r.failed < explained:
@@ -70,7 +66,7 @@ func (r *report) check() error {
 	return nil
 }
 
-// addDuration takes the time taken, which ab prints in milliseconds, and the rate, by which it is known better.
+// addDuration takes the duration, printed in milliseconds, refined by the rate.
 func (r *report) addDuration(t Text) error {
 	if t.Seconds == nil || t.Throughput == nil {
 		return errors.New("ab's output is incomplete: the time taken or the rate is missing")
@@ -91,14 +87,14 @@ func (r *report) addDuration(t Text) error {
 	return nil
 }
 
-// answered is the number of requests that were answered; lost is how many ended otherwise, which ab completes too.
+// answered counts answered requests; lost counts those that ended otherwise, which ab also calls complete.
 func (r *report) answered() int64 { return r.complete - r.lost() }
 
 func (r *report) lost() int64 { return r.receives + r.writes }
 
 var banner = regexp.MustCompile(`^(This is ApacheBench, Version .*|Copyright 1996 .*|Licensed to .*|Benchmarking .* \(be patient\)(\.\.\.)?(\.\.done)?)`)
 
-// sentence returns why ab has no result, in its own words where it has any.
+// sentence returns why ab has no result, in its own words if possible.
 func sentence(raw string) error {
 	var words []string
 	for line := range strings.Lines(raw) {

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// The lines that ab prints for people, without the blanks around them.
+// Lines of ab's output, trimmed.
 var (
 	begin          = regexp.MustCompile(`^This is ApacheBench,`)
 	resultBegin    = regexp.MustCompile(`^Server Software:`)
@@ -27,63 +27,58 @@ var (
 )
 
 const (
-	// stepMicros is the step of ab's tables in microseconds: they print whole milliseconds.
+	// stepMicros is the resolution of ab's tables in microseconds: whole milliseconds.
 	stepMicros = 1000
-	// anyLength is what it prints as the length of a document whose length it does not compare.
+	// anyLength is printed as document length if lengths are not compared.
 	anyLength = "Variable"
-	// said is how much is kept of a text that quotes what ab was given or met, in bytes.
-	said = 200
+	said      = 200
 )
 
-// Failures are the failed requests that ab explains; one may be counted under several.
+// Failures explain ab's failed requests; one may count several times.
 type Failures struct {
 	Connect, Receive, Length, Exceptions int64
 }
 
-// Text is what ab prints for people. What was not printed is nil, or 0 where ab prints what is not 0 only. URL and GaveUp are untrusted.
+// Text is ab's output for people. Values not printed are nil, or 0 if ab prints only nonzero ones. URL and GaveUp are untrusted.
 type Text struct {
-	// GaveUp is the line in which ab says why there is no result.
+	// GaveUp is ab's line on why there is no result.
 	GaveUp      string
 	URL         string
 	Connections *int64
-	// Complete counts requests that ended, in whatever way, and those before ab gave up; Failed are those of them that failed, Failures says
-	// of which kind.
+	// Complete counts all ended requests, or those before ab gave up; Failed is the failed part, explained by Failures.
 	Complete, Failed *int64
 	Failures         *Failures
-	// Writes counts requests that could not be sent, OtherStatus answers with a status other than 2xx.
+	// Writes counts requests that could not be sent, OtherStatus answers other than 2xx.
 	Writes, OtherStatus int64
-	// Kept counts requests after which their connection was kept; nil where ab did not ask for that.
+	// Kept counts requests after which the connection was kept; nil without keep-alive.
 	Kept *int64
-	// AnyLength is true if ab was told not to compare the lengths of answers (-l).
+	// AnyLength is true if ab did not compare answer lengths (-l).
 	AnyLength bool
-	// Bytes were read in all, BodyBytes without headers.
+	// Bytes is everything read, BodyBytes without headers.
 	Bytes, BodyBytes *int64
-	// Seconds is the time taken; Throughput is in requests per second.
+	// Seconds is the duration; Throughput is in requests per second.
 	Seconds, Throughput *printed.Quantity
-	// Latency is of all complete requests, from the table; its kind follows from Kept.
+	// Latency covers all complete requests, from the table; its kind follows from Kept.
 	Latency *tool.PrintedLatency
-	// Doubts quote the lines with a field that is there twice, or whose value is not as ab prints it, and say so. The first number of the
-	// last such line counts all the same, since people edit texts; nothing edits those of trials, and Parse refuses them. Of two lines that
-	// explain the failures the last counts, and nothing is said.
+	// Doubts quote lines with a repeated field or an unusual value. The first number of the last such line counts, since people edit texts;
+	// trials' texts are not edited, and Parse refuses such lines. Of two lines that explain failures the last counts, without a doubt.
 	Doubts []string
 }
 
-// reader is a Text while it is read.
 type reader struct {
 	Text
 	host, port, path, scheme string
-	// fields are the names of those that were read.
-	fields  []string
-	latency tool.PrintedLatency
+	fields                   []string
+	latency                  tool.PrintedLatency
 }
 
-// Begins reports whether a line, without the blanks around it, is the first that ab prints.
+// Begins reports whether a trimmed line is ab's first.
 func Begins(line string) bool { return begin.MatchString(line) }
 
-// BeginsResult reports whether a line, without the blanks around it, is the first of ab's result.
+// BeginsResult reports whether a trimmed line is the first of ab's result.
 func BeginsResult(line string) bool { return resultBegin.MatchString(line) }
 
-// ParseText reads the lines of one run of ab; lines that ab does not print are passed over. An error means that the run cannot be read.
+// ParseText parses the lines of one ab run and skips other lines. It fails if the run cannot be read.
 func ParseText(lines []string) (Text, error) {
 	r := reader{scheme: "http", latency: tool.PrintedLatency{ResolutionMicros: stepMicros}}
 	for _, line := range lines {
@@ -148,7 +143,6 @@ func (r *reader) readPercentile(m []string) error {
 	return err
 }
 
-// readField reads a field by its name, unless it is none that is of use.
 func (r *reader) readField(line, name, value string) error {
 	var err error
 	first, usual := strings.Fields(value)[0], countValue
@@ -186,7 +180,6 @@ func (r *reader) readField(line, name, value string) error {
 	return err
 }
 
-// readAddress reads a field by its name, if it is one of those of which the URL is made.
 func (r *reader) readAddress(name, first, value string) bool {
 	switch name {
 	case "Server Hostname":
@@ -203,7 +196,6 @@ func (r *reader) readAddress(name, first, value string) bool {
 	return true
 }
 
-// doubt notes a line whose value is unusual, or whose field is there twice.
 func (r *reader) doubt(line, name string, usual bool) {
 	if !usual {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("%q: ab prints no such value", printed.Clip(line, said)))

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
-// elsewhere is where outputs lie that were recorded without Loadstone's options.
 var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func lines(tb testing.TB, name string) []string {
@@ -26,12 +25,10 @@ func lines(tb testing.TB, name string) []string {
 	return strings.Split(string(raw), "\n")
 }
 
-// about is a number that was printed with a rounding.
 func about(value, rounding float64) *printed.Quantity {
 	return &printed.Quantity{Value: value, Rounding: rounding}
 }
 
-// table is a distribution of ab's, in milliseconds: least, mean, standard deviation, median, largest, and the quantiles.
 func table(least, mean, sd, median, most float64, quantiles ...float64) *tool.PrintedLatency {
 	millis := func(v float64) *printed.Quantity { return about(v*1000, 500) }
 	l := tool.PrintedLatency{Min: millis(least), Mean: millis(mean), SD: about(sd*1000, 50), Median: millis(median), Max: millis(most), ResolutionMicros: 1000}
@@ -149,7 +146,7 @@ func FuzzParseText(f *testing.F) {
 				t.Errorf("a negative count in %+v", got)
 			}
 		}
-		// Infinity and what is no number cannot be marshalled.
+		// Infinity and NaN cannot be marshaled.
 		if _, err := json.Marshal(got); err != nil {
 			t.Error(err)
 		}

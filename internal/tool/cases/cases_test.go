@@ -24,7 +24,6 @@ func recorded(tb testing.TB, name string) []byte {
 	return text
 }
 
-// named finds a case.
 func named(t *testing.T, out cases.Output, name string) record.Case {
 	t.Helper()
 	for _, c := range out.Cases {
@@ -36,7 +35,6 @@ func named(t *testing.T, out cases.Output, name string) record.Case {
 	return record.Case{}
 }
 
-// names are the cases' in their order.
 func names(out cases.Output) []string {
 	var all []string
 	for _, c := range out.Cases {
@@ -45,7 +43,7 @@ func names(out cases.Output) []string {
 	return all
 }
 
-// refusal is output of which something must be refused, with some words of the sentence, and the cases whose values are kept.
+// refusal is output with something to refuse: parts of the sentence, and the cases that keep their values.
 type refusal struct {
 	output, want string
 	kept         []string
@@ -80,7 +78,6 @@ func checkRefusals(t *testing.T, f record.CaseFormat, all map[string]refusal) {
 	}
 }
 
-// lost are the sentences on what was not read, a line each.
 func lost(out cases.Output) string {
 	var all strings.Builder
 	for _, u := range out.Unread {
@@ -94,7 +91,6 @@ func lost(out cases.Output) string {
 	return all.String()
 }
 
-// checkOutput checks what is true of everything that is read.
 func checkOutput(t *testing.T, out cases.Output) {
 	t.Helper()
 	if len(out.Cases) == 0 || len(out.Cases) > 10_000 {
@@ -143,7 +139,7 @@ func checkValue(t *testing.T, v record.CaseValue) {
 	}
 }
 
-// fuzz feeds changed output: nothing may panic, and what is read must be sound.
+// fuzz mutates outputs: nothing may panic, and results must be sound.
 func fuzz(f *testing.F, format record.CaseFormat, seeds ...[]byte) {
 	f.Helper()
 	for _, s := range seeds {

@@ -11,21 +11,20 @@ import (
 )
 
 const (
-	// maxCases, maxMetrics and maxContext bound what one program can have, maxMetrics for each case.
+	// maxCases, maxMetrics and maxContext bound a program's cases, metrics per case and context.
 	maxCases, maxMetrics, maxContext = 10_000, 100, 100
-	// maxName and maxWords bound the bytes of a name, and of a sentence that is only shown.
+	// maxName and maxWords bound the bytes of a name, and of a sentence for display.
 	maxName, maxWords = 200, 500
-	// maxUnread bounds the parts of an output that are listed as unread, and maxQuoted the bytes that are quoted of each.
+	// maxUnread bounds the listed unread parts, maxQuoted the quoted bytes of each.
 	maxUnread, maxQuoted = 20, 120
 )
 
-// collection gathers cases in the order in which they are first named.
 type collection struct {
 	cases   []record.Case
 	index   map[string]int
 	context map[string]string
-	// unread is what could not be read and belongs to no case, and more counts what is not listed. spoiled are the cases that lost their values
-	// to what could not be read, and first is the first such loss.
+	// unread lists unreadable parts without a case, more counts the rest. spoiled are cases that lost their values; first is the first such
+	// loss.
 	unread  []record.Unread
 	more    int
 	spoiled map[string]bool
@@ -36,7 +35,7 @@ func newCollection() *collection {
 	return &collection{index: map[string]int{}, context: map[string]string{}, spoiled: map[string]bool{}}
 }
 
-// lose notes a part of the output that cannot be read, and keeps the rest: the case of that name fails. What belongs to no case is listed.
+// lose records an unreadable part: its case fails, or it is listed if it has none. The rest stays.
 func (c *collection) lose(line int, name, text string, why error) {
 	why = fmt.Errorf("line %d: %w", line, why)
 	if c.first == nil {
@@ -58,10 +57,9 @@ func (c *collection) lose(line int, name, text string, why error) {
 	c.unread = append(c.unread, record.Unread{Line: line, Text: clip(oneLine(text), maxQuoted), Why: words(errors.Unwrap(why).Error())})
 }
 
-// gathered is a case of a collection, to which more is added.
 type gathered struct{ *record.Case }
 
-// find returns the case of a name, which it adds if it is new. It is good until the next call.
+// find returns the named case and adds it if new. The result is valid until the next call.
 func (c *collection) find(name string) (gathered, error) {
 	if i, ok := c.index[name]; ok {
 		return gathered{&c.cases[i]}, nil
@@ -77,21 +75,19 @@ func (c *collection) find(name string) (gathered, error) {
 	return gathered{&c.cases[len(c.cases)-1]}, nil
 }
 
-// explain adds to the context, as far as there is room.
 func (c *collection) explain(key, value string) {
 	if key = words(key); key != "" && (len(c.context) < maxContext || c.context[key] != "") {
 		c.context[key] = words(value)
 	}
 }
 
-// sample is one number of one case, as a program printed it.
 type sample struct {
 	metric, unit string
 	better       record.Direction
 	value        float64
 }
 
-// add appends a sample to its metric. A metric has one unit and one direction.
+// add appends a sample to its metric, which has one unit and one direction.
 func (k gathered) add(s sample) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("case %q: %w", k.Name, err)
@@ -130,7 +126,6 @@ func (s sample) check() error {
 	return nil
 }
 
-// iterate adds the iterations of one repetition.
 func (k gathered) iterate(n int64) error {
 	if n < 1 {
 		return fmt.Errorf("case %q counts %d iterations: print how many it made, 1 or more", k.Name, n)
@@ -142,7 +137,6 @@ func (k gathered) iterate(n int64) error {
 	return nil
 }
 
-// fail keeps the first failure of a case.
 func (k gathered) fail(why, otherwise string) {
 	if why = words(why); why == "" {
 		why = otherwise
@@ -152,7 +146,7 @@ func (k gathered) fail(why, otherwise string) {
 	}
 }
 
-// output is what was gathered, with the way out if that is nothing. Where nothing but losses is left, the first of them is the error.
+// output returns the gathered cases, or a remedy if there are none. If there are only losses, the first is the error.
 func (c *collection) output(wayOut string) (Output, error) {
 	switch {
 	case len(c.cases) == len(c.spoiled) && c.first != nil:
@@ -170,7 +164,6 @@ func (c *collection) output(wayOut string) (Output, error) {
 	return Output{Cases: c.cases, Context: c.context, Unread: c.unread, UnreadMore: c.more}, nil
 }
 
-// rank puts times before everything else.
 func rank(v record.CaseValue) int {
 	switch v.Metric {
 	case wallTime:
@@ -181,7 +174,7 @@ func rank(v record.CaseValue) int {
 	return 2
 }
 
-// direction is which way of a metric is better, where the program does not declare it.
+// direction returns a metric's better direction if the program declares none.
 func direction(metric string) record.Direction {
 	for _, ending := range []string{"/s", "_per_second", "PerSecond"} {
 		if strings.HasSuffix(metric, ending) {

@@ -1,13 +1,12 @@
-// Package cases reads what programs print that measure themselves: Google Benchmark's JSON, the text of go test -bench, and lines of JSON
-// from any other program.
+// Package cases parses the output of programs that measure themselves: Google Benchmark's JSON, go test -bench text, and JSON lines of any
+// other program.
 //
-// Whatever the format, a program has cases, a case has metrics, and a metric has one sample for each repetition that the program made.
-// Times are in nanoseconds. What a program has computed from its repetitions, such as a mean, is not read: what is compared is computed
-// from the samples.
+// In every format a program has cases, a case has metrics, and a metric has one sample per repetition. Times are in nanoseconds. Computed
+// values such as means are ignored: comparisons use samples.
 //
-// The package is strict with each case, since a number that was misread is worse than none: a value that is negative, infinite or no number,
-// or a line that cannot be read, costs the case that it belongs to, with all its values. It is lenient with the output: the other cases keep
-// theirs, and what belongs to no case, such as other text or a last line that was cut, is listed. Each sentence names the line and what to do.
+// The package is strict per case, since a misread number is worse than none: a negative or nonfinite value or an unreadable line discards all
+// values of its case. Other cases stay, and text without a case, such as a truncated last line, is listed. Each sentence names the line and a
+// remedy.
 //
-// Read starts no program, opens no file and knows nothing of runs.
+// Read starts no process, opens no file and knows nothing about runs.
 package cases

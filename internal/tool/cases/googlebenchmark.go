@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// members are those of a JSON object, by their exact names: user counters may have names that differ from others by case alone.
+// members are a JSON object's members by exact name: user counters may differ from others by case alone.
 type members map[string]json.RawMessage
 
-// readGoogleBenchmark reads one JSON object with the members context and benchmarks, benchmark by benchmark.
+// readGoogleBenchmark reads a JSON object with context and benchmarks.
 //
-// A benchmark's real_time and cpu_time become Time and CPU time. Every other number that is not one of Google Benchmark's own is a user
-// counter, named as it is: nothing in the format tells its unit or its direction.
+// real_time and cpu_time become Time and CPU time. Any other number that Google Benchmark does not define is a user counter with unknown unit
+// and direction.
 func readGoogleBenchmark(output []byte) (Output, error) {
 	g := googleReader{collection: newCollection(), repetitions: map[repetition]bool{}, aggregated: map[string]int{}}
 	const wayOut = "its member benchmarks is empty; let --benchmark_filter match a benchmark"
@@ -47,17 +47,14 @@ func readGoogleBenchmark(output []byte) (Output, error) {
 }
 
 var (
-	// benchmarksMember is where the benchmarks begin.
 	benchmarksMember = regexp.MustCompile(`"benchmarks"\s*:\s*\[`)
-	// nonFinite is a member that is no finite number, which Google Benchmark prints as C does, and JSON does not know.
+	// nonFinite finds a nonfinite number, which Google Benchmark prints as C does but JSON forbids.
 	nonFinite = regexp.MustCompile(`(?i)("\s*:\s*)[-+]?(?:nan|inf|infinity)(\s*[,}])`)
-	// runName is the member of a benchmark that names its case.
-	runName = regexp.MustCompile(`"run_name"\s*:\s*("(?:[^"\\]|\\.)*")`)
-	// nextRun is where a benchmark may begin after one that cannot be decoded.
+	runName   = regexp.MustCompile(`"run_name"\s*:\s*("(?:[^"\\]|\\.)*")`)
+	// nextRun is where a benchmark may begin after an undecodable one.
 	nextRun = regexp.MustCompile(`\n\s*\{`)
 )
 
-// loseText lists lines that are none of the format's.
 func (g googleReader) loseText(first int, text []byte) {
 	for i, line := range strings.Split(string(text), "\n") {
 		if strings.TrimSpace(line) != "" {
@@ -66,7 +63,6 @@ func (g googleReader) loseText(first int, text []byte) {
 	}
 }
 
-// readContext reads what the program says of itself, from the text before its benchmarks.
 func (g googleReader) readContext(text []byte) {
 	var printed struct {
 		Context members `json:"context"`
@@ -81,24 +77,20 @@ func (g googleReader) readContext(text []byte) {
 	}
 }
 
-// googleText is what has not been read yet of an output, and the number of its first line.
 type googleText struct {
 	rest []byte
 	line int
 }
 
-// skip leaves out some bytes.
 func (t *googleText) skip(n int) {
 	t.line += bytes.Count(t.rest[:n], []byte("\n"))
 	t.rest = t.rest[n:]
 }
 
-// skipBetween leaves out what stands between benchmarks.
 func (t *googleText) skipBetween() {
 	t.skip(len(t.rest) - len(bytes.TrimLeft(t.rest, " \t\r\n,")))
 }
 
-// readRuns reads benchmarks up to the end of their list, and what follows it.
 func (g googleReader) readRuns(t googleText) {
 	for t.skipBetween(); len(t.rest) > 0 && t.rest[0] != ']'; t.skipBetween() {
 		decoder := json.NewDecoder(bytes.NewReader(t.rest))
@@ -127,7 +119,7 @@ func (g googleReader) readRuns(t googleText) {
 	g.loseText(t.line, bytes.TrimPrefix(t.rest, []byte("}")))
 }
 
-// loseRun notes a benchmark that cannot be decoded, and returns how far it reaches: the next one begins on a line of its own.
+// loseRun records an undecodable benchmark and returns its length: the next one begins on a new line.
 func (g googleReader) loseRun(t googleText, err error) int {
 	at, why := locate(t.rest, err)
 	lines := bytes.SplitAfterN(t.rest, []byte("\n"), at+1)
@@ -145,7 +137,6 @@ func (g googleReader) loseRun(t googleText, err error) int {
 	return reach
 }
 
-// nameOf is the case of a benchmark; empty if it does not say.
 func nameOf(run members) string {
 	name, err := member[string](run, "run_name")
 	if err != nil {
@@ -154,15 +145,13 @@ func nameOf(run members) string {
 	return bareGoogleName(name)
 }
 
-// googleReader reads the benchmarks one after the other.
 type googleReader struct {
 	*collection
 	repetitions map[repetition]bool
-	// aggregated are the cases that have aggregates, and the line of the first.
+	// aggregated holds cases with aggregates, and the line of the first.
 	aggregated map[string]int
 }
 
-// repetition is what the output can hold once only.
 type repetition struct {
 	name  string
 	index int64
@@ -187,7 +176,7 @@ func (g googleReader) add(line int, run members) error {
 	return fmt.Errorf("run_type is %q: use a Google Benchmark that prints iteration or aggregate", words(kind))
 }
 
-// addAggregate remembers whose it is. Fits of a complexity are of no case: they bear the name of a family.
+// addAggregate notes an aggregate's case. Complexity fits belong to no case: they have a family's name.
 func (g googleReader) addAggregate(line int, name string, run members) error {
 	of, err := member[string](run, "aggregate_name")
 	if err == nil && of != "BigO" && of != "RMS" && g.aggregated[name] == 0 {
@@ -226,7 +215,7 @@ func (g googleReader) addRepetition(name string, run members) error {
 	return k.addGoogleCounters(run)
 }
 
-// googleFailure returns the words of a benchmark that failed or was skipped; which member tells so depends on the version.
+// googleFailure returns the message of a failed or skipped benchmark; the member depends on the version.
 func googleFailure(run members) (string, bool, error) {
 	for _, of := range []struct{ flag, message string }{{"error_occurred", "error_message"}, {"skipped", "skip_message"}} {
 		if _, ok := run[of.flag]; !ok {
@@ -266,7 +255,7 @@ func (k gathered) addGoogleTimes(run members) error {
 	return nil
 }
 
-// googleOwn are the numbers that are no counters. Other members that are none are no numbers.
+// googleOwn are numbers that are not counters. Other members that are not counters are not numbers.
 var googleOwn = []string{
 	"family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations", "real_time", "cpu_time",
 }
@@ -288,7 +277,6 @@ func (k gathered) addGoogleCounters(run members) error {
 	return nil
 }
 
-// member decodes one member, which must be there.
 func member[T any](of members, name string) (T, error) {
 	var value T
 	raw, ok := of[name]
@@ -304,7 +292,7 @@ func member[T any](of members, name string) (T, error) {
 	return value, nil
 }
 
-// bareGoogleName is a name without what Google Benchmark appends for its own settings. The number of threads comes last and stays.
+// bareGoogleName removes Google Benchmark's suffixes for its settings. The number of threads comes last and stays.
 func bareGoogleName(name string) string {
 	threads := ""
 	if i := strings.LastIndex(name, "/threads:"); i >= 0 && !strings.Contains(name[i+1:], "/") {

@@ -40,7 +40,6 @@ func TestRecordedGoogleBenchmarkIsRead(t *testing.T) {
 	}
 }
 
-// googleRuns are benchmarks of an output, each with the members of a good one and some of its own.
 func googleRuns(all ...string) string {
 	for i, members := range all {
 		good := ""

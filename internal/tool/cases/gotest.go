@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// goMetrics are the metrics of package testing, by their units. What a benchmark reports by itself is named by its unit.
+// goMetrics are package testing's metrics by unit. Custom metrics are named by their unit.
 var goMetrics = map[string]sample{
 	"ns/op":     {metric: wallTime, unit: "ns"},
 	"B/op":      {metric: "Bytes allocated", unit: "B/op"},
@@ -21,7 +21,7 @@ var goMetrics = map[string]sample{
 	"MB/s":      {metric: "Throughput", unit: "MB/s"},
 }
 
-// goText is what the text holds, before it is known which suffix its names have.
+// goText is parsed text before the names' suffix is known.
 type goText struct {
 	results  []goResult
 	failures []goFailure
@@ -30,7 +30,6 @@ type goText struct {
 	context  []benchfmt.Config
 }
 
-// goResult is the line of one repetition.
 type goResult struct {
 	name, pkg  string
 	line       int
@@ -38,10 +37,10 @@ type goResult struct {
 	values     []benchfmt.Value
 }
 
-// readGoTest reads the Go benchmark format. Lines of a name are its repetitions, "key: value" is context, and other text is ignored,
-// except where it tells that a benchmark, a test or the program failed.
+// readGoTest reads the Go benchmark format. Lines of a name are its repetitions, "key: value" is context. Other text is ignored unless it
+// reports a failed benchmark, test or program.
 //
-// A line such as "Unit hops better=higher" declares the direction of a unit that a benchmark reports by itself.
+// A line such as "Unit hops better=higher" declares a custom unit's direction.
 func readGoTest(output []byte) (Output, error) {
 	c := newCollection()
 	whole := output[:bytes.LastIndexByte(output, '\n')+1]
@@ -71,7 +70,6 @@ func readGoTest(output []byte) (Output, error) {
 	return c.output("no line begins with Benchmark and ends with measurements; let -bench match a benchmark, and print text, not -json")
 }
 
-// addGoResults adds the lines of all repetitions.
 func (c *collection) addGoResults(text goText, suffix string) {
 	packages := map[string]string{}
 	for _, r := range text.results {
@@ -103,7 +101,7 @@ func (c *collection) addGoResult(name string, r goResult, units benchfmt.UnitMet
 	return nil
 }
 
-// goSample takes a value as it was printed, since benchfmt has brought it to seconds and bytes.
+// goSample takes a value as printed, since benchfmt converts to seconds and bytes.
 func goSample(v benchfmt.Value, units benchfmt.UnitMetadataMap) sample {
 	unit, value := v.Unit, v.Value
 	if v.OrigUnit != "" {
@@ -123,8 +121,8 @@ func goSample(v benchfmt.Value, units benchfmt.UnitMetadataMap) sample {
 	return s
 }
 
-// suffix is "-8" if every name ends with it: GOMAXPROCS, which package testing leaves out only if it is 1. With -cpu=1,2 names differ in
-// their suffixes and keep them.
+// suffix returns "-8" if every name ends with it: GOMAXPROCS, which package testing omits if it is 1. With -cpu=1,2 the suffixes differ and
+// stay.
 func (t goText) suffix() string {
 	var names []string
 	for _, r := range t.results {

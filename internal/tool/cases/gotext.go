@@ -10,25 +10,22 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// goFailure is a benchmark that failed or was skipped.
 type goFailure struct {
 	name string
 	line int
-	// verb says whether it failed or was skipped, and words are what the benchmark logged of it.
+	// verb is failed or skipped; words is the benchmark's log.
 	verb, words string
-	// suffixed is true if the name has the suffix that results have: it has none if the benchmark failed at its first iteration.
+	// suffixed is true if the name has the results' suffix; it has none after a failure at the first iteration.
 	suffixed bool
 }
 
-// goLoss is a line that cannot be read, or that says of the whole program that it failed.
 type goLoss struct {
 	line int
-	// name is the benchmark that the line is of; empty if it is of none.
+	// name is the line's benchmark; empty if none.
 	name, text string
 	why        error
 }
 
-// scanGoTest finds the results and what failed.
 func scanGoTest(output []byte) goText {
 	lines := strings.Split(strings.ReplaceAll(string(output), "\r\n", "\n"), "\n")
 	text := goText{}
@@ -40,7 +37,7 @@ func scanGoTest(output []byte) goText {
 			text.results = append(text.results, goResult{
 				name: "Benchmark" + r.Name.String(), pkg: r.GetConfig("pkg"), line: line, iterations: r.Iters, values: slices.Clone(r.Values),
 			})
-			// The reader goes on writing to it, so that the last one holds what was printed since.
+			// The reader reuses this map, so the last one holds everything printed so far.
 			text.context = r.Config
 		case *benchfmt.SyntaxError:
 			if _, ok := failureAt(lines, r.Line); !ok {
@@ -57,7 +54,6 @@ func scanGoTest(output []byte) goText {
 	return text
 }
 
-// loseLine notes a line that is no result and should be one.
 func (t *goText) loseLine(lines []string, number int, why string) {
 	l := goLoss{line: number, text: lines[number-1]}
 	l.why = fmt.Errorf("%q: %s: let benchmarks print nothing but by b.Log", words(l.text), why)
@@ -67,7 +63,6 @@ func (t *goText) loseLine(lines []string, number int, why string) {
 	t.losses = append(t.losses, l)
 }
 
-// findFailures reads what benchfmt ignores.
 func (t *goText) findFailures(lines []string) {
 	ended := 0
 	lose := func(line int, format string, args ...any) {
@@ -95,7 +90,7 @@ func (t *goText) findFailures(lines []string) {
 	}
 }
 
-// dropParents leaves out benchmarks that failed since one of their parts did.
+// dropParents removes benchmarks that failed only because a part failed.
 func (t *goText) dropParents() {
 	parents := map[string]bool{}
 	for _, f := range t.failures {
@@ -108,7 +103,7 @@ func (t *goText) dropParents() {
 	t.failures = slices.DeleteFunc(t.failures, func(f goFailure) bool { return parents[f.name] })
 }
 
-// failureAt reads a line such as "--- FAIL: BenchmarkX" or "BenchmarkX-8 --- SKIP: BenchmarkX-8", and what is logged below it.
+// failureAt reads a line such as "--- FAIL: BenchmarkX" or "BenchmarkX-8 --- SKIP: BenchmarkX-8", and the log below it.
 func failureAt(lines []string, number int) (goFailure, bool) {
 	for _, of := range []struct{ mark, verb string }{{"--- FAIL: ", "it failed"}, {"--- SKIP: ", "it was skipped"}} {
 		before, rest, found := strings.Cut(lines[number-1], of.mark)
@@ -124,7 +119,7 @@ func failureAt(lines []string, number int) (goFailure, bool) {
 	return goFailure{}, false
 }
 
-// logged are the indented lines with which some lines begin, up to what is shown of them.
+// logged returns the leading indented lines, up to the display limit.
 func logged(lines []string) string {
 	var text strings.Builder
 	for _, line := range lines {

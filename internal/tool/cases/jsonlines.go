@@ -12,10 +12,10 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// caseSchema is on every line, so that what another program printed in between is noticed.
+// caseSchema is on every line, so that other programs' output is noticed.
 const caseSchema = "loadstone.case/v1"
 
-// caseLine is one line: a value of a case, the failure of a case, or the context.
+// caseLine is a case's value, a case's failure, or the context.
 type caseLine struct {
 	Schema     string            `json:"schema"`
 	Case       string            `json:"case"`
@@ -28,7 +28,7 @@ type caseLine struct {
 	Context    map[string]string `json:"context"`
 }
 
-// readJSONLines reads lines that docs/reference/cases.md describes.
+// readJSONLines reads the format of docs/reference/cases.md.
 func readJSONLines(output []byte) (Output, error) {
 	r := jsonReader{collection: newCollection(), units: map[[2]string]string{}}
 	text := bytes.TrimRight(output, " \t\r\n")
@@ -39,7 +39,7 @@ func readJSONLines(output []byte) (Output, error) {
 		name, err := r.read(line)
 		switch {
 		case errors.Is(err, errMidJSON) && number == last && !bytes.HasSuffix(output, []byte("\n")):
-			r.lose(number, "", string(line), err) // What was printed before it of its case is whole.
+			r.lose(number, "", string(line), err) // Earlier lines of its case are complete.
 		case errors.Is(err, errMidJSON):
 			r.lose(number, name, string(line), errMidLine)
 		case err != nil:
@@ -49,10 +49,10 @@ func readJSONLines(output []byte) (Output, error) {
 	return r.output("it has lines of context alone; print a line for each value")
 }
 
-// errMidLine is why a line cannot be read that others follow.
+// errMidLine: a line that is not the last ends in the middle of JSON.
 var errMidLine = errors.New("the line ends in the middle of JSON: print each line at once")
 
-// read adds one line. With an error it returns the case that the line belongs to; empty if that is not known.
+// read adds one line. With an error it returns the line's case, if known.
 func (r jsonReader) read(text []byte) (string, error) {
 	line, err := parseCaseLine(text)
 	if err == nil {
@@ -61,7 +61,6 @@ func (r jsonReader) read(text []byte) (string, error) {
 	return caseIn(text), err
 }
 
-// caseIn is the case that a line names which cannot be decoded.
 func caseIn(text []byte) string {
 	var name string
 	if found := caseMember.FindSubmatch(text); found != nil && json.Unmarshal(found[1], &name) != nil {
@@ -70,7 +69,6 @@ func caseIn(text []byte) string {
 	return name
 }
 
-// caseMember is the member of a line that names its case.
 var caseMember = regexp.MustCompile(`"case"\s*:\s*("(?:[^"\\]|\\.)*")`)
 
 func parseCaseLine(text []byte) (caseLine, error) {
@@ -93,14 +91,12 @@ func parseCaseLine(text []byte) (caseLine, error) {
 	return line, nil
 }
 
-// jsonReader reads the lines one after the other.
 type jsonReader struct {
 	*collection
-	// units are those that were printed, by case and metric: a time has lost its own.
+	// units holds printed units by case and metric: normalized times lose theirs.
 	units map[[2]string]string
 }
 
-// add adds what a line holds, which is one of three things.
 func (r jsonReader) add(l caseLine) error {
 	hasValue := l.Metric != "" || l.Unit != "" || l.Better != "" || l.Value != nil || l.Iterations != nil
 	switch {
@@ -125,7 +121,7 @@ func (r jsonReader) add(l caseLine) error {
 	return r.addValue(k, l)
 }
 
-// allocations are the units of the metrics that objectives know beside the time, as go test prints them.
+// allocations maps metrics that objectives support to their units, as in go test.
 var allocations = map[string]string{"Bytes allocated": "B/op", "Allocations": "allocs/op"}
 
 func (r jsonReader) addValue(k gathered, l caseLine) error {
@@ -155,7 +151,7 @@ func (r jsonReader) addValue(k gathered, l caseLine) error {
 	return k.iterate(*l.Iterations)
 }
 
-// normalise makes a time one in nanoseconds. A metric that has been in another unit before is refused, since that is seldom meant.
+// normalise converts a time to nanoseconds. It refuses a metric that had another unit before, which is likely a mistake.
 func (r jsonReader) normalise(name string, s *sample) error {
 	key := [2]string{name, s.metric}
 	if before, ok := r.units[key]; ok && before != s.unit {

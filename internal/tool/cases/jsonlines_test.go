@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
-// documented is the example of the documentation.
 func documented(tb testing.TB) []byte {
 	tb.Helper()
 	page, err := os.ReadFile("../../../docs/reference/cases.md")
@@ -50,7 +49,7 @@ func TestTheExampleOfTheDocumentationIsRead(t *testing.T) {
 	}
 }
 
-// caseLine is a good line with some members changed, each given as `"name":value`; `"name"` alone leaves it out.
+// caseLine is a good line with changed members: `"name":value` sets one, `"name"` alone removes it.
 func caseLine(changed ...string) string {
 	var members []string
 	for _, m := range []string{`"schema":"loadstone.case/v1"`, `"case":"a"`, `"metric":"Time"`, `"unit":"ns"`, `"better":"Less"`, `"value":1`} {

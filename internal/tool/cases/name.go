@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// checkName refuses names that no table can show.
 func checkName(of, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -28,7 +27,7 @@ func checkName(of, name string) error {
 	return nil
 }
 
-// axes are the parameters in a case's name: the parts after the first slash that have a name and a value.
+// axes returns the parameters in a case's name: the parts after the first slash with name and value.
 func axes(name string) []record.Axis {
 	var all []record.Axis
 	for _, part := range strings.Split(name, "/")[1:] {
@@ -40,16 +39,14 @@ func axes(name string) []record.Axis {
 	return all
 }
 
-// nanoseconds are the units of time.
 var nanoseconds = map[string]float64{"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9}
 
-// errTimeUnit is the end of a sentence on a unit that a time cannot have.
+// errTimeUnit ends a sentence on an invalid time unit.
 var errTimeUnit = errors.New("no unit of time: print ns, us, ms or s")
 
-// words makes a text fit to be shown on a line: without control characters, and cut.
+// words makes a text fit for one line: no control characters, and cut.
 func words(text string) string { return clip(oneLine(text), maxWords) }
 
-// oneLine is a text without control characters, whose words are one space apart.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	return strings.Map(func(r rune) rune {
@@ -60,7 +57,6 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// clip cuts a text that is longer than some bytes.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -71,7 +67,7 @@ func clip(text string, most int) string {
 	return text[:most] + "…"
 }
 
-// Renamed is the name of a case in the place of a printed one, and which of some names gives it; -1 if none does.
+// Renamed returns a case's name for a printed one, and the index of the matching entry; -1 if none matches.
 func Renamed(names []record.CaseName, printed string) (name string, which int) {
 	for i, n := range names {
 		if text, ok := matched(n.Printed, printed); ok {
@@ -81,7 +77,7 @@ func Renamed(names []record.CaseName, printed string) (name string, which int) {
 	return printed, -1
 }
 
-// matched is the text that the * of a pattern stands for in a name.
+// matched returns the text that a pattern's * matches in a name.
 func matched(pattern, name string) (text string, ok bool) {
 	before, after, any := strings.Cut(pattern, "*")
 	if !any {
@@ -93,14 +89,14 @@ func matched(pattern, name string) (text string, ok bool) {
 	return name[len(before) : len(name)-len(after)], true
 }
 
-// Matches reports whether a name is one that a pattern names, in which one * stands for any text. An empty pattern names all.
+// Matches reports whether a pattern with at most one * matches a name. An empty pattern matches all.
 func Matches(pattern, name string) bool {
 	_, ok := matched(pattern, name)
 	return ok || pattern == ""
 }
 
-// Rename gives the cases of a process the names that its run has for them, and their axes with them. Of two cases that would have one name the
-// second is left out and costs the first, since nobody knows which was meant.
+// Rename applies the run's names to a process's cases and axes. If two cases get the same name, the second is dropped and the first fails,
+// since the name is ambiguous.
 func Rename(all []record.Case, names []record.CaseName) []record.Case {
 	if len(names) == 0 {
 		return all
@@ -125,7 +121,6 @@ func Rename(all []record.Case, names []record.CaseName) []record.Case {
 	return out
 }
 
-// printedAs is the name that the program printed.
 func printedAs(c record.Case) string {
 	if c.Printed != "" {
 		return c.Printed

@@ -12,7 +12,7 @@ import (
 
 const (
 	program = "h2load"
-	// warmupMargin is what a warm-up is asked to take longer than it may, in seconds: the agent ends it by killing it.
+	// warmupMargin is added to a warm-up's duration, in seconds: the agent kills it at its end.
 	warmupMargin = 5
 )
 
@@ -32,7 +32,6 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 	return append(append(args, requestArgs(cell)...), target.URL(cell.Request.Path))
 }
 
-// extent returns with how much h2load runs, for how long, and where its log goes.
 func extent(cell record.Cell, purpose tool.Purpose) []string {
 	if purpose == tool.Probe {
 		return []string{"-c", "1", "-t", "1", "-m", "1", "-n", "1"}
@@ -44,7 +43,7 @@ func extent(cell record.Cell, purpose tool.Purpose) []string {
 	return append(args, number(cell.DurationSeconds), "--log-file="+logName(cell))
 }
 
-// requestArgs are those of a request that is no plain one. A body makes it a POST unless the method is named.
+// requestArgs returns the arguments of a request other than a plain GET. A body selects POST unless the method is named.
 func requestArgs(cell record.Cell) []string {
 	r := cell.Request
 	var args []string
@@ -63,7 +62,6 @@ func requestArgs(cell record.Cell) []string {
 	return args
 }
 
-// facts are what the parser needs of the cell, of which the log says nothing.
 type facts struct {
 	Status int32 `json:"status"`
 }
@@ -81,12 +79,12 @@ func (Tool) Files(cell record.Cell, _ tool.Target) []tool.File {
 	return files
 }
 
-// The files of a cell: what the parser needs of it, the body of its requests, and the log.
+// A cell's files: facts for the parser, the request body, and the log.
 func factsName(cell record.Cell) string { return "h2load-" + record.PointOf(cell).Name() + ".json" }
 func bodyName(cell record.Cell) string  { return "h2load-" + record.PointOf(cell).Name() + ".body" }
 func logName(cell record.Cell) string   { return "h2load-" + record.PointOf(cell).Name() + ".log" }
 
-// Waits implements tool.Tool: h2load connects as soon as it runs.
+// Waits implements tool.Tool: h2load connects at once.
 func (Tool) Waits() bool { return false }
 
 // Outputs implements tool.Tool.

@@ -21,7 +21,7 @@ func (Tool) Check(l tool.Load) []tool.Refusal {
 	)
 }
 
-// checkConnection refuses a connection for each request, of which h2load knows nothing.
+// checkConnection refuses a connection per request, which h2load lacks.
 func checkConnection(l tool.Load) *tool.Refusal {
 	if l.Connection != v1alpha1.PerRequest {
 		return nil
@@ -29,7 +29,6 @@ func checkConnection(l tool.Load) *tool.Refusal {
 	return tool.Refuse("%s.connection is PerRequest, and h2load keeps its connections", l.Field).Or("make it KeepAlive")
 }
 
-// checkThreads refuses threads without a connection.
 func checkThreads(l tool.Load) *tool.Refusal {
 	for i, level := range l.Levels {
 		if each := level.Connections / l.Generators.Pods; each < l.Generators.CPUs {
@@ -40,7 +39,7 @@ func checkThreads(l tool.Load) *tool.Refusal {
 	return nil
 }
 
-// checkLog refuses a duration in which the log may become too long.
+// checkLog refuses a duration whose log may get too long.
 func checkLog(l tool.Load) *tool.Refusal {
 	share := l.Share(v1alpha1.Level{})
 	if requests(share) <= maxRequests {
@@ -65,20 +64,18 @@ func (Tool) Caveats(cell record.Cell, _ bool) tool.Caveats {
 }
 
 const (
-	// requestsPerSecond is what one thread of h2load is reckoned to make: memory, and how long a cell may be, follow from it.
+	// requestsPerSecond is the assumed rate of one thread; memory and the maximum duration follow from it.
 	requestsPerSecond = 200_000
-	// maxRequests bounds the log of a cell, of about 26 bytes a request: 260 MB. A longer one is not read.
+	// maxRequests bounds a cell's log to 260 MB (26 bytes per request). Longer ones are not read.
 	maxRequests = 10_000_000
-	// memoryPerRequest is what the agent needs to read a row: its text, twice while it is read.
+	// memoryPerRequest is the agent's memory per row: its text, twice while reading.
 	memoryPerRequest = 64
-	// gapPerRequest is what reading a row takes.
-	gapPerRequest = 300 * time.Nanosecond
-	// memory is what h2load needs without connections, and memoryPerStream what each stream adds.
+	gapPerRequest    = 300 * time.Nanosecond
+	// memory is h2load's without connections; memoryPerStream is per stream.
 	memory          = 16 << 20
 	memoryPerStream = 8 << 10
 )
 
-// requests is how many requests a generator makes at most of its share, as far as is reckoned.
 func requests(share record.Cell) int64 {
 	return int64(share.Threads) * int64(share.DurationSeconds) * requestsPerSecond
 }

@@ -16,19 +16,15 @@ import (
 )
 
 const (
-	// maxClients bounds the connections that h2load says it has: a load has no more.
 	maxClients = 400_000
-	// clipped is how much of a text of h2load's stands in an error, in bytes.
-	clipped = 200
+	clipped    = 200
 
-	// noRow is the error of a row that cannot be read, by its number.
 	noRow = "reading row %d of h2load's log: it is no row"
 
 	unseen = "h2load counts no request whose connection broke, and no connection that was refused."
 )
 
 var (
-	// factsHeader and logHeader come before the two files.
 	factsHeader = regexp.MustCompile(`\n== h2load-[^\n]*\.json\n`)
 	logHeader   = regexp.MustCompile(`\n== h2load-[^\n]*\.log\n`)
 
@@ -75,7 +71,6 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 	return m, nil
 }
 
-// cut splits a text at the first match.
 func cut(text []byte, at *regexp.Regexp) (before, after []byte, found bool) {
 	if m := at.FindIndex(text); m != nil {
 		return text[:m[0]], text[m[1]:], true
@@ -83,7 +78,7 @@ func cut(text []byte, at *regexp.Regexp) (before, after []byte, found bool) {
 	return text, nil, false
 }
 
-// sentence returns why h2load left no log, in its own words where it has any.
+// sentence returns why h2load left no log, in its own words if possible.
 func sentence(said []byte) error {
 	for line := range strings.Lines(string(said)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -93,7 +88,6 @@ func sentence(said []byte) error {
 	return errors.New("h2load left no log: it did not run, or ended before its time")
 }
 
-// readSaid reads what h2load printed, and how many requests were done by that.
 func readSaid(said []byte) (m record.Measurement, done int64, err error) {
 	m.Tool = program
 	var seconds int64
@@ -118,7 +112,7 @@ func readSaid(said []byte) (m record.Measurement, done int64, err error) {
 	if err != nil {
 		return m, 0, fmt.Errorf("reading how long h2load ran: %w", err)
 	}
-	// What follows the time that was asked for is not measured: no request that ends in it is counted.
+	// Requests that end after the requested time are not counted, so that time is not measured.
 	m.DurationMicros = min(seconds*time.Second.Microseconds(), whole.Microseconds())
 	if m.Bytes, err = tool.Count(string(traffic[1])); err != nil {
 		return m, 0, fmt.Errorf("reading h2load's bytes: %w", err)
@@ -127,7 +121,6 @@ func readSaid(said []byte) (m record.Measurement, done int64, err error) {
 	return m, done, err
 }
 
-// readLog counts the rows of a log by what became of the requests, and their latencies.
 func readLog(log []byte, status int32, m *record.Measurement) ([]tool.Bin, error) {
 	counts := map[int64]int64{}
 	for n := 1; len(log) > 0; n++ {
@@ -141,7 +134,7 @@ func readLog(log []byte, status int32, m *record.Measurement) ([]tool.Bin, error
 		if !ended || len(start) == 0 {
 			return nil, fmt.Errorf(noRow, n)
 		}
-		// A request that failed may never have been sent: its time is then since the machine started, and says nothing.
+		// A failed request may never have been sent: then its time is since boot, and meaningless.
 		if string(code) == "-1" {
 			m.Errors.Read++
 			continue

@@ -26,7 +26,7 @@ func read(tb testing.TB, name string) []byte {
 	return raw
 }
 
-// Each output was recorded against workloads/faulty, or, of http2.txt, against gohttp with ten streams on each connection.
+// All were recorded against workloads/faulty, except http2.txt: gohttp with ten streams per connection.
 func TestParseRecordedOutput(t *testing.T) {
 	measured := func(threads int32, requests, bytes int64) record.Measurement {
 		return record.Measurement{
@@ -64,7 +64,7 @@ func TestParseRecordedOutput(t *testing.T) {
 	}
 }
 
-// output is what an agent keeps of a run of a second on four connections with these rows, of which h2load says so many were done.
+// output is an agent's raw output of one second on four connections, with a count of done requests and these rows.
 func output(done, log string) []byte {
 	return []byte("spawning thread #0: 4 total client(s). Timing-based test with 0s of warm-up time and 1s of main duration for measurements.\n" +
 		"Application protocol: h2\n\nfinished in 1.02s, 3.00 req/s, 9B/s\nrequests: " + done + " total, 3 started, " + done + " done, 1 succeeded, 1 failed, 0 errored, 0 timeout\n" +
@@ -86,7 +86,7 @@ func TestEachRowIsARequest(t *testing.T) {
 	}
 }
 
-// In a row of a request that was never sent, h2load has no start, and as its time the microseconds since the machine started.
+// For a request that was never sent, h2load has no start, and microseconds since boot as time.
 func TestRequestsThatWereNeverSentAreErrors(t *testing.T) {
 	m, err := h2load.Tool{}.Parse(output("2", "1795706126285194\t201\t1000\n0\t-1\t172800000000\n"))
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/h2load"
 )
 
-// run runs h2load as an agent does.
 func run(t *testing.T, c record.Cell, target tool.Target) record.Measurement {
 	t.Helper()
 	testbed.Programs(t, "h2load")
@@ -51,7 +50,7 @@ func run(t *testing.T, c record.Cell, target tool.Target) record.Measurement {
 	return m
 }
 
-// Requests arrive as they are written, in either version of HTTP, and as many at once as the connection has streams.
+// Requests arrive as configured in both versions of HTTP, with as many in flight as streams.
 func TestRealH2loadSendsWhatIsWritten(t *testing.T) {
 	for name, tc := range map[string]struct {
 		protocol record.Protocol

@@ -11,15 +11,14 @@ const program = "k6"
 
 // Tool is k6.
 type Tool struct {
-	// Scripts is the folder under which users' scripts lie, as tool.ScriptPath has it.
+	// Scripts is the folder of users' scripts, as for tool.ScriptPath.
 	Scripts string
 }
 
 var _ tool.Tool = Tool{}
 
-// Args implements tool.Tool. k6 opens no port, asks nobody for news, reports its use to nobody and shows no progress; a script sees no
-// environment but LOADSTONE_TARGET, the server as host:port, LOADSTONE_PURPOSE, and LOADSTONE_SCHEME, which is https of a server that speaks TLS and
-// not there otherwise.
+// Args implements tool.Tool. k6 opens no port, reports no usage, checks for no updates and shows no progress. A script's environment has only
+// LOADSTONE_TARGET (host:port), LOADSTONE_PURPOSE, and for a TLS server LOADSTONE_SCHEME=https.
 func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []string {
 	args := []string{
 		program, "run", "--quiet", "--no-color", "--no-usage-report", "--address", "", "--include-system-env-vars=false",
@@ -31,7 +30,7 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 	return append(args, scriptName(cell))
 }
 
-// Waits implements tool.Tool: k6 has no place in which a script of the whole test could wait.
+// Waits implements tool.Tool: k6 has no hook where a test-wide script could wait.
 func (Tool) Waits() bool { return false }
 
 // Outputs implements tool.Tool.
@@ -50,5 +49,5 @@ func (Tool) ParseVersion(raw []byte) string {
 	return "unknown"
 }
 
-// scriptName is the name of the wrapper of a cell, such as "sweep-100.k6.js".
+// scriptName names a cell's wrapper, such as "sweep-100.k6.js".
 func scriptName(cell record.Cell) string { return record.PointOf(cell).Name() + ".k6.js" }

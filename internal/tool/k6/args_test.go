@@ -24,7 +24,6 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// declared is the value of a constant in a wrapper.
 func declared(t *testing.T, text, before string) map[string]any {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, before)
@@ -42,8 +41,7 @@ func declared(t *testing.T, text, before string) map[string]any {
 func TestFilesHoldTheScenario(t *testing.T) {
 	env := map[string]any{"LOADSTONE_THREADS": "3"}
 	tests := map[string]struct {
-		cell record.Cell
-		// wantWarmup and wantMeasure are the scenarios.
+		cell                    record.Cell
 		wantWarmup, wantMeasure map[string]any
 	}{
 		"closed": {
@@ -103,7 +101,7 @@ func TestFilesHoldTheRequest(t *testing.T) {
 	}
 }
 
-// A cell of HTTP/1 is what it was: a tag more would cost k6 time.
+// HTTP/1 wrappers must not change: another tag would cost k6 time.
 func TestFilesCountTheAnswersInHTTP2WhereTheCellAsksForThem(t *testing.T) {
 	const counter = "http_reqs{scenario:load,proto:HTTP/2.0}"
 	for _, protocol := range []record.Protocol{"", record.HTTP2} {

@@ -10,10 +10,9 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// allowed is what may be missing of n starts before it is said: one in a hundred, and two at the ends of the time.
+// allowed is how many of n starts may be missing without notice: one percent, or two at the ends of the time.
 func allowed(n int64) int64 { return max(n/100, 2) }
 
-// addArrivals adds what an arrival rate asked for and what became of it, and the latencies from the intended starts.
 func (s summary) addArrivals(m *record.Measurement) {
 	seconds := s.gauge("duration") / microsPerMilli
 	wanted := int64(math.Floor((s.gauge("rate") + s.gauge("rate_end")) / 2 * seconds))
@@ -31,8 +30,8 @@ func (s summary) addArrivals(m *record.Measurement) {
 	m.Latency = append(m.Latency, latency)
 }
 
-// fromIntended widens what the wrapper measured by what it could not know: how long after the scenario k6's clock was read, when a ramp
-// really began, and which arrivals were dropped before a start. Iterations that k6 cut off are longer than the grace that they had.
+// fromIntended widens the wrapper's latencies by its uncertainties: the delay between scenario start and reading k6's clock, the true start of
+// a ramp, and which arrivals were dropped earlier. Iterations that k6 cut off are longer than their grace.
 func (s summary) fromIntended(asked int64) (record.Latency, error) {
 	cut := s.count(metricBegun) - s.count(metricIterations)
 	samples := s.count(metricFromIntended)
@@ -62,7 +61,7 @@ func (s summary) fromIntended(asked int64) (record.Latency, error) {
 	return tool.Bracketed(record.FromIntended, found)
 }
 
-// widthMicros is by how much a latency from the intended start can be shorter than what the wrapper measured.
+// widthMicros returns how much shorter a latency from the intended start can be than the wrapper measured.
 func (s summary) widthMicros(dropped int64) (int64, error) {
 	width, ok := s.largest(metricClockError)
 	if !ok && s.count(metricFromIntended) > 0 {

@@ -8,54 +8,48 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// EndOfTest is what k6 itself says of a test at its end: in a text for people, which ParseText reads, or as JSON, which Export is.
-// Loadstone's own trials do not need it: their wrapper prints more, and exactly.
+// EndOfTest is k6's own summary: text for people (ParseText) or JSON (Export). Loadstone's trials do not need it: their wrapper prints more,
+// and exactly.
 type EndOfTest struct {
-	Requests int64
-	// Throughput is in requests per second.
+	Requests   int64
 	Throughput printed.Quantity
-	// Seconds is how long the test ran; 0 in the text.
+	// Seconds is the test's duration; 0 in the text.
 	Seconds float64
-	// Users is the largest number of virtual users.
-	Users int64
+	Users   int64
 	// Bytes were received; nil if not printed.
 	Bytes *printed.Quantity
-	// Failed counts requests with an error status, and those that were not answered.
+	// Failed counts requests with an error status or without an answer.
 	Failed int64
-	// ChecksPassed and ChecksFailed count the script's checks; Crossed are the expressions of thresholds that were not met.
+	// Crossed lists the expressions of failed thresholds.
 	ChecksPassed, ChecksFailed int64
 	Crossed                    []string
-	// Started and Dropped count iterations.
-	Started, Dropped int64
-	// Iterations is nil if not printed.
-	Iterations *Iterations
-	// Latency is that of requests, without the opening of connections; nil if not printed.
+	Started, Dropped           int64
+	Iterations                 *Iterations
+	// Latency excludes connecting; nil if not printed.
 	Latency *tool.PrintedLatency
-	// Rate is nil unless the load is a single scenario of a constant rate: JSON never tells it.
+	// Rate is set only for a single scenario with a constant rate; never from JSON.
 	Rate *Rate
 }
 
-// Iterations is how fast virtual users were: their rate together, and the mean duration of one iteration.
+// Iterations is the total rate of iterations and their mean duration.
 type Iterations struct {
 	PerSecond  float64
 	MeanMicros printed.Quantity
 }
 
-// Rate is a number of iterations that shall start each second, for a time.
+// Rate is iterations started per second, for a time.
 type Rate struct {
 	PerSecond float64
 	Seconds   float64
 }
 
-// Ran reports whether there was a test: whether it made requests, or iterations at least.
+// Ran reports whether the test made requests or iterations.
 func (e EndOfTest) Ran() bool { return e.Requests > 0 || e.Started > 0 }
 
-// kept is how much is kept of the name of a threshold, in bytes.
 const kept = 60
 
 var percentStat = regexp.MustCompile(`^p\((\d+(?:\.\d+)?)\)$`)
 
-// setStat sets one of a trend's statistics by k6's name for it; others are passed over.
 func setStat(l *tool.PrintedLatency, name string, q printed.Quantity) error {
 	switch name {
 	case "avg":

@@ -14,8 +14,8 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// Export is the JSON of --summary-export, or of the data that handleSummary gets. The latter keeps the numbers of a metric in
-// "values"; the former keeps them beside "thresholds", whose booleans say that one was crossed.
+// Export is the JSON of --summary-export or of handleSummary's data. The latter keeps a metric's numbers in "values"; the former keeps them
+// next to "thresholds", whose booleans mean crossed.
 type Export struct {
 	Metrics map[string]ExportedMetric `json:"metrics"`
 	State   struct {
@@ -23,7 +23,7 @@ type Export struct {
 	} `json:"state"`
 }
 
-// ExportedMetric holds the numbers of one metric, and its thresholds that were crossed.
+// ExportedMetric holds one metric's numbers and crossed thresholds.
 type ExportedMetric struct {
 	numbers map[string]float64
 	crossed []string
@@ -89,7 +89,7 @@ func crossedThresholds(raw json.RawMessage) ([]string, error) {
 	return out, nil
 }
 
-// EndOfTest takes the numbers out of their metrics. Of a test that never ran there are none, but thresholds may have been crossed.
+// EndOfTest converts the metrics. A test that never ran has no numbers, but may have crossed thresholds.
 func (e Export) EndOfTest() (EndOfTest, error) {
 	if len(e.Metrics) == 0 {
 		return EndOfTest{}, errors.New("the JSON holds no \"metrics\"; expected that of k6's --summary-export or handleSummary")
@@ -109,7 +109,7 @@ func (e Export) EndOfTest() (EndOfTest, error) {
 	out.Seconds = e.State.RunMillis / 1e3
 	out.Users = count("vus_max", "max")
 	out.Bytes = &printed.Quantity{Value: number("data_received", "count")}
-	// Of a rate, k6 calls "passes" what was true: of http_req_failed the failures.
+	// For a rate, "passes" counts true values: for http_req_failed, the failures.
 	out.Failed = count("http_req_failed", "passes")
 	out.ChecksPassed, out.ChecksFailed = count("checks", "passes"), count("checks", "fails")
 	if mean := number("iteration_duration", "avg"); mean > 0 {
@@ -122,7 +122,6 @@ func (e Export) EndOfTest() (EndOfTest, error) {
 	return out, err
 }
 
-// exportedTrend reads a trend in milliseconds; its quantiles in ascending order.
 func exportedTrend(numbers map[string]float64) (tool.PrintedLatency, error) {
 	l := tool.PrintedLatency{Kind: record.Observed}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {

@@ -25,7 +25,7 @@ func TestExportOfRecordedOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of numbers with many digits, the test looks at the first.
+	// The test compares leading digits only.
 	want := k6.EndOfTest{
 		Requests: 26732, Throughput: *about(5345.849545, 0), Seconds: 5.000514843, Users: 4, Bytes: about(3394964, 0), ChecksPassed: 26732, Started: 26732,
 		Iterations: &k6.Iterations{PerSecond: 5345.849545, MeanMicros: *about(731.545865, 0)},

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// spread decodes a distribution into the lower and the upper end of each sample, in ascending order.
 func spread(t *testing.T, l record.Latency) (low, high []int64) {
 	t.Helper()
 	decode := func(encoded string, end func(histogram.Bin) int64) (values []int64) {
@@ -28,8 +27,8 @@ func spread(t *testing.T, l record.Latency) (low, high []int64) {
 	return decode(l.HDR, func(b histogram.Bin) int64 { return b.Low }), decode(l.HDRHigh, func(b histogram.Bin) int64 { return b.High })
 }
 
-// TestRealK6SeesWhatTheServerKnows compares each rank of k6's distributions with how long the server itself held its requests. A client
-// cannot have waited less, whatever else the machine does; and what k6 could not count only lowers the ranks of the server's.
+// TestRealK6SeesWhatTheServerKnows compares each rank of k6's latencies with how long the server held its requests. A client cannot have
+// waited less, and requests that k6 did not count only lower the server's ranks.
 func TestRealK6SeesWhatTheServerKnows(t *testing.T) {
 	tests := map[string]record.Cell{
 		"closed":                       {Connections: 8, Threads: 1, DurationSeconds: 1, Request: root},
@@ -42,7 +41,7 @@ func TestRealK6SeesWhatTheServerKnows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, known := heldAnswers(t, cell)
-			// At the end of the second a busy machine has iterations whose request has not arrived.
+			// At the end a busy machine has iterations whose request has not arrived.
 			more := func() bool {
 				return slices.ContainsFunc(r.m.Latency, func(l record.Latency) bool { return l.Samples == 0 || l.Samples > int64(len(known)) })
 			}
@@ -66,7 +65,7 @@ func TestRealK6SeesWhatTheServerKnows(t *testing.T) {
 	}
 }
 
-// heldAnswers runs k6 against a server that holds its answers for some milliseconds, and returns for how long it did, in ascending order.
+// heldAnswers runs k6 against a server that delays its answers, and returns the delays, ascending.
 func heldAnswers(t *testing.T, cell record.Cell) (real, []int64) {
 	t.Helper()
 	var mu sync.Mutex
@@ -102,8 +101,8 @@ func compare(t *testing.T, l record.Latency, known []int64) {
 	}
 }
 
-// timely holds latencies from the intended starts to what requests took: a timetable that is misunderstood puts them off by a large part
-// of the run's second. It says nothing where the machine was too busy for k6 to begin in time, which the latencies rightly show.
+// timely compares latencies from the intended starts with requests' durations: a misread timetable shifts them by much of the run's second. It
+// checks nothing if k6 was too busy to begin in time.
 func timely(t *testing.T, m record.Measurement) {
 	t.Helper()
 	_, observed := spread(t, m.Latency[0])

@@ -2,7 +2,6 @@ package k6
 
 import "strconv"
 
-// Names of k6's metrics, and of the wrapper's own.
 const (
 	metricRequests       = "http_reqs{scenario:load}"
 	metricExpected       = "http_reqs{scenario:load,expected_response:true}"
@@ -25,10 +24,10 @@ const (
 	gaugePrefix          = "loadstone_"
 )
 
-// says are the gauges in which the wrapper says what k6 ran: times in milliseconds, rates in requests per second.
+// says are the wrapper's gauges on what k6 ran: times in milliseconds, rates in requests per second.
 var says = []string{"setup", "teardown", "vus", "threads", "duration", "grace", "rate", "rate_end", "iterations"}
 
-// connectCodes are k6's error codes of connections that were never open: names that do not resolve, and calls that are not taken.
+// connectCodes are k6's error codes of failed name lookups and refused connections.
 var connectCodes = []int{1100, 1101, 1110, 1111, 1210, 1211, 1212, 1213}
 
 func metricCode(code int) string {
@@ -39,7 +38,6 @@ func metricStatus(status int32) string {
 	return "http_reqs{scenario:load,status:" + strconv.Itoa(int(status)) + "}"
 }
 
-// metricRequest counts the requests of one kind of a mix, which the wrapper tags with its place, and metricRequestStatus those of its right answers.
 func metricRequest(place int) string {
 	return "http_reqs{scenario:load,request:" + strconv.Itoa(place) + "}"
 }
@@ -48,7 +46,7 @@ func metricRequestStatus(place int, status int32) string {
 	return "http_reqs{scenario:load,request:" + strconv.Itoa(place) + ",status:" + strconv.Itoa(int(status)) + "}"
 }
 
-// metricsRight count the right answers to requests whose answers should have these statuses.
+// metricsRight count right answers to requests with these expected statuses.
 func metricsRight(statuses []int32) []string {
 	if len(statuses) == 1 {
 		return []string{metricStatus(statuses[0])}
@@ -60,7 +58,6 @@ func metricsRight(statuses []int32) []string {
 	return names
 }
 
-// metricsMade count the requests of each kind of a mix.
 func metricsMade(statuses []int32) []string {
 	if len(statuses) == 1 {
 		return nil
@@ -72,7 +69,7 @@ func metricsMade(statuses []int32) []string {
 	return names
 }
 
-// submetrics are counted by k6 only if a threshold names them; the threshold itself is empty.
+// submetrics need an empty threshold each, or k6 does not count them.
 func submetrics(statuses []int32, http2 bool) []string {
 	names := []string{metricRequests, metricExpected, metricUnanswered, metricTimeout, metricObserved, metricReceived}
 	names = append(append(names, metricsRight(statuses)...), metricsMade(statuses)...)
@@ -85,7 +82,6 @@ func submetrics(statuses []int32, http2 bool) []string {
 	return names
 }
 
-// metricNames are all that the summary shall hold.
 func metricNames(statuses []int32, http2 bool) []string {
 	names := submetrics(statuses, http2)
 	names = append(names, metricIterations, metricDropped, metricChecks, metricBegun, metricExtra, metricThrew, metricWrongBody, metricWithConnection,

@@ -28,13 +28,12 @@ func TestRealK6SendsAMix(t *testing.T) {
 				t.Fatalf("k6 ended with %v, Parse() = %+v, %v\n%.2000s", got.failure, got.m.Errors, got.err, got.raw)
 			}
 			server.Check(t, got.m.Requests)
-			// A round of the mix is of 15 requests; what was under way at the end is one request a virtual user.
+			// A round of the mix has 15 requests; each virtual user may have one in flight at the end.
 			server.CheckMix(t, mix, got.m.ByRequest, 15+int64(cell.Connections))
 		})
 	}
 }
 
-// Each request of a mix has an answer of its own that is right.
 func TestRealK6HoldsEachAnswerAgainstItsRequest(t *testing.T) {
 	page, gone := "page", "gone"
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -55,8 +54,7 @@ func TestRealK6HoldsEachAnswerAgainstItsRequest(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		mix []record.MixedRequest
-		// want are the errors where the second request was made n times.
+		mix  []record.MixedRequest
 		want func(n int64) record.Errors
 	}{
 		"each as it should be":        {mix("/gone", 404, &gone), func(int64) record.Errors { return record.Errors{} }},

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// early is how much before its time, in milliseconds, a scenario may seem to have ended, since clocks are read one after the other.
+// early is how many milliseconds before its time a scenario may seem to end, since clocks are read in sequence.
 const early = 5
 
 // Parse implements tool.Tool.
@@ -47,7 +47,7 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 	return m, nil
 }
 
-// ran returns why what ran was not the load that was wanted; nil if it was.
+// ran returns why the run was not the requested load, or nil.
 func (s summary) ran(raw []byte) error {
 	if n := s.count(metricThrew); n > 0 {
 		return fmt.Errorf("the script threw %d times, at first: %s", n, message(raw))
@@ -65,7 +65,6 @@ func (s summary) ran(raw []byte) error {
 	return s.requested()
 }
 
-// probed says whether the one iteration of a probe ended, and made a request.
 func (s summary) probed() error {
 	if s.count(metricIterations) == 0 {
 		return fmt.Errorf("the script's iteration did not end within %s", probeLimit)
@@ -73,8 +72,7 @@ func (s summary) probed() error {
 	return s.requested()
 }
 
-// requested compares requests with iterations: an iteration of the wrapper's own makes exactly one request, and one of a script at
-// least one in a whole run.
+// requested compares requests with iterations: the wrapper makes exactly one request per iteration, a script at least one per run.
 func (s summary) requested() error {
 	requests, iterations := s.count(metricRequests), s.count(metricIterations)
 	switch {
@@ -92,10 +90,9 @@ func (s summary) requested() error {
 	return nil
 }
 
-// completed is the number of requests that were answered, whatever the status.
 func (s summary) completed() int64 { return s.count(metricRequests) - s.count(metricUnanswered) }
 
-// errors counts errors by kind. What got no answer is a timeout, a connection that did not open, or broke while it was read.
+// errors counts errors by kind. An unanswered request is a timeout, a failed connect, or a broken read.
 func (s summary) errors() (record.Errors, error) {
 	e := record.Errors{Timeout: s.count(metricTimeout), Body: s.count(metricWrongBody) + int64(s.Metrics[metricChecks].Fails)}
 	for _, code := range connectCodes {
@@ -113,7 +110,6 @@ func (s summary) errors() (record.Errors, error) {
 	return e, nil
 }
 
-// addLatency adds the latencies of requests.
 func (s summary) addLatency(m *record.Measurement) error {
 	kind, name := record.Observed, metricObserved
 	switch {

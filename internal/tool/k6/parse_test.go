@@ -25,7 +25,6 @@ func read(t *testing.T, name string) string {
 	return string(raw)
 }
 
-// numberIn finds a number in a recorded output.
 func numberIn(t *testing.T, raw, before string) int64 {
 	t.Helper()
 	found := regexp.MustCompile(regexp.QuoteMeta(before) + `[^}]*?"count":(\d+)`).FindStringSubmatch(raw)
@@ -92,7 +91,6 @@ func TestParseRecordedOutput(t *testing.T) {
 	}
 }
 
-// inHTTP2 is a recorded output as if its cell had asked in HTTP/2, and some answers had been in it.
 func inHTTP2(raw string, answers int64) string {
 	return strings.NewReplacer(`"format":1`, `"format":1,"http2":true`, `"metrics":{`, fmt.Sprintf(`"metrics":{"http_reqs{scenario:load,proto:HTTP/2.0}":{"count":%d,"rate":1},`, answers)).Replace(raw)
 }
@@ -159,7 +157,7 @@ func TestParseSaysWhatItCannotKnow(t *testing.T) {
 	}
 }
 
-// TestCutOffIterationsAreLongerThanTheirGrace plants iterations that had begun and were not complete when k6 ended.
+// TestCutOffIterationsAreLongerThanTheirGrace plants iterations that were incomplete when k6 ended.
 func TestCutOffIterationsAreLongerThanTheirGrace(t *testing.T) {
 	raw := regexp.MustCompile(`("loadstone_begun":\{[^}]*"count":)\d+`).ReplaceAllString(read(t, "ramping.txt"), `${1}160`)
 	got, err := k6.Tool{}.Parse([]byte(raw))
@@ -172,7 +170,7 @@ func TestCutOffIterationsAreLongerThanTheirGrace(t *testing.T) {
 	}
 }
 
-// shrunk is a recorded output with a few of its quantiles: a fuzzer gets nowhere with all of them.
+// shrunk keeps few quantiles of a recorded output: all of them slow down a fuzzer.
 func shrunk(raw []byte) []byte {
 	lists := regexp.MustCompile(`("(?:stats|quantiles)":\[)((?:[^,\]]+,){5}[^,\]]+)[^\]]*\]`)
 	return lists.ReplaceAll(raw, []byte("${1}${2}]"))

@@ -14,13 +14,12 @@ import (
 )
 
 const (
-	// microsPerMilli converts k6's milliseconds.
 	microsPerMilli = 1000
-	// rounding is how far, in microseconds, arithmetic can have moved a value that k6 interpolated; k6 itself measures whole nanoseconds.
+	// rounding in microseconds bounds the arithmetic error of k6's interpolation; k6 measures whole nanoseconds.
 	rounding = 1e-6
 )
 
-// known is one order statistic of a trend: a value in microseconds at a rank, from 0, which lies at or between two samples.
+// known is an order statistic: a value in microseconds at a rank from 0, which may lie between two samples.
 type known struct {
 	rank   float64
 	micros float64
@@ -30,10 +29,10 @@ func (k known) below() int64 { return int64(math.Floor(k.rank)) }
 
 func (k known) above() int64 { return int64(math.Ceil(k.rank)) }
 
-// brackets returns for each of n samples between which two microseconds it lies.
+// brackets returns for each of n samples the two microsecond values around it.
 //
-// The quantile q of k6 is the linear interpolation between the samples of the ranks ⌊q(n-1)⌋ and ⌈q(n-1)⌉ in ascending order, from 0. Hence
-// the sample of rank r is at least every quantile whose upper rank is at most r, and at most every one whose lower rank is at least r.
+// k6's quantile q interpolates linearly between ranks ⌊q(n-1)⌋ and ⌈q(n-1)⌉, from 0. So the sample of rank r is at least every quantile with
+// upper rank ≤ r, and at most every one with lower rank ≥ r.
 func brackets(stats []string, values []float64, n int64) ([]tool.Bracket, error) {
 	if n == 0 {
 		return nil, nil
@@ -65,7 +64,6 @@ func brackets(stats []string, values []float64, n int64) ([]tool.Bracket, error)
 	return found, nil
 }
 
-// order reads what is known of n samples, from the least to the largest.
 func order(stats []string, values []float64, n int64) ([]known, error) {
 	if len(stats) != len(values) {
 		return nil, fmt.Errorf("k6 was asked for %d statistics and gave %d", len(stats), len(values))
@@ -110,7 +108,7 @@ func ascending(ks []known) error {
 	return nil
 }
 
-// quantile reads "p(99.5)" as k6 does.
+// quantile parses "p(99.5)" as k6 does.
 func quantile(stat string) (float64, error) {
 	percent, ok := strings.CutPrefix(strings.TrimSuffix(stat, ")"), "p(")
 	p, err := strconv.ParseFloat(percent, 64)

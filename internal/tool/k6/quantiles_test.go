@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// percentile is k6's definition: the linear interpolation between the samples next to the rank q(n-1), from 0.
+// percentile is k6's definition: linear interpolation around the rank q(n-1), from 0.
 func percentile(sorted []float64, q float64) float64 {
 	rank := q * (float64(len(sorted)) - 1)
 	low, high := sorted[int(math.Floor(rank))], sorted[int(math.Ceil(rank))]
 	return low + (high-low)*(rank-math.Floor(rank))
 }
 
-// summarise computes what k6 gives of samples in milliseconds.
 func summarise(t *testing.T, sorted []float64) (stats []string, values []float64) {
 	t.Helper()
 	stats = trendStats()
@@ -37,7 +36,7 @@ func summarise(t *testing.T, sorted []float64) (stats []string, values []float64
 	return stats, values
 }
 
-// samples draws latencies in milliseconds, whole nanoseconds as k6 measures them: long tails, steps and ties.
+// samples draws latencies in milliseconds, in whole nanoseconds like k6: long tails, steps and ties.
 func samples(random *rand.Rand, n int) []float64 {
 	drawn := make([]float64, n)
 	shape := random.IntN(4)

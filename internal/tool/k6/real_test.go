@@ -20,12 +20,10 @@ import (
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
 
-// root is the request of a load that names none, as the plan fills it in.
 var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
 
 const body = "helloworld"
 
-// real is what one run of the installed k6 left behind.
 type real struct {
 	raw     []byte
 	failure error
@@ -33,10 +31,10 @@ type real struct {
 	err     error
 }
 
-// patience bounds every wait of a test: it takes k6 a minute to begin where many others want the CPUs.
+// patience bounds every wait: k6 takes a minute to begin on a busy machine.
 const patience = 10 * time.Minute
 
-// run puts a cell's load on a server on loopback, once more where k6 had no time for a request.
+// run loads a loopback server, and retries if k6 had no time for a request.
 func run(t *testing.T, cell record.Cell, script string, purpose tool.Purpose, target string) real {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -47,7 +45,6 @@ func run(t *testing.T, cell record.Cell, script string, purpose tool.Purpose, ta
 	}
 }
 
-// runOnce writes the script, if there is one, where the tool looks for it.
 func runOnce(t *testing.T, cell record.Cell, script string, purpose tool.Purpose, target string) real {
 	t.Helper()
 	testbed.Programs(t, "k6")
@@ -85,7 +82,6 @@ func runOnce(t *testing.T, cell record.Cell, script string, purpose tool.Purpose
 	return r
 }
 
-// kinds are the kinds of a measurement's latencies.
 func kinds(m record.Measurement) string {
 	var names []string
 	for _, l := range m.Latency {
@@ -94,7 +90,7 @@ func kinds(m record.Measurement) string {
 	return strings.Join(names, " ")
 }
 
-// TestRealK6 runs the installed k6: what it counts must fit together and fit what the server counted.
+// TestRealK6 runs the installed k6: its counts must be consistent with each other and with the server's.
 func TestRealK6(t *testing.T) {
 	text, wrong := body, "goodbye"
 	good := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
@@ -102,7 +98,7 @@ func TestRealK6(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		good(w, r)
 	}
-	// k6 may count some arrivals more than a second has: how many is up to the machine, and so there are several tries.
+	// The machine decides how many extra arrivals k6 counts, so this retries.
 	inTime := func(least int64) func(record.Measurement) bool {
 		return func(m record.Measurement) bool {
 			return fellBehind(m) || m.Asked >= least && m.Asked <= least+10 && m.Dropped == 0
@@ -116,17 +112,15 @@ func TestRealK6(t *testing.T) {
 		return c
 	}
 	tests := map[string]struct {
-		cell    record.Cell
-		script  string
-		purpose tool.Purpose
-		handler http.HandlerFunc
-		// refuse makes the port one that nobody listens on.
-		refuse    bool
-		wantError string
-		// wantFailure is true where k6 must end with a status other than 0.
+		cell        record.Cell
+		script      string
+		purpose     tool.Purpose
+		handler     http.HandlerFunc
+		refuse      bool
+		wantError   string
 		wantFailure bool
 		wantKinds   string
-		// enough is true of a run that the machine did not disturb; if absent, of each.
+		// enough accepts a run that the machine did not disturb; nil accepts all.
 		enough func(m record.Measurement) bool
 		check  func(t *testing.T, m record.Measurement)
 	}{
@@ -220,7 +214,7 @@ export default function () { check(get('http://' + __ENV.LOADSTONE_TARGET + '/')
 			script: `import http from 'k6/http'; export default function () { for (let i = 0; i < 2; i++) http.get('http://' + __ENV.LOADSTONE_TARGET + '/'); }`,
 			check: func(t *testing.T, m record.Measurement) {
 				t.Helper()
-				// Of requests there are twice as many as of arrivals that were not dropped, but for those under way at the end.
+				// There are two requests per arrival that was not dropped, except for those in flight at the end.
 				if m.Asked-m.Dropped >= m.Requests || !strings.Contains(strings.Join(m.Unknown, " "), "an arrival is one request") {
 					t.Errorf("asked %d, %d requests, unknown %q", m.Asked, m.Requests, m.Unknown)
 				}
@@ -294,7 +288,6 @@ export default function () { check(get('http://' + __ENV.LOADSTONE_TARGET + '/')
 	}
 }
 
-// everyTenth lets another handler answer every tenth request.
 func everyTenth(other, usual http.HandlerFunc) http.HandlerFunc {
 	var asked atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -336,7 +329,6 @@ func noErrors(t *testing.T, m record.Measurement) {
 	}
 }
 
-// fellBehind is true where the machine of the test was too busy for k6 to keep the rate.
 func fellBehind(m record.Measurement) bool {
 	return len(m.Unknown) == 1 && strings.HasPrefix(m.Unknown[0], "k6 itself did not sustain the rate")
 }

@@ -14,22 +14,21 @@ import (
 )
 
 const (
-	// timeoutMillis is how long the wrapper's own requests wait for an answer: as long as wrk's do.
+	// timeoutMillis is the timeout of the wrapper's requests, as in wrk.
 	timeoutMillis = 2000
-	// warmupMargin is what a warm-up is asked to take longer than it may, in seconds: the agent ends it by killing it.
+	// warmupMargin is added to a warm-up's duration, in seconds: the agent kills it at its end.
 	warmupMargin = 5
-	// grace is how long requests that are under way at the end of an arrival rate may still be answered.
-	grace = "500ms"
-	// probeLimit is how long the one iteration of a probe may take.
+	// grace lets requests in flight finish at the end of an arrival rate.
+	grace      = "500ms"
 	probeLimit = "5s"
-	// scenarioName is the name of the only scenario. k6 tags with it what is not of setup and teardown.
+	// scenarioName names the only scenario. k6 tags with it everything except setup and teardown.
 	scenarioName = "load"
 )
 
 //go:embed wrapper.js
 var wrapper string
 
-// scenario is one scenario of k6's options; which fields it needs depends on its executor.
+// scenario is a scenario of k6's options; its executor decides which fields it needs.
 type scenario struct {
 	Executor        string            `json:"executor"`
 	VUs             int32             `json:"vus,omitempty"`
@@ -51,7 +50,6 @@ type stage struct {
 	Target   int32  `json:"target"`
 }
 
-// options are what k6 reads as the script's options.
 type options struct {
 	Scenarios         map[string]scenario `json:"scenarios"`
 	Thresholds        map[string][]string `json:"thresholds"`
@@ -61,19 +59,16 @@ type options struct {
 	InsecureSkipTLS   bool                `json:"insecureSkipTLSVerify,omitempty"`
 }
 
-// plan is what the wrapper knows of its cell.
 type plan struct {
-	Requests []asked `json:"requests"`
-	// Sequence is the order of the requests, as tool.Sequence has it.
-	Sequence      string `json:"sequence"`
-	TimeoutMillis int    `json:"timeoutMillis"`
-	PerRequest    bool   `json:"perRequest"`
-	Open          *open  `json:"open"`
-	TLS           bool   `json:"tls,omitempty"`
-	HTTP2         bool   `json:"http2,omitempty"`
+	Requests      []asked `json:"requests"`
+	Sequence      string  `json:"sequence"`
+	TimeoutMillis int     `json:"timeoutMillis"`
+	PerRequest    bool    `json:"perRequest"`
+	Open          *open   `json:"open"`
+	TLS           bool    `json:"tls,omitempty"`
+	HTTP2         bool    `json:"http2,omitempty"`
 }
 
-// asked is one request, and what answers to it must be.
 type asked struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
@@ -83,7 +78,6 @@ type asked struct {
 	Body    *string           `json:"body"`
 }
 
-// open is the timetable of an arrival rate.
 type open struct {
 	Rate    int32 `json:"rate"`
 	RateEnd int32 `json:"rateEnd"`
@@ -91,7 +85,7 @@ type open struct {
 	Seconds int32 `json:"seconds"`
 }
 
-// Files implements tool.Tool: one script for the cell, which imports the user's where there is one.
+// Files implements tool.Tool: one script per cell, which imports the user's if there is one.
 func (t Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 	status := statuses(cell)
 	var b strings.Builder
@@ -118,7 +112,7 @@ func (t Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 	return []tool.File{{Name: scriptName(cell), Text: b.String()}}
 }
 
-// planOf is what the wrapper of a cell knows. k6 says itself of a method that is about a body that there is none.
+// planOf makes the wrapper's plan. For a method that implies a body, k6 itself announces that there is none.
 func planOf(cell record.Cell, target tool.Target) plan {
 	p := plan{
 		Sequence: tool.Sequence(cell.Mix), TimeoutMillis: timeoutMillis,
@@ -137,10 +131,9 @@ func planOf(cell record.Cell, target tool.Target) plan {
 	return p
 }
 
-// speaksHTTP2 reports whether all answers must be in HTTP/2. k6 tags each request that was answered with the version of its answer.
+// speaksHTTP2 reports whether all answers must be HTTP/2. k6 tags each answered request with its version.
 func speaksHTTP2(cell record.Cell) bool { return cell.Protocol() == record.HTTP2 }
 
-// statuses are those of right answers, one a request.
 func statuses(cell record.Cell) []int32 {
 	var all []int32
 	for _, r := range cell.Requests() {
@@ -149,7 +142,7 @@ func statuses(cell record.Cell) []int32 {
 	return all
 }
 
-// literal writes a value as JavaScript reads it. The values hold strings, numbers and lists only, which JSON has all.
+// literal writes a value as JavaScript. Values hold only strings, numbers and lists, which JSON shares.
 func literal(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -206,13 +199,13 @@ func environment(cell record.Cell) map[string]string {
 func seconds(n int32) string { return strconv.Itoa(int(n)) + "s" }
 
 const (
-	// quantiles is the number of percentiles that k6 is asked for, and tail what the last of them leaves above it.
+	// quantiles is the number of percentiles requested of k6; tail is the share above the last one.
 	quantiles = 1000
 	tail      = 1e-6
 )
 
-// trendStats are the statistics that k6 computes of each trend: the least, the largest, the count, and percentiles of which each leaves
-// the same share of what the one before it leaves, so that they lie densest towards 100.
+// trendStats returns the statistics of each trend: least, largest, count, and percentiles. Each percentile leaves the same fraction of its
+// predecessor's remainder, so they are densest towards 100.
 func trendStats() []string {
 	stats := []string{"count", "min", "max"}
 	for i := 1; i <= quantiles; i++ {

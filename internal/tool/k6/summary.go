@@ -16,31 +16,28 @@ import (
 )
 
 const (
-	prefix = "loadstone "
-	format = 1
-	// clipped is how much of a message of k6's is passed on, in bytes.
+	prefix  = "loadstone "
+	format  = 1
 	clipped = 300
 )
 
-// summary is what the wrapper prints when k6 has ended.
 type summary struct {
 	Format int `json:"format"`
-	// Script is true where a user's script made the requests, PerRequest where each had a connection of its own.
+	// Script: a user's script made the requests. PerRequest: each had its own connection.
 	Script     bool `json:"script"`
 	PerRequest bool `json:"perRequest"`
-	// HTTP2 is true where the answers in HTTP/2 were counted.
+	// HTTP2: HTTP/2 answers were counted.
 	HTTP2 bool `json:"http2"`
-	// Status is that of a correct answer; of a mix, Statuses are those of correct answers to each of its requests.
-	Status   int32   `json:"status"`
-	Statuses []int32 `json:"statuses"`
-	// Stats name the statistics that each trend gives, in the same order.
-	Stats []string `json:"stats"`
-	// Millis is how long k6 ran, from the end of its initialisation on.
+	// Status is a right answer's; for a mix, Statuses has one per request.
+	Status   int32    `json:"status"`
+	Statuses []int32  `json:"statuses"`
+	Stats    []string `json:"stats"`
+	// Millis is k6's run time after its initialization.
 	Millis  float64           `json:"millis"`
 	Metrics map[string]metric `json:"metrics"`
 }
 
-// metric holds what k6 gives of a counter (count), a gauge (value), a rate (fails) or a trend (count and quantiles, in milliseconds).
+// metric holds k6's counter (count), gauge (value), rate (fails) or trend (count and quantiles, in milliseconds).
 type metric struct {
 	Count     float64   `json:"count"`
 	Value     float64   `json:"value"`
@@ -48,7 +45,7 @@ type metric struct {
 	Quantiles []float64 `json:"quantiles"`
 }
 
-// findSummary finds the wrapper's line among those that k6 and the script print, which never begin like it.
+// findSummary finds the wrapper's line; no line of k6 or the script begins like it.
 func findSummary(raw []byte) (summary, error) {
 	var found []byte
 	for line := range bytes.Lines(raw) {
@@ -74,7 +71,6 @@ func findSummary(raw []byte) (summary, error) {
 	return s, s.check()
 }
 
-// check holds every number to what it can be.
 func (s summary) check() error {
 	if !sane(s.Millis) {
 		return fmt.Errorf("reading k6's summary: it ran for %v ms", s.Millis)
@@ -96,7 +92,6 @@ func (s summary) check() error {
 	return nil
 }
 
-// statuses are those of correct answers, one a request.
 func (s summary) statuses() []int32 {
 	if len(s.Statuses) > 0 {
 		return s.Statuses
@@ -104,7 +99,6 @@ func (s summary) statuses() []int32 {
 	return []int32{s.Status}
 }
 
-// sum adds up counters.
 func (s summary) sum(names []string) (sum int64) {
 	for _, name := range names {
 		sum += s.count(name)
@@ -114,18 +108,16 @@ func (s summary) sum(names []string) (sum int64) {
 
 func sane(v float64) bool { return v >= 0 && v <= tool.MaxCount }
 
-// count is the count of a counter or a trend; k6 leaves out what never had a sample.
+// count returns a counter's or trend's count; k6 omits metrics without samples.
 func (s summary) count(name string) int64 { return int64(s.Metrics[name].Count) }
 
-// gauge is what the wrapper said.
 func (s summary) gauge(name string) float64 { return s.Metrics[gaugePrefix+name].Value }
 
-// brackets are those of a trend.
 func (s summary) brackets(name string) ([]tool.Bracket, error) {
 	return brackets(s.Stats, s.Metrics[name].Quantiles, s.count(name))
 }
 
-// least and largest are the ends of a trend in milliseconds; false if it has no samples.
+// least and largest are a trend's ends in milliseconds; false without samples.
 func (s summary) least(name string) (float64, bool) { return s.stat(name, "min") }
 
 func (s summary) largest(name string) (float64, bool) { return s.stat(name, "max") }
@@ -142,7 +134,7 @@ func (s summary) stat(name, stat string) (float64, bool) {
 
 var logged = regexp.MustCompile(`(?m)^time=\S+ level=(?:error|fatal) msg=("(?:[^"\\]|\\.)*"|\S+)`)
 
-// message is the first error that k6 logged, on one line; empty if there is none.
+// message returns the first error that k6 logged, on one line, or empty.
 func message(raw []byte) string {
 	found := logged.FindSubmatch(raw)
 	if found == nil {
@@ -155,7 +147,7 @@ func message(raw []byte) string {
 	return printed.Clip(strings.Join(strings.Fields(text), " "), clipped)
 }
 
-// sentence returns why k6 gave no summary, in its own words where it has any.
+// sentence returns why k6 gave no summary, in its own words if possible.
 func sentence(raw []byte) error {
 	if text := message(raw); text != "" {
 		return fmt.Errorf("k6 did not run: %s", text)

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// The lines that k6 prints for people, without the blanks around them.
 var (
 	beginLine        = regexp.MustCompile(`^execution: \S+$`)
 	headingLine      = regexp.MustCompile(`^█ (THRESHOLDS|TOTAL RESULTS)$`)
@@ -26,13 +25,13 @@ var (
 	bytesAndRate     = regexp.MustCompile(`^([0-9.]+ \w+) +[0-9.]+ \w+/s$`)
 )
 
-// Begins reports whether a line, without the blanks around it, is the first of those in which k6 says what it runs.
+// Begins reports whether a trimmed line is the first of k6's plan.
 func Begins(line string) bool { return beginLine.MatchString(line) }
 
-// BeginsPart reports whether a line, without the blanks around it, is the heading of a part of the text at the end.
+// BeginsPart reports whether a trimmed line is a heading of the final summary.
 func BeginsPart(line string) bool { return headingLine.MatchString(line) }
 
-// Metric is the name of the metric whose numbers a line, without the blanks around it, holds.
+// Metric returns the name of the metric in a trimmed line.
 func Metric(line string) (name string, ok bool) {
 	if m := metricLine.FindStringSubmatch(line); m != nil {
 		return m[1], true
@@ -40,15 +39,13 @@ func Metric(line string) (name string, ok bool) {
 	return "", false
 }
 
-// reader is an EndOfTest while it is read.
 type reader struct {
 	EndOfTest
 	scenarios int
 	rate      Rate
 }
 
-// ParseText reads the lines of one run of k6, in the layout with one list and in that with headings; lines that k6 does not print are
-// passed over. An error means that the run cannot be read.
+// ParseText parses the lines of one k6 run, with or without headings, and skips other lines. It fails if the run cannot be read.
 func ParseText(lines []string) (EndOfTest, error) {
 	var r reader
 	for _, line := range lines {
@@ -71,7 +68,6 @@ func ParseText(lines []string) (EndOfTest, error) {
 	return r.EndOfTest, nil
 }
 
-// readAround reads the lines that are no metric: the plan above the numbers, and the thresholds.
 func (r *reader) readAround(line string) {
 	if m := crossedThreshold.FindStringSubmatch(line); m != nil {
 		r.Crossed = append(r.Crossed, printed.Clip(m[1], kept))
@@ -167,7 +163,7 @@ func counter(value string, into *int64) (printed.Quantity, error) {
 	return printed.Parse(m[2], printed.Plain)
 }
 
-// shares reads "0.00% 3 out of 50" and, of older versions, "0.00% ✓ 3 ✗ 47": how many were, and how many were not.
+// shares parses "0.00% 3 out of 50" or the older "0.00% ✓ 3 ✗ 47" into both counts.
 func shares(value string, yes, no *int64) error {
 	if m := outOf.FindStringSubmatch(value); m != nil {
 		var all int64

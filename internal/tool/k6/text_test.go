@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
 
-// elsewhere is where outputs lie that were recorded without Loadstone's wrapper.
 var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func readElsewhere(tb testing.TB, name string) string {
@@ -30,12 +29,11 @@ func readElsewhere(tb testing.TB, name string) string {
 
 var near = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) })
 
-// about is a number that was printed with a rounding.
 func about(value, rounding float64) *printed.Quantity {
 	return &printed.Quantity{Value: value, Rounding: rounding}
 }
 
-// observed is a trend of k6's text in milliseconds, in hundredths unless k6 left out zeros: least, mean, median, largest, p90, p95.
+// observed is a k6 trend in milliseconds, to hundredths unless k6 omitted zeros.
 func observed(least, mean, median, most, p90, p95 *printed.Quantity) *tool.PrintedLatency {
 	return &tool.PrintedLatency{
 		Kind: record.Observed, Min: least, Mean: mean, Median: median, Max: most,
@@ -164,7 +162,7 @@ func wantCounts(t *testing.T, e k6.EndOfTest) {
 			t.Errorf("a negative count in %+v", e)
 		}
 	}
-	// Infinity and what is no number cannot be marshalled.
+	// Infinity and NaN cannot be marshaled.
 	if _, err := json.Marshal(e); err != nil {
 		t.Error(err)
 	}

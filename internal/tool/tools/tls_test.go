@@ -19,12 +19,12 @@ import (
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-// What each tool does with a server that speaks TLS, and offers HTTP/2 as well. Each line is what the documents say of the tool.
+// Each tool against a TLS server that also offers HTTP/2. The documentation states the same.
 func TestRealToolsSpeakTLS(t *testing.T) {
 	plain := record.Request{Path: "/", Expect: record.Expect{Status: 200}}
 	posted := record.Request{Method: "POST", Path: "/orders", Headers: []record.Header{{Name: "X-Tenant", Value: "a"}}, Body: "{}", Expect: record.Expect{Status: 200}}
 	const old = tls.VersionTLS12
-	// A byte in a record of its own is 22 more where the bytes of TLS are counted.
+	// Each byte in its own record adds 22 bytes if TLS is counted.
 	const body, most = "hello world, hello everybody", 250
 	for name, tc := range map[string]struct {
 		tool       record.Tool
@@ -32,7 +32,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 		connection record.ConnectionUse
 		newest     uint16
 		kind       record.LatencyKind
-		// named is true of a tool that sends the address as the name of the server, and resumes of one that resumes sessions.
+		// named: the tool sends the address as server name. resumes: it resumes sessions.
 		named, resumes bool
 	}{
 		"wrk, TLS 1.3":                          {record.ToolWrk, plain, record.KeepAlive, 0, record.Observed, true, false},
@@ -66,14 +66,14 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 				}
 				w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 				for i := range body {
-					_, _ = io.WriteString(w, body[i:i+1]) // A client that is gone is no news.
+					_, _ = io.WriteString(w, body[i:i+1]) // The client may be gone.
 					w.(http.Flusher).Flush()
 				}
 			}), func(c *tls.Config) { c.MaxVersion = tc.newest })
 			cell := record.Cell{
 				Load: "web", Tool: tc.tool, Connections: 2, Threads: 1, DurationSeconds: 1, Request: tc.request, Connection: tc.connection,
 			}
-			if tc.tool == record.ToolVegeta { // It sustains rates, and nothing else.
+			if tc.tool == record.ToolVegeta { // It only sustains rates.
 				cell.RequestsPerSecond = 100
 			}
 			m := untilAsked(func() record.Measurement {
@@ -94,7 +94,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			if v.Resumed != tc.resumes || caveats.Resumes != tc.resumes && tc.connection == record.PerRequest {
 				t.Errorf("the last session was resumed: %v", v.Resumed)
 			}
-			// A client of Go's may open another connection while the one that it has is given back.
+			// A Go client may open another connection while it returns the first to the pool.
 			if kept := v.Handshakes <= int(cell.Connections) || 4*v.Handshakes < v.Requests; kept != (tc.connection == record.KeepAlive) {
 				t.Errorf("there were %d handshakes for %d requests", v.Handshakes, v.Requests)
 			}
@@ -103,7 +103,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 			}
 			answers := m.Requests
 			if !caveats.OtherBytes {
-				answers += int64(cell.Connections) // Those that were under way at the end.
+				answers += int64(cell.Connections) // Requests in flight at the end.
 			}
 			if caveats.OtherBytes != (m.Bytes > most*answers) {
 				t.Errorf("%d bytes were counted for %d answers", m.Bytes, m.Requests)
@@ -112,7 +112,7 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 	}
 }
 
-// A latency from the opening of a connection holds its handshake.
+// Latency from the opening of a connection includes its handshake.
 func TestRealK6CountsTheHandshakeOfAConnectionEachRequest(t *testing.T) {
 	testbed.Programs(t, "k6")
 	const pause = 50 * time.Millisecond
@@ -135,15 +135,14 @@ func TestRealK6CountsTheHandshakeOfAConnectionEachRequest(t *testing.T) {
 	}
 }
 
-// A cell that asks in HTTP/2 knows of how many answers that was so, whatever the server does.
+// An HTTP/2 cell reports how many answers were HTTP/2.
 func TestRealK6TellsWhatWasAnsweredInHTTP2(t *testing.T) {
 	testbed.Programs(t, "k6")
 	get := record.Request{Path: "/", Expect: record.Expect{Status: 200}}
 	const users = 4
 	for name, tc := range map[string]struct {
 		cell record.Cell
-		// old is true of a server that offers HTTP/1.1 only.
-		old bool
+		old  bool
 	}{
 		"closed":                          {record.Cell{Request: get}, false},
 		"at a rate":                       {record.Cell{Request: get, RequestsPerSecond: 100}, false},
@@ -153,7 +152,7 @@ func TestRealK6TellsWhatWasAnsweredInHTTP2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				_, _ = io.WriteString(w, "helloworld") // A client that is gone is no news.
+				_, _ = io.WriteString(w, "helloworld") // The client may be gone.
 			}), func(c *tls.Config) {
 				if tc.old {
 					c.NextProtos = []string{"http/1.1"}
@@ -180,11 +179,11 @@ func TestRealK6TellsWhatWasAnsweredInHTTP2(t *testing.T) {
 	}
 }
 
-// Connections are virtual users in HTTP/2 too: what a script asks at once goes over the one that there is.
+// With HTTP/2, a script's parallel requests share the virtual user's connection.
 func TestRealK6HasOneConnectionOfHTTP2ForEachUser(t *testing.T) {
 	testbed.Programs(t, "k6")
 	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "helloworld") // A client that is gone is no news.
+		_, _ = io.WriteString(w, "helloworld") // The client may be gone.
 	}))
 	cell := record.Cell{
 		Load: "web", Tool: record.ToolK6, Connections: 2, Threads: 1, DurationSeconds: 1, Connection: record.KeepAlive, Request: record.Request{Path: "/"},
@@ -202,7 +201,7 @@ export default function () {
 	}
 }
 
-// untilAsked measures again where a busy machine left no time for more requests than there are connections.
+// untilAsked measures again if a busy machine allowed no more requests than connections.
 func untilAsked(measure func() record.Measurement) record.Measurement {
 	for end := time.Now().Add(10 * time.Minute); ; {
 		if m := measure(); m.Requests > 4 || time.Now().After(end) {
@@ -211,7 +210,6 @@ func untilAsked(measure func() record.Measurement) record.Measurement {
 	}
 }
 
-// runOnce runs a tool as an agent does, and returns what it has measured.
 func runOnce(t *testing.T, cell record.Cell, target tool.Target, script ...string) record.Measurement {
 	t.Helper()
 	dir := t.TempDir()

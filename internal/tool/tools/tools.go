@@ -1,4 +1,4 @@
-// Package tools lists the load generators that Loadstone knows. A new one is a folder beside it and a line here.
+// Package tools lists the known load generators. A new one is a folder next to this and a line here.
 package tools
 
 import (
@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// All are the tools by name. The users' scripts lie below the folder scripts.
+// All returns the tools by name. Users' scripts lie below the folder scripts.
 func All(scripts string) map[record.Tool]tool.Tool {
 	all := map[record.Tool]tool.Tool{}
 	for _, t := range []tool.Tool{
@@ -29,10 +29,10 @@ func All(scripts string) map[record.Tool]tool.Tool {
 	return all
 }
 
-// known are the tools as those see them who start none.
+// known is for callers that start no tool.
 var known = All("")
 
-// Needs is what a generator needs for its share of a cell; nothing if nobody knows the tool.
+// Needs returns a generator's needs for its share of a cell; zero for an unknown tool.
 func Needs(share record.Cell) tool.Needs {
 	if t, ok := known[share.Tool]; ok {
 		return t.Needs(share)
@@ -40,7 +40,7 @@ func Needs(share record.Cell) tool.Needs {
 	return tool.Needs{}
 }
 
-// Caveats are those of a cell's tool; none if nobody knows it.
+// Caveats returns those of a cell's tool; zero for an unknown tool.
 func Caveats(cell record.Cell, tls bool) tool.Caveats {
 	if t, ok := known[cell.Tool]; ok {
 		return t.Caveats(cell, tls)
@@ -48,7 +48,7 @@ func Caveats(cell record.Cell, tls bool) tool.Caveats {
 	return tool.Caveats{}
 }
 
-// Check is what the tool of a load cannot do of it; nothing if nobody knows the tool.
+// Check returns what a load's tool cannot do; nothing for an unknown tool.
 func Check(l tool.Load) []tool.Refusal {
 	if t, ok := known[l.Tool]; ok {
 		return t.Check(l)
@@ -56,7 +56,7 @@ func Check(l tool.Load) []tool.Refusal {
 	return nil
 }
 
-// Able are the tools that can make a load as it is, whatever tool it names, in the order of their names.
+// Able returns the tools that can make a load, whatever tool it names, sorted by name.
 func Able(l tool.Load) []record.Tool {
 	var able []record.Tool
 	for _, name := range slices.Sorted(maps.Keys(known)) {

@@ -43,7 +43,7 @@ func TestEveryToolOfTheRecordIsKnown(t *testing.T) {
 	}
 }
 
-// Each tool reads its own output: what another printed, or nothing at all, is no measurement.
+// Other tools' output, or none, is no measurement.
 func TestNoToolMeasuresAnythingOfNothing(t *testing.T) {
 	for name, known := range tools.All("") {
 		for what, raw := range map[string]string{"nothing": "", "a blank line": "\n", "a sentence": "connection refused\n", "zeros": "\x00\x00\x00"} {
@@ -54,7 +54,7 @@ func TestNoToolMeasuresAnythingOfNothing(t *testing.T) {
 	}
 }
 
-// A user's script comes from the folder that the agent was given: another folder is another program to the tool.
+// Another script folder must not change the tool otherwise.
 func TestScriptsAreReadBelowTheGivenFolder(t *testing.T) {
 	texts := func(folder string, cell record.Cell) []string {
 		known := tools.All(folder)[cell.Tool]
@@ -123,7 +123,7 @@ func TestNeedsOfEachTool(t *testing.T) {
 	}
 }
 
-// What each tool takes beyond a closed model of one GET over HTTP/1.1, which all but vegeta make. Another tool has to say for each whether it does.
+// Features beyond a closed model of one GET over HTTP/1.1, which all but vegeta support. A new tool must be added for each.
 func TestToolsTakeOnlyWhatTheyCanDo(t *testing.T) {
 	type load = tool.Load
 	rate := func(l *load) { l.Levels[0].RequestsPerSecond = 100 }
@@ -206,7 +206,7 @@ func TestCaveatsOfEachTool(t *testing.T) {
 	}
 }
 
-// What differs from tool to tool is asked of the tool: another one needs no change elsewhere.
+// Differences between tools are in package tool, so a new one needs no change elsewhere.
 func TestNobodyElseAsksForAToolByItsName(t *testing.T) {
 	byName := regexp.MustCompile(`record\.Tool(Wrk|Ab|K6|Vegeta|H2load)\b`)
 	for _, folder := range []string{"../..", "../../../controllers", "../../../cmd"} {

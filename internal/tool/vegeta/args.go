@@ -14,19 +14,17 @@ import (
 
 const (
 	program = "vegeta"
-	// timeout is how long a request waits for its answer: as long as those of the other tools.
+	// timeout for an answer, as in the other tools.
 	timeout = 2 * time.Second
-	// margin is how much longer than it takes a load is asked for that has an arrival each millisecond or more, from marginFrom a second on: a timer that is
-	// late at its end would lose the last ones.
+	// margin extends a load of marginFrom arrivals per second or more: a late timer at its end would lose the last arrivals.
 	margin     = 5 * time.Millisecond
 	marginFrom = 1000
-	// warmupMargin is what a warm-up is asked to take longer than it may: the agent ends it by killing it.
+	// warmupMargin is added to a warm-up's duration: the agent kills it at its end.
 	warmupMargin = 5 * time.Second
-	// nowhere takes the records of requests that nobody reads.
-	nowhere = "/dev/null"
-	// comparedBytes is how long a body may be that is kept with each record and compared.
+	nowhere      = "/dev/null"
+	// comparedBytes bounds a body that is kept with each record and compared.
 	comparedBytes = 256
-	// acceptEncoding is the header without which vegeta would ask for compressed answers, and what it says instead.
+	// acceptEncoding is set to identity, or vegeta would ask for compressed answers.
 	acceptEncoding, identity = "Accept-Encoding", "identity"
 )
 
@@ -60,7 +58,6 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 	return args
 }
 
-// duration is for how long arrivals are asked for in a measured run.
 func duration(cell record.Cell) time.Duration {
 	d := time.Duration(cell.DurationSeconds) * time.Second
 	if cell.RequestsPerSecond < marginFrom {
@@ -69,7 +66,7 @@ func duration(cell record.Cell) time.Duration {
 	return d + margin
 }
 
-// keptBytes is how much of a body is kept: one byte more than what is expected, so that a longer one differs.
+// keptBytes is one byte more than the expected body, so that a longer one differs.
 func keptBytes(r record.Request) int {
 	if body := comparedBody(r); body != nil {
 		return len(*body) + 1
@@ -77,7 +74,7 @@ func keptBytes(r record.Request) int {
 	return 0
 }
 
-// comparedBody is the body that all answers must have; nil where they are not compared.
+// comparedBody is the body required of all answers; nil if not compared.
 func comparedBody(r record.Request) *string {
 	if r.Expect.Body == nil || len(*r.Expect.Body) > comparedBytes {
 		return nil
@@ -85,7 +82,7 @@ func comparedBody(r record.Request) *string {
 	return r.Expect.Body
 }
 
-// request is what vegeta reads as its only target. It passes over what it does not know, which is for the parser: the file is kept with the records.
+// request is vegeta's only target. vegeta ignores unknown fields, which are for the parser: the file is kept with the records.
 type request struct {
 	Method    string              `json:"method"`
 	URL       string              `json:"url"`
@@ -94,7 +91,7 @@ type request struct {
 	Loadstone facts               `json:"loadstone"`
 }
 
-// facts are what the parser needs of the cell, of which the records say nothing.
+// facts are the parser's inputs that are not in the records.
 type facts struct {
 	Rate        int32   `json:"rate"`
 	Seconds     int32   `json:"seconds"`
@@ -130,12 +127,11 @@ func (Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 	return []tool.File{{Name: targetName(cell), Text: string(text) + "\n"}}
 }
 
-// targetName and recordsName are the files with what is asked and with what became of it.
 func targetName(cell record.Cell) string { return "vegeta-" + record.PointOf(cell).Name() + ".json" }
 
 func recordsName(cell record.Cell) string { return "vegeta-" + record.PointOf(cell).Name() + ".gob" }
 
-// Waits implements tool.Tool: vegeta connects when its first arrival is due.
+// Waits implements tool.Tool: vegeta connects at its first arrival.
 func (Tool) Waits() bool { return false }
 
 // Outputs implements tool.Tool.

@@ -8,8 +8,8 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// pause: its timers are late by up to a millisecond, and it collects garbage. Beside an epoll server, on CPUs that others used, too, p99 from the
-// intended starts was 1.3 to 2.4 ms at 500 and 1,000 arrivals a second, and 6.7 and 8.5 ms at 10,000.
+// pause: timers are up to a millisecond late, plus garbage collection. With an epoll server on shared CPUs, p99 from the intended starts was
+// 1.3 to 2.4 ms at 500 and 1,000 arrivals per second, and 6.7 and 8.5 ms at 10,000.
 const pause = 10 * time.Millisecond
 
 // Name implements tool.Tool.
@@ -18,7 +18,7 @@ func (Tool) Name() record.Tool { return program }
 // Install implements tool.Tool.
 func (Tool) Install() string { return "go install github.com/tsenart/vegeta/v12@latest" }
 
-// Check implements tool.Tool. vegeta does not tell which version of HTTP it was answered in.
+// Check implements tool.Tool. vegeta does not report the HTTP version of answers.
 func (Tool) Check(l tool.Load) []tool.Refusal {
 	return tool.Refusals(
 		tool.RefuseScript(l), tool.RefuseMix(l), tool.RefuseHTTP2(l, "and vegeta does not tell in which version it was answered"), tool.RefuseStreams(l), tool.RefuseDuet(l),
@@ -26,7 +26,6 @@ func (Tool) Check(l tool.Load) []tool.Refusal {
 	)
 }
 
-// checkRates refuses what has no constant rate.
 func checkRates(l tool.Load) *tool.Refusal {
 	for i, level := range l.Levels {
 		if l.Search.IsZero() && (level.RequestsPerSecond == 0 || level.RampToRequestsPerSecond > 0) {
@@ -36,7 +35,6 @@ func checkRates(l tool.Load) *tool.Refusal {
 	return nil
 }
 
-// checkRecords refuses more requests than vegeta may leave records of.
 func checkRecords(l tool.Load) *tool.Refusal {
 	for i, level := range l.Levels {
 		if n, seconds := requests(l.Share(level)), int64(l.DurationSeconds); n > maxRequests {
@@ -51,22 +49,21 @@ func checkRecords(l tool.Load) *tool.Refusal {
 func (Tool) Caveats(record.Cell, bool) tool.Caveats { return tool.Caveats{Pause: pause} }
 
 const (
-	// MaxRatePerCPU is about what vegeta sends from one CPU of a virtual machine: 24,272 on a Xeon. An AMD EPYC of Zen 5 sent 49,558, 12 ms late at the
-	// median; memory, and how long a search's steps may be, are reckoned by it.
+	// MaxRatePerCPU is about what vegeta sends from one virtual CPU: 24,272 on a Xeon. An AMD EPYC (Zen 5) sent 49,558, with a median delay of
+	// 12 ms. Memory and the length of search steps follow from it.
 	MaxRatePerCPU = 25_000
-	// maxRequests bounds the records of a cell, of which the agent reads all at once.
-	maxRequests = 1_000_000
-	// gapPerRequest is what reading a record takes: a search needs it before its next step.
+	// maxRequests bounds a cell's records, which the agent reads all at once.
+	maxRequests   = 1_000_000
 	gapPerRequest = 10 * time.Microsecond
-	// memory is what vegeta needs with no worker, and memoryPerRequest what the agent needs to read a record: its text of 110 bytes and its headers, and what
-	// is kept of it, up to three times while the list grows (BenchmarkRecords).
+	// memory is vegeta's without workers. memoryPerRequest is the agent's to read a record: 110 bytes of text, headers, and the parsed row, up
+	// to three times while the list grows (BenchmarkRecords).
 	memory           = 64 << 20
 	memoryPerRequest = 1 << 10
-	// memoryPerWorker is what each adds: a goroutine, and the two of its connection with their buffers.
+	// memoryPerWorker is for a goroutine, and the two of its connection with their buffers.
 	memoryPerWorker = 64 << 10
 )
 
-// requests is how many requests a generator makes at most of its share. The rate of a search is not known before: its highest is.
+// requests bounds a share's requests. For a search it uses the highest rate.
 func requests(share record.Cell) int64 {
 	return cmp.Or(int64(share.RequestsPerSecond), int64(share.Threads)*MaxRatePerCPU) * int64(share.DurationSeconds)
 }

@@ -1,23 +1,22 @@
-// Package vegeta makes vegeta 12 a tool.Tool, for imposed rates only. vegeta runs unmodified, as a process of its own; nothing of it is imported here.
+// Package vegeta makes vegeta 12 a tool.Tool, for imposed rates only. vegeta runs unmodified as its own process; its code is not imported.
 //
-// It leaves a record of each request, in Go's gob: number, start, latency, status, error, headers. What was learned from vegeta's behaviour and matters here:
+// It leaves a gob record per request: number, start, latency, status, error, headers. Relevant behavior:
 //
-//   - Arrival n, from 0, is due n + 1 times the period in whole nanoseconds after the attack began. Requests are numbered in the order in which they start,
-//     those that fail with the others: number n is arrival n, exactly.
-//   - Nothing tells when the attack began. No request starts before it is due, so the promptest of all gives the latest instant at which that can have been.
-//     Go's timers are late by anything from nothing to a millisecond, on a grid that moves against the arrivals': of a thousand requests one in a hundred
-//     starts within some microseconds of the promptest. Latencies from the intended starts may be longer than they seem by 0.1 ms.
-//   - An arrival for which no worker is free waits for one, and starts late; its latency holds the wait. What has not started when the time is over never
-//     does. From 1,000 arrivals a second on the time is asked for 5 ms longer, since a timer that is late at its end would lose the last of them; what starts
-//     in these has no intended start.
-//   - What is under way at the end is waited for, for as long as its timeout.
-//   - A latency begins before a connection is found, or opened: the first on each connection holds its opening.
-//   - It sends a header X-Vegeta-Seq with the number of each request, and User-Agent. Other headers go as they are written. It would ask for gzip by
-//     itself: it is told not to.
-//   - Bodies are read whole and compared where the cell says what they are, up to 256 bytes: more would be too much to keep. An answer whose length is not what
-//     its header says has failed.
-//   - It takes as many CPUs as the machine has, whatever GOMAXPROCS says: -cpus tells it.
-//   - It verifies certificates unless it is told not to, resumes no session of TLS, and offers no protocol with -http2=false.
+//   - Arrival n, from 0, is due n + 1 periods (whole nanoseconds) after the attack began. Requests are numbered in starting order, failed ones
+//     included: number n is exactly arrival n.
+//   - The attack's start is not reported. No request starts before it is due, so the earliest gives the latest possible start. Go's timers are
+//     up to a millisecond late, on a grid that shifts against the arrivals: of a thousand requests 1% start within microseconds of the earliest.
+//     Latencies from the intended starts may be 0.1 ms longer than they seem.
+//   - An arrival without a free worker waits and starts late; its latency includes the wait. Arrivals not started when the time is over never
+//     start. From 1,000 arrivals per second the time is extended by 5 ms, or a late timer would lose the last ones; requests in that margin have
+//     no intended start.
+//   - At the end it waits for requests in flight, up to their timeout.
+//   - A latency begins before a connection is found or opened: each connection's first includes its opening.
+//   - It sends the headers X-Vegeta-Seq (the number) and User-Agent; others go as written. It would ask for gzip unless told otherwise.
+//   - Bodies are read whole, and compared up to 256 bytes if the cell gives them: more would be too much to keep. An answer whose length
+//     contradicts its header has failed.
+//   - It uses all CPUs of the machine whatever GOMAXPROCS says; -cpus limits it.
+//   - It verifies certificates unless told otherwise, resumes no TLS session, and offers no protocol with -http2=false.
 //
 // The package is pure: it starts no process and opens no file.
 package vegeta

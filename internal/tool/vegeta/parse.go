@@ -15,15 +15,13 @@ import (
 )
 
 const (
-	// unseen is by how much later than it seems the attack can have been due: the promptest request may have been late itself.
-	unseen = 100 * time.Microsecond
-	// clipped is how much of a text of vegeta's stands in an error, in bytes.
+	// unseen is how much later the attack may have begun: the earliest request may be late itself.
+	unseen  = 100 * time.Microsecond
 	clipped = 200
 
 	unknownBytes = "The bytes of the answers are unknown: they say no length of their own, and vegeta counts none that it does not keep."
 )
 
-// target and records are the headers of the two files.
 var (
 	target  = regexp.MustCompile(`\n== vegeta-[^\n]*\.json\n`)
 	records = regexp.MustCompile(`\n== vegeta-[^\n]*\.gob\n`)
@@ -51,7 +49,6 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 	return f.measurement(list)
 }
 
-// cut splits a text at the first match.
 func cut(text []byte, at *regexp.Regexp) (before, after []byte, found bool) {
 	if m := at.FindIndex(text); m != nil {
 		return text[:m[0]], text[m[1]:], true
@@ -59,7 +56,7 @@ func cut(text []byte, at *regexp.Regexp) (before, after []byte, found bool) {
 	return text, nil, false
 }
 
-// sentence returns why vegeta left no records, in its own words where it has any.
+// sentence returns why vegeta left no records, in its own words if possible.
 func sentence(said []byte) error {
 	for line := range strings.Lines(string(said)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -69,19 +66,17 @@ func sentence(said []byte) error {
 	return errors.New("vegeta left no records: it did not run, or ended before its time")
 }
 
-// asked is the number of arrivals.
 func (f facts) asked() int64 { return int64(f.Rate) * int64(f.Seconds) }
 
-// due is the instant of an arrival after the attack began.
+// due returns an arrival's instant after the attack began.
 func (f facts) due(arrival uint64) time.Duration {
 	return time.Duration(arrival+1) * (time.Second / time.Duration(f.Rate))
 }
 
-// measurement counts what became of the arrivals.
 func (f facts) measurement(list []row) (record.Measurement, error) {
 	m := record.Measurement{
 		Tool: program, Threads: f.Threads, Connections: f.Connections, DurationMicros: int64(f.Seconds) * time.Second.Microseconds(), Asked: f.asked(),
-		// Requests are numbered from 0 on, and none is left out: what has no number never started.
+		// Requests are numbered from 0 without gaps: arrivals without number never started.
 		Dropped: max(f.asked()-int64(len(list)), 0),
 	}
 	bytesKnown := true
@@ -116,7 +111,7 @@ func (f facts) measurement(list []row) (record.Measurement, error) {
 	return m, err
 }
 
-// count adds a request that was not answered to the errors, by what vegeta says of it.
+// count adds an unanswered request to the errors, by vegeta's message.
 func count(e *record.Errors, text string) {
 	switch {
 	case strings.Contains(text, "Client.Timeout") || strings.Contains(text, "deadline exceeded"):
@@ -130,7 +125,6 @@ func count(e *record.Errors, text string) {
 	}
 }
 
-// latencies are those of the answers, and those from the intended starts.
 func (f facts) latencies(list []row) ([]record.Latency, error) {
 	began := f.began(list)
 	var each []tool.Bin
@@ -158,7 +152,7 @@ func (f facts) latencies(list []row) ([]record.Latency, error) {
 	return []record.Latency{observed, fromIntended}, nil
 }
 
-// began is the latest instant at which the attack can have begun: no request starts before it is due.
+// began returns the latest possible start of the attack: no request starts before it is due.
 func (f facts) began(list []row) time.Time {
 	began := list[0].Timestamp.Add(-f.due(list[0].Seq))
 	for _, r := range list {

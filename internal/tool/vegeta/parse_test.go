@@ -26,7 +26,7 @@ func read(t *testing.T, name string) []byte {
 	return raw
 }
 
-// Each output was recorded against workloads/faulty: 100 arrivals a second for a second, on four connections or, of busy.bin, two.
+// All were recorded against workloads/faulty: 100 arrivals per second for one second, on four connections (busy.bin: two).
 func TestParseRecordedOutput(t *testing.T) {
 	whole := record.Measurement{Tool: "vegeta", Threads: 1, Connections: 4, DurationMicros: 1_000_000, Requests: 100, Asked: 100, Bytes: 100 * 112}
 	with := func(change func(*record.Measurement)) record.Measurement {
@@ -77,7 +77,6 @@ func TestParseRecordedOutput(t *testing.T) {
 	}
 }
 
-// vegetaRow is a record as vegeta writes it.
 type vegetaRow struct {
 	Attack    string
 	Seq       uint64
@@ -90,7 +89,6 @@ type vegetaRow struct {
 	Headers   map[string][]string
 }
 
-// output is what an agent would keep of these records, of a cell.
 func output(t *testing.T, cell record.Cell, rows ...vegetaRow) []byte {
 	t.Helper()
 	var raw bytes.Buffer
@@ -112,14 +110,14 @@ func cellAt(rate, seconds int32) record.Cell {
 	}
 }
 
-// Arrivals are due every 100 ms. The third request waits for a worker for 30 ms, and the last ones never start.
+// Arrivals are due every 100 ms. The third waits 30 ms for a worker, and the last ones never start.
 func TestLatenciesBeginAtTheIntendedStarts(t *testing.T) {
 	const ms = time.Millisecond
 	began := time.Date(2026, 1, 2, 3, 4, 5, 6789, time.UTC)
 	row := func(seq uint64, late, took time.Duration) vegetaRow {
 		return vegetaRow{Seq: seq, Code: 200, Timestamp: began.Add(time.Duration(seq+1)*100*ms + late), Latency: took, Headers: map[string][]string{"Content-Length": {"5"}}}
 	}
-	// Records stand in the order in which requests ended.
+	// Records are in the order of requests' ends.
 	raw := output(t, cellAt(10, 1), row(1, 0, 2*ms), row(0, ms, 2*ms), row(2, 30*ms, 10*ms), row(3, 0, 4*ms))
 	m, err := vegeta.Tool{}.Parse(raw)
 	if err != nil {
@@ -154,7 +152,6 @@ func TestLatenciesBeginAtTheIntendedStarts(t *testing.T) {
 
 func len64(s string) int64 { return int64(len(s)) }
 
-// binned are the lower ends of the bins that values fall into.
 func binned(values []int64) []int64 {
 	out := make([]int64, len(values))
 	for i, v := range values {

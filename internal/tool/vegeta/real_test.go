@@ -20,7 +20,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/vegeta"
 )
 
-// run runs vegeta as an agent does.
 func run(t *testing.T, cell record.Cell, server *httptest.Server) record.Measurement {
 	t.Helper()
 	testbed.Programs(t, "vegeta")
@@ -53,7 +52,7 @@ func run(t *testing.T, cell record.Cell, server *httptest.Server) record.Measure
 	return m
 }
 
-// Requests arrive as they are written, beside what vegeta says of itself.
+// Requests arrive as configured, plus vegeta's own headers.
 func TestRealVegetaSendsWhatIsWritten(t *testing.T) {
 	var mu sync.Mutex
 	var got []*http.Request
@@ -83,7 +82,7 @@ func TestRealVegetaSendsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// Against a server that answers one request after the other, each in 20 ms, 100 arrivals a second queue up: only latencies from the intended starts show it.
+// A server that takes 20 ms per request makes 100 arrivals per second queue up: only latencies from the intended starts show it.
 func TestRealVegetaCountsTheWaitFromTheIntendedStart(t *testing.T) {
 	var one sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -105,7 +104,7 @@ func TestRealVegetaCountsTheWaitFromTheIntendedStart(t *testing.T) {
 		}
 		return h.Max()
 	}
-	// After a second the last of them is behind by half a second, or more where the machine is busy.
+	// After a second the last one is late by half a second, or more on a busy machine.
 	if worst := longest(m.Latency[1].HDR); worst < 300_000 {
 		t.Errorf("the longest latency from the intended start is %d µs", worst)
 	}

@@ -12,20 +12,18 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// row is a record of one request, with the names that vegeta gives to its fields. What is not read is passed over.
 type row struct {
-	// Seq is the request's number, from 0, in the order in which they started.
+	// Seq is the number from 0, in starting order.
 	Seq       uint64
 	Timestamp time.Time
 	Latency   time.Duration
-	// Code is the status; 0 if no answer was read whole.
+	// Code is the status; 0 if no answer was read completely.
 	Code uint16
-	// Error says why there is no answer, or repeats a status from 400 on.
+	// Error says why there is no answer, or repeats a status from 400.
 	Error string
-	// Body is as much of the body as was to be kept.
-	Body []byte
-	// Headers are most of a record, and let go of when they are read: head is what they take on the wire with the status line, and length what they say of
-	// the body, where they say anything, which may be no number.
+	Body  []byte
+	// Headers are most of a record and released after reading: head is their size on the wire with the status line, and length the body's
+	// declared length, if any, which may not be a number.
 	Headers map[string][]string
 	head    int64
 	length  int64
@@ -33,7 +31,6 @@ type row struct {
 	unsaid  error
 }
 
-// answered reports whether an answer was read whole.
 func (r row) answered() bool { return r.Code != 0 }
 
 // readRows reads all records. The error is a sentence.
@@ -61,13 +58,12 @@ func readRows(text []byte) ([]row, error) {
 }
 
 const (
-	// statusLine is the length of the first line of an answer with the status 200. Of others the record does not tell the words.
+	// statusLine is the size of the first line for status 200. The record lacks the reason phrase of others.
 	statusLine = len("HTTP/1.1 200 OK\r\n")
-	// headerRest is what a header takes on the wire beside its name and its value, and the end of the head is.
+	// headerRest is a header's size on the wire without name and value; headEnd ends the head.
 	headerRest, headEnd = len(": \r\n"), len("\r\n")
 )
 
-// readHeaders takes from the headers what is asked of them.
 func (r *row) readHeaders() {
 	r.head = int64(statusLine + headEnd)
 	for name, values := range r.Headers {
@@ -82,7 +78,7 @@ func (r *row) readHeaders() {
 	r.Headers = nil
 }
 
-// bytes is the size of an answer on the wire, by its headers. It is not known of a body without a length of its own, unless the body was kept whole.
+// bytes returns an answer's size on the wire, from its headers. It is unknown without a declared length, unless the body was kept whole.
 func (r row) bytes(kept bool) (n int64, known bool) {
 	if r.says {
 		return r.head + r.length, r.unsaid == nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// BenchmarkRecords tells what the records of a cell keep of memory while they are read, beside their text: memoryPerRequest is chosen by it.
+// BenchmarkRecords measures the memory per record without its text; memoryPerRequest is based on it.
 func BenchmarkRecords(b *testing.B) {
 	for _, headers := range []int{3, 8} {
 		b.Run(fmt.Sprintf("%d headers", headers), func(b *testing.B) {
@@ -34,7 +34,6 @@ func BenchmarkRecords(b *testing.B) {
 	}
 }
 
-// recordsOf are so many records of answers with so many headers.
 func recordsOf(b *testing.B, n, headers int) []byte {
 	b.Helper()
 	var text bytes.Buffer

@@ -14,9 +14,9 @@ import (
 const (
 	program  = "wrk"
 	doneName = "wrk-done.lua"
-	// timeout is the latency above which wrk counts a response as a timeout.
+	// timeout is the latency above which wrk counts a timeout.
 	timeout = "2s"
-	// warmupMargin is what a warm-up is asked to take longer than it may, in seconds: the agent ends it by killing it.
+	// warmupMargin is added to a warm-up's duration, in seconds: the agent kills it at its end.
 	warmupMargin = 5
 )
 
@@ -31,13 +31,13 @@ var (
 
 // Tool is wrk.
 type Tool struct {
-	// Scripts is the folder under which the users' scripts lie, as tool.ScriptPath has it.
+	// Scripts is the folder of users' scripts, as for tool.ScriptPath.
 	Scripts string
 }
 
 var _ tool.Tool = Tool{}
 
-// Args implements tool.Tool. A script that makes the requests makes those of the warm-up, too.
+// Args implements tool.Tool. A script that makes the requests also makes the warm-up's.
 func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []string {
 	args := append([]string{program}, extent(cell, purpose)...)
 	args = append(args, "--timeout", timeout)
@@ -50,7 +50,7 @@ func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []s
 	return append(args, target.URL(cell.Requests()[0].Path))
 }
 
-// extent returns with how much wrk runs, and for how long. A probe is of one connection and as short as wrk can be.
+// extent returns the arguments for threads, connections and duration. A probe has one connection and wrk's shortest duration.
 func extent(cell record.Cell, purpose tool.Purpose) []string {
 	threads, connections, seconds := cell.Threads, cell.Connections, cell.DurationSeconds
 	switch purpose {
@@ -77,7 +77,6 @@ func (t Tool) Files(cell record.Cell, _ tool.Target) []tool.File {
 	return files
 }
 
-// scriptName is the name of the script that wrk is given: a cell whose requests a script makes, the user's or Loadstone's, has one of its own.
 func scriptName(cell record.Cell) string {
 	if cell.Script == nil && len(cell.Mix) == 0 && cell.Request.Plain() {
 		return doneName
@@ -85,7 +84,7 @@ func scriptName(cell record.Cell) string {
 	return "wrk-" + record.PointOf(cell).Name() + ".lua"
 }
 
-// requestText is the script of a request: wrk makes it once, for all threads to send again and again.
+// requestText is a request's script: wrk formats it once for all threads.
 func requestText(r record.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dofile(%s)\nwrk.method = %s\n", quote(doneName), quote(r.Verb()))
@@ -93,12 +92,11 @@ func requestText(r record.Request) string {
 		fmt.Fprintf(&b, "wrk.headers[%s] = %s\n", quote(h.Name), quote(h.Value))
 	}
 	if r.Body != "" || r.NoBody() {
-		fmt.Fprintf(&b, "wrk.body = %s\n", quote(r.Body)) // wrk says of every body how long it is, of an empty one, too.
+		fmt.Fprintf(&b, "wrk.body = %s\n", quote(r.Body)) // wrk declares the length of every body, even an empty one.
 	}
 	return b.String()
 }
 
-// mixTable is what the script of a mix is made from.
 func mixTable(cell record.Cell) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "local sequence = %q\nlocal count = %d\nlocal asked = {\n", tool.Sequence(cell.Mix), cell.Threads)
@@ -117,7 +115,7 @@ func mixTable(cell record.Cell) string {
 	return b.String()
 }
 
-// quote writes a string as Lua has it, each byte by its number, so that none can mean anything else.
+// quote writes a Lua string with each byte as a number, so that none is special.
 func quote(s string) string {
 	text := []byte{'"'}
 	for _, b := range []byte(s) {
@@ -126,13 +124,13 @@ func quote(s string) string {
 	return string(append(text, '"'))
 }
 
-// Waits implements tool.Tool: its script reads the input to the end before wrk starts its threads.
+// Waits implements tool.Tool: its script reads all input before wrk starts its threads.
 func (Tool) Waits() bool { return true }
 
 // Outputs implements tool.Tool.
 func (Tool) Outputs(record.Cell) []string { return nil }
 
-// VersionArgs implements tool.Tool. wrk prints its version and then exits with status 1.
+// VersionArgs implements tool.Tool. wrk prints its version and then exits with 1.
 func (Tool) VersionArgs() []string { return []string{program, "-v"} }
 
 var versionLine = regexp.MustCompile(`^wrk (\S+)`)

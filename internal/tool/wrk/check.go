@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// Methods are those that wrk's own parser of requests knows, without which it does not start.
+// Methods are those known to wrk's request parser; with others it does not start.
 const Methods = "GET POST PUT PATCH DELETE OPTIONS PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK SEARCH REPORT MERGE NOTIFY PURGE BIND REBIND " +
 	"UNBIND ACL MKACTIVITY CHECKOUT M-SEARCH SUBSCRIBE UNSUBSCRIBE MKCALENDAR LINK UNLINK"
 
@@ -18,7 +18,7 @@ func (Tool) Name() record.Tool { return program }
 // Install implements tool.Tool.
 func (Tool) Install() string { return "apt-get install wrk" }
 
-// Check implements tool.Tool. wrk can be paused: it looks every 100 ms whether its time is over, and takes a pause for part of it.
+// Check implements tool.Tool. wrk can be paused: it checks its time every 100 ms, and a pause counts as time.
 func (Tool) Check(l tool.Load) []tool.Refusal {
 	return tool.Refusals(tool.RefuseRates(l), tool.RefuseHTTP2(l, "and wrk speaks HTTP/1.1 alone"), tool.RefuseStreams(l), checkMethods(l), checkThreads(l))
 }
@@ -32,7 +32,7 @@ func checkMethods(l tool.Load) *tool.Refusal {
 	return nil
 }
 
-// checkThreads refuses connections that would be dropped: each thread holds the same number of them.
+// checkThreads refuses connections that wrk would drop: each thread has the same number.
 func checkThreads(l tool.Load) *tool.Refusal {
 	pods, threads := l.Generators.Pods, l.Generators.CPUs
 	for i, level := range l.Levels {

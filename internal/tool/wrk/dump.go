@@ -16,15 +16,13 @@ const prefix = "loadstone "
 
 var counters = []string{"duration", "requests", "bytes", "connect", "read", "write", "timeout", "status", "bins"}
 
-// dump is what the script wrote.
 type dump struct {
 	summary map[string]int64
 	bins    []tool.Bin
 	seen    map[int64]bool
-	// made is how many requests of each kind of a mix were made.
-	made  []int64
-	begun bool
-	ended bool
+	made    []int64
+	begun   bool
+	ended   bool
 }
 
 func parseDump(raw []byte) (dump, error) {
@@ -76,7 +74,6 @@ func (d *dump) add(words []string) error {
 	return errLine
 }
 
-// addMade adds the number of requests of the next kind of a mix.
 func (d *dump) addMade(place, count string) error {
 	n, err := tool.Count(count)
 	if err != nil {
@@ -110,7 +107,7 @@ func (d *dump) addLatency(micros, count string) error {
 	if err != nil {
 		return err
 	}
-	if m > histogram.HighestMicros || d.seen[m] { // What wrk can hold ends at its timeout, far below.
+	if m > histogram.HighestMicros || d.seen[m] { // wrk's timeout is far below.
 		return errors.New("the latency is there twice, or longer than any")
 	}
 	d.seen[m] = true

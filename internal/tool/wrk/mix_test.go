@@ -33,11 +33,11 @@ func TestRealWrkSendsAMix(t *testing.T) {
 			for _, n := range m.ByRequest {
 				made += n
 			}
-			// What was under way at the end is made and not answered: one request a connection.
+			// Each connection may have one request in flight at the end: made, but not answered.
 			if made < m.Requests || made > m.Requests+int64(cell.Connections) {
 				t.Errorf("%d requests were made and %d answered, over %d connections", made, m.Requests, cell.Connections)
 			}
-			// A round of the mix is of 15 requests, of which each thread may have begun one.
+			// A round of the mix has 15 requests; each thread may have an incomplete one.
 			server.CheckMix(t, mix, m.ByRequest, 15*int64(cell.Threads)+int64(cell.Connections))
 		})
 	}

@@ -47,7 +47,7 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 	return m, nil
 }
 
-// panicked finds the error that a script threw while wrk called it: LuaJIT prints it and ends wrk with status 1.
+// panicked finds an error thrown by a script that wrk called: LuaJIT prints it and ends wrk with status 1.
 func panicked(raw []byte) error {
 	const before = "PANIC: unprotected error in call to Lua API ("
 	_, after, found := bytes.Cut(raw, []byte(before))
@@ -58,7 +58,6 @@ func panicked(raw []byte) error {
 	return fmt.Errorf("the script threw an error: %s", printed.Clip(strings.TrimSuffix(string(line), ")"), said))
 }
 
-// parseLabel reads the line in which wrk says what it runs.
 func parseLabel(raw []byte) (threads, connections int32, err error) {
 	for line := range strings.Lines(string(raw)) {
 		found := label.FindStringSubmatch(strings.TrimSpace(line))
@@ -75,7 +74,7 @@ func parseLabel(raw []byte) (threads, connections int32, err error) {
 	return 0, 0, sentence(raw)
 }
 
-// sentence returns why wrk did not run, in its own words where it has any.
+// sentence returns why wrk did not run, in its own words if possible.
 func sentence(raw []byte) error {
 	for line := range strings.Lines(string(raw)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -85,7 +84,7 @@ func sentence(raw []byte) error {
 	return errors.New("wrk did not run and printed nothing")
 }
 
-// addLatency adds the corrected distribution, and the observed one where the samples without wrk's are as many as wrk's counters say.
+// addLatency adds the corrected distribution, and the observed one if its number of samples matches wrk's counters.
 func addLatency(m *record.Measurement, bins []tool.Bin) error {
 	observed, err := undone(*m, bins)
 	if err == nil {

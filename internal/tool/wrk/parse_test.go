@@ -24,7 +24,6 @@ func read(t *testing.T, name string) []byte {
 	return raw
 }
 
-// numberIn finds a number in what wrk itself printed for people.
 func numberIn(t *testing.T, raw []byte, pattern string) int64 {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindSubmatch(raw)

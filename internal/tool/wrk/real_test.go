@@ -19,7 +19,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// root is the request of a load that names none, as the plan fills it in.
 var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
 
 func needWrk(t *testing.T) {
@@ -27,12 +26,11 @@ func needWrk(t *testing.T) {
 	testbed.Programs(t, "wrk")
 }
 
-// TestRealWrk runs the installed wrk against servers on loopback: what wrk counts must fit together.
+// TestRealWrk runs the installed wrk on loopback: its counts must be consistent.
 func TestRealWrk(t *testing.T) {
 	needWrk(t)
 	tests := map[string]struct {
-		cell record.Cell
-		// before is done before answer n.
+		cell   record.Cell
 		before func(w http.ResponseWriter, n int64)
 	}{
 		"a fast server": {
@@ -108,13 +106,11 @@ func run(t *testing.T, cell record.Cell, target string) []byte {
 	return raw
 }
 
-// output runs wrk in a folder of its own. The error is that of its status.
 func output(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) ([]byte, error) {
 	t.Helper()
 	return command(t, wrkTool, cell, target).CombinedOutput()
 }
 
-// command is wrk in a folder of its own. It is killed after a while.
 func command(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()

@@ -32,11 +32,11 @@ func TestRealWrkSendsTheRequest(t *testing.T) {
 	}
 }
 
-// wrk refuses to start with a method that its parser does not know: what Methods names must be what it takes.
+// wrk refuses to start with methods that its parser does not know; Methods must match.
 func TestRealWrkSendsTheMethodsThatItSaysItDoes(t *testing.T) {
 	needWrk(t)
 	server := testbed.NewAsked(t, record.Request{Path: "/"})
-	// Each ends its load with the first answer, and then waits for the end of its second: so they run side by side, all at once.
+	// Each run ends its load with the first answer and then waits for its second to pass, so all run in parallel.
 	tries := map[string]*exec.Cmd{}
 	for _, method := range append(strings.Fields(wrk.Methods), "QUERY", "VERSION-CONTROL") {
 		script := filepath.Join(t.TempDir(), "method.lua")

@@ -16,12 +16,12 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// TestRealWrkRunsScripts runs the installed wrk with users' scripts, good and bad, in a folder whose name is not nice to Lua.
+// TestRealWrkRunsScripts runs good and bad users' scripts, in a folder whose name needs quoting in Lua.
 func TestRealWrkRunsScripts(t *testing.T) {
 	needWrk(t)
 	tests := map[string]struct {
 		script string
-		// want is a request that the server must see, wantPrinted something that wrk must print.
+		// want is a request that the server must see; wantPrinted is text that wrk must print.
 		want, wantPrinted string
 		wantErr           string
 	}{
@@ -101,7 +101,6 @@ func TestRealWrkRunsScripts(t *testing.T) {
 	}
 }
 
-// write writes a script; none where there is no text.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if text == "" {
@@ -130,7 +129,7 @@ func TestRealWrkOpensAConnectionForEachRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One connection is wrk's own, to see whether the server is there.
+	// One connection is wrk's own test of the server.
 	if m.Requests == 0 || m.Requests > requests.Load() || opened.Load() < requests.Load() {
 		t.Errorf("wrk counted %d requests, the server %d on %d connections", m.Requests, requests.Load(), opened.Load())
 	}

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// The lines that wrk prints for people, without the blanks around them.
 var (
 	begin       = regexp.MustCompile(`^Running (\S+) test @ (\S+)$`)
 	dead        = regexp.MustCompile(`^unable to connect to \S+ .*$`)
@@ -23,42 +22,39 @@ var (
 	socketError = regexp.MustCompile(`^Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)$`)
 	badStatus   = regexp.MustCompile(`^Non-2xx or 3xx responses: (\d+)$`)
 	throughput  = regexp.MustCompile(`^Requests/sec: +(\S+)$`)
-	// wrk2 prints these lines, and wrk does not.
+	// Only wrk2 prints these lines.
 	wrk2Mark = regexp.MustCompile(`^(Thread calibration: .*|Initialised .* threads.*|Latency Distribution \(HdrHistogram.*)$`)
 )
 
-// said is how much is kept of a line that quotes what wrk was given or met, in bytes.
 const said = 200
 
-// Text is what wrk prints for people, or wrk2, which looks like it and means something else. URL and Failed are untrusted.
+// Text is the output for people of wrk, or of wrk2, which looks alike but has another meaning. URL and Failed are untrusted.
 type Text struct {
-	// Failed says why there is no result, in wrk's words where it has any; the rest is then mostly absent.
+	// Failed says why there is no result, in wrk's words if possible; the rest is then mostly absent.
 	Failed string
-	// Wrk2 says that it is wrk2 that printed it: its latencies are from the intended start.
+	// Wrk2: wrk2 printed it, and latencies are from the intended start.
 	Wrk2 bool
 	URL  string
-	// AskedSeconds is the duration that was asked for; 0 if the first line is missing.
+	// AskedSeconds is the requested duration; 0 if the first line is missing.
 	AskedSeconds         float64
 	Threads, Connections int64
 	Requests             int64
-	// Seconds is the time taken; Throughput is in requests per second.
+	// Seconds is the duration; Throughput is in requests per second.
 	Seconds, Throughput printed.Quantity
-	// ThreadRate is the mean of the samples of one thread's rate, in requests per second; nil if not printed.
+	// ThreadRate is the mean sampled rate of one thread, in requests per second; nil if not printed.
 	ThreadRate *printed.Quantity
-	// Bytes were read in all; nil if not printed.
-	Bytes  *printed.Quantity
-	Errors record.Errors
-	// Latency is nil if not printed.
-	Latency *tool.PrintedLatency
+	Bytes      *printed.Quantity
+	Errors     record.Errors
+	Latency    *tool.PrintedLatency
 }
 
-// Begins reports whether a line, without the blanks around it, is the first that wrk prints.
+// Begins reports whether a trimmed line is wrk's first.
 func Begins(line string) bool { return begin.MatchString(line) || dead.MatchString(line) }
 
-// HasDump reports whether what wrk printed holds what Loadstone's own script writes: Parse reads more of it, and exactly.
+// HasDump reports whether the text holds the output of Loadstone's script: Parse reads more of it, and exactly.
 func HasDump(raw string) bool { return strings.Contains(raw, prefix+"begin") }
 
-// ParseText reads the lines of one run of wrk; lines that wrk does not print are passed over. An error means that the run cannot be read.
+// ParseText parses the lines of one wrk run and skips other lines. It fails if the run cannot be read.
 func ParseText(lines []string) (Text, error) {
 	t := Text{}
 	l := tool.PrintedLatency{Kind: record.Corrected}
@@ -135,7 +131,6 @@ func (t *Text) readTotals(m []string) error {
 	return t.Bytes.Set(m[3], printed.BinaryBytes)
 }
 
-// readLatency reads the first line of latencies and the first distribution.
 func readLatency(line string, l *tool.PrintedLatency) error {
 	if m := latencyLine.FindStringSubmatch(line); m != nil && l.Mean == nil {
 		l.Mean, l.SD, l.Max = &printed.Quantity{}, &printed.Quantity{}, &printed.Quantity{}

@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// elsewhere is where outputs lie that were recorded without Loadstone's script.
 var elsewhere = filepath.Join("..", "..", "cli", "lint", "testdata")
 
 func lines(tb testing.TB, name string) []string {
@@ -116,7 +115,7 @@ func FuzzParseText(f *testing.F) {
 		if got.Failed == "" && got.Connections <= 0 {
 			t.Errorf("no connections in %+v", got)
 		}
-		// Infinity and what is no number cannot be marshalled.
+		// Infinity and NaN cannot be marshaled.
 		if _, err := json.Marshal(got); err != nil {
 			t.Error(err)
 		}

@@ -7,8 +7,8 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// interval is the time between two requests of one connection that wrk expects when it corrects its latencies: the
-// microseconds of the run by the requests of a connection, in whole numbers. 0 means that wrk has corrected nothing.
+// interval returns the request interval that wrk's latency correction expects: the run's microseconds divided by the requests per connection,
+// in whole numbers. 0 means no correction.
 func interval(durationMicros, requests, connections int64) int64 {
 	if connections <= 0 || requests/connections <= 0 {
 		return 0
@@ -16,9 +16,9 @@ func interval(durationMicros, requests, connections int64) int64 {
 	return durationMicros / (requests / connections)
 }
 
-// Undo takes out the samples that wrk inserted for an expected interval e. For each sample of n ≥ 2e, wrk inserted one at
-// n-e, n-2e and so on, as long as that is above e; hence the bin of m > e held what it holds now without what the bin of m+e
-// holds now. An error says that the bins cannot have come from that correction. Bins come back in ascending order.
+// Undo removes the samples that wrk inserted for an expected interval e. For each sample of n ≥ 2e, wrk inserted one at n-e, n-2e and so on
+// while above e. So the original count of bin m > e is its present count minus that of bin m+e. It fails if the bins cannot result from this
+// correction. Bins are returned in ascending order.
 func Undo(bins []tool.Bin, e int64) ([]tool.Bin, error) {
 	sorted := slices.Clone(bins)
 	slices.SortFunc(sorted, func(a, b tool.Bin) int { return int(a.Micros - b.Micros) })

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// correct is wrk's own algorithm, on an array of counts as wrk has it.
 func correct(data []int64, e int64) {
 	for n := 2 * e; n < int64(len(data)); n++ {
 		count := data[n]

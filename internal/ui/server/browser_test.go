@@ -21,26 +21,21 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// browserDeadline bounds all that a test does in a browser.
 const browserDeadline = 2 * testbed.Patience
 
-// browser is a Chromium without a window, and the one page that is open in it.
 type browser struct {
 	t       *testing.T
 	ctx     context.Context
 	console *console
-	// axe is the source of axe-core, which knows what keeps people from using a page.
-	axe string
+	axe     string
 }
 
-// look is how somebody looks at a page.
 type look struct {
 	name          string
 	width, height int64
 	phone, dark   bool
 }
 
-// looks are at a desk and at a phone, by day and by night.
 var looks = []look{
 	{"wide-light", 1280, 900, false, false},
 	{"wide-dark", 1280, 900, false, true},
@@ -65,7 +60,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// axeCore reads axe-core. Without it nobody can look for what it knows; in CI that is a failure, since nobody would notice.
+// axeCore reads axe-core. If it is missing, the test is skipped; in CI it fails.
 func axeCore(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(testbed.Assets(), "axe.min.js")
@@ -80,7 +75,6 @@ func axeCore(t *testing.T) string {
 	return string(text)
 }
 
-// of is the same browser for another test.
 func (b *browser) of(t *testing.T) *browser {
 	t.Helper()
 	own := *b
@@ -88,7 +82,6 @@ func (b *browser) of(t *testing.T) *browser {
 	return &own
 }
 
-// do does something in the browser.
 func (b *browser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, testbed.Patience)
@@ -98,7 +91,7 @@ func (b *browser) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// ask is the value of an expression in the page, or of its promise.
+// ask evaluates an expression in the page, and waits for a promise.
 func ask[T any](b *browser, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, testbed.Patience)
@@ -110,7 +103,6 @@ func ask[T any](b *browser, expression string) T {
 	return v
 }
 
-// await waits until an expression is true in the page.
 func (b *browser) await(expression string) {
 	b.t.Helper()
 	for end := time.Now().Add(testbed.Patience); !ask[bool](b, expression); time.Sleep(20 * time.Millisecond) {
@@ -120,19 +112,16 @@ func (b *browser) await(expression string) {
 	}
 }
 
-// text is what can be read of the page, closed details left out.
 func (b *browser) text() string { return ask[string](b, "document.body.innerText") }
 
-// shows is an expression: whether the page shows a text.
 func shows(text string) string { return "document.body.innerText.includes(" + quoted(text) + ")" }
 
-// quoted is a text in JavaScript.
 func quoted(text string) string {
-	out, _ := json.Marshal(text) // A string always has a form in JSON.
+	out, _ := json.Marshal(text) // A string always has a JSON form.
 	return string(out)
 }
 
-// open opens a page, and waits until it shows a text and follows the cluster.
+// open opens a page, and waits until it shows a text and its stream is open.
 func (b *browser) open(address, text string) {
 	b.t.Helper()
 	b.do("opening "+address, chromedp.Navigate(address))
@@ -140,7 +129,6 @@ func (b *browser) open(address, text string) {
 	b.await(shows(text))
 }
 
-// as looks at the page in another way.
 func (b *browser) as(l look) {
 	b.t.Helper()
 	var options []chromedp.EmulateViewportOption
@@ -155,18 +143,17 @@ func (b *browser) as(l look) {
 	}))
 }
 
-// press presses a key.
 func (b *browser) press(key string) {
 	b.t.Helper()
 	b.do("pressing a key", chromedp.KeyEvent(key))
 }
 
-// violations asks axe-core for what seriously keeps people from using the page. It has no script in the frames of a page, and so leaves them out.
+// violations asks axe-core for serious accessibility problems. It cannot run in frames, so they are skipped.
 const violations = `axe.run(document, {iframes: false, preload: false, resultTypes: ["violations"]}).then((found) => found.violations
 	.filter((v) => v.impact === "serious" || v.impact === "critical")
 	.map((v) => v.id + ", " + v.impact + ": " + v.help + v.nodes.slice(0, 5).map((n) => "\n  " + n.html.slice(0, 300) + "\n  " + n.failureSummary).join("")))`
 
-// wantUsable wants axe-core to find nothing serious, and the page to be no wider than what shows it.
+// wantUsable requires no serious axe-core findings, and no horizontal scrolling.
 func (b *browser) wantUsable(as string) {
 	b.t.Helper()
 	b.do("reading axe-core", chromedp.Evaluate[chromedp.Void](b.axe))
@@ -178,10 +165,10 @@ func (b *browser) wantUsable(as string) {
 	}
 }
 
-// reachable are those elements of a page that the keyboard has to reach, in their order.
+// reachable are the elements that the keyboard must reach, in order.
 const reachable = `[...document.querySelectorAll("a[href], summary, iframe, [tabindex='0']")].filter((e) => e.checkVisibility())`
 
-// wantReached wants the key Tab to reach all of them one after the other, and each of them to show that it has been.
+// wantReached presses Tab through all of them; each must show its focus.
 func (b *browser) wantReached(as string) {
 	b.t.Helper()
 	all := ask[int](b, reachable+".length")
@@ -195,7 +182,7 @@ func (b *browser) wantReached(as string) {
 		const e = document.activeElement;
 		return {At: ` + reachable + `.indexOf(e), Name: e.outerHTML.slice(0, 200), Ring: e.tagName === "IFRAME" || getComputedStyle(e).outlineStyle !== "none"};
 	})()`
-	// A page in a frame may have many stops of its own.
+	// A framed page may have many stops.
 	last := 0
 	for range 500 {
 		if last == all-1 {
@@ -203,7 +190,7 @@ func (b *browser) wantReached(as string) {
 		}
 		b.press("\t")
 		s := ask[stop](b, here)
-		// A frame may be another process, which takes its time to say that it has been reached.
+		// A frame may be another process, which reports focus late.
 		for end := time.Now().Add(testbed.Patience); s.At < 0 && time.Now().Before(end); s = ask[stop](b, here) {
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -219,13 +206,11 @@ func (b *browser) wantReached(as string) {
 	b.t.Errorf("%s: the key Tab comes to %d of %d stops", as, last+1, all)
 }
 
-// console is what the console of a page has said that nobody should have to read: errors and warnings.
 type console struct {
 	mu   sync.Mutex
 	said []string
 }
 
-// hear takes in an event of the page.
 func (c *console) hear(event any) {
 	text := ""
 	switch e := event.(type) {
@@ -254,7 +239,7 @@ func (c *console) hear(event any) {
 	c.said = append(c.said, text)
 }
 
-// wantQuiet wants the console to have said nothing since it was asked last.
+// wantQuiet requires no console messages since the last call.
 func (b *browser) wantQuiet() {
 	b.t.Helper()
 	b.console.mu.Lock()
@@ -265,14 +250,12 @@ func (b *browser) wantQuiet() {
 	b.console.said = nil
 }
 
-// drop forgets what the console has said: of what is missing it says so.
 func (b *browser) drop() {
 	b.console.mu.Lock()
 	defer b.console.mu.Unlock()
 	b.console.said = nil
 }
 
-// picture leaves a picture of the whole page in a folder.
 func (b *browser) picture(folder, name string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, testbed.Patience)

@@ -28,7 +28,6 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// world is a real API server, with a namespace and a run in it.
 type world struct {
 	t      *testing.T
 	config *rest.Config
@@ -66,7 +65,6 @@ func newWorld(t *testing.T, namespace string) *world {
 	return w
 }
 
-// flags lead to the cluster as somebody; empty for its administrator.
 func (w *world) flags(user, namespace string) *kube.Flags {
 	w.t.Helper()
 	k := clientcmdapi.NewConfig()
@@ -80,14 +78,12 @@ func (w *world) flags(user, namespace string) *kube.Flags {
 	return &kube.Flags{System: "loadstone-system", Note: func(string) {}}
 }
 
-// started is a site that a command serves.
 type started struct {
 	address string
 	ended   chan error
 	end     context.CancelFunc
 }
 
-// start starts the command, and waits for its address.
 func (w *world) start(k *kube.Flags, named bool) started {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -104,7 +100,6 @@ func (w *world) start(k *kube.Flags, named bool) started {
 	return s
 }
 
-// page is a page of a site.
 func (w *world) page(address string) (int, string) {
 	w.t.Helper()
 	answer, err := http.Get(address)
@@ -143,7 +138,6 @@ func TestTheCommandServesUntilItIsEnded(t *testing.T) {
 	}
 }
 
-// until waits until something is so.
 func until(t *testing.T, so func() bool) {
 	t.Helper()
 	testbed.Await(t, "what the pages shall show", so)
@@ -202,7 +196,7 @@ func TestAMirrorFollowsTheClusterWhereverAWatchEnds(t *testing.T) {
 	first := sync.OnceFunc(told.Done)
 	m := newMirror(w.c, "ui-mirror", "BenchmarkRuns", func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }, first)
 	key := client.ObjectKeyFromObject(w.run)
-	for range 2 { // A second one begins where the first has ended.
+	for range 2 { // The second begins after the first has ended.
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan struct{})
 		go func() {

@@ -21,10 +21,8 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// host is the only address that is listened on.
 const host = "127.0.0.1"
 
-// connectDeadline bounds how long the cluster may take to say what may be listed.
 const connectDeadline = 30 * time.Second
 
 const help = `Shows the queue, the run that measures with its blocks as they end, all runs with their reports, and suites with their rounds and their history, in
@@ -49,7 +47,6 @@ func Command(k *kube.Flags, args cobra.PositionalArgs) *cobra.Command {
 	return c
 }
 
-// run serves until its context ends.
 func run(ctx context.Context, k *kube.Flags, named bool, port uint16, out io.Writer) error {
 	config, err := k.Config()
 	if err != nil {
@@ -77,7 +74,6 @@ func run(ctx context.Context, k *kube.Flags, named bool, port uint16, out io.Wri
 	return serve.Until(ctx, h, "the pages", func() error { return h.Serve(l) })
 }
 
-// connect makes a client of a cluster with a Loadstone, which can watch.
 func connect(ctx context.Context, config *rest.Config) (client.WithWatch, error) {
 	checked, err := kube.Connect(ctx, config)
 	if err != nil {
@@ -90,7 +86,7 @@ func connect(ctx context.Context, config *rest.Config) (client.WithWatch, error)
 	return c, nil
 }
 
-// scope is the namespace whose runs are shown; empty if the runs of all may be listed, and none was named.
+// scope returns the namespace to show; empty if runs of all may be listed and none was named.
 func scope(ctx context.Context, k *kube.Flags, c client.Client, named bool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectDeadline)
 	defer cancel()
@@ -107,7 +103,6 @@ func scope(ctx context.Context, k *kube.Flags, c client.Client, named bool) (str
 	return namespace, explained(c.List(ctx, &v1alpha1.BenchmarkRunList{}, client.InNamespace(namespace), client.Limit(1)))
 }
 
-// explained is why runs cannot be listed, with the way out.
 func explained(err error) error {
 	if err != nil {
 		return fmt.Errorf("listing BenchmarkRuns: %w", kube.Explain("", err))

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// What the clock of a page says follows from what the server answers, whatever becomes of a stream. Where no Node is, nobody can tell.
+// The page's clock follows the server's answers, whatever becomes of a stream. Without Node this is not tested.
 func TestTheClockOfAPageIsTrue(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

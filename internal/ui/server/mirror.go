@@ -18,36 +18,32 @@ import (
 )
 
 const (
-	// listDeadline bounds a list, and watchSeconds a watch, after which objects are listed again.
+	// listDeadline bounds a list. After watchSeconds a watch ends, and objects are listed again.
 	listDeadline = 30 * time.Second
 	watchSeconds = 300
-	// again is when a cluster is asked again that did not answer, or has ended a watch.
-	again = time.Second
-	// seldom is the longest until that, of one that answers never.
+	// again is the delay before retrying a cluster that did not answer or ended a watch.
+	again  = time.Second
 	seldom = 30 * time.Second
 )
 
-// mirror keeps what the cluster shows of one kind of object.
 type mirror struct {
-	client client.WithWatch
-	// namespace is that of the objects; empty for those of all. labels select among them.
+	client    client.WithWatch
 	namespace string
 	labels    client.MatchingLabels
-	// what names the objects in errors, and list makes an empty list of them.
+	// what names the objects in errors; list makes an empty list.
 	what string
 	list func() client.ObjectList
-	// changed is called when an object, or whether the cluster answers, has changed.
+	// changed is called when an object or the cluster's availability changes.
 	changed func()
-	// explain says what an error of the cluster means, and the way out.
 	explain func(error) error
-	// parts are mirrors of one namespace each, of which this one is made; it is one of its own without them.
+	// parts are mirrors of one namespace each that this one combines; empty for a simple mirror.
 	parts []*mirror
 
-	// first is closed when the cluster has answered, or has failed to, for the first time.
+	// first is closed after the first answer or failure.
 	first   chan struct{}
 	mu      sync.Mutex
 	objects map[client.ObjectKey]client.Object
-	// err is why the cluster shows nothing now, since when; nil if it does.
+	// err is why the cluster is unavailable, since when; nil if it is available.
 	err   error
 	since time.Time
 }
@@ -57,7 +53,7 @@ func newMirror(c client.WithWatch, namespace, what string, list func() client.Ob
 	return &mirror{client: c, namespace: namespace, what: what, list: list, changed: changed, explain: explain, first: make(chan struct{})}
 }
 
-// newMirrors is a mirror of some namespaces, which are followed one by one: nobody has the right to list all who may list some.
+// newMirrors mirrors namespaces one by one: permission for some does not include listing all.
 func newMirrors(c client.WithWatch, namespaces []string, what string, list func() client.ObjectList, changed func()) *mirror {
 	m := newMirror(c, "", what, list, changed)
 	for _, name := range namespaces {
@@ -66,7 +62,6 @@ func newMirrors(c client.WithWatch, namespaces []string, what string, list func(
 	return m
 }
 
-// explains has errors explained in another way.
 func (m *mirror) explains(how func(error) error) {
 	m.explain = how
 	for _, p := range m.parts {
@@ -74,7 +69,6 @@ func (m *mirror) explains(how func(error) error) {
 	}
 }
 
-// follow keeps the mirror until a context ends.
 func (m *mirror) follow(ctx context.Context) {
 	var parts sync.WaitGroup
 	for _, p := range m.parts {
@@ -91,7 +85,7 @@ func (m *mirror) follow(ctx context.Context) {
 			return
 		}
 		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-			err = nil // The cluster has forgotten where the watch began.
+			err = nil // The cluster no longer knows the watch's start.
 		}
 		if err != nil {
 			m.fail(err)
@@ -106,7 +100,6 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// pass lists all objects, and watches them until the watch ends.
 func (m *mirror) pass(ctx context.Context) error {
 	list := m.list()
 	limited, cancel := context.WithTimeout(ctx, listDeadline)
@@ -142,7 +135,6 @@ func (m *mirror) pass(ctx context.Context) error {
 	}
 }
 
-// replace takes in all objects that there are.
 func (m *mirror) replace(objects []runtime.Object) {
 	all := map[client.ObjectKey]client.Object{}
 	for _, o := range objects {
@@ -157,7 +149,6 @@ func (m *mirror) replace(objects []runtime.Object) {
 	m.changed()
 }
 
-// take takes in what has happened to an object.
 func (m *mirror) take(e watch.Event) {
 	o, ok := e.Object.(client.Object)
 	if !ok {
@@ -175,7 +166,6 @@ func (m *mirror) take(e watch.Event) {
 	m.changed()
 }
 
-// fail says that the cluster shows nothing now.
 func (m *mirror) fail(err error) {
 	m.mu.Lock()
 	isNew := m.err == nil || m.err.Error() != err.Error()
@@ -190,7 +180,7 @@ func (m *mirror) fail(err error) {
 	}
 }
 
-// answered closes first, once. The mutex is held.
+// answered closes first, once. The mutex must be held.
 func (m *mirror) answered() {
 	select {
 	case <-m.first:
@@ -199,14 +189,14 @@ func (m *mirror) answered() {
 	}
 }
 
-// failure is why what is known is old; nil if it is not.
+// failure returns why the data is out of date, or nil.
 func (m *mirror) failure() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.err
 }
 
-// trouble says why what is known is old, or not all; empty if it is neither.
+// trouble says why the data is out of date or incomplete; empty if it is neither.
 func (m *mirror) trouble() string {
 	var first string
 	more := 0
@@ -235,7 +225,7 @@ func (m *mirror) trouble() string {
 	return fmt.Sprintf("%s have not been read since %s: %v", m.what, m.since.UTC().Format("15:04:05 UTC"), m.explain(m.err))
 }
 
-// isPartial reports whether there are namespaces of which nothing was ever read.
+// isPartial reports whether some namespaces were never read.
 func (m *mirror) isPartial() bool {
 	if m.parts != nil {
 		return slices.ContainsFunc(m.parts, (*mirror).isPartial)
@@ -245,7 +235,7 @@ func (m *mirror) isPartial() bool {
 	return m.objects == nil
 }
 
-// seen are the objects of a mirror, as values that nobody may change. It is an error if none were ever read: of several namespaces, in any of them.
+// seen returns a mirror's objects, which must not be modified. It fails if none were ever read, in any namespace.
 func seen[T any](ctx context.Context, m *mirror) ([]T, error) {
 	if m.parts == nil {
 		return seenIn[T](ctx, m)
@@ -267,7 +257,6 @@ func seen[T any](ctx context.Context, m *mirror) ([]T, error) {
 	return all, nil
 }
 
-// seenIn is seen for a mirror without parts.
 func seenIn[T any](ctx context.Context, m *mirror) ([]T, error) {
 	select {
 	case <-m.first:

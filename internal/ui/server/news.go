@@ -9,22 +9,20 @@ import (
 )
 
 const (
-	// heartbeat is how often a stream says that it is there, and minute how often pages are made again, since what they say of ages grows old.
+	// heartbeat is the interval of keep-alive events; each minute pages are refreshed, since displayed ages change.
 	heartbeat = 20 * time.Second
 	minute    = time.Minute
-	// apart is the least time between two pieces of news: a page is not asked for more often, whatever happens.
-	apart = time.Second
-	// sendDeadline bounds how long a browser may take to read.
+	// apart is the least time between two change events, which limits page requests.
+	apart        = time.Second
 	sendDeadline = 10 * time.Second
 )
 
-// news tells all who listen that something has changed.
 type news struct {
 	mu        sync.Mutex
 	listeners map[chan struct{}]bool
 }
 
-// listen returns a channel that has a value when something has changed since it was last read.
+// listen returns a channel with a value if something changed since the last read.
 func (n *news) listen() (heard <-chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	n.mu.Lock()
@@ -40,7 +38,7 @@ func (n *news) listen() (heard <-chan struct{}, leave func()) {
 	}
 }
 
-// tell tells everybody. It waits for nobody.
+// tell notifies all listeners without blocking.
 func (n *news) tell() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -52,7 +50,7 @@ func (n *news) tell() {
 	}
 }
 
-// stream tells a browser of news until one of them leaves.
+// stream sends change events to a browser until either side leaves.
 func (n *news) stream(w http.ResponseWriter, q *http.Request) {
 	ctx := q.Context()
 	heard, leave := n.listen()
@@ -70,7 +68,7 @@ func (n *news) stream(w http.ResponseWriter, q *http.Request) {
 		if err == nil {
 			err = out.Flush()
 		}
-		return err == nil // Otherwise nobody reads any more.
+		return err == nil // Otherwise the reader is gone.
 	}
 	beat, old := time.NewTicker(heartbeat), time.NewTicker(minute)
 	defer beat.Stop()

@@ -10,42 +10,37 @@ import (
 )
 
 const (
-	// readDeadline bounds the reading of the reports that a page shows.
 	readDeadline = 2 * time.Minute
-	// waitAtMost is how long a page waits for them: it is shown without them then, and again when they have been read.
+	// waitAtMost is how long a page waits for reports. Then it is shown without them, and updated later.
 	waitAtMost = time.Second
-	// failedFor is how long what could not be read is not read again.
+	// failedFor delays the retry of a failed reading.
 	failedFor = 30 * time.Second
-	// gapsFor is how long what was read without some reports is not read again: a store that is restored has them then.
+	// gapsFor delays the retry of a reading with missing reports: a restored store may have them.
 	gapsFor = 5 * time.Minute
 )
 
-// readings are what pages show of reports, each of which is read once for the same reports.
+// readings cache what pages show of reports; each set of reports is read once.
 type readings[T any] struct {
-	ctx context.Context
-	// told is called when something has been read.
+	ctx  context.Context
 	told func()
-	// gaps reports whether reports are missing in what was read.
 	gaps func(T) bool
 
 	mu    sync.Mutex
 	known map[types.UID]*reading[T]
 }
 
-// reading is something that is read, or was.
 type reading[T any] struct {
-	// of names the reports that it is of.
 	of   string
 	done chan struct{}
-	// value, err and at are what was read, and when; they stand when done is closed.
+	// value, err and at are valid once done is closed.
 	value T
 	err   error
 	at    time.Time
-	// before is what was read of the same reports before, with gaps; it is shown while they are read again. Nil if nothing was.
+	// before is an earlier, incomplete reading of the same reports, shown during a retry; or nil.
 	before *T
 }
 
-// of is what is read for somebody of some reports. There is false if it is still being read.
+// of returns the reading of some reports for a key. there is false while they are being read.
 func (r *readings[T]) of(ctx context.Context, somebody types.UID, reports string, read func(context.Context) (T, error)) (value T, there bool, err error) {
 	one := r.begun(somebody, reports, read)
 	select {
@@ -60,7 +55,6 @@ func (r *readings[T]) of(ctx context.Context, somebody types.UID, reports string
 	return value, false, nil
 }
 
-// begun is the reading of some reports, which begins if it has not.
 func (r *readings[T]) begun(somebody types.UID, reports string, read func(context.Context) (T, error)) *reading[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +64,7 @@ func (r *readings[T]) begun(somebody types.UID, reports string, read func(contex
 	}
 	one := &reading[T]{of: reports, done: make(chan struct{})}
 	if old != nil && old.of == reports && old.err == nil {
-		before := old.value // Of what was read before that nothing is kept.
+		before := old.value // Drop what was read before that.
 		one.before = &before
 	}
 	if r.known == nil {
@@ -88,7 +82,6 @@ func (r *readings[T]) begun(somebody types.UID, reports string, read func(contex
 	return one
 }
 
-// isOld reports whether something could not be read some time ago, or not all of it.
 func (r *readings[T]) isOld(one *reading[T]) bool {
 	select {
 	case <-one.done:
@@ -99,7 +92,6 @@ func (r *readings[T]) isOld(one *reading[T]) bool {
 	}
 }
 
-// forget forgets what was read for all but some.
 func (r *readings[T]) forget(but func(types.UID) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,10 +17,9 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// mostRemembered bounds of how many reports values are remembered, a few kilobytes each.
+// mostRemembered bounds the reports with cached values, a few kilobytes each.
 const mostRemembered = 4000
 
-// reports are what pages show of many reports.
 type reports struct {
 	stored    stored
 	values    *rounds.Reports[history.Values]
@@ -29,7 +28,6 @@ type reports struct {
 	noises    readings[[]ui.AARun]
 }
 
-// newReports reads reports in the turns of files that are read at the same time.
 func newReports(ctx context.Context, from stored, turns chan struct{}, told func()) *reports {
 	return &reports{
 		stored: from, values: rounds.NewReports[history.Values](turns, mostRemembered), seen: rounds.NewReports[compare.Seen](turns, mostRemembered),
@@ -40,14 +38,12 @@ func newReports(ctx context.Context, from stored, turns chan struct{}, told func
 	}
 }
 
-// forget forgets the histories of suites that are gone.
 func (r *reports) forget(there []v1alpha1.BenchmarkSuite) {
 	r.histories.forget(func(uid types.UID) bool {
 		return slices.ContainsFunc(there, func(s v1alpha1.BenchmarkSuite) bool { return s.UID == uid })
 	})
 }
 
-// history is the history of a suite, as far as it has been read. runs are the suite's.
 func (r *reports) history(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) ui.Course {
 	measured := suite.MeasuredBy(of, runs)
 	c, there, err := r.histories.of(ctx, of.UID, fmt.Sprint(measured), func(ctx context.Context) (ui.Course, error) {
@@ -66,10 +62,9 @@ func (r *reports) history(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs
 	return c
 }
 
-// everybody is for whom noise is read: it is that of all runs that can be seen.
+// everybody is the key of noise, which covers all visible runs.
 const everybody types.UID = "everybody"
 
-// noise is what A/A runs have seen, as far as it has been read.
 func (r *reports) noise(ctx context.Context, runs []v1alpha1.BenchmarkRun) ui.AASeries {
 	if runs = ui.AARuns(runs); len(runs) == 0 {
 		return ui.AASeries{}

@@ -24,25 +24,24 @@ import (
 )
 
 const (
-	// service is what the chart calls the Service of shared pages.
 	service = "loadstone-ui"
-	// mostOfFile is how large a stored file may be that shared pages read, in bytes: anybody may ask for it.
+	// mostOfFile bounds stored files on shared pages, in bytes, since anyone may request them.
 	mostOfFile = 32 << 20
-	// queries is how many requests a second are sent to the API server after burst of them at once, whoever looks at what.
+	// queries is the rate limit in requests per second to the API server, after burst.
 	queries = 20
 	burst   = 50
 )
 
-// Shared serves the pages to whoever reaches them, by the rights of an account of their own: there is no login.
+// Shared serves the pages without login, with a service account's rights.
 type Shared struct {
-	// Config leads to the API server with the token of the account, which is shown to the operator for stored files, too.
+	// Config has the service account's token, which also authorizes stored files at the operator.
 	Config *rest.Config
-	// System is the namespace of the installation, and Led are the namespaces whose runs it leads; none are all.
+	// System is the installation's namespace. Led are the namespaces whose runs it leads; none means all.
 	System string
 	Led    namespaces.Led
-	// Hosts are names by which browsers call the pages, besides addresses and the names of their Service.
+	// Hosts are allowed host names, in addition to addresses and the Service's names.
 	Hosts []string
-	// Addr is where the pages are served, and Probes where whoever asks learns that they are, as host:port.
+	// Addr serves the pages, Probes the health checks, as host:port.
 	Addr, Probes string
 }
 
@@ -64,7 +63,6 @@ func (s Shared) Start(ctx context.Context) error {
 	return errors.Join(err, <-ended)
 }
 
-// listen serves at an address until a context ends.
 func listen(ctx context.Context, address, what string, h *http.Server) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -73,7 +71,7 @@ func listen(ctx context.Context, address, what string, h *http.Server) error {
 	return serve.Until(ctx, h, what, func() error { return h.Serve(l) })
 }
 
-// Handler answers to who reads, and follows the cluster until a context ends. An API server that is away is no error: the pages say so.
+// Handler serves the pages and follows the cluster until ctx ends. An unavailable API server is not an error: pages report it.
 func (s Shared) Handler(ctx context.Context) (http.Handler, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -95,8 +93,8 @@ func (s Shared) Handler(ctx context.Context) (http.Handler, error) {
 	return answering(s.isOurs, "these pages do not answer to this name: name it in the chart value ui.hosts", pages.routes()), nil
 }
 
-// isOurs reports whether a request calls the pages by a name of theirs. Another site's name could lead here, and would let that site read them in the
-// browser of somebody who reaches them; an address, and localhost, are nobody's. A port that is forwarded can have any number.
+// isOurs reports whether a request uses an allowed host name. Otherwise another site's name could point here and let that site read pages in a
+// visitor's browser. IP addresses and localhost are safe. Any port is allowed, for port forwarding.
 func (s Shared) isOurs(host string) bool {
 	name := host
 	if without, _, err := net.SplitHostPort(host); err == nil {
@@ -110,7 +108,6 @@ func (s Shared) isOurs(host string) bool {
 	return slices.Contains([]string{"localhost", inside, inside + ".svc", inside + ".svc.cluster.local"}, name) || slices.Contains(s.Hosts, name)
 }
 
-// explainShared says what an error of the API server means of shared pages, and the way out.
 func explainShared(err error) error {
 	var address *url.Error
 	var network net.Error

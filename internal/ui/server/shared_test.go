@@ -103,7 +103,7 @@ func TestANamespaceThatCannotBeReadTakesNoOtherWithIt(t *testing.T) {
 	}
 }
 
-// Whose run was deleted, the operator does not know, and the key of the store is not here.
+// The operator does not know deleted runs, and shared pages have no store credentials.
 func TestARoundWhoseRunWasDeletedIsAGapOfASharedHistory(t *testing.T) {
 	s := checkout()
 	s.Status.GoodRounds = []v1alpha1.GoodRound{
@@ -150,7 +150,6 @@ func TestARunThatSharedPagesLackIsNoMatterOfTheReadersRights(t *testing.T) {
 	}
 }
 
-// freeAddress is one of this machine on which nobody listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -201,7 +200,6 @@ func TestSharedPagesAreServedWhileTheAPIServerIsAway(t *testing.T) {
 	}
 }
 
-// another makes a run in a namespace.
 func (w *world) another(namespace, name string) {
 	w.t.Helper()
 	r := &v1alpha1.BenchmarkRun{}
@@ -211,7 +209,7 @@ func (w *world) another(namespace, name string) {
 	w.t.Cleanup(func() { w.must(w.c.Delete(context.Background(), r)) })
 }
 
-// What the chart gives the pages' account is what they need, and no more: a right that is missing fails the test.
+// The chart's permissions must suffice, and none may be superfluous.
 func TestTheAccountOfSharedPagesSuffices(t *testing.T) {
 	w := newWorld(t, "ui-led-a")
 	for namespace, name := range map[string]string{"ui-led-b": "other", "ui-led-c": "unseen"} {
@@ -250,6 +248,6 @@ func TestTheAccountOfSharedPagesSuffices(t *testing.T) {
 	stream := open(t, served.URL+heardAt)
 	w.must(w.c.Delete(t.Context(), suite))
 	nextEvent(t, stream)
-	// The operator asks for the right to get a run before it hands out its files: internal/store/download tests that.
+	// The operator checks the right to get a run before serving files, as internal/store/download tests.
 	until(t, func() bool { return slices.Equal(account.Unused(), []string{"get benchmarkruns.loadstone.dev"}) })
 }

@@ -28,17 +28,15 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// allRounds is how many rounds the suite of shown has, whose costly server is worse from the round worse on.
 const allRounds, worse = 20, 12
 
-// aaRuns is how many A/A runs there are in shown.
 const aaRuns = 6
 
-// early is a verdict that stands in the status of a run which has not ended; found is that of one which has.
+// early is a verdict in an unfinished run's status, found in an ended run's.
 const early, found = "again makes 40 % more requests per second than a", "no difference between a and again"
 
-// shown is a cluster that has something for each page: an operator's store with the report of a run that has ended, a run that measures, one that
-// waits, and a suite with a history. Nobody leads them.
+// shown is a cluster with data for each page: a store with an ended run's report, a measuring run, a waiting run, and a suite with history. No
+// operator is running.
 type shown struct {
 	*world
 	store              *artifact.Store
@@ -61,7 +59,6 @@ func newShown(t *testing.T) *shown {
 	return w
 }
 
-// of is the same cluster for another test.
 func (w *shown) of(t *testing.T) *shown {
 	t.Helper()
 	own, around := *w, *w.world
@@ -69,7 +66,6 @@ func (w *shown) of(t *testing.T) *shown {
 	return &own
 }
 
-// operator is an installation whose store a user with the right to its key can read.
 func (w *shown) operator(at testbed.ObjectStore) {
 	w.t.Helper()
 	bucket := at.NewBucket(w.t)
@@ -94,7 +90,6 @@ func ofSecret(name, key string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: from}}
 }
 
-// keep creates an object for the time of the test.
 func (w *shown) keep(o client.Object) {
 	w.t.Helper()
 	w.must(w.c.Create(w.t.Context(), o))
@@ -105,7 +100,6 @@ func (w *shown) keep(o client.Object) {
 	})
 }
 
-// another is a run that the operator has taken into the queue.
 func (w *shown) another(name string) *v1alpha1.BenchmarkRun {
 	w.t.Helper()
 	r := &v1alpha1.BenchmarkRun{}
@@ -115,7 +109,6 @@ func (w *shown) another(name string) *v1alpha1.BenchmarkRun {
 	return r
 }
 
-// sum writes the status of a run, with its condition Succeeded.
 func (w *shown) sum(r *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, message string) {
 	w.t.Helper()
 	r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Now()}}
@@ -125,7 +118,7 @@ func (w *shown) sum(r *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, rea
 	w.must(w.c.Status().Update(w.t.Context(), r))
 }
 
-// begin is a run that measures, and in whose status a verdict stands that nobody may see yet.
+// begin is a measuring run with a verdict in its status that must not be shown yet.
 func (w *shown) begin(name string) *v1alpha1.BenchmarkRun {
 	w.t.Helper()
 	r := w.another(name)
@@ -136,7 +129,6 @@ func (w *shown) begin(name string) *v1alpha1.BenchmarkRun {
 	return r
 }
 
-// end ends a run.
 func (w *shown) end(r *v1alpha1.BenchmarkRun, verdict string) {
 	w.t.Helper()
 	began, ended := metav1.NewTime(time.Now().Add(-9*time.Minute)), metav1.NewTime(time.Now().Add(-3*time.Minute))
@@ -144,7 +136,6 @@ func (w *shown) end(r *v1alpha1.BenchmarkRun, verdict string) {
 	w.sum(r, metav1.ConditionTrue, v1alpha1.ReasonDone, "the report is stored")
 }
 
-// publish stores a report of a run, and names it in the run's status.
 func (w *shown) publish(r *v1alpha1.BenchmarkRun) {
 	w.t.Helper()
 	table, err := analysis.Analyse(recordtest.Run(recordtest.Duel(4)))
@@ -164,7 +155,7 @@ func digest(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// trials are those of the first blocks of the run that measures: one was lost, one is measured again, and two are to come.
+// trials are the measuring run's first blocks: one lost, one being retried, and two to come.
 func (w *shown) trials() {
 	w.t.Helper()
 	p, err := plan.Compile(w.measuring.Spec, plan.Options{Name: w.measuring.Name, UID: string(w.measuring.UID)})
@@ -193,7 +184,7 @@ func trialEnded(began, ended metav1.MicroTime, status metav1.ConditionStatus, re
 	return v1alpha1.TrialStatus{Attempt: 1, StartTime: &began, CompletionTime: &ended, Progress: "2/2", Conditions: []metav1.Condition{c}}
 }
 
-// rounds are those of a suite, whose reports are stored. A run of the newest one is still in the cluster, and one of another round measures.
+// rounds are a suite's rounds with stored reports. One run of the newest is still in the cluster, and one of another round measures.
 func (w *shown) rounds() {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "gitops", "suite.yaml"))
@@ -224,7 +215,6 @@ func (w *shown) rounds() {
 	w.ofRound(allRounds + 1)
 }
 
-// good is the run of a round, whose report is stored.
 func (w *shown) good(round int32) v1alpha1.GoodRun {
 	w.t.Helper()
 	cost := 1.0
@@ -241,7 +231,6 @@ func (w *shown) good(round int32) v1alpha1.GoodRun {
 	return v1alpha1.GoodRun{Name: "small", Prefix: prefix, Report: artifact.ReportKey(prefix, digest(body), report.FileNames()[0])}
 }
 
-// ofRound is the run of a round.
 func (w *shown) ofRound(round int) *v1alpha1.BenchmarkRun {
 	w.t.Helper()
 	r := &v1alpha1.BenchmarkRun{}
@@ -252,7 +241,7 @@ func (w *shown) ofRound(round int) *v1alpha1.BenchmarkRun {
 	return r
 }
 
-// aaRuns are runs that have measured one server under two names, in the last of which noise looks like a difference.
+// aaRuns measured one server under two names; in the last one noise looks like a difference.
 func (w *shown) aaRuns() {
 	w.t.Helper()
 	for i := range aaRuns {

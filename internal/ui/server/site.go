@@ -22,21 +22,18 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// site serves the pages.
 type site struct {
-	// frame is what all pages have in common, but for the clock.
+	// frame is common to all pages, except for the clock.
 	frame        ui.Frame
 	runs, suites *mirror
 	trials       *trials
 	news         *news
 	stored       stored
 	reports      *reports
-	// turns are those of files that are read at the same time: those that are held until browsers have them, and reports.
-	turns chan struct{}
-	// explain says what an error of the cluster means, and the way out.
+	// turns limits files in memory: those being sent to browsers, and reports.
+	turns   chan struct{}
 	explain func(error) error
-	// ctx ends with the server.
-	ctx context.Context
+	ctx     context.Context
 }
 
 func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *site {
@@ -62,12 +59,10 @@ func newSite(ctx context.Context, f ui.Frame, c client.WithWatch, from stored) *
 	return s
 }
 
-// server is the HTTP server of the site on this machine.
 func (s *site) server(l net.Listener) *http.Server {
 	return serverOf(s.ctx, guard(l.Addr(), s.routes()))
 }
 
-// serverOf is an HTTP server whose requests, streams among them, end when a context does.
 func serverOf(ctx context.Context, h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -75,7 +70,6 @@ func serverOf(ctx context.Context, h http.Handler) *http.Server {
 	}
 }
 
-// routes are all that the site has.
 func (s *site) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET "+ui.QueuePath+"{$}", s.queuePage)
@@ -97,14 +91,13 @@ func (s *site) routes() http.Handler {
 	return m
 }
 
-// write answers with a body. A browser that has left reads nothing, and needs nothing.
+// write sends a body. Errors do not matter: the browser is gone.
 func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
 
-// show answers with a page.
 func show(w http.ResponseWriter, status int, p ui.Page) {
 	body, err := p.HTML()
 	if err != nil {
@@ -118,7 +111,6 @@ func (s *site) trouble(w http.ResponseWriter, status int, title, sentence string
 	show(w, status, ui.Trouble(s.now(), title, sentence))
 }
 
-// failed answers with a page that says why another one cannot be shown.
 func (s *site) failed(w http.ResponseWriter, what string, err error) {
 	status := http.StatusBadGateway
 	if apierrors.IsForbidden(err) {
@@ -127,7 +119,6 @@ func (s *site) failed(w http.ResponseWriter, what string, err error) {
 	s.trouble(w, status, what+" cannot be listed", fmt.Sprintf("%v. This page is asked for again when that has changed.", s.explain(err)))
 }
 
-// now is the frame of a page that is made now.
 func (s *site) now() ui.Frame {
 	f := s.frame
 	f.Now = time.Now()
@@ -157,7 +148,6 @@ func (s *site) runsPage(w http.ResponseWriter, q *http.Request) {
 	show(w, http.StatusOK, ui.Runs(s.now(), runs, q.URL.Query().Get("namespace")))
 }
 
-// named is the object that a request names; nil without one.
 func named[T any, P interface {
 	*T
 	client.Object
@@ -168,7 +158,6 @@ func named[T any, P interface {
 	return P(found)
 }
 
-// absent answers that what a request names is not there, as far as the site can see.
 func (s *site) absent(w http.ResponseWriter, q *http.Request, kind, word string) {
 	unless := ", or you may not list it"
 	if s.frame.Shared {
@@ -177,7 +166,7 @@ func (s *site) absent(w http.ResponseWriter, q *http.Request, kind, word string)
 	s.trouble(w, http.StatusNotFound, "No such "+word, fmt.Sprintf("There is no %s %s in namespace %s%s: it may have been deleted.", kind, q.PathValue("name"), q.PathValue("namespace"), unless))
 }
 
-// runOf is the run that a request names; nil, and an answer, if there is none.
+// runOf returns the run that a request names; if there is none, it answers and returns nil.
 func (s *site) runOf(w http.ResponseWriter, q *http.Request) *v1alpha1.BenchmarkRun {
 	all, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
 	if err != nil {
@@ -197,7 +186,7 @@ func (s *site) runPage(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// reportOf is the path of the page of a run's report below the run's folder in the store; empty without one.
+// reportOf returns the report page's path below the run's folder in the store, or empty.
 func reportOf(r *v1alpha1.BenchmarkRun) string {
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.Status.Report.URI, "s3://"), "/")
 	file, own := strings.CutPrefix(key, download.PrefixOf(r)+"/")
@@ -216,7 +205,6 @@ func (s *site) suitesPage(w http.ResponseWriter, q *http.Request) {
 	show(w, http.StatusOK, ui.Suites(s.ofSuites(), suites))
 }
 
-// ofSuites is the frame of a page of suites that is made now.
 func (s *site) ofSuites() ui.Frame {
 	f := s.now()
 	f.Trouble = cmp.Or(s.suites.trouble(), f.Trouble)
@@ -254,17 +242,15 @@ func (s *site) noisePage(w http.ResponseWriter, q *http.Request) {
 	show(w, http.StatusOK, ui.Noise(s.now(), s.reports.noise(q.Context(), runs)))
 }
 
-// Policies of content: pages are ours, and take only what this server has; files are of runs, whose own styles are all that they may use, in a place
-// of their own from which they reach nothing.
+// Content security policies. Pages load only from this server. Stored files may use only their own styles, in a sandbox without access.
 const (
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	filePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-downloads"
 )
 
-// guard answers to this server's own names alone, so that no name of another site that leads to this machine opens the pages to that site, and only
-// to who reads.
+// guard allows only this server's own names, so that a foreign name that resolves here cannot read pages, and only read requests.
 func guard(address net.Addr, next http.Handler) http.Handler {
-	_, port, _ := net.SplitHostPort(address.String()) // It is one that a listener has.
+	_, port, _ := net.SplitHostPort(address.String()) // A listener's address is valid.
 	names := []string{net.JoinHostPort(host, port), net.JoinHostPort("localhost", port)}
 	if port == "80" {
 		names = append(names, host, "localhost")
@@ -273,7 +259,7 @@ func guard(address net.Addr, next http.Handler) http.Handler {
 	return answering(isOurs, fmt.Sprintf("this server answers to http://%s/ alone", names[0]), next)
 }
 
-// answering answers to who reads, and calls it by one of its own names. Everybody else is told something else.
+// answering allows only read requests under an allowed host name. Others get an error.
 func answering(isOurs func(host string) bool, otherwise string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		h := w.Header()

@@ -37,11 +37,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
-// files are stored files, by their keys and wanted digests.
 type files struct {
 	bodies map[string]string
 	err    error
-	// opened is how often somebody has begun to read many of them.
 	opened atomic.Int32
 }
 
@@ -56,13 +54,13 @@ func (f *files) Get(_ context.Context, _ *v1alpha1.BenchmarkRun, key, sha string
 	return []byte(body), nil
 }
 
-// Open counts who asks, and has what lies under a key whatever digest is wanted.
+// Open counts calls, and returns files by key with any digest.
 func (f *files) Open(context.Context, []v1alpha1.BenchmarkRun) (artifact.Runs, func(), error) {
 	f.opened.Add(1)
 	return anyDigest{f}, func() {}, f.err
 }
 
-// anyDigest is the same files, from which histories and noise are read.
+// anyDigest ignores digests, for histories and noise.
 type anyDigest struct{ *files }
 
 func (f anyDigest) Get(ctx context.Context, key, _ string) ([]byte, error) {
@@ -76,7 +74,6 @@ func (f anyDigest) Load(ctx context.Context, prefix string) (record.RunData, err
 
 func (anyDigest) List(context.Context, string) ([]artifact.Object, error) { return nil, nil }
 
-// ended is a run that has a report.
 func ended() *v1alpha1.BenchmarkRun {
 	at := metav1.Time{Time: time.Unix(1_770_000_000, 0)}
 	r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "0c9f3f11-0000-4000-8000-000000000001", CreationTimestamp: at}}
@@ -85,7 +82,6 @@ func ended() *v1alpha1.BenchmarkRun {
 	return r
 }
 
-// measuring is a run that goes on.
 func measuring() *v1alpha1.BenchmarkRun {
 	r := ended()
 	r.Name, r.UID, r.Status.CompletionTime, r.Status.Report = "now", "0c9f3f11-0000-4000-8000-000000000002", nil, v1alpha1.ReportRef{}
@@ -97,7 +93,7 @@ func checkout() *v1alpha1.BenchmarkSuite {
 	return &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "checkout", UID: "uid-of-checkout"}}
 }
 
-// newTested is a site that shows a run that has ended, one that measures, and a suite. Its client is changed by some funcs.
+// newTested is a site with an ended run, a measuring run and a suite. funcs intercept its client.
 func newTested(tb testing.TB, f *files, changes ...interceptor.Funcs) *site {
 	tb.Helper()
 	scheme := runtime.NewScheme()
@@ -114,7 +110,6 @@ func newTested(tb testing.TB, f *files, changes ...interceptor.Funcs) *site {
 	return s
 }
 
-// get asks a site for something.
 func get(s *site, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.routes().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
@@ -335,7 +330,6 @@ func TestTheNoiseOfAARunsIsShown(t *testing.T) {
 	until(t, func() bool { return shows(artifact.ErrUnreachable.Error()) })
 }
 
-// aaRun is an A/A run that has ended.
 func aaRun(i int) *v1alpha1.BenchmarkRun {
 	r := ended()
 	r.Name, r.UID = fmt.Sprintf("aa-%d", i), types.UID(fmt.Sprintf("0c9f3f11-0000-4000-8000-1%011d", i))
@@ -346,7 +340,7 @@ func aaRun(i int) *v1alpha1.BenchmarkRun {
 	return r
 }
 
-// aaReport is the report of an A/A run of an image, which under its other name costs more by a factor.
+// aaReport is a report of an A/A run of an image, whose second name costs more by a factor.
 func aaReport(tb testing.TB, seed uint64, image string, cost float64) []byte {
 	tb.Helper()
 	o := recordtest.Duel(10)
@@ -372,7 +366,6 @@ func aaReport(tb testing.TB, seed uint64, image string, cost float64) []byte {
 	return body
 }
 
-// nextEvent reads from a stream until something has changed.
 func nextEvent(t *testing.T, stream io.Reader) {
 	t.Helper()
 	heard := make(chan error, 1)
@@ -398,7 +391,6 @@ func nextEvent(t *testing.T, stream io.Reader) {
 	}
 }
 
-// open opens a stream, and waits until it is there.
 func open(t *testing.T, address string) io.ReadCloser {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -424,7 +416,7 @@ func TestAChangeIsToldToWhoListens(t *testing.T) {
 	s := newTested(t, &files{})
 	server := httptest.NewServer(s.routes())
 	defer server.Close()
-	get(s, "/runs/bench/now") // Somebody looks at its trials.
+	get(s, "/runs/bench/now") // This starts the watch.
 	for name, change := range map[string]func(){
 		"of a run":                   func() { s.runs.replace([]runtime.Object{measuring()}) },
 		"of a run's trials":          func() { s.trials.mirror(measuring()).take(watch.Event{Type: watch.Added, Object: trialOfMeasuring()}) },
@@ -444,7 +436,7 @@ func trialOfMeasuring() *v1alpha1.Trial {
 	return &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: "now-000-a", Labels: map[string]string{v1alpha1.LabelRunUID: string(r.UID)}}}
 }
 
-// An API server that measures has better things to do than to answer each of fifty browsers each second.
+// Fifty browsers must not multiply requests to a busy API server.
 func TestTheTrialsOfARunAreAskedForOnceHoweverManyLook(t *testing.T) {
 	var lists, watches atomic.Int32
 	s := newTested(t, &files{}, interceptor.Funcs{
@@ -527,7 +519,6 @@ func TestNobodyIsWaitedForWhoDoesNotListen(t *testing.T) {
 	}
 }
 
-// objectsOf are the names of a mirror's runs.
 func objectsOf(t *testing.T, m *mirror) map[types.NamespacedName]bool {
 	t.Helper()
 	runs, err := seen[v1alpha1.BenchmarkRun](t.Context(), m)

@@ -21,24 +21,23 @@ import (
 )
 
 const (
-	// fetchDeadline bounds the fetching of a file, the wait for its turn included.
+	// fetchDeadline bounds fetching a file, including the wait for its turn.
 	fetchDeadline = time.Minute
-	// filesAtOnce bounds how many files are in memory at the same time. It is half of what the operator hands out at once, so that others are served, too.
+	// filesAtOnce bounds simultaneous files in memory. It is half of the operator's limit, so that other clients are served too.
 	filesAtOnce = 4
 )
 
-// stored reads what is stored of runs.
 type stored interface {
-	// Get reads a file of a run by its key and, where sha is not empty, checks its SHA-256.
+	// Get reads a run's file by key, and checks its SHA-256 unless sha is empty.
 	Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha string) ([]byte, error)
-	// Open opens a store of what some runs have left, from which several can read at the same time until it is done.
+	// Open returns a store of some runs' files for concurrent use until done is called.
 	Open(ctx context.Context, runs []v1alpha1.BenchmarkRun) (store artifact.Runs, done func(), err error)
 }
 
-// shelf reads as loadstone report does: the operator hands out what belongs to runs that are there, and the rest is read by the store's key.
+// shelf reads like loadstone report: files of existing runs from the operator, others with the store's credentials.
 type shelf struct{ flags kube.Flags }
 
-// newShelf says once what a command that fetches something says each time.
+// newShelf makes fetching commands print their repeated notices once.
 func newShelf(k *kube.Flags) *shelf {
 	s := &shelf{*k}
 	var once sync.Once
@@ -69,8 +68,8 @@ func (s *shelf) Open(ctx context.Context, runs []v1alpha1.BenchmarkRun) (store a
 	return in, in.Close, nil
 }
 
-// file answers with a stored file of a run, in a place of its own. The page of the run's report, whose digest stands in its status, is the only one
-// that is shown as a page: the other files are text, or are downloaded.
+// file sends a run's stored file in a sandbox. Only the report page, whose digest is in the run's status, is shown as a page; other files are
+// text or downloads.
 func (s *site) file(w http.ResponseWriter, q *http.Request) {
 	r := s.runOf(w, q)
 	if r == nil {
@@ -109,7 +108,6 @@ func (s *site) file(w http.ResponseWriter, q *http.Request) {
 	write(w, http.StatusOK, kind, body)
 }
 
-// turn waits until a file may be read, and leave lets another one be read.
 func (s *site) turn(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.turns <- struct{}{}:
@@ -119,7 +117,6 @@ func (s *site) turn(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// statusOf is the status of an answer without a file.
 func statusOf(err error) int {
 	switch {
 	case errors.Is(err, artifact.ErrNotFound):
@@ -130,7 +127,7 @@ func statusOf(err error) int {
 	return http.StatusBadGateway
 }
 
-// handed reads what the operator hands out, and nothing else: the key of the store is not here.
+// handed reads only what the operator serves: it has no store credentials.
 type handed struct{ operator *download.Client }
 
 // Get implements stored.
@@ -138,7 +135,7 @@ func (h handed) Get(ctx context.Context, r *v1alpha1.BenchmarkRun, key, sha stri
 	return h.operator.Of(r).Get(ctx, key, sha)
 }
 
-// Open implements stored. What runs have left that were deleted is not there.
+// Open implements stored. Files of deleted runs are missing.
 func (h handed) Open(_ context.Context, runs []v1alpha1.BenchmarkRun) (store artifact.Runs, done func(), err error) {
 	var files ofRuns
 	for i := range runs {
@@ -147,7 +144,6 @@ func (h handed) Open(_ context.Context, runs []v1alpha1.BenchmarkRun) (store art
 	return files, func() {}, nil
 }
 
-// ofRuns are what is stored of some runs.
 type ofRuns []download.Files
 
 var (
@@ -179,5 +175,5 @@ func (f ofRuns) Load(ctx context.Context, runPrefix string) (record.RunData, err
 	return artifact.Load(ctx, f, runPrefix)
 }
 
-// List implements artifact.Runs. What no run owns, such as a noise floor, is not handed out, and a history shows none.
+// List implements artifact.Runs. Objects without a run, such as noise floors, are not served, and histories do not need them.
 func (f ofRuns) List(context.Context, string) ([]artifact.Object, error) { return nil, nil }

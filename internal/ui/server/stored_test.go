@@ -18,7 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// The operator hands out what the user may read, and is shown the user's own token.
+// The operator serves what the user may read, by the user's own token.
 func TestAFileIsFetchedByTheUsersOwnToken(t *testing.T) {
 	r := ended()
 	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -22,19 +22,17 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// manyRounds is how many rounds the benchmarks below have: as many as history keeps at most, passed ones and others.
+// manyRounds is the maximum of rounds kept in a history, passed or not.
 const manyRounds = 1000
 
-// thousand is a suite of many rounds, whose runs and reports are there. Two contenders are measured, and all they show changes twice.
+// thousand is a suite of many rounds with runs and reports. Two contenders are measured; every value changes twice.
 type thousand struct {
-	suite *v1alpha1.BenchmarkSuite
-	runs  []kruntime.Object
-	files *files
-	// values are those of its reports.
+	suite  *v1alpha1.BenchmarkSuite
+	runs   []kruntime.Object
+	files  *files
 	values []history.Values
 	series int
-	// size is about that of a report, in bytes.
-	size float64
+	size   float64
 }
 
 func newThousand(b *testing.B) *thousand {
@@ -77,7 +75,7 @@ func newThousand(b *testing.B) *thousand {
 	return t
 }
 
-// wander gives a report the values of a round: noise of 1 %, and steps of 2 and of 3 %.
+// wander gives a report a round's values: 1 % noise, and steps of 2 and 3 %.
 func wander(t *analysis.Table, rng *rand.Rand, round int) {
 	for i := range t.Comparisons {
 		for k := range t.Comparisons[i].Overall {
@@ -96,7 +94,6 @@ func wander(t *analysis.Table, rng *rand.Rand, round int) {
 	}
 }
 
-// site shows the suite, and the runs of its first rounds.
 func (t *thousand) site(b *testing.B, rounds int) *site {
 	b.Helper()
 	s := newTested(b, t.files)
@@ -105,7 +102,7 @@ func (t *thousand) site(b *testing.B, rounds int) *site {
 	return s
 }
 
-// shown asks for the page of the suite until it shows what has been read, and tells how large it is, in bytes.
+// shown requests the suite's page until all data is shown, and returns its size in bytes.
 func (t *thousand) shown(b *testing.B, s *site) int {
 	b.Helper()
 	heard, leave := s.news.listen()
@@ -122,7 +119,6 @@ func (t *thousand) shown(b *testing.B, s *site) int {
 	}
 }
 
-// figure prints how long something takes as "make bench" prints its figures.
 func (t *thousand) figure(b *testing.B, name string, aim figures.Aim, note string) {
 	b.Helper()
 	took := float64(b.Elapsed()) / float64(time.Millisecond) / float64(b.N)
@@ -130,7 +126,6 @@ func (t *thousand) figure(b *testing.B, name string, aim figures.Aim, note strin
 	b.Log(figures.Of(name, took, "ms", aim, fmt.Sprintf("%d rounds, %d series with two changes each; %s", manyRounds, t.series, note)).Line())
 }
 
-// What somebody waits for who looks at a suite of a thousand rounds.
 func BenchmarkAThousandRounds(b *testing.B) {
 	t := newThousand(b)
 	b.Run("change points", func(b *testing.B) {

@@ -15,13 +15,12 @@ import (
 )
 
 const (
-	// trialsDeadline bounds how long a page waits for the trials of a run.
 	trialsDeadline = 10 * time.Second
-	// lookedAtFor is how long the trials of a run are followed after somebody has looked at them: a page that is open asks each minute.
+	// lookedAtFor is how long a run's trials are followed after a request: an open page asks each minute.
 	lookedAtFor = 3 * time.Minute
 )
 
-// trials are those of runs that somebody looks at. Those of a run are followed by one watch, however many look.
+// trials are followed for viewed runs only, with one watch per run.
 type trials struct {
 	ctx  context.Context
 	make func(r *v1alpha1.BenchmarkRun) *mirror
@@ -30,13 +29,12 @@ type trials struct {
 	lookedAt map[types.UID]*lookedAt
 }
 
-// lookedAt are the trials of one run. unseen ends them when nobody has looked for long.
+// lookedAt are one run's trials. unseen ends the watch when no viewer is left.
 type lookedAt struct {
 	mirror *mirror
 	unseen *time.Timer
 }
 
-// of are the trials of a run, or why they cannot be read.
 func (a *trials) of(ctx context.Context, r *v1alpha1.BenchmarkRun) ui.Trials {
 	ctx, cancel := context.WithTimeout(ctx, trialsDeadline)
 	defer cancel()
@@ -49,7 +47,6 @@ func (a *trials) of(ctx context.Context, r *v1alpha1.BenchmarkRun) ui.Trials {
 	return ui.Trials{All: all, Err: m.explain(err)}
 }
 
-// mirror is that of a run's trials, which is begun if nobody has looked lately.
 func (a *trials) mirror(r *v1alpha1.BenchmarkRun) *mirror {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,7 +67,6 @@ func (a *trials) mirror(r *v1alpha1.BenchmarkRun) *mirror {
 	return l.mirror
 }
 
-// forget forgets the trials of a run that nobody looks at, unless somebody does again.
 func (a *trials) forget(uid types.UID, l *lookedAt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,7 +75,6 @@ func (a *trials) forget(uid types.UID, l *lookedAt) {
 	}
 }
 
-// selectTrials selects the trials of a run.
 func selectTrials(r *v1alpha1.BenchmarkRun) client.MatchingLabels {
 	return client.MatchingLabels{v1alpha1.LabelRunUID: string(r.UID)}
 }

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// What a second costs in which something changes while so many browsers have a page open, those who ask among it: all are told, and ask again.
+// The cost of a change each second with many open browsers: all are notified and ask again.
 func BenchmarkFiftyViewers(b *testing.B) {
 	for name, path := range map[string]string{"queue": ui.QueuePath, "runs": ui.RunsPath, "run": ui.RunPath("bench", "now")} {
 		b.Run(name, func(b *testing.B) {
@@ -55,7 +55,6 @@ func BenchmarkFiftyViewers(b *testing.B) {
 	}
 }
 
-// view has a page open as a browser does, and tells when it has asked for it again.
 func view(b *testing.B, address, path string, asked chan<- struct{}) io.Closer {
 	b.Helper()
 	own := &http.Client{Transport: &http.Transport{}}
@@ -82,7 +81,6 @@ func view(b *testing.B, address, path string, asked chan<- struct{}) io.Closer {
 	return stream.Body
 }
 
-// used is the CPU time that this process has used.
 func used(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

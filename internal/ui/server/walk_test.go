@@ -18,15 +18,14 @@ import (
 
 var pictures = flag.String("pictures", "", "leave pictures of the pages in this `FOLDER`")
 
-// walked is a page that is walked through, and what it has to show.
 type walked struct {
 	name, path, shows string
-	// missing is true of a page that says that there is none: browsers write that into the console, too.
+	// missing: the page is a 404, which browsers also log.
 	missing bool
 }
 
-// A browser opens each page as a user's own does, from a cluster and a store: nothing is said in its console, nothing keeps anybody from using it,
-// the keyboard reaches all of it, and it follows the cluster.
+// Opens each page in a browser, from a cluster and a store. The console stays empty, accessibility checks pass, the keyboard reaches
+// everything, and pages follow the cluster.
 func TestThePagesInABrowser(t *testing.T) {
 	w, b := newShown(t), newBrowser(t)
 	flags := w.flags("", w.run.Namespace)
@@ -57,7 +56,6 @@ func TestThePagesInABrowser(t *testing.T) {
 	t.Run("what has changed is shown without another page", func(t *testing.T) { b.of(t).follow(w.of(t), site.address) })
 }
 
-// walk looks at a page in each way.
 func (b *browser) walk(address string, p walked) {
 	b.as(looks[0])
 	b.open(address+p.path, p.shows)
@@ -83,8 +81,7 @@ func (b *browser) walk(address string, p walked) {
 	b.drop()
 }
 
-// report opens the report of the run that has ended: as it is served, where nothing may be broken by its policy, and without a policy, since axe-core is
-// a script.
+// report opens the ended run's report: as served, where its policy may break nothing, and without a policy, for axe-core.
 func (b *browser) report(w *shown, address string) {
 	file := ui.FilePath(w.run.Namespace, w.run.Name, reportOf(w.run))
 	b.as(looks[0])
@@ -100,7 +97,7 @@ func (b *browser) report(w *shown, address string) {
 	}))
 	defer free.Close()
 	b.do("opening the report alone", chromedp.Navigate(free.URL))
-	for _, l := range []look{looks[0], looks[len(looks)-1]} { // Reports are long, and axe-core takes its time.
+	for _, l := range []look{looks[0], looks[len(looks)-1]} { // Reports are long, and axe-core is slow.
 		b.as(l)
 		b.wantUsable(l.name)
 		if *pictures != "" {
@@ -110,7 +107,7 @@ func (b *browser) report(w *shown, address string) {
 	b.drop()
 }
 
-// follow has a page open while what it shows changes. Where its reader was in it stays.
+// follow keeps a page open while its content changes. The reader's position must stay.
 func (b *browser) follow(w *shown, address string) {
 	b.as(looks[0])
 	b.open(address+ui.RunPath(w.measuring.Namespace, w.measuring.Name), "There is no report yet.")
@@ -139,7 +136,7 @@ func (b *browser) follow(w *shown, address string) {
 	w.end(w.measuring, early)
 	b.await(shows(early))
 	stays("the end of the run")
-	// Links of several rows lead to the same page: the keyboard stays in its row.
+	// Several rows link to the same page: the focus must stay in its row.
 	b.open(address+ui.RunsPath, early)
 	b.do("reaching a link of the third row", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("a[href^='/runs?']")[2].focus()`))
 	w.end(w.waiting, found+" at all")

@@ -9,17 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bell is how a process waits for a number in shared memory to change, and how the other one tells it that it has.
+// bell lets a process wait for a change of a number in shared memory, and wake the other one.
 type bell interface {
-	// wait returns when the number may have changed, or the other side may be gone. After the deadline it is
-	// os.ErrDeadlineExceeded.
+	// wait returns when the number may have changed, or the other side may be gone. After the deadline it returns os.ErrDeadlineExceeded.
 	wait(number *atomic.Uint32, was uint32) error
 	ring(number *atomic.Uint32) error
 	setDeadline(t time.Time) error
 	Close() error
 }
 
-// glance is how long a futex is waited for before one looks whether the other side is there: its death wakes nobody.
+// glance limits a futex wait before checking for the other side, whose death wakes no waiter.
 const glance = 20 * time.Millisecond
 
 const (
@@ -48,7 +47,7 @@ func (f *futex) wait(number *atomic.Uint32, was uint32) error {
 }
 
 func (f *futex) ring(number *atomic.Uint32) error {
-	// It cannot block, so that the scheduler need not know.
+	// It cannot block, so it bypasses the scheduler.
 	if _, _, errno := unix.RawSyscall(unix.SYS_FUTEX, uintptr(unsafe.Pointer(number)), futexWake, 1); errno != 0 {
 		return os.NewSyscallError("futex", errno)
 	}
@@ -67,13 +66,12 @@ func (f *futex) setDeadline(t time.Time) error {
 // Close does nothing: a wait ends by itself.
 func (f *futex) Close() error { return nil }
 
-// event is an eventfd, which the runtime's poller waits for.
+// event is an eventfd in the runtime's poller.
 type event struct {
 	file  *os.File
 	count [8]byte
 }
 
-// one is what rings.
 var one = []byte{1, 0, 0, 0, 0, 0, 0, 0}
 
 func (e *event) wait(*atomic.Uint32, uint32) error {

@@ -12,34 +12,31 @@ import (
 )
 
 const (
-	// Largest is the bytes of the longest message.
+	// Largest is the maximum message in bytes.
 	Largest = 1 << 16
-	// header is the length of a message, before its bytes. That of the end is 0.
+	// header is the length before a message; 0 marks the end.
 	header = 4
 )
 
 var (
-	// ErrEmpty refuses a message of no bytes, which is how the end is said.
+	// ErrEmpty refuses an empty message, which would mean the end.
 	ErrEmpty = errors.New("a message needs at least one byte")
-	// ErrTooLong says that a message does not fit in the buffer that is there for it. After one that was received nothing else can be.
+	// ErrTooLong: a message exceeds its buffer. After receiving one, the connection is unusable.
 	ErrTooLong = errors.New("a message of more than 64 KiB")
-	// ErrTorn says that a message did not come or go as a whole.
+	// ErrTorn: a message was received or sent incompletely.
 	ErrTorn = errors.New("a part of a message")
 )
 
-// link moves bytes to another process, or packets: then each Write is one Read of the other side, which loses what does not fit.
+// link moves bytes or packets to another process. With packets each Write is one Read of the other side, which loses what does not fit.
 //
-// Read gives io.EOF when the other side is gone and all that it sent has been read. One goroutine may read while another writes, and a
-// third one closes, which ends both.
+// Read returns io.EOF after the other side's last data. One goroutine may read, another write, and a third close, which ends both.
 type link interface {
 	io.ReadWriteCloser
 	SetDeadline(t time.Time) error
 }
 
-// buffer has room for the longest message.
 type buffer [header + Largest]byte
 
-// buffers are those that no connection needs at the moment.
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 // Conn exchanges messages over a link. One goroutine may send while another receives.
@@ -48,8 +45,8 @@ type Conn struct {
 	packets bool
 
 	out    *buffer
-	in     *buffer // nil while nothing of a message is held, and none is waited for
-	begin  int     // of in, what was received and not yet delivered
+	in     *buffer // nil while nothing is held or awaited
+	begin  int     // of in: received, not yet delivered
 	end    int
 	broken error // why nothing more can be received
 	torn   error // why nothing more can be sent
@@ -59,7 +56,7 @@ func newConn(l link, packets bool) *Conn {
 	return &Conn{link: l, packets: packets, out: buffers.Get().(*buffer)}
 }
 
-// Send sends all of a message. It waits while there is no room.
+// Send sends a whole message. It blocks while there is no room.
 func (c *Conn) Send(message []byte) error {
 	switch {
 	case len(message) == 0:
@@ -70,7 +67,7 @@ func (c *Conn) Send(message []byte) error {
 	return c.send(message)
 }
 
-// End says that a conversation is over. Another may follow.
+// End ends a conversation. Another may follow.
 func (c *Conn) End() error { return c.send(nil) }
 
 func (c *Conn) send(message []byte) error {
@@ -89,8 +86,8 @@ func (c *Conn) send(message []byte) error {
 	return fmt.Errorf("sending a message: %w", err)
 }
 
-// Receive receives a message, which holds until the next call. The end of the conversation is io.EOF. If the other side goes without
-// having said it, that is io.ErrUnexpectedEOF.
+// Receive returns a message, valid until the next call. It returns io.EOF at the end of a conversation, and io.ErrUnexpectedEOF if the other
+// side is gone without an end.
 func (c *Conn) Receive() ([]byte, error) {
 	if c.broken != nil {
 		return nil, c.broken
@@ -107,14 +104,13 @@ func (c *Conn) Receive() ([]byte, error) {
 			return message, nil
 		}
 		if err := c.fill(); errors.Is(err, unix.EAGAIN) {
-			return nil, err // It is no failure, and comes often: it allocates nothing.
+			return nil, err // It is no failure and frequent, so it allocates nothing.
 		} else if err != nil {
 			return nil, fmt.Errorf("receiving a message: %w", err)
 		}
 	}
 }
 
-// next takes a message out of what was received; nil if it is not yet whole.
 func (c *Conn) next() ([]byte, error) {
 	held := c.end - c.begin
 	if held == 0 {
@@ -135,7 +131,7 @@ func (c *Conn) next() ([]byte, error) {
 	return c.in[first:c.begin:c.begin], nil
 }
 
-// part is what a part of a message is: usual in bytes, and wrong in packets.
+// part returns the error of a partial message: none for bytes, ErrTorn for packets.
 func (c *Conn) part() error {
 	if c.packets {
 		return ErrTorn
@@ -143,7 +139,7 @@ func (c *Conn) part() error {
 	return nil
 }
 
-// fill receives more. What is held moves to the beginning of the buffer, so that there is room for the whole message.
+// fill receives more. It moves held data to the start of the buffer, so that a whole message fits.
 func (c *Conn) fill() error {
 	if c.in == nil {
 		c.in = buffers.Get().(*buffer)
@@ -154,7 +150,7 @@ func (c *Conn) fill() error {
 	c.end += n
 	switch {
 	case n > 0:
-		return nil // What went wrong after it goes wrong again.
+		return nil // Later errors will recur.
 	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
 	case errors.Is(err, unix.EAGAIN) && c.end == 0:
@@ -165,7 +161,7 @@ func (c *Conn) fill() error {
 	return err
 }
 
-// release gives the buffer away that messages are received into, until there is one.
+// release returns the receive buffer until it is needed again.
 func (c *Conn) release() {
 	if c.in != nil {
 		buffers.Put(c.in)
@@ -173,8 +169,8 @@ func (c *Conn) release() {
 	}
 }
 
-// SetDeadline sets when calls that wait end with os.ErrDeadlineExceeded.
+// SetDeadline sets when waiting calls end with os.ErrDeadlineExceeded.
 func (c *Conn) SetDeadline(t time.Time) error { return c.link.SetDeadline(t) }
 
-// Close ends the connection, and calls that wait. The other side receives what was sent before.
+// Close ends the connection and waiting calls. The other side still receives what was sent.
 func (c *Conn) Close() error { return c.link.Close() }

@@ -12,16 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Smallest is the bytes of the shortest message of a conversation: its number.
+// Smallest is the bytes of the shortest message: its number.
 const Smallest = 8
 
-// look is how many operations pass between two looks at the clock.
+// look is the number of operations between two clock reads.
 const look = 64
 
-// hello begins a conversation.
 type hello struct {
-	answers bool // Each message is answered. Without it, they are only taken.
-	size    int  // bytes of each message, and of each answer
+	answers bool // Each message is answered; otherwise only received.
+	size    int  // bytes of each message and answer
 	limit   time.Duration
 }
 
@@ -47,7 +46,7 @@ func readHello(b []byte) (hello, error) {
 	return h, nil
 }
 
-// status is what a process has done so far: since the conversation began the first two, and since the process did the others.
+// status is a process's work: the first two fields since the conversation began, the others since its start.
 type status struct {
 	Messages, Bytes                    uint64
 	CPUNanoseconds, Allocated, Mallocs uint64
@@ -55,7 +54,6 @@ type status struct {
 
 var statusSize = binary.Size(status{})
 
-// statusNow tells the use that this process has made of its resources.
 func statusNow() (status, error) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
@@ -74,7 +72,7 @@ func readStatus(b []byte) (s status, err error) {
 	return s, err
 }
 
-// script is what is said: messages that differ by their number, and the same for their answers.
+// script makes and checks the messages of one direction, which differ by number.
 type script struct{ message []byte }
 
 func newScript(size int, seed byte) script {
@@ -85,13 +83,11 @@ func newScript(size int, seed byte) script {
 	return script{m}
 }
 
-// number is the message of a number, until the next call.
 func (s script) number(n uint64) []byte {
 	binary.LittleEndian.PutUint64(s.message, n)
 	return s.message
 }
 
-// check compares a message with the one that should come: all of its bytes.
 func (s script) check(got []byte, n uint64) error {
 	if want := s.number(n); !bytes.Equal(got, want) {
 		return fmt.Errorf("message %d is not what was sent: %d bytes, want %d, %.16x", n, len(got), len(want), got)
@@ -101,7 +97,6 @@ func (s script) check(got []byte, n uint64) error {
 
 const askSeed, answerSeed = 1, 101
 
-// client leads conversations over a connection.
 type client struct {
 	conn            *Conn
 	hello           hello
@@ -112,7 +107,7 @@ func newClient(c *Conn, h hello) client {
 	return client{c, h, newScript(h.size, askSeed), newScript(h.size, answerSeed)}
 }
 
-// ask leads a conversation until the deadline, and sees that the other side has received all of it.
+// ask leads a conversation until the deadline, and verifies that the other side received everything.
 func (a client) ask(deadline time.Time) (done uint64, there status, err error) {
 	c, h := a.conn, a.hello
 	for ; done == 0 || done%look != 0 || time.Now().Before(deadline); done++ {
@@ -142,7 +137,7 @@ func (a client) ask(deadline time.Time) (done uint64, there status, err error) {
 	return done, there, err
 }
 
-// greet says what is to come, and returns once the other side is ready for it.
+// greet announces the conversation, and returns when the other side is ready.
 func (a client) greet() (there status, err error) {
 	if err := a.conn.SetDeadline(time.Now().Add(a.hello.limit)); err != nil {
 		return there, err
@@ -161,7 +156,6 @@ func (c *Conn) status() (status, error) {
 	return readStatus(m)
 }
 
-// server is the other side of a connection.
 type server struct {
 	conn    *Conn
 	hello   hello // zero between conversations
@@ -170,7 +164,6 @@ type server struct {
 	status  status
 }
 
-// turn receives one message and does what it asks for.
 func (s *server) turn() error {
 	m, err := s.conn.Receive()
 	switch {
@@ -225,7 +218,7 @@ func (s *server) report() error {
 	return s.conn.Send(b)
 }
 
-// over says whether an error is that the other side has gone after its last conversation.
+// over reports whether an error means that the other side left after its last conversation.
 func (s *server) over(err error) bool {
 	return s.hello.size == 0 && errors.Is(err, io.ErrUnexpectedEOF)
 }

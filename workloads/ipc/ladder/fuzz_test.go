@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pieces is a link on which bytes come, and into which any number can be written. Each Read gives one piece, and what follows the last.
+// pieces is a link with scripted input that accepts any output. Each Read returns one piece, then the rest.
 type pieces struct {
 	bytes []byte
 	sizes []byte // one less than the bytes of each piece
@@ -33,7 +33,6 @@ func (*pieces) Write(b []byte) (int, error)   { return len(b), nil }
 func (*pieces) SetDeadline(_ time.Time) error { return nil }
 func (*pieces) Close() error                  { return nil }
 
-// received is all that comes: the ends of conversations are messages of no bytes.
 func received(c *Conn) (messages [][]byte, err error) {
 	defer func() {
 		c.release()
@@ -51,7 +50,6 @@ func received(c *Conn) (messages [][]byte, err error) {
 	}
 }
 
-// packet is what a link of packets delivers of one: the message in it, if it is a whole one and no more.
 func packet(b []byte) (message []byte, whole bool) {
 	if len(b) < header {
 		return nil, false
@@ -62,8 +60,8 @@ func packet(b []byte) (message []byte, whole bool) {
 
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
 
-// FuzzReceive receives anything, as the other process could send it. However bytes are cut, the messages are the same; packets are
-// messages one by one; and a server comes to an end.
+// FuzzReceive receives arbitrary input. However bytes are split, messages are the same; packets are separate messages; and a server
+// terminates.
 func FuzzReceive(f *testing.F) {
 	greeting := newScript(helloSize, 0).message
 	copy(greeting, hello{answers: true, size: Smallest, limit: time.Second}.bytes())

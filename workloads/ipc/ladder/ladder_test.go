@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
-// TestMain lets the test's program be the other process: one that serves, and one that neither receives nor goes.
+// TestMain lets the test binary be the other process: a server, or one that neither receives nor exits.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 			time.Sleep(time.Hour) // It is killed.
 		}
 	}
-	// The race detector lets each process sleep for a second at its end, for races of what goes on there. Here nothing does.
+	// The race detector sleeps a second at each exit, to catch late races. Here there are none.
 	if err := os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -41,10 +41,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// aWhile is long enough for everything here, on a machine that is busy: what takes longer hangs.
+// aWhile exceeds everything here on a busy machine: longer means a hang.
 const aWhile = 2 * time.Minute
 
-// within fails the test if what it does hangs.
 func within(t *testing.T, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -59,7 +58,6 @@ func within(t *testing.T, do func()) {
 	}
 }
 
-// connect makes both ends of a connection in this process.
 func connect(t *testing.T, rung Rung) (a, b *Conn) {
 	t.Helper()
 	first, second, err := rung.descriptors()
@@ -75,7 +73,7 @@ func connect(t *testing.T, rung Rung) (a, b *Conn) {
 	return a, b
 }
 
-// onEachRung has one test for each. Those that differ in the other process alone are left to the tests of it.
+// onEachRung runs a test per rung. Rungs that differ only in the other process are tested elsewhere.
 func onEachRung(t *testing.T, test func(t *testing.T, rung Rung)) {
 	t.Helper()
 	for _, rung := range Rungs() {
@@ -172,7 +170,7 @@ func TestWhatIsNoMessageIsAnErrorFromThenOn(t *testing.T) {
 	long := binary.LittleEndian.AppendUint32(nil, Largest+1)
 	tests := map[string]struct {
 		sent    []byte
-		packets bool // It is wrong only where the kernel keeps messages apart.
+		packets bool // It is wrong only if the kernel keeps messages apart.
 		want    error
 	}{
 		"longer than the buffer":  {sent: append(long, 1), want: ErrTooLong},
@@ -201,7 +199,6 @@ func TestWhatIsNoMessageIsAnErrorFromThenOn(t *testing.T) {
 	})
 }
 
-// trickle is a link that gives a byte at a time.
 type trickle struct{ link }
 
 func (l trickle) Read(p []byte) (int, error) { return l.link.Read(p[:1]) }
@@ -270,13 +267,13 @@ func TestAnEndThatNobodySaidIsAnErrorAfterAllThatWasSentBefore(t *testing.T) {
 					t.Errorf("got %v, want %v", err, io.ErrUnexpectedEOF)
 				}
 			}
-			for b.Send(make([]byte, Largest)) == nil { // A socket may take one more before it knows.
+			for b.Send(make([]byte, Largest)) == nil { // A socket may accept one more before it notices.
 			}
 			if err := b.Close(); err != nil {
 				t.Error(err)
 			}
 		})
-		if after := openFiles(t); after > before+1 { // The runtime's poller may have come.
+		if after := openFiles(t); after > before+1 { // The runtime's poller may have been added.
 			t.Errorf("%d descriptors were left open", after-before)
 		}
 	})
@@ -316,7 +313,7 @@ func TestAWaitEndsAtItsDeadlineAndTheConnectionHolds(t *testing.T) {
 	})
 }
 
-// sendAfterAPart sends a message that its receiver has no room for until a deadline, and then another one, and returns how that ended.
+// sendAfterAPart sends a message that does not fit until a deadline, then another one, and returns its error.
 func sendAfterAPart(t *testing.T, rung Rung) (ended error) {
 	t.Helper()
 	a, b := connect(t, rung)
@@ -339,10 +336,10 @@ func sendAfterAPart(t *testing.T, rung Rung) (ended error) {
 }
 
 func TestAfterAPartOfAMessageNoneIsSent(t *testing.T) {
-	for _, name := range []string{"memory-futex", "memory-eventfd", "pipe"} { // These have less room than a message has bytes.
+	for _, name := range []string{"memory-futex", "memory-eventfd", "pipe"} { // These have less room than a message.
 		t.Run(name, func(t *testing.T) {
 			rung, _ := Find(name)
-			// A machine that stands still until the deadline sends no part of the message: then it is tried again.
+			// If the machine stalls until the deadline, no part is sent: then retry.
 			err := sendAfterAPart(t, rung)
 			for end := time.Now().Add(aWhile); err == nil && time.Now().Before(end); {
 				err = sendAfterAPart(t, rung)
@@ -370,7 +367,7 @@ func TestCloseEndsTheWaitsOfItsOwnSide(t *testing.T) {
 			}
 			results <- err
 		}()
-		time.Sleep(5 * time.Millisecond) // Mostly, both wait then; if not, they must end all the same.
+		time.Sleep(5 * time.Millisecond) // Usually both wait by then; if not, they must end all the same.
 		within(t, func() {
 			if err := a.Close(); err != nil {
 				t.Error(err)
@@ -435,7 +432,7 @@ func TestEveryCaseEndsOnEveryRungAndLeavesNothingOpen(t *testing.T) {
 				if r.Operations < look || r.Bytes != r.Operations*uint64(c.hello.size) || r.Wall <= 0 || r.CPU <= 0 {
 					t.Errorf("got %+v", r)
 				}
-				if after := openFiles(t); after > before+3 { // The first of all leaves the runtime's poller, and what starts processes.
+				if after := openFiles(t); after > before+3 { // The first use leaves the runtime's poller and process descriptors.
 					t.Errorf("%d descriptors were left open", after-before)
 				}
 			})
@@ -493,7 +490,7 @@ func TestAnAnswerOrACountThatIsWrongIsNoticed(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			a, b := connect(t, rung)
-			go func() { // What goes wrong here goes wrong over there.
+			go func() { // Errors here show on the other side.
 				answers := newScript(64, answerSeed)
 				n := uint64(0)
 				for {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// connection takes over a descriptor of a connected socket. It goes through the runtime's poller, as every connection of net does.
+// connection wraps a connected socket's descriptor, through the runtime's poller like net's connections. It takes ownership.
 func connection(fd int) (net.Conn, error) {
 	file := os.NewFile(uintptr(fd), "socket")
 	defer file.Close() // FileConn makes a copy.
@@ -22,7 +22,7 @@ func connection(fd int) (net.Conn, error) {
 	return conn, nil
 }
 
-// pollable takes over a descriptor for the runtime's poller.
+// pollable wraps a descriptor for the runtime's poller, and takes ownership.
 func pollable(fd int) (*os.File, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return nil, os.NewSyscallError("fcntl", err)
@@ -30,7 +30,6 @@ func pollable(fd int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "descriptor"), nil
 }
 
-// pipes is a link of two of them.
 type pipes struct{ in, out *os.File }
 
 func newPipes(in, out int) (link, error) {
@@ -47,7 +46,7 @@ func (p pipes) SetDeadline(t time.Time) error {
 	return errors.Join(p.in.SetDeadline(t), p.out.SetDeadline(t))
 }
 
-// datagrams is a link through a datagram socket, which says nothing to its reader when the other side goes.
+// datagrams is a link over a datagram socket, which does not tell its reader when the other side goes.
 type datagrams struct {
 	*net.UnixConn
 	life *lifeline
@@ -58,7 +57,7 @@ func newDatagrams(fd, lifelineFD int) (link, error) {
 	if err != nil {
 		return nil, err
 	}
-	life, err := watch(lifelineFD, func() { _ = conn.SetReadDeadline(past) }) // A closed one has nobody who waits.
+	life, err := watch(lifelineFD, func() { _ = conn.SetReadDeadline(past) }) // A closed one has no waiting reader.
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -73,7 +72,7 @@ func (d datagrams) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// left reads what was sent before the other side went. The deadline that has passed keeps Read from it.
+// left reads what was sent before the other side went; the expired deadline stops Read from it.
 func (d datagrams) left(p []byte) (n int, err error) {
 	raw, err := d.SyscallConn()
 	if err != nil {
@@ -86,7 +85,7 @@ func (d datagrams) left(p []byte) (n int, err error) {
 	return n, errors.Join(look, err)
 }
 
-// SetDeadline is for a reader only while the other side is there.
+// SetDeadline only matters while the other side is there.
 func (d datagrams) SetDeadline(t time.Time) error {
 	err := d.UnixConn.SetDeadline(t)
 	if d.life.gone.Load() {
@@ -97,7 +96,7 @@ func (d datagrams) SetDeadline(t time.Time) error {
 
 func (d datagrams) Close() error { return errors.Join(d.UnixConn.Close(), d.life.Close()) }
 
-// polled is a link for a program that waits for many at once, by poll: a Read that would have to wait is unix.EAGAIN. A Write waits.
+// polled is a link for programs that wait for many with poll: Read returns unix.EAGAIN instead of waiting. Write waits.
 type polled struct {
 	fd       int
 	deadline time.Time
@@ -145,7 +144,6 @@ func (p *polled) SetDeadline(t time.Time) error {
 
 func (p *polled) Close() error { return os.NewSyscallError("close", unix.Close(p.fd)) }
 
-// poll waits until one of several is ready.
 func poll(fds []unix.PollFd, deadline time.Time) error {
 	for {
 		limit := -1

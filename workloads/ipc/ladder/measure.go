@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// warmUp is how long a case runs before it is timed.
+	// warmUp is the untimed start of a case.
 	warmUp = 50 * time.Millisecond
-	// patience is how much longer than it should a conversation may last: a case that hangs fails.
+	// patience is how much longer than planned a conversation may take before it fails.
 	patience = 5 * time.Second
 )
 
-// Case is a conversation that every rung is asked to hold.
+// Case is a conversation for every rung.
 type Case struct {
 	Name string
-	// Connections are how many there are, each with a conversation of its own at the same time.
+	// Connections each hold their own conversation at the same time.
 	Connections int
 	hello       hello
 }
 
-// Cases are what rungs are compared by.
+// Cases returns the cases for comparing rungs.
 func Cases() (all []Case) {
 	for _, size := range []int{64, 4096, 65536} {
 		all = append(all, Case{fmt.Sprintf("request/size:%d", size), 1, hello{answers: true, size: size}})
@@ -40,7 +40,7 @@ func Cases() (all []Case) {
 	return append(all, Case{"requests/connections:8/size:64", 8, hello{answers: true, size: 64}})
 }
 
-// Result is what a case took, of both processes.
+// Result is a case's result, of both processes.
 type Result struct {
 	Operations             uint64
 	Wall, CPU              time.Duration
@@ -48,14 +48,13 @@ type Result struct {
 	Allocated, Allocations uint64 // bytes, and how often
 }
 
-// peer is another process and the connections to it.
 type peer struct {
 	conns []*Conn
 	cmd   *exec.Cmd
 	stop  context.CancelFunc
 }
 
-// start starts this program again, as the other process. Only that one has the other ends then, so that its death is their end.
+// start starts this program again as the other process. Only that has the other ends then, so its death is noticed.
 func start(rung Rung, connections int, life time.Duration, command ...string) (p *peer, err error) {
 	var here [][]int
 	var there []int
@@ -100,7 +99,7 @@ func start(rung Rung, connections int, life time.Duration, command ...string) (p
 	return p, err
 }
 
-// close closes all connections, which ends calls that wait.
+// close closes all connections, which ends waiting calls.
 func (p *peer) close() (err error) {
 	for _, c := range p.conns {
 		err = errors.Join(err, c.Close())
@@ -120,7 +119,7 @@ func (p *peer) end() error {
 	return err
 }
 
-// Do holds the conversation of a case, with another process that it starts.
+// Do runs a case with another process that it starts.
 func (c Case) Do(rung Rung, least time.Duration) (r Result, err error) {
 	p, err := start(rung, c.Connections, least+2*patience, "ladder-peer")
 	if err != nil {
@@ -133,7 +132,7 @@ func (c Case) Do(rung Rung, least time.Duration) (r Result, err error) {
 	return p.talk(c.hello, least)
 }
 
-// talk holds a conversation over every connection, all at the same time.
+// talk holds simultaneous conversations over all connections.
 func (p *peer) talk(h hello, least time.Duration) (r Result, err error) {
 	h.limit = least + patience
 	var first, last status // of the other process
@@ -169,7 +168,7 @@ func (p *peer) talk(h hello, least time.Duration) (r Result, err error) {
 	return r, nil
 }
 
-// ask asks over every connection in a goroutine of its own. One that fails ends the others.
+// ask runs one goroutine per connection. A failure ends the others.
 func ask(clients []client, deadline time.Time) (done uint64, last status, err error) {
 	var all sync.WaitGroup
 	var lock sync.Mutex
@@ -185,7 +184,7 @@ func ask(clients []client, deadline time.Time) (done uint64, last status, err er
 			if failure != nil && err == nil {
 				err = failure
 				for _, other := range clients {
-					_ = other.conn.SetDeadline(past) // It ends the others, which then are no news.
+					_ = other.conn.SetDeadline(past) // Errors of the others are then irrelevant.
 				}
 			}
 		})
@@ -197,7 +196,7 @@ func ask(clients []client, deadline time.Time) (done uint64, last status, err er
 	return done, last, err
 }
 
-// line is one line of docs/reference/cases.md.
+// line is a line of docs/reference/cases.md.
 type line struct {
 	Schema     string            `json:"schema"`
 	Case       string            `json:"case,omitempty"`
@@ -212,7 +211,7 @@ type line struct {
 
 const schema = "loadstone.case/v1"
 
-// Print holds every conversation over a rung, for so long each, and prints a line for each value. A case that fails costs itself alone.
+// Print runs all cases over a rung, each for at least a time, and prints a line per value. A failed case does not affect others.
 func Print(w io.Writer, rung Rung, least time.Duration) error {
 	out := json.NewEncoder(w)
 	context := map[string]string{"rung": rung.Name, "go": runtime.Version(), "GOMAXPROCS": strconv.Itoa(runtime.GOMAXPROCS(0))}
@@ -236,7 +235,7 @@ func Print(w io.Writer, rung Rung, least time.Duration) error {
 	return nil
 }
 
-// lines are the values of a case. What is allocated is in whole numbers, as go test prints it: the runtime allocates, too, now and then.
+// lines returns a case's values. Allocations are whole numbers, as in go test: the runtime occasionally allocates, too.
 func (r Result) lines(c Case) []line {
 	n := float64(r.Operations)
 	value := func(metric, unit, better string, v float64) line {

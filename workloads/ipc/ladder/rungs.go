@@ -10,19 +10,19 @@ import (
 
 // Rung is a way for two processes to exchange messages.
 type Rung struct {
-	// Name is what an implementation is called that takes this way.
+	// Name is the implementation's name for this way.
 	Name string
-	// packets says that the kernel keeps messages apart.
+	// packets: the kernel keeps messages apart.
 	packets bool
-	// poll says that the other process has one thread that waits for all of its connections at once. This one does not.
+	// poll: the other process waits for all its connections in one thread; this one does not.
 	poll bool
 	// open makes the descriptors of both sides.
 	open func(o *opened)
-	// attach makes a link of the descriptors of the first side, or of the second. It takes them over.
+	// attach makes a link from one side's descriptors, and takes ownership.
 	attach func(fds []int, first bool) (link, error)
 }
 
-// Rungs are all ways, from those that copy least.
+// Rungs returns all ways, starting with those that copy least.
 func Rungs() []Rung {
 	stream := func(fds []int, _ bool) (link, error) { return connection(fds[0]) }
 	return []Rung{
@@ -49,7 +49,7 @@ func Find(name string) (Rung, bool) {
 	return Rung{}, false
 }
 
-// descriptors opens both sides of a connection. All of them are closed in a program that is started, unless they are given to it.
+// descriptors opens both sides of a connection, close-on-exec unless passed on.
 func (r Rung) descriptors() (first, second []int, err error) {
 	var o opened
 	r.open(&o)
@@ -60,7 +60,7 @@ func (r Rung) descriptors() (first, second []int, err error) {
 	return o.first, o.second, nil
 }
 
-// conn makes a side of its descriptors, and closes them if it cannot.
+// conn makes a connection from one side's descriptors, and closes them on error.
 func (r Rung) conn(fds []int, first bool) (*Conn, error) {
 	l, err := r.attach(fds, first)
 	if err != nil {
@@ -75,7 +75,7 @@ func closeAll(fds []int) {
 	}
 }
 
-// opened is what was opened so far, and why nothing more was.
+// opened holds opened descriptors, and the first error.
 type opened struct {
 	first, second []int
 	err           error
@@ -140,7 +140,7 @@ func (o *opened) memory() {
 	o.sockets(unix.SOCK_STREAM) // the lifeline
 }
 
-// memoryAndEvents adds four events: that there are bytes in the first ring, or room, and the same of the second.
+// memoryAndEvents adds four events: data and room for each of the two rings.
 func (o *opened) memoryAndEvents() {
 	o.memory()
 	for range 4 {
@@ -174,7 +174,7 @@ func memoryWithEvents(fds []int, first bool) (link, error) {
 	return newShared(fds[0], fds[1], first, b, 0)
 }
 
-// tcp connects two sockets over loopback, on a port that nobody else has.
+// tcp connects two loopback sockets on a free port.
 func (o *opened) tcp() {
 	first, second, err := loopback()
 	o.add("connecting over loopback", first, second, err)

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited is the first descriptor that the other process finds.
+// inherited is the other process's first inherited descriptor.
 const inherited = 3
 
-// Peer is what the other process does: it serves connections whose descriptors it has inherited, until all are gone. Its arguments are
-// the rung's name, the number of connections and the number of descriptors of each.
+// Peer is the other process: it serves inherited connections until all are gone. Arguments: the rung's name, the number of connections, and
+// the descriptors of each.
 func Peer(args []string) error {
 	if len(args) != 3 {
 		return fmt.Errorf("the other process has %d arguments, want 3", len(args))
@@ -38,7 +38,7 @@ func Peer(args []string) error {
 	return serveAll(rung, fds)
 }
 
-// serveAll serves each connection in a goroutine of its own.
+// serveAll uses one goroutine per connection.
 func serveAll(rung Rung, fds [][]int) error {
 	results := make(chan error, len(fds))
 	for _, own := range fds {
@@ -56,7 +56,7 @@ func serveAll(rung Rung, fds [][]int) error {
 	return nil
 }
 
-// serve serves a connection until the other side has gone.
+// serve serves a connection until the other side is gone.
 func serve(conn *Conn) error {
 	s := &server{conn: conn}
 	for {
@@ -68,8 +68,7 @@ func serve(conn *Conn) error {
 	}
 }
 
-// servePolled serves all connections in one thread, which asks the kernel what is ready. A connection has a buffer only while it holds
-// a part of a message.
+// servePolled serves all connections in one thread with poll. A connection has a buffer only while it holds a partial message.
 func servePolled(fds [][]int) error {
 	waits, servers := make([]unix.PollFd, len(fds)), make([]*server, len(fds))
 	for i, own := range fds {
@@ -102,7 +101,7 @@ func servePolled(fds [][]int) error {
 	return nil
 }
 
-// ready takes all that has come. At the end it closes the connection.
+// ready takes all available input. At the end it closes the connection.
 func (s *server) ready() (over bool, err error) {
 	for {
 		err := s.turn()
@@ -117,7 +116,6 @@ func (s *server) ready() (over bool, err error) {
 	}
 }
 
-// earliest is the deadline of the connection that has the first.
 func earliest(servers []*server) (first time.Time) {
 	for _, s := range servers {
 		if d := s.conn.link.(*polled).deadline; first.IsZero() || !d.IsZero() && d.Before(first) {
@@ -127,7 +125,7 @@ func earliest(servers []*server) (first time.Time) {
 	return first
 }
 
-// files are descriptors as a program that is started wants them.
+// files wraps descriptors for exec.Cmd.
 func files(fds []int) (all []*os.File) {
 	for _, fd := range fds {
 		all = append(all, os.NewFile(uintptr(fd), "inherited"))

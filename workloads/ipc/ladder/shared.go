@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lifeline is a socket that nothing is sent over: that the other side is gone is its end.
+// lifeline is an unused socket whose end means that the other side is gone.
 type lifeline struct {
 	conn net.Conn
 	gone atomic.Bool
@@ -31,7 +31,7 @@ func watch(fd int, alarm func()) (*lifeline, error) {
 	l := &lifeline{conn: conn, done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
-		_, _ = conn.Read(make([]byte, 1)) // However it ends, it is the end.
+		_, _ = conn.Read(make([]byte, 1)) // Any result means the end.
 		l.gone.Store(true)
 		alarm()
 	}()
@@ -44,10 +44,9 @@ func (l *lifeline) Close() error {
 	return err
 }
 
-// past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
-// spins is how often a side that spins looks before it waits: a few microseconds.
+// spins is the number of checks before a spinning side waits: a few microseconds.
 const spins = 5000
 
 // bells are those that a side waits for and those that it rings.
@@ -55,7 +54,7 @@ type bells struct{ data, room, dataThere, roomHere bell }
 
 func (b bells) all() []bell { return []bell{b.data, b.room, b.dataThere, b.roomHere} }
 
-// shared is a link through memory: a ring each way.
+// shared is a link over shared memory: a ring each way.
 type shared struct {
 	memory           []byte
 	in, out          ring
@@ -67,14 +66,14 @@ type shared struct {
 	reading, writing sync.Mutex // held while the memory is used
 }
 
-// newShared maps the memory of a descriptor. The first of two sides writes the first ring.
+// newShared maps a descriptor's memory. The first side writes the first ring.
 func newShared(fd, lifelineFD int, first bool, b bells, spins int) (link, error) {
 	memory, err := unix.Mmap(fd, 0, 2*ringSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("mapping shared memory: %w", err)
 	}
 	if runtime.GOMAXPROCS(0) == 1 || runtime.NumCPU() == 1 {
-		spins = 0 // Nobody else could run meanwhile.
+		spins = 0 // No other goroutine could run meanwhile.
 	}
 	s := &shared{memory: memory, out: newRing(memory), in: newRing(memory[ringSize:]), bells: b, spins: spins}
 	if !first {
@@ -93,11 +92,11 @@ func (s *shared) alarm() {
 	s.alarmed.Lock()
 	defer s.alarmed.Unlock()
 	for _, b := range s.bells.all() {
-		_ = b.setDeadline(past) // One that is closed has nobody who waits.
+		_ = b.setDeadline(past) // A closed one has no waiter.
 	}
 }
 
-// SetDeadline is for what waits for the other side. Once that is gone, nothing waits.
+// SetDeadline applies to waits for the other side. Once that is gone, nothing waits.
 func (s *shared) SetDeadline(t time.Time) error {
 	s.alarmed.Lock()
 	defer s.alarmed.Unlock()
@@ -114,7 +113,7 @@ func (s *shared) Read(p []byte) (int, error) {
 		if s.closed.Load() {
 			return 0, net.ErrClosed
 		}
-		gone := s.life.gone.Load() // Before the look at the ring: what was written before the death is read.
+		gone := s.life.gone.Load() // Read this before the ring, so that data written before the death is read.
 		n, err := s.in.take(p)
 		switch {
 		case err != nil:
@@ -166,14 +165,14 @@ func tell(waits, number *atomic.Uint32, b bell) error {
 	return b.ring(number)
 }
 
-// await waits until a number is no longer what it was, or something else has happened.
+// await waits until a number has changed, or something else happened.
 func (s *shared) await(number *atomic.Uint32, was uint32, waits *atomic.Uint32, b bell) error {
 	for range s.spins {
 		if number.Load() != was {
 			return nil
 		}
 	}
-	waits.Store(1) // Before the last look, as the other side looks here after it has changed the number.
+	waits.Store(1) // Set before the last look: the other side checks it after changing the number.
 	if number.Load() != was {
 		return nil
 	}
@@ -184,12 +183,12 @@ func (s *shared) await(number *atomic.Uint32, was uint32, waits *atomic.Uint32, 
 	return err
 }
 
-// Close waits for calls that are under way: the memory goes.
+// Close waits for calls in progress before it unmaps the memory.
 func (s *shared) Close() error {
 	if s.closed.Swap(true) {
 		return net.ErrClosed
 	}
-	err := s.life.Close() // It alarms those who wait.
+	err := s.life.Close() // It wakes waiters.
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.writing.Lock()
@@ -202,15 +201,15 @@ func (s *shared) Close() error {
 
 const (
 	ringBytes = 1 << 16 // as much as a pipe has; a power of two
-	wordGap   = 128     // Each number has cache lines of its own.
+	wordGap   = 128     // Each number has its own cache lines.
 	ringSize  = 4096 + ringBytes
 )
 
-// errDamaged says that the numbers in shared memory make no sense.
+// errDamaged: the numbers in shared memory are inconsistent.
 var errDamaged = errors.New("the shared memory is damaged: it holds more bytes than it has room for")
 
-// ring is one direction of shared memory, in which one side writes and the other reads. The numbers of bytes written and read grow for
-// ever, and wrap; what is between them is held.
+// ring is one direction of shared memory, with one writer and one reader. The counts of written and read bytes grow and wrap; their difference
+// is held.
 type ring struct {
 	written, read            *atomic.Uint32
 	readerWaits, writerWaits *atomic.Uint32 // 1 for a side that is to be woken
@@ -222,7 +221,7 @@ func newRing(memory []byte) ring {
 	return ring{word(0), word(1), word(2), word(3), memory[ringSize-ringBytes : ringSize]}
 }
 
-// put writes what there is room for.
+// put writes as much as fits.
 func (r ring) put(p []byte) (int, error) {
 	written := r.written.Load()
 	held := written - r.read.Load()
@@ -233,12 +232,12 @@ func (r ring) put(p []byte) (int, error) {
 	at := written % ringBytes
 	copy(r.bytes, p[copy(r.bytes[at:], p[:n]):n])
 	if n > 0 {
-		r.written.Store(written + uint32(n)) // After the bytes, for the reader and for the case that this process dies.
+		r.written.Store(written + uint32(n)) // After the bytes, for the reader and in case this process dies.
 	}
 	return n, nil
 }
 
-// take reads what there is.
+// take reads what is there.
 func (r ring) take(p []byte) (int, error) {
 	read := r.read.Load()
 	held := r.written.Load() - read

@@ -8,11 +8,11 @@ import (
 
 const (
 	fdSize = 4
-	// everything is room for all that the kernel can deliver to a socket of ours in one message.
+	// everything is the maximum control data that the kernel can deliver in one message.
 	everything = (unix.SizeofCmsghdr+MaxFds*fdSize+7)/8*8 + (unix.SizeofCmsghdr+unix.SizeofUcred+7)/8*8
 )
 
-// appendControl appends m as the kernel wants to have it.
+// appendControl appends m in the kernel's format.
 func appendControl(dst []byte, m Msg) []byte {
 	if len(m.Fds) > 0 {
 		var data []byte
@@ -29,7 +29,7 @@ func appendControl(dst []byte, m Msg) []byte {
 	return dst
 }
 
-// appendHeader appends a control message of so many bytes, and returns where they are.
+// appendHeader appends a control message of a size, and returns its data's place.
 func appendHeader(dst []byte, kind int32, size int) (all, data []byte) {
 	begin := len(dst)
 	for range unix.CmsgSpace(size) {
@@ -41,7 +41,7 @@ func appendHeader(dst []byte, kind int32, size int) (all, data []byte) {
 	return dst, dst[begin+unix.CmsgLen(0):]
 }
 
-// parseControl reads what the kernel wrote into m. After an error m holds the descriptors that were found, for the caller to close.
+// parseControl parses the kernel's control data into m. After an error the caller must close m's descriptors.
 func parseControl(control []byte, m *Msg) error {
 	for len(control) > 0 {
 		if len(control) < unix.SizeofCmsghdr {
@@ -67,13 +67,13 @@ func parseControl(control []byte, m *Msg) error {
 	return nil
 }
 
-// deliver judges a received message by what the kernel wrote beside it: the descriptors of one that is not delivered are closed.
+// deliver checks a message's control data. If it is not delivered, its descriptors are closed.
 func deliver(control []byte, flags int) (Msg, error) {
 	var m Msg
 	err := parseControl(control, &m)
 	switch {
 	case flags&unix.MSG_CTRUNC != 0:
-		err = ErrControlTruncated // It also explains control data that ends in its middle.
+		err = ErrControlTruncated // It also explains truncated control data.
 	case err == nil && flags&unix.MSG_TRUNC != 0:
 		err = ErrTruncated
 	}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// message makes a control message as the kernel would, or as it never would.
+// message makes a control message, valid or not.
 func message(level, kind int32, data []byte) []byte {
 	b, room := appendHeader(nil, kind, len(data))
 	copy(room, data)
@@ -63,7 +63,7 @@ func TestRoomForEverythingIsEnoughAndNoMore(t *testing.T) {
 	}
 }
 
-// FuzzParseControl reads anything; what it understands, it understands again when it is written anew.
+// FuzzParseControl parses anything; what it accepts must survive a round trip.
 func FuzzParseControl(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(appendControl(nil, Msg{Fds: []int{3, 4, 5}, Cred: Self(), HasCred: true}))

@@ -11,21 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listener takes connections to a name. It is an abstract one: it lies in no folder, and goes with the last descriptor of the socket that has it. Any process
-// of the same network namespace may connect, or take a name that is free; whose message it is PassCred tells.
+// Listener accepts connections to an abstract name: it is in no folder, and disappears with the socket's last descriptor. Any process of the
+// same network namespace may connect or take a free name; PassCred identifies senders.
 type Listener struct {
 	fd     int
 	closed atomic.Bool
-	lock   sync.Mutex // Whoever has it uses the descriptor, which therefore cannot be closed meanwhile.
+	lock   sync.Mutex // The holder uses the descriptor, so it cannot be closed meanwhile.
 }
 
-// ErrBadName is the error for a name that no abstract socket can have.
+// ErrBadName: an abstract socket cannot have this name.
 var ErrBadName = errors.New("a name has 1 to 106 bytes")
 
-// listening is how many connections may wait to be accepted.
+// listening is the accept queue's length.
 const listening = 64
 
-// address is that of a name. In package unix the at sign stands for the byte 0, with which the kernel has abstract names begin.
+// address returns a name's address. Package unix writes "@" for the byte 0 that starts abstract names.
 func address(name string) (*unix.SockaddrUnix, error) {
 	if name == "" || len(name) > 106 {
 		return nil, ErrBadName
@@ -33,7 +33,7 @@ func address(name string) (*unix.SockaddrUnix, error) {
 	return &unix.SockaddrUnix{Name: "@" + name}, nil
 }
 
-// Listen gives a new socket a name. A name that another socket has is an error: unix.EADDRINUSE.
+// Listen gives a new socket a name. A used name is an error: unix.EADDRINUSE.
 func Listen(kind Kind, name string) (*Listener, error) {
 	at, err := address(name)
 	if err != nil {
@@ -52,7 +52,7 @@ func Listen(kind Kind, name string) (*Listener, error) {
 	return &Listener{fd: fd}, nil
 }
 
-// Accept waits for the next connection. It returns net.ErrClosed when the listener is closed.
+// Accept waits for the next connection. It returns net.ErrClosed after Close.
 func (l *Listener) Accept() (*Socket, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -68,7 +68,7 @@ func (l *Listener) Accept() (*Socket, error) {
 	return nil, net.ErrClosed
 }
 
-// Close ends an Accept that waits, and gives the name back. Connections that were accepted go on, and those that were not have ended.
+// Close ends a waiting Accept and frees the name. Accepted connections continue; others end.
 func (l *Listener) Close() error {
 	if l.closed.Swap(true) {
 		return net.ErrClosed
@@ -79,7 +79,7 @@ func (l *Listener) Close() error {
 	return errors.Join(os.NewSyscallError("shutdown", down), os.NewSyscallError("close", unix.Close(l.fd)))
 }
 
-// Dial connects to a name. It waits while as many as may wait to be accepted do. Where nobody has the name it returns unix.ECONNREFUSED.
+// Dial connects to a name. It waits while the queue is full. If the name is unused it returns unix.ECONNREFUSED.
 func Dial(kind Kind, name string) (*Socket, error) {
 	at, err := address(name)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listen takes a name of this test's own.
 func listen(t *testing.T, kind Kind) (*Listener, string) {
 	t.Helper()
 	name := fmt.Sprintf("socket-test-%d-%s", os.Getpid(), t.Name())
@@ -40,7 +39,7 @@ func TestWhoConnectsToANameExchangesMessagesAsAPairDoes(t *testing.T) {
 			if err := b.PassCred(); err != nil {
 				t.Fatal(err)
 			}
-			// The name is no longer needed for what is connected.
+			// An established connection does not need the name.
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Polled is an end of a pair that goes through the net package. Its descriptor is in the runtime's epoll set, so that the kernel
-// notes each message there too, and a goroutine that waits costs no thread.
+// Polled is an end of a pair that uses the net package. Its descriptor is in the runtime's epoll set: the kernel notifies it of each message,
+// and a waiting goroutine costs no thread.
 type Polled struct {
 	conn    *net.UnixConn
 	out, in struct {
@@ -21,7 +21,7 @@ type Polled struct {
 	}
 }
 
-// PolledPair makes two connected ones.
+// PolledPair makes two connected ends.
 func PolledPair(kind Kind) (a, b *Polled, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, int(kind)|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

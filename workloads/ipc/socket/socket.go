@@ -20,22 +20,21 @@ type Socket struct {
 	alone  bool // Only one goroutine can run at a time.
 	closed atomic.Bool
 	out    half
-	_      [64]byte // Whoever sends and whoever receives do not fight for a cache line.
+	_      [64]byte // Avoids false sharing between sender and receiver.
 	in     half
 }
 
-// half is what one direction needs for its system calls. All of it belongs to whoever holds the lock; so does the descriptor, which
-// therefore cannot be closed, and its number given to another file, in the middle of a call.
+// half is the state of one direction. The lock's holder owns it, and the descriptor: it cannot be closed and its number reused during a call.
 type half struct {
 	lock    sync.Mutex
 	header  unix.Msghdr
 	vector  unix.Iovec
 	control []byte
-	skip    int // calls that will go to the kernel to wait without having been tried
-	guess   int // how many that were the last time
+	skip    int // calls to make blocking without a try
+	guess   int // their number the last time
 }
 
-// maxGuess bounds the calls that are not tried first.
+// maxGuess bounds the calls without a try.
 const maxGuess = 63
 
 // Pair makes two connected sockets.
@@ -47,7 +46,7 @@ func Pair(kind Kind) (a, b *Socket, err error) {
 	return New(fds[0]), New(fds[1]), nil
 }
 
-// New takes over an open descriptor of a connected Unix socket in blocking mode, for instance one that was inherited.
+// New takes over a connected Unix socket's blocking descriptor, for example an inherited one.
 func New(fd int) *Socket {
 	s := &Socket{fd: fd, alone: runtime.GOMAXPROCS(0) == 1}
 	for _, h := range []*half{&s.out, &s.in} {
@@ -58,7 +57,7 @@ func New(fd int) *Socket {
 	return s
 }
 
-// PassCred makes every message that is received from now on carry its sender's credentials.
+// PassCred makes every later received message carry its sender's credentials.
 func (s *Socket) PassCred() error {
 	s.in.lock.Lock()
 	defer s.in.lock.Unlock()
@@ -68,8 +67,7 @@ func (s *Socket) PassCred() error {
 	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1))
 }
 
-// Detach gives the descriptor away, to be inherited by another process. The connection goes on, without this Socket. It waits for calls
-// that are under way.
+// Detach gives up the descriptor for another process to inherit. The connection continues. It waits for calls in progress.
 func (s *Socket) Detach() (*os.File, error) {
 	s.out.lock.Lock()
 	defer s.out.lock.Unlock()
@@ -81,7 +79,7 @@ func (s *Socket) Detach() (*os.File, error) {
 	return os.NewFile(uintptr(s.fd), "socket"), nil
 }
 
-// SendMsg sends all of b, and m beside its first byte. It waits while the receiver's queue is full.
+// SendMsg sends all of b, with m at its first byte. It blocks while the receiver's queue is full.
 func (s *Socket) SendMsg(b []byte, m Msg) error {
 	if len(b) == 0 {
 		return ErrEmpty
@@ -105,12 +103,11 @@ func (s *Socket) SendMsg(b []byte, m Msg) error {
 		if n == len(b) {
 			return nil
 		}
-		b, size = b[n:], 0 // A stream may take a part. What travels beside it has gone with the first.
+		b, size = b[n:], 0 // A stream may take a part; m went with the first.
 	}
 }
 
-// RecvMsg receives a message into b, or on a stream as many bytes as there are. At the end, when the other side has closed its
-// sending direction, it returns io.EOF.
+// RecvMsg receives a message or, on a stream, available bytes into b. It returns io.EOF after the other side has ended sending.
 func (s *Socket) RecvMsg(b []byte) (int, Msg, error) {
 	if len(b) == 0 {
 		return 0, Msg{}, ErrEmpty
@@ -139,18 +136,17 @@ func (s *Socket) RecvMsg(b []byte) (int, Msg, error) {
 	return n, m, nil
 }
 
-// call makes one system call for a message, and waits if it must.
+// call makes one system call for a message, and waits if necessary.
 //
-// Most calls need not wait. They are made without telling Go's scheduler, as those may be that cannot block. (The kernel may hold one up
-// for a moment all the same, for a page that was swapped out or a lock of the other side's; other goroutines then have one CPU less.)
-// What follows on one that would have to wait depends on how many goroutines can run at once.
+// Most calls need not wait, so it first makes a nonblocking one without telling Go's scheduler. (The kernel may still delay it briefly, for
+// swapped pages or locks; other goroutines then have one CPU less.) If it would have to wait, the next step depends on how many goroutines can
+// run in parallel.
 //
-// If it is several, the call waits in the kernel, which the scheduler is told. Where one call waits the next will too: up to
-// maxGuess calls then go to the kernel to wait without having been tried.
+// Several: the call waits in the kernel, known to the scheduler. Where one call waits the next will too: up to maxGuess calls then wait
+// without a try.
 //
-// If it is one, a goroutine that waits in the kernel keeps the others from running until the scheduler notices, which takes it up
-// to 10 ms. So others run first: those of this process, and then, since the kernel may have to run a thread before its goroutine can,
-// other threads.
+// One: a goroutine waiting in the kernel blocks the others until the scheduler notices, up to 10 ms. So it yields first to this process's
+// goroutines, then to other threads, since the kernel may have to run a thread before its goroutine can continue.
 func (s *Socket) call(trap uintptr, h *half, b []byte, flags uintptr) (int, error) {
 	if s.closed.Load() {
 		return 0, net.ErrClosed
@@ -196,7 +192,7 @@ func (s *Socket) call(trap uintptr, h *half, b []byte, flags uintptr) (int, erro
 	}
 }
 
-// CloseWrite says that nothing more will be sent: the other side receives io.EOF after what is on its way.
+// CloseWrite ends sending: the other side receives io.EOF after data in flight.
 func (s *Socket) CloseWrite() error {
 	s.out.lock.Lock()
 	defer s.out.lock.Unlock()
@@ -206,7 +202,7 @@ func (s *Socket) CloseWrite() error {
 	return os.NewSyscallError("shutdown", unix.Shutdown(s.fd, unix.SHUT_WR))
 }
 
-// Close ends all calls that wait, and then gives the descriptor back. It shuts the connection down for copies of it, too.
+// Close ends waiting calls, then closes the descriptor. It shuts the connection down for its copies, too.
 func (s *Socket) Close() error {
 	if s.closed.Swap(true) {
 		return net.ErrClosed
@@ -219,48 +215,47 @@ func (s *Socket) Close() error {
 	return errors.Join(os.NewSyscallError("shutdown", down), os.NewSyscallError("close", unix.Close(s.fd)))
 }
 
-// Kind is how a socket pair treats its messages.
+// Kind is a socket pair's type.
 type Kind int
 
 const (
-	// SeqPacket keeps messages apart: one is received as it was sent, or not at all.
+	// SeqPacket keeps message boundaries: a message arrives whole or not at all.
 	SeqPacket Kind = unix.SOCK_SEQPACKET
 	// Stream keeps only the order of bytes.
 	Stream Kind = unix.SOCK_STREAM
 )
 
 var (
-	// ErrEmpty refuses a message of no bytes: its receiver could not tell it from the end.
+	// ErrEmpty refuses an empty message, which would look like the end.
 	ErrEmpty = errors.New("a message needs at least one byte")
 	// ErrTooManyFds refuses what the kernel would refuse.
 	ErrTooManyFds = errors.New("more than 253 descriptors in a message")
-	// ErrTruncated says that a message was longer than the buffer. The rest of it is lost, and its descriptors are closed.
+	// ErrTruncated: a message exceeded the buffer. Its rest is lost, and its descriptors are closed.
 	ErrTruncated = errors.New("the message does not fit in the buffer")
-	// ErrControlTruncated says that not all descriptors or credentials arrived, for want of room or of free descriptors. Those
-	// that did are closed.
+	// ErrControlTruncated: descriptors or credentials were lost for lack of room or free descriptors. Received ones are closed.
 	ErrControlTruncated = errors.New("the message lost descriptors or credentials on its way")
-	// ErrControl says that what came beside a message makes no sense, or that nobody asked for it.
+	// ErrControl: control data is malformed or unexpected.
 	ErrControl = errors.New("the message's control data is malformed")
 )
 
-// MaxFds is how many descriptors the kernel takes in a message.
+// MaxFds is the kernel's maximum of descriptors per message.
 const MaxFds = 253
 
-// Msg is what travels beside the bytes of a message. The zero value is nothing, which is usual and costs nothing.
+// Msg is a message's ancillary data. Zero is none, which is usual and free.
 type Msg struct {
-	// Fds are open descriptors. Sent ones stay open, and the sender's; received ones are the receiver's to close.
+	// Fds are open descriptors. The sender keeps its own open; the receiver must close received ones.
 	Fds []int
-	// Cred says who sends, if HasCred. The kernel refuses a false one, and delivers one only after PassCred.
+	// Cred is the sender, if HasCred. The kernel refuses false ones, and delivers them only after PassCred.
 	Cred    unix.Ucred
 	HasCred bool
 }
 
-// Self is the credentials of this process.
+// Self returns this process's credentials.
 func Self() unix.Ucred {
 	return unix.Ucred{Pid: int32(os.Getpid()), Uid: uint32(os.Getuid()), Gid: uint32(os.Getgid())}
 }
 
-// drop closes what came with a message that cannot be delivered.
+// drop closes the descriptors of an undeliverable message.
 func (m *Msg) drop() {
 	for _, fd := range m.Fds {
 		_ = unix.Close(fd)

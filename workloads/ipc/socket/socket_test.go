@@ -14,10 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience bounds every wait of a test.
 const patience = 2 * time.Minute
 
-// end is what both kinds of end can do.
+// end is the common interface of both kinds.
 type end interface {
 	SendMsg(b []byte, m Msg) error
 	RecvMsg(b []byte) (int, Msg, error)
@@ -25,7 +24,6 @@ type end interface {
 	Close() error
 }
 
-// forBoth runs a test with pairs of both kinds.
 func forBoth(t *testing.T, kind Kind, test func(t *testing.T, a, b end)) {
 	t.Helper()
 	run := func(name string, a, b end, err error) {
@@ -79,7 +77,7 @@ func send(t *testing.T, to end, b []byte, m Msg) {
 	}
 }
 
-// within fails a test whose function does not come back.
+// within fails a test whose function does not return.
 func within(t *testing.T, what string, f func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -417,7 +415,7 @@ func TestSendersAndReceiversTakeTurns(t *testing.T) {
 			sending.Go(func() {
 				for i := range uint64(each) {
 					var m Msg
-					if i%10 == s { // Control data and none in turn: a shared buffer would mix them up.
+					if i%10 == s { // Alternate with and without control data: a shared buffer would mix them up.
 						m.Fds = []int{fd}
 					}
 					if err := a.SendMsg(binary.LittleEndian.AppendUint64(nil, i<<8|s), m); err != nil {

@@ -1,4 +1,4 @@
-// Package kerneltest makes folders that look like a /proc or a /sys, and says what a benchmark costs its own thread.
+// Package kerneltest makes fake /proc and /sys folders, and measures a benchmark's own CPU time.
 package kerneltest
 
 import (
@@ -10,19 +10,19 @@ import (
 	"testing/fstest"
 )
 
-// SNMP is a /proc/net/snmp with some counters of TCP.
+// SNMP returns a /proc/net/snmp with some TCP counters.
 func SNMP(active, passive, out, again int) string {
 	return fmt.Sprintf("Ip: Forwarding DefaultTTL\nIp: 1 64\nTcp: RtoAlgorithm MaxConn ActiveOpens PassiveOpens CurrEstab OutSegs RetransSegs\n"+
 		"Tcp: 1 -1 %d %d 9 %d %d\nUdp: InDatagrams\nUdp: 3\n", active, passive, out, again)
 }
 
-// Netstat is a /proc/net/netstat with the counters of handshakes.
+// Netstat returns a /proc/net/netstat with handshake counters.
 func Netstat(overflows, drops, again int) string {
 	return fmt.Sprintf("TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPSynRetrans TCPOrigDataSent\nTcpExt: 0 %d %d %d 99\n"+
 		"IpExt: InNoRoutes ListenDrops\nIpExt: 1 77\n", overflows, drops, again)
 }
 
-// Proc writes a /proc with one server, process 7, and its child, process 8, and returns its folder. The given files are added to it.
+// Proc writes a /proc with a server (process 7), its child (process 8) and the given files, and returns its folder.
 func Proc(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func Proc(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// Rewrite changes files in place, so that files that are open show the new text.
+// Rewrite changes files in place, so that open files show the new text.
 func Rewrite(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -64,7 +64,7 @@ func Rewrite(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// OwnTime measures the CPU time of a function beside its duration, which others on the machine prolong. spent is the CPU time so far.
+// OwnTime measures a function's CPU time, which other load on the machine does not prolong. spent returns the CPU time so far.
 func OwnTime(b *testing.B, spent func() (int64, error), f func()) {
 	b.Helper()
 	before, err := spent()
@@ -81,9 +81,9 @@ func OwnTime(b *testing.B, spent func() (int64, error), f func()) {
 	b.ReportMetric(float64(after-before)/float64(b.N), "cpu-ns/op")
 }
 
-// Node is a machine as its kernel shows it to a process that may use all of its CPUs: with cgroups of version 2, on which a quota of two CPUs lies
-// above the process' own. A core has some hardware threads, whose numbers lie next to each other or half of the machine apart, as firmware numbers
-// them. Each CPU has been busy for as many ticks as its number says, and idle for a hundred.
+// Node is a machine seen by a process that may use all of its CPUs: cgroups of version 2, with a quota of two CPUs above the process. The
+// threads of a core are numbered next to each other or half the machine apart, as firmware does. Each CPU has been busy for as many ticks as
+// its number, and idle for 100.
 func Node(cpus, threads int, adjacent bool) fstest.MapFS {
 	root := fstest.MapFS{}
 	add := func(name, text string) { root[name] = &fstest.MapFile{Data: []byte(text + "\n")} }
@@ -102,7 +102,7 @@ func Node(cpus, threads int, adjacent bool) fstest.MapFS {
 		}
 		list := strings.Join(siblings, ",")
 		if adjacent && threads > 1 {
-			list = siblings[0] + "-" + siblings[threads-1] // The kernel prints neighbours so.
+			list = siblings[0] + "-" + siblings[threads-1] // The kernel prints neighbors this way.
 		}
 		dir := fmt.Sprintf("sys/devices/system/cpu/cpu%d/", cpu)
 		add(dir+"topology/thread_siblings_list", list)

@@ -1,4 +1,4 @@
-// Package reexectest has what the tests of a run's processes on this machine need: waits, CPUs and files.
+// Package reexectest has helpers for tests of local runs' processes: waits, CPUs and files.
 package reexectest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// Patience bounds how long a test waits for what must happen, on a machine that is busy.
+// Patience bounds a test's wait on a busy machine.
 const Patience = 2 * time.Minute
 
 // Await waits until something has happened.

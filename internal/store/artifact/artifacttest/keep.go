@@ -1,4 +1,4 @@
-// Package artifacttest puts simulated runs where measured ones lie.
+// Package artifacttest stores simulated runs.
 package artifacttest
 
 import (
@@ -11,8 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// Keep stores a simulated run as controllers do: records first, the manifest of each trial after its records, the run's last. The manifests of d then
-// name what is stored.
+// Keep stores a simulated run like the controllers: records, each trial's manifest, then the run's. It updates d's manifests accordingly.
 func Keep(ctx context.Context, shelf artifact.Writer, prefix string, d record.RunData) error {
 	var failed error
 	write := func(key string, v any) record.Artifact {
@@ -26,7 +25,7 @@ func Keep(ctx context.Context, shelf artifact.Writer, prefix string, d record.Ru
 		server := write(at+"/server-0/result.json", d.Trials[i].Servers[0])
 		server.Member, server.Name = record.MemberServer(0), record.ResultFile
 		m.Artifacts = []record.Artifact{server, {Member: "generator-0", Name: "sweep-10.wrk.txt", Key: "never/read"}}
-		// The last generator comes first: the order of artifacts is nobody's promise.
+		// The last generator comes first: the order of artifacts is not guaranteed.
 		for k, g := range slices.Backward(d.Trials[i].Generators) {
 			if g.Cells == nil {
 				continue

@@ -1,5 +1,5 @@
-// Program handover gives a listener away: it starts itself again, hands the open socket over to that process, with its credentials, and asks what it
-// listens on now. A server that is replaced without refusing anybody does the same.
+// Program handover passes a listener to a restarted copy of itself, with credentials, and asks what it listens on. Servers are replaced
+// without downtime this way.
 package main
 
 import (
@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
-// inherited is where a process finds the first descriptor that it was started with.
 const inherited = 3
 
 func main() {
@@ -25,7 +24,6 @@ func main() {
 	}
 }
 
-// give listens, and hands the listener over to a process that it starts.
 func give() error {
 	here, there, err := socket.Pair(socket.SeqPacket)
 	if err != nil {
@@ -42,7 +40,7 @@ func give() error {
 	if err := successor.Start(); err != nil {
 		return fmt.Errorf("starting the successor: %w", err)
 	}
-	_ = end.Close() // Its end of the pair is then the successor's alone: if that dies, this process is told.
+	_ = end.Close() // Only the successor has its end now: its death is noticed.
 	if err := hand(here); err != nil {
 		return err
 	}
@@ -52,7 +50,7 @@ func give() error {
 	return nil
 }
 
-// hand opens a listener, sends it with the credentials of this process, and prints the answer.
+// hand sends a listener with this process's credentials, and prints the answer.
 func hand(to *socket.Socket) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,7 +62,7 @@ func hand(to *socket.Socket) error {
 		return fmt.Errorf("taking the listener's descriptor: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	// The receiver has to have asked for credentials first: its word says so.
+	// The receiver must have enabled credentials first; its message says so.
 	answer := make([]byte, 128)
 	if _, _, err := to.RecvMsg(answer); err != nil {
 		return fmt.Errorf("waiting for the successor: %w", err)
@@ -84,7 +82,7 @@ func hand(to *socket.Socket) error {
 	return nil
 }
 
-// take receives a listener, from its parent alone, and says what it listens on.
+// take receives a listener from its parent only, and prints its address.
 func take() error {
 	s := socket.New(inherited)
 	defer func() { _ = s.Close() }()

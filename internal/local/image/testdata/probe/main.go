@@ -1,4 +1,4 @@
-// Command probe says what a program sees in its image.
+// Command probe reports what a program sees in its image.
 package main
 
 import (
@@ -13,12 +13,12 @@ func main() {
 	seen["env"] = strings.Join(os.Environ(), " ")
 	seen["args"] = strings.Join(os.Args, " ")
 	for _, path := range []string{"/own", "/tmp/own", "/dev/shm/own", "/proc/sys/kernel/hostname", "/.loadstone/own", "/etc/hosts"} {
-		// Nothing is cut off or written where there is something: it may be this machine's.
+		// Never truncate or write existing files: they may be this machine's.
 		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600); err != nil || f.Close() != nil {
 			seen[path] = "refused"
 		}
 	}
-	// What it has already, so that nothing changes where it is permitted.
+	// The mode that it already has, so that success changes nothing.
 	if os.Chmod("/dev/null", 0o666) != nil {
 		seen["chmod /dev/null"] = "refused"
 	}
