@@ -22,7 +22,7 @@ var marked = regexp.MustCompile(`(<!-- = ([^\n]+?) -->)(?s:.*?)(<!-- \. -->)`)
 
 // shortSection is the heading under which a page names all figures that are short or not told, and none that is met. All numbers with a decimal point there are
 // of the records.
-const shortSection = "\n## What is short"
+const shortSection = "\n## Missed aims"
 
 var (
 	bold    = regexp.MustCompile(`\*\*([a-z0-9-]+)\*\*`)

@@ -216,12 +216,12 @@ func TestAPageIsMadeOfTheRecords(t *testing.T) {
 func TestWhatAPageMayNotSay(t *testing.T) {
 	p := example(head{})
 	for name, tc := range map[string]struct{ text, finds string }{
-		"nothing of what is short":          {"\n## What is short\n\nNothing.\n", "no word on **ratio-one**, which is short"},
-		"that something is short and is":    {"\n## What is short\n\n- **ratio-one** is.\n\n## Else\n**ratio-two** 1.5", ""},
-		"that all of a name are":            {"\n## What is short\n\n- **ratio** is.\n", ""},
-		"that something is not measured":    {"\n## What is short\n\n- **ratio-one** and **ratio-three**.\n", ""},
-		"that something is short and isn't": {"\n## What is short\n\n- **ratio-one** and **ratio-two**.\n", "names **ratio-two**, of which there is no figure, or all are met"},
-		"a number that is of no record":     {"\n## What is short\n\n- **ratio-one**: 1.99.\n", "a number of its own, 1.99"},
+		"nothing of what is short":          {"\n## Missed aims\n\nNothing.\n", "no word on **ratio-one**, which is short"},
+		"that something is short and is":    {"\n## Missed aims\n\n- **ratio-one** is.\n\n## Else\n**ratio-two** 1.5", ""},
+		"that all of a name are":            {"\n## Missed aims\n\n- **ratio** is.\n", ""},
+		"that something is not measured":    {"\n## Missed aims\n\n- **ratio-one** and **ratio-three**.\n", ""},
+		"that something is short and isn't": {"\n## Missed aims\n\n- **ratio-one** and **ratio-two**.\n", "names **ratio-two**, of which there is no figure, or all are met"},
+		"a number that is of no record":     {"\n## Missed aims\n\n- **ratio-one**: 1.99.\n", "a number of its own, 1.99"},
 		"a figure that there is not":        {"<!-- = ratio-four -->1<!-- . -->", `"ratio-four" is no figure`},
 		"a case that there is not":          {"<!-- = one/a/swap/Time %.1f -->1<!-- . -->", `"one/a/swap/Time" is not in the record`},
 		"an interval of nothing":            {"<!-- = ratio-one interval -->1<!-- . -->", "has no format"},
