@@ -31,7 +31,7 @@ const (
 func (c comparison) run() string { return c.over[0].run }
 
 // generatorsLimit is why a throughput says nothing of servers. It is what was found out, and no failure to measure.
-const generatorsLimit = "the load generator was at its limit in each cell of one side at least, so that throughput says nothing of the servers"
+const generatorsLimit = "the load generator was at its limit in each cell of at least one side"
 
 // figure derives a comparison's figure from the results of its run.
 func (c comparison) figure(r *results) figures.Figure {

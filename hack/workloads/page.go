@@ -20,7 +20,7 @@ import (
 //	<!-- = coro/boost/switch/Time %.1f -->...<!-- . -->   the geometric mean of what an implementation of a run printed of a case
 var marked = regexp.MustCompile(`(<!-- = ([^\n]+?) -->)(?s:.*?)(<!-- \. -->)`)
 
-// shortSection is the heading under which a page names all figures that are short or not told, and none that is met. All numbers with a decimal point there are
+// shortSection is the heading under which a page names all figures that are short or unknown, and none that is met. All numbers with a decimal point there are
 // of the records.
 const shortSection = "\n## Missed aims"
 
@@ -169,7 +169,7 @@ func (p page) of(run string) string {
 // Verdicts of which a page has something to say; of what is not measured it may.
 const (
 	short       = "short"
-	notTold     = "not told"
+	notTold     = "unknown"
 	notMeasured = "not measured"
 )
 
@@ -197,7 +197,7 @@ func told(f figures.Figure) string {
 	case f.Interval != (figures.Interval{}):
 		return fmt.Sprintf("%.4g to %.4g; %s", f.Interval.Low, f.Interval.High, n)
 	case spread != "":
-		return "all of them " + spread + "; " + n
+		return "range " + spread + "; " + n
 	}
 	return n
 }

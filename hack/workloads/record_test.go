@@ -190,10 +190,10 @@ func TestAPageIsMadeOfTheRecords(t *testing.T) {
 		"what is not measured": {one, "ratio-three %.2f", []string{"-->not measured<!--"}},
 		"what a run printed":   {one, "one/a/switch/Time %.1f", []string{"-->8.0<!--"}},
 		"one measurement over midnight": {one, "measurements", []string{
-			"one measurement: from 2026-03-14 23:50 to 2026-03-15 00:20 UTC, 2 runs, led by Loadstone v1 on the CPUs 0-1 of Example CPU, 24 GiB of memory, Linux 6.1, Debian.",
-			"in the place of disturbed ones: 1 of 2.", "in no figure but `unanswered`: 1 of 9 cells and processes (`Steal` 1). Suspect, and counted: 1 (`CutShort` 1, `Steal` 1).",
+			"one measurement: from 2026-03-14 23:50 to 2026-03-15 00:20 UTC, 2 runs, with Loadstone v1 on CPUs 0-1 of Example CPU, 24 GiB of memory, Linux 6.1, Debian.",
+			"Runs with repeated blocks: 1 of 2.", "count only in `unanswered`: 1 of 9 (`Steal` 1). Suspect, and counted: 1 (`CutShort` 1, `Steal` 1).",
 		}},
-		"several measurements":             {several, "measurements", []string{"The table is of 2 measurements", "\n1. from", ": `one`.\n2. from", ": `two`.\n"}},
+		"several measurements":             {several, "measurements", []string{"The table comes from 2 measurements", "\n1. from", ": `one`.\n2. from", ": `two`.\n"}},
 		"the measurement of each of a row": {several, "table", []string{"n = 2 | 1 |\n", "n = 2 | 2 |\n", "not ended | - |\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
