@@ -19,6 +19,9 @@ CONTROLLER_GEN := go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0
 REFERENCE_DOCS := go run github.com/elastic/crd-ref-docs@v0.3.0
 # One program is golangci-lint and kube-api-linter: each alone would take two minutes to compile.
 LINT           := go tool -modfile=hack/lint/go.mod golangci-lint-kube-api-linter
+# Vale, in C and Go. See hack/style.
+STYLE          := go run ./hack/style
+VALE           := go tool -modfile=hack/vale/go.mod vale
 VULNERABILITIES := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Tests and benchmarks log figures (hack/figures): these go to standard output, and all else to standard error.
 FIGURES := awk -F '\t' 'NF == 6 { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print; next } { print > "/dev/stderr" }'
@@ -98,13 +101,23 @@ docs: ## Build the documentation site into bin/site, and fail at a broken link: 
 	@hack/docs.sh
 
 .PHONY: lint
-lint: ## Check the Go code's format, its bugs and habits, and the API's conventions: compiles two linters the first time.
+lint: ## Check the format and bugs of Go code, the API's conventions, and the English: compiles two linters and Vale the first time.
 	$(LINT) fmt --diff
 	$(LINT) run ./...
 	$(LINT) run -c hack/kube-api-linter.yml ./api/...
+	@. hack/cluster/lib.sh; need_commands gcc:gcc /usr/include/stdio.h:libc6-dev git:git
+	$(STYLE) $(VALE)
+
+.PHONY: style
+style: ## Print all findings of the style check.
+	$(STYLE) -all $(VALE)
+
+.PHONY: style-limits
+style-limits: ## Allow today's findings of the style check, and no more: run it after you have corrected some.
+	$(STYLE) -update $(VALE)
 
 .PHONY: verify
-verify: ## Check generated files, chart, modules, shell scripts and words. Part of make test.
+verify: ## Check generated files, chart, modules and shell scripts. Part of make test.
 	@hack/verify.sh
 
 .PHONY: vulnerabilities

@@ -26,7 +26,8 @@ file() { echo "$STAGES/${1//[^a-zA-Z0-9]/-}.$2"; }
 record() {
   took+=("$(printf '%6d s  %s' "$3" "$1")")
   result[$1]=passed
-  [ "$2" != 0 ] || return 0
+  # A stage names commands before it knows whether they are needed.
+  [ "$2" != 0 ] || { rm -f "$(file "$1" again)"; return 0; }
   result[$1]=failed
   failed+=("$1")
   printf '\n== FAILED: %s\n' "$1"

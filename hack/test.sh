@@ -149,11 +149,16 @@ cluster_builds() {
   hack/cluster/build.sh versitygw "${SERVERS_OF_GITOPS[@]}"
 }
 
-# oldest installs Loadstone on the oldest Kubernetes that it is tested with, and measures a run there.
-oldest() {
+# other_versions selects the oldest Kubernetes and the newest Argo that Loadstone is tested with.
+other_versions() {
   # shellcheck disable=SC1091  # Only versions.
   . hack/cluster/versions.env
-  export KUBERNETES_VERSION=$OLDEST_KUBERNETES_VERSION
+  export KUBERNETES_VERSION=$OLDEST_KUBERNETES_VERSION ARGO_VERSION=$NEWEST_ARGO_VERSION
+}
+
+# on_other_versions installs Loadstone on these, and measures a run there.
+on_other_versions() {
+  other_versions
   hack/cluster/down.sh
   hack/cluster/up.sh
   eval "$(hack/cluster/kubeconfig.sh)"
@@ -179,7 +184,8 @@ test_cluster() {
   # It uninstalls Loadstone, which on a cluster that was there before may hold somebody's runs.
   [ -n "$own" ] || return 0
   ! needs "upgrade and uninstallation" "$at" || stage "upgrade and uninstallation" go_tests test-cluster installation 'race|plain' -v -count=1 -timeout 20m
-  ! needs "a run on the oldest Kubernetes" "$at" || stage "a run on the oldest Kubernetes" oldest
+  at="a run on the oldest Kubernetes and the newest Argo"
+  ! needs "$at" "images and installation" || stage "$at" on_other_versions
 }
 
 # --- what will happen ------------------------------------------------------------------------------------------------
@@ -202,6 +208,7 @@ plan() {
     test-cluster)
       hack/cluster/build.sh plan >&2
       hack/cluster/build.sh plan versitygw "${SERVERS_OF_GITOPS[@]}" >&2
+      (other_versions && hack/cluster/build.sh plan >&2)
       docker info >/dev/null 2>&1 || list+=(buildah:buildah mmdebstrap:mmdebstrap)
       ;;
   esac

@@ -60,7 +60,6 @@ check "generated files are current" generated
 check "chart and config/ are equal, restricted, and as reviewed" env CI=true go test -count=1 ./hack/charts # Not a cached result: go test does not know that helm reads the chart.
 check "modules are tidy" go mod tidy -diff
 check "shell scripts" scripts
-check "no old words where users read" go test ./test/words
 check "no name of a place outside the project" places
 check "no private key and no token of a well-known shape" secrets
 exit "$failed"

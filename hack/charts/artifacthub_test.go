@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
-// chartFile is Chart.yaml as far as Artifact Hub reads it.
+// chartFile has the fields of Chart.yaml that Artifact Hub reads.
 type chartFile struct {
 	AppVersion, Icon, Home string
 	Sources, Keywords      []string
@@ -40,7 +40,7 @@ func theChart(t *testing.T) chartFile {
 	return chart
 }
 
-// annotation reads one of Artifact Hub's annotations, whose values are YAML in YAML.
+// annotation reads an annotation, which is YAML in YAML.
 func annotation(t *testing.T, name string, into any) {
 	t.Helper()
 	text := theChart(t).Annotations["artifacthub.io/"+name]
@@ -49,10 +49,10 @@ func annotation(t *testing.T, name string, into any) {
 	}
 }
 
-// ofImages are the images that a rendered chart names: of its containers, of measured pods, and of Argo's steps.
+// ofImages finds image names in a rendered chart: of containers, measured pods and Argo's steps.
 var ofImages = regexp.MustCompile(`(?:\bimage: |-image=)(\S+)`)
 
-func TestArtifactHubIsToldOfTheImagesThatAreRendered(t *testing.T) {
+func TestArtifactHubAnnotationsListAllImages(t *testing.T) {
 	var told []struct {
 		Name, Image string
 	}
@@ -78,7 +78,7 @@ func TestArtifactHubIsToldOfTheImagesThatAreRendered(t *testing.T) {
 	}
 }
 
-func TestArtifactHubIsToldOfTheDefinitionsThatThereAre(t *testing.T) {
+func TestArtifactHubAnnotationsListAllDefinitions(t *testing.T) {
 	type told struct{ Kind, Version, Name, DisplayName, Description string }
 	var list []told
 	annotation(t, "crds", &list)

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
-func TestTheRunOfHelmTestIsOne(t *testing.T) {
+func TestRunOfHelmTestIsValid(t *testing.T) {
 	text, err := os.ReadFile("testdata/embedded.yaml")
 	if err != nil {
 		t.Fatal(err)

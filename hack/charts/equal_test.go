@@ -24,7 +24,7 @@ kind: Namespace
 metadata: {name: ours}
 `
 
-func TestTheChartsOperatorIsThatOfConfig(t *testing.T) {
+func TestChartAndConfigInstallSameOperator(t *testing.T) {
 	for _, finding := range differences(kustomized(t), chart(t, external...)) {
 		t.Error(finding)
 	}
@@ -69,7 +69,7 @@ func mustParse(t *testing.T, s string) []object {
 	return list
 }
 
-// external are the values with which the chart installs the operator alone, as config/default does.
+// external installs only the operator, as config/default does.
 var external = []string{
 	"images.tag=dev", "test.enabled=false", "uninstall.hook=false",
 	"argo.enabled=false", "argo.instanceID=",
@@ -97,7 +97,7 @@ func differences(config, chart []object) []string {
 	return findings
 }
 
-// lines is an object as people read it, so that a difference is a line.
+// lines prints an object in many lines, so that a diff is readable.
 func lines(o object) []string {
 	body, err := yaml.Marshal(o)
 	if err != nil {
@@ -106,11 +106,10 @@ func lines(o object) []string {
 	return strings.Split(string(body), "\n")
 }
 
-// toolLabels tell by which release an object was installed.
+// toolLabels name the release that installed an object.
 var toolLabels = []string{"app.kubernetes.io/instance", "app.kubernetes.io/version", "app.kubernetes.io/managed-by", "helm.sh/chart"}
 
-// comparable is an installation without what is the tools' own: labels of the release, Helm's annotations, all labels of
-// definitions, and the namespace, which Helm makes with --create-namespace.
+// comparable removes what each tool adds: release labels, Helm's annotations, labels of definitions, and the namespace.
 func comparable(list []object) map[string]object {
 	byKey := map[string]object{}
 	for _, o := range list {
@@ -126,7 +125,7 @@ func comparable(list []object) map[string]object {
 	return byKey
 }
 
-// strip removes entries of a map, and the map if nothing is left of it.
+// strip removes entries of a map, and the map if it is then empty.
 func strip(from map[string]any, field string, which func(string) bool) {
 	m, ok := from[field].(map[string]any)
 	if !ok {

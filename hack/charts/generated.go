@@ -16,12 +16,12 @@ import (
 const (
 	chartDir = "charts/loadstone"
 	crdDir   = "config/crd/bases"
-	// versions pins the release of Argo that the cluster for tests is built from; the chart's definitions are the same release's.
+	// versions pins the Argo release. The test cluster and the chart's definitions use the same one.
 	versions   = "hack/cluster/versions.env"
 	argoModule = "github.com/argoproj/argo-workflows/v3"
 )
 
-// argoKinds are the kinds without which Argo's controller does not start, or takes no HTTP step.
+// argoKinds are the kinds that Argo's controller needs to start and to run HTTP steps.
 var argoKinds = []string{"cronworkflows", "workflowartifactgctasks", "workflows", "workflowtaskresults", "workflowtasksets", "workflowtemplates"}
 
 // repository is a checkout.
@@ -29,7 +29,7 @@ type repository struct{ root string }
 
 func (r repository) path(p ...string) string { return filepath.Join(append([]string{r.root}, p...)...) }
 
-// generated is the content of every generated file of the chart, by path.
+// generated returns the chart's generated files by path.
 func (r repository) generated(ctx context.Context) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	own, err := filepath.Glob(r.path(crdDir, "*.yaml"))
@@ -59,7 +59,7 @@ func (r repository) generated(ctx context.Context) (map[string][]byte, error) {
 	return files, nil
 }
 
-// argoDir is where Go's module cache has the pinned release of Argo.
+// argoDir is the folder of the pinned Argo release in Go's module cache.
 func (r repository) argoDir(ctx context.Context) (string, error) {
 	pins, err := os.ReadFile(r.path(versions))
 	if err != nil {
@@ -80,7 +80,7 @@ func (r repository) argoDir(ctx context.Context) (string, error) {
 	return module.Dir, nil
 }
 
-// command runs a program at the repository's root and returns what it prints.
+// command runs a program in the repository's root and returns its output.
 func (r repository) command(ctx context.Context, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = r.root
@@ -93,7 +93,7 @@ func (r repository) command(ctx context.Context, name string, args ...string) ([
 	return out, nil
 }
 
-// generate writes every generated file, and removes those that are generated no more.
+// generate writes all generated files and removes old ones.
 func (r repository) generate(ctx context.Context) error {
 	want, err := r.generated(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r repository) generate(ctx context.Context) error {
 	return nil
 }
 
-// stale are the files in folders of generated files that nothing generates.
+// stale lists files in generated folders that are no longer generated.
 func (r repository) stale(want map[string][]byte) ([]string, error) {
 	var list []string
 	for _, dir := range []string{"files/crds", "files/argo-crds"} {

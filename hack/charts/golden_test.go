@@ -16,15 +16,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden renderings")
 
-// goldens are the chart with its default values, with a file of values that switches on what is off by default, and the operator alone with an S3
-// that is opened by a role: by a key, config/ is its golden form.
+// goldens are the chart with default values, with all options on, and the operator alone with a role for its S3 store. With a key instead, config/ is
+// the golden form.
 var goldens = []struct{ file, values string }{
 	{"hack/charts/testdata/embedded.yaml", ""},
 	{"hack/charts/testdata/full.yaml", "hack/charts/testdata/full-values.yaml"},
 	{"hack/charts/testdata/role.yaml", "hack/charts/testdata/role-values.yaml"},
 }
 
-// rendered is the chart with the values of a file, without definitions, which are generated.
+// rendered returns the chart without its definitions, which are generated.
 func rendered(t *testing.T, kubeVersion, values string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -41,7 +41,7 @@ func rendered(t *testing.T, kubeVersion, values string) []byte {
 	return b.Bytes()
 }
 
-func TestTheRenderedChartIsTheGoldenOne(t *testing.T) {
+func TestRenderedChartMatchesGoldenFiles(t *testing.T) {
 	for _, g := range goldens {
 		have := rendered(t, newest, g.values)
 		if *update {
@@ -59,7 +59,7 @@ func TestTheRenderedChartIsTheGoldenOne(t *testing.T) {
 	}
 }
 
-// refusals are settings that the chart must refuse, and a part of what it must say.
+// refusals are settings that the chart must refuse, with a part of the message.
 var refusals = []struct{ setting, want string }{
 	{"s3.endpoint=s3.example.com", "set minio.enabled=false to use your S3"},
 	{"s3.tls=true", "the embedded MinIO speaks no TLS"},
@@ -111,7 +111,7 @@ var refusals = []struct{ setting, want string }{
 	{"s3.tls=true,s3.caBundle.secret=a,s3.caBundle.configMap=b", "exclude each other"},
 }
 
-func TestWrongValuesAreRefusedWithASentence(t *testing.T) {
+func TestWrongValuesGiveAnErrorMessage(t *testing.T) {
 	for _, f := range refusals {
 		_, err := helm(t, newest, "", f.setting)
 		switch {

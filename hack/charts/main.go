@@ -1,9 +1,9 @@
-// Command charts writes the chart's generated files: its definitions, those of Argo's pinned release, and its README.
+// Command charts writes the chart's generated files: its definitions, Argo's definitions, and its README.
 //
 //	go run ./hack/charts
 //
-// Run it at the repository's root. It does not generate config/: controller-gen and people do. The tests of this package render the chart with helm
-// and hold it against config/, Pod Security and the golden renderings.
+// Run it in the repository's root. controller-gen and people write config/. The tests render the chart with helm and compare it with config/, Pod
+// Security and golden files.
 package main
 
 import (

@@ -8,7 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// Two operators at once would only wait for each other's lease: there is one, and the old one ends before the new one begins, whatever the values are.
+// Two operators would wait for each other's lease. So the old one must end before the new one starts.
 func TestAnUpgradeEndsTheOldOperatorFirst(t *testing.T) {
 	for _, file := range []string{"testdata/embedded.yaml", "testdata/full.yaml", "../../config/manager/manager.yaml"} {
 		body, err := os.ReadFile(file)

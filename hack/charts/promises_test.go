@@ -9,7 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// A tool that renders the chart for each comparison, as Argo CD does, would install it each time that it changes.
+// Argo CD renders the chart for each comparison. Random output would look like a change.
 func TestTheChartRendersTheSameTwiceAndForTheOldestKubernetes(t *testing.T) {
 	if diff := cmp.Diff(string(rendered(t, newest, "")), string(rendered(t, oldest, ""))); diff != "" {
 		t.Errorf("(-Kubernetes %s +%s)\n%s", newest, oldest, diff)
@@ -34,7 +34,7 @@ func TestAnUpgradeOfLoadstoneLeavesMinIOAlone(t *testing.T) {
 	}
 }
 
-func TestNamedNamespacesLeaveNoRightInOthers(t *testing.T) {
+func TestListedNamespacesLimitRights(t *testing.T) {
 	for _, finding := range confinedFindings(t, chart(t, "runs.namespaces={team}", "webhook.enabled=true", "ui.enabled=true")) {
 		t.Error(finding)
 	}
@@ -68,10 +68,10 @@ func TestRightsInAllNamespaces(t *testing.T) {
 	}
 }
 
-// clusters are the resources that lie in no namespace, and to which a Role can give no right.
+// clusters are cluster-scoped resources. A Role cannot grant them.
 var clusters = []string{"nodes", "subjectaccessreviews", "tokenreviews"}
 
-// confinedFindings finds rights in all namespaces that are left where the values name those of runs.
+// confinedFindings finds rights in all namespaces although the values name namespaces.
 func confinedFindings(t *testing.T, list []object) []string {
 	t.Helper()
 	bound, found := map[string]bool{}, false
@@ -91,7 +91,7 @@ func confinedFindings(t *testing.T, list []object) []string {
 		}
 		for _, rule := range into[[]rbacv1.PolicyRule](t, o.at("rules")) {
 			for _, resource := range rule.Resources {
-				// To ask for namespaces by their names is to ask whether those are there that the values name.
+				// A right on named namespaces only checks that these exist.
 				if !slices.Contains(clusters, resource) && (resource != "namespaces" || len(rule.ResourceNames) == 0) {
 					findings = append(findings, o.key()+" allows to "+strings.Join(rule.Verbs, ", ")+" "+resource+" in all namespaces")
 				}

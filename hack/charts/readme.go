@@ -12,12 +12,11 @@ import (
 
 const readmeFile = chartDir + "/README.md"
 
-// readmeTemplate is the page with the line VALUES in place of the rows.
+// readmeTemplate is the page. The table rows replace its line VALUES.
 //
 //go:embed readme.tmpl
 var readmeTemplate string
 
-// readme is the chart's page, made from the comments of its values.
 func (r repository) readme() ([]byte, error) {
 	body, err := os.ReadFile(r.path(chartDir, "values.yaml"))
 	if err != nil {
@@ -34,7 +33,7 @@ func (r repository) readme() ([]byte, error) {
 	return []byte(strings.Replace(readmeTemplate, "VALUES\n", strings.Join(rows, ""), 1)), nil
 }
 
-// valueRows are the lines of a table with the values below a path. A map is a value as a whole if nothing is said of what is in it.
+// valueRows returns a table row for each value below a path. A map without comments inside is one value.
 func valueRows(path string, m *yaml.Node) ([]string, error) {
 	var rows []string
 	for i := 0; i < len(m.Content); i += 2 {
@@ -62,7 +61,7 @@ func valueRows(path string, m *yaml.Node) ([]string, error) {
 	return rows, nil
 }
 
-// comment is what the lines just before a key say, as one line.
+// comment returns the comment above a key, in one line.
 func comment(key *yaml.Node) string {
 	block := key.HeadComment[strings.LastIndex(key.HeadComment, "\n\n")+1:]
 	var words []string
@@ -82,7 +81,7 @@ func inline(value *yaml.Node) (string, error) {
 	return strings.Join(strings.Fields(string(body)), " "), nil
 }
 
-// bare is a copy of a value without comments, in the style of one line.
+// bare copies a value without comments, in one-line style.
 func bare(n *yaml.Node) *yaml.Node {
 	out := &yaml.Node{Kind: n.Kind, Tag: n.Tag, Value: n.Value, Style: n.Style | yaml.FlowStyle}
 	if n.Kind == yaml.ScalarNode {

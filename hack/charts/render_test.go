@@ -11,17 +11,15 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// checkout is the repository that this package is of.
 var checkout = repository{root: "../.."}
 
 const (
 	release   = "loadstone"
 	namespace = "loadstone-system"
-	// newest and oldest are the versions of Kubernetes that the chart is tested on.
+	// The chart is tested on these Kubernetes versions.
 	newest, oldest = "1.36.0", "1.34.0"
 )
 
-// object is a Kubernetes object as it was rendered.
 type object map[string]any
 
 // key names an object in findings.
@@ -30,7 +28,7 @@ func (o object) key() string {
 	return strings.TrimPrefix(fmt.Sprintf("%s %s/%s", o.text("kind"), ns, name), " ")
 }
 
-// at walks down nested objects; nil where there is nothing.
+// at returns the value at a path in nested objects, or nil.
 func (o object) at(path ...string) any {
 	var v any = map[string]any(o)
 	for _, p := range path {
@@ -48,7 +46,7 @@ func (o object) text(path ...string) string {
 	return s
 }
 
-// helm renders the chart with the values of a file, which may be empty, and settings that go before them.
+// helm renders the chart with a values file (may be empty) and settings.
 func helm(t *testing.T, kubeVersion, values string, settings ...string) ([]byte, error) {
 	t.Helper()
 	testbed.Programs(t, "helm")
@@ -62,7 +60,7 @@ func helm(t *testing.T, kubeVersion, values string, settings ...string) ([]byte,
 	return checkout.command(t.Context(), "helm", args...)
 }
 
-// chart is the chart as helm renders it with default values, but for some settings.
+// chart renders the chart with default values and some settings.
 func chart(t *testing.T, settings ...string) []object {
 	t.Helper()
 	return chartOf(t, newest, "", settings...)
@@ -88,7 +86,7 @@ func kustomized(t *testing.T) []object {
 	return mustParse(t, string(out))
 }
 
-// into reads a part of an object as what it is.
+// into decodes a part of an object into a type.
 func into[T any](t *testing.T, part any) (target T) {
 	t.Helper()
 	body, err := yaml.Marshal(part)

@@ -19,7 +19,7 @@ containers:
   resources: {requests: {cpu: 50m}, limits: {memory: 64Mi}}
 `
 
-func TestEveryPodIsRestrictedAndNoRoleGoesTooFar(t *testing.T) {
+func TestPodsAreRestrictedAndRolesAreLimited(t *testing.T) {
 	for _, o := range chart(t, "webhook.enabled=true", "ui.enabled=true") {
 		var found []string
 		switch o.text("kind") {
@@ -84,8 +84,7 @@ func TestRuleFindings(t *testing.T) {
 	}
 }
 
-// podFindings is what keeps a pod from being as confined as all of ours are: Pod Security "restricted", a read-only root, a memory
-// limit, no CPU limit, and off the nodes that measure.
+// podFindings checks a pod: Pod Security "restricted", a read-only root, a memory limit, no CPU limit, and no measuring node.
 func podFindings(spec corev1.PodSpec) []string {
 	var findings []string
 	if s := spec.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser == nil || *s.RunAsUser == 0 || s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
@@ -134,7 +133,7 @@ func containerFindings(c corev1.Container) []string {
 	return findings
 }
 
-// ruleFindings is what a role of ours may not say.
+// ruleFindings returns forbidden rights of a role.
 func ruleFindings(rules []rbacv1.PolicyRule) []string {
 	var findings []string
 	for i, rule := range rules {

@@ -8,11 +8,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ratchets is the first minor version of Kubernetes whose API server lets a stored object be changed that has a value no longer allowed, as
-// long as that value stays: without it, a finished run whose spec holds such a value keeps its finalizer for ever.
+// ratchets is the first Kubernetes minor version that allows changes to a stored object with an unchanged value that is no longer valid. Earlier
+// versions would keep the finalizer of such a run forever.
 const ratchets = "1.30"
 
-func TestTheChartAsksForAnAPIServerThatOldRunsCanBeDeletedFrom(t *testing.T) {
+func TestChartRequiresKubernetesWithRatchetingValidation(t *testing.T) {
 	read := func(file string) string {
 		t.Helper()
 		body, err := os.ReadFile("../../" + file)

@@ -1,4 +1,4 @@
-// Command cli writes the page and the manual pages of the command line, from the commands themselves.
+// Command cli generates the reference page and the manual pages of the command line.
 //
 //	usage: cli [-root DIR]
 package main
@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli"
 )
 
-// undescribed are the links to what has no description of its own: on the page, and in the manual pages.
+// undescribed are links to commands without a description, on the page and in manual pages.
 var (
 	undescribed       = regexp.MustCompile(`\[(loadstone completion \w+)\]\(#[\w-]+\)`)
 	undescribedManual = regexp.MustCompile(`, \\fBloadstone-completion-\w+\(1\)\\fP`)
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// write puts every generated file into its place, and removes manual pages of commands that are gone.
+// write writes all generated files and removes manual pages of removed commands.
 func write(root string) error {
 	files, err := generate()
 	if err != nil {
@@ -61,7 +61,7 @@ func write(root string) error {
 	return nil
 }
 
-// generate returns the generated files by their paths below the repository's root.
+// generate returns the generated files, by path.
 func generate() (map[string]string, error) {
 	top := cli.New("loadstone")
 	top.DisableAutoGenTag = true
@@ -85,7 +85,7 @@ func generate() (map[string]string, error) {
 	return files, nil
 }
 
-// described are the commands below another that have a description of their own. Those of the completion are explained by it.
+// described returns the subcommands with their own description. The page of completion describes its subcommands.
 func described(parent *cobra.Command) []*cobra.Command {
 	var list []*cobra.Command
 	for _, c := range parent.Commands() {
@@ -100,7 +100,7 @@ func described(parent *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// manual is the manual page of a command. It has no date: it changes with the command alone.
+// manual returns a manual page without a date, so that it changes only with the command.
 func manual(c *cobra.Command, name string) (string, error) {
 	epoch := time.Unix(0, 0).UTC()
 	var b bytes.Buffer
@@ -112,7 +112,7 @@ func manual(c *cobra.Command, name string) (string, error) {
 	return strings.Replace(text, `"`+epoch.Format("Jan 2006")+`"`, `""`, 1), nil
 }
 
-// anchor is where the page describes a command, by the name of the file that it would have of its own.
+// anchor is the page's anchor for a command, given the name of its separate file.
 func anchor(file string) string {
 	return "#" + strings.ReplaceAll(strings.TrimSuffix(file, ".md"), "_", "-")
 }

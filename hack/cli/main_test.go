@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestThePagesAreThoseOfTheCommands(t *testing.T) {
+func TestGeneratedPagesAreCurrent(t *testing.T) {
 	files, err := generate()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestTheLinksOfThePageLeadToCommands(t *testing.T) {
 	}
 }
 
-func TestOldManualPagesGo(t *testing.T) {
+func TestRemovesOldManualPages(t *testing.T) {
 	root := t.TempDir()
 	old := filepath.Join(root, "docs", "man", "loadstone-old.1")
 	if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {

@@ -243,7 +243,9 @@ download() {
   version=${archive#envtest-}
   version=${version%%-*}
   say "Downloading ${names[*]} $version."
-  if ! go run -C "$HACK_CLUSTER/../.." ./hack/download "$ENVTEST_URL/envtest-$version/$archive" "$sum" "$BIN" "${names[@]}"; then
+  # go run adds a line with the exit status to what the program says.
+  if ! go run -C "$HACK_CLUSTER/../.." ./hack/download "$ENVTEST_URL/envtest-$version/$archive" "$sum" "$BIN" "${names[@]}" 2>&1 |
+    sed '/^exit status [0-9]*$/d' >&2; then
     say "The download failed, for the reason above: building from source instead: ${names[*]}."
     return
   fi

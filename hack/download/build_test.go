@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// checkout is a copy of what hack/cluster/build.sh needs, with the checksum of an archive of its Kubernetes. Its go builds nothing.
+// checkout copies what hack/cluster/build.sh needs, with the checksum of a Kubernetes archive and a go that builds nothing.
 func checkout(t *testing.T, archive []byte) string {
 	t.Helper()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
@@ -51,7 +51,7 @@ func link(t *testing.T, from, to string) {
 	}
 }
 
-// minorOf is the minor version of Kubernetes, as in 1.36.
+// minorOf returns the minor version of Kubernetes, such as 1.36.
 func minorOf(t *testing.T, root string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "hack", "cluster", "versions.env"))
@@ -66,7 +66,7 @@ func minorOf(t *testing.T, root string) string {
 	return parts[0] + "." + parts[1]
 }
 
-// build runs build.sh of a checkout, with a cache of its own.
+// build runs build.sh with a separate cache.
 func build(t *testing.T, dir, url string, args ...string) (string, error) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), filepath.Join(dir, "hack", "cluster", "build.sh"), args...)
@@ -114,6 +114,9 @@ func TestServersAreBuiltWhenTheDownloadIsRefused(t *testing.T) {
 			}
 			if !strings.Contains(said, tc.want) || !strings.Contains(said, "building from source instead: etcd") {
 				t.Errorf("it says %q, want %q", said, tc.want)
+			}
+			if strings.Contains(said, "exit status") {
+				t.Errorf("it says %q, want no exit status", said)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ import (
 
 var programs = []string{"kube-apiserver", "kubectl"}
 
-// pack is an archive with files of these names.
+// pack returns an archive with these files.
 func pack(t *testing.T, names ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -44,7 +44,7 @@ func sumOf(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// site is a site that answers each request with this.
+// site starts a server with one answer for all requests.
 func site(t *testing.T, status int, body []byte) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

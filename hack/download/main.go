@@ -1,8 +1,8 @@
-// Command download gets programs out of an archive (.tar.gz) of the web, if the archive has the checksum that is expected.
+// Command download gets programs from a .tar.gz archive if its checksum is as expected.
 //
 //	usage: download URL SHA512 FOLDER PROGRAM...
 //
-// Nothing is left in the folder of an archive that was refused.
+// A refused archive leaves no files.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// connects is how long it takes at most to learn that a site cannot be reached, and whole how long a download may take.
+	// connects limits how long a connection attempt takes; whole limits the download.
 	connects = 5 * time.Second
 	whole    = 10 * time.Minute
 )
@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// download leaves programs of an archive in a folder.
+// download writes programs from an archive to a folder.
 func download(ctx context.Context, url, sum, folder string, programs []string) (err error) {
 	archive, err := os.CreateTemp(folder, "download-*")
 	if err != nil {
@@ -67,7 +67,7 @@ func download(ctx context.Context, url, sum, folder string, programs []string) (
 	return nil
 }
 
-// fetch writes what a URL answers, and returns its checksum.
+// fetch writes the response of a URL and returns its checksum.
 func fetch(ctx context.Context, url string, to io.Writer) (sum string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func fetch(ctx context.Context, url string, to io.Writer) (sum string, err error
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// unpack takes programs out of an archive, from whatever folder of it.
+// unpack extracts programs from any folder of an archive.
 func unpack(archive io.Reader, folder string, programs []string) error {
 	zipped, err := gzip.NewReader(archive)
 	if err != nil {
@@ -118,7 +118,7 @@ func unpack(archive io.Reader, folder string, programs []string) error {
 	return nil
 }
 
-// write replaces a program at once, since the old one may be running.
+// write replaces a program by renaming, because the old one may be running.
 func write(from io.Reader, file string) error {
 	f, err := os.OpenFile(file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
 	if err != nil {

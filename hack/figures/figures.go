@@ -1,7 +1,5 @@
-// Package figures holds a number against what it should be and prints it as a line: name, value, unit, aim, verdict and note. It also
-// makes a ratio with its interval out of ratios that were measured in pairs.
-//
-// It measures nothing, and knows no figure by name.
+// Package figures compares numbers with their aims and prints each in a line: name, value, unit, aim, verdict and note. It also computes the mean of
+// paired ratios with its interval.
 package figures
 
 import (
@@ -16,17 +14,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Figure is one number with what it should be.
+// Figure is a number and its aim.
 type Figure struct {
 	Name  string
 	Value float64
-	// Interval is that of the value, if it is a mean that has one. An aim says whether it is judged instead of the value.
+	// Interval is the interval of a mean. The aim says whether it is judged instead of the value.
 	Interval Interval
 	Unit     string
 	Aim      Aim
-	// Note says how many values there were and how they spread.
+	// Note has the number of values and their spread.
 	Note string
-	// Missing says why there is no value; it is empty if there is one.
+	// Missing says why there is no value.
 	Missing string
 }
 
@@ -35,7 +33,7 @@ func Of(name string, value float64, unit string, aim Aim, note string) Figure {
 	return Figure{Name: name, Value: value, Unit: unit, Aim: aim, Note: note}
 }
 
-// Verdict is "met" or "short"; "-" of a figure that has no aim.
+// Verdict is "met", "short", or "-" without an aim.
 func (f Figure) Verdict() string {
 	switch {
 	case f.Missing != "":
@@ -48,7 +46,7 @@ func (f Figure) Verdict() string {
 	return "short"
 }
 
-// Line is how a figure is printed. The value has four significant digits; it is judged as it is.
+// Line prints the figure with four significant digits. The exact value is judged.
 func (f Figure) Line() string {
 	value, note := fmt.Sprintf("%.4g", f.Value), f.Note
 	if f.Missing != "" {
@@ -57,7 +55,7 @@ func (f Figure) Line() string {
 	return strings.Join([]string{f.Name, value, f.Unit, f.Aim.String(), f.Verdict(), note}, "\t")
 }
 
-// Median is the middle value, or the mean of the two in the middle; 0 of nothing.
+// Median returns 0 for no values.
 func Median(values []time.Duration) time.Duration {
 	if len(values) == 0 {
 		return 0
@@ -66,7 +64,7 @@ func Median(values []time.Duration) time.Duration {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Spread tells number, least and largest of some durations.
+// Spread prints the number, minimum and maximum of durations.
 func Spread(values []time.Duration) string {
 	if len(values) == 0 {
 		return "n=0"
@@ -74,15 +72,15 @@ func Spread(values []time.Duration) string {
 	return fmt.Sprintf("n=%d, %.3f to %.3f s", len(values), slices.Min(values).Seconds(), slices.Max(values).Seconds())
 }
 
-// Aim is a limit, and what of a figure is held against it. The zero Aim is none.
+// Aim is a limit, and how a figure is compared with it. The zero value is no aim.
 type Aim struct {
 	sign  string
 	limit float64
-	// upTo is the other limit of a value that is to lie between two.
+	// upTo is the upper limit of a range.
 	upTo float64
-	// bound is true if the worse end of the interval is held against the limit; otherwise the value is, and its interval is for the reader.
+	// bound is true if the worse end of the interval is judged instead of the value.
 	bound bool
-	// tolerance is the share of the limit by which a bound may lie beyond it.
+	// A bound may miss the limit by this share of it.
 	tolerance float64
 }
 
@@ -99,20 +97,19 @@ func AtMost(limit float64) Aim { return Aim{sign: most, limit: limit} }
 // AtLeast is a lower limit of the value.
 func AtLeast(limit float64) Aim { return Aim{sign: least, limit: limit} }
 
-// Within is a lower and an upper limit of the value.
 func Within(low, high float64) Aim { return Aim{sign: between, limit: low, upTo: high} }
 
-// Around is a value that the interval is to hold.
+// Around requires an interval that includes a value.
 func Around(value float64) Aim { return Aim{sign: around, limit: value, bound: true} }
 
-// Bound holds the worse end of the interval against the limit, which it may miss by a share: with a share of 0 the whole interval
-// must keep the limit, with another a figure at parity can be met, which no interval around 1 could without.
+// Bound judges the worse end of the interval, with a tolerance. With 0 the whole interval must be within the limit. An equal figure needs a
+// tolerance, since its interval includes 1.
 func (a Aim) Bound(tolerance float64) Aim {
 	a.bound, a.tolerance = true, tolerance
 	return a
 }
 
-// met judges a value, or an end of its interval where it has one.
+// met judges a value or, with a bound, an end of its interval.
 func (a Aim) met(value float64, i Interval) bool {
 	if a.sign == around {
 		return i.Low <= a.limit && a.limit <= i.High
@@ -135,7 +132,7 @@ func (a Aim) met(value float64, i Interval) bool {
 	return value <= a.limit*(1+a.tolerance)
 }
 
-// String is the aim as the table of figures has it.
+// String prints the aim as in the table of figures.
 func (a Aim) String() string {
 	if a == (Aim{}) {
 		return "-"
@@ -160,18 +157,18 @@ func (a Aim) String() string {
 	return text
 }
 
-// Confidence is that of the intervals that are printed.
+// Confidence is the level of all printed intervals.
 const Confidence = 0.99
 
-// Interval is a geometric mean of ratios with the interval of the paired t on their logs.
+// Interval is a geometric mean of ratios, with the interval of the paired t test on their logs.
 type Interval struct{ Mean, Low, High float64 }
 
-// String is the interval as the note of a figure has it.
+// String prints the interval for a note.
 func (i Interval) String() string {
 	return fmt.Sprintf("%.0f %% interval %.4g to %.4g", 100*Confidence, i.Low, i.High)
 }
 
-// Geometric needs two ratios or more, all of them positive.
+// Geometric needs at least two positive ratios.
 func Geometric(ratios []float64) (Interval, error) {
 	n := float64(len(ratios))
 	if n < 2 {

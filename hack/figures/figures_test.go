@@ -64,7 +64,7 @@ func TestMedian(t *testing.T) {
 }
 
 func TestGeometricMeanAndItsInterval(t *testing.T) {
-	// Logs 0.1, 0.2 and 0.3: mean 0.2, standard deviation 0.1, and t of 0.995 with two degrees of freedom is 9.9248.
+	// Logs 0.1, 0.2 and 0.3: mean 0.2, standard deviation 0.1, t(0.995, 2) = 9.9248.
 	got, err := Geometric([]float64{math.Exp(0.1), math.Exp(0.3), math.Exp(0.2)})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestGeometricMeanAndItsInterval(t *testing.T) {
 	}
 }
 
-func TestThereIsNoIntervalOfOnePairOrOfNothingMeasured(t *testing.T) {
+func TestOnePairOrMissingValuesHaveNoInterval(t *testing.T) {
 	for name, ratios := range map[string][]float64{"one pair": {1}, "a zero": {1, 0}, "not a number": {1, math.NaN()}, "infinite": {1, math.Inf(1)}} {
 		if got, err := Geometric(ratios); err == nil {
 			t.Errorf("%s: got %+v", name, got)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// write makes a module with one package and returns to it, so that go test runs there.
+// write creates a module with one package and changes to its folder.
 func write(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func TestNamesTheTestInWhichTheProcessEnded(t *testing.T) {
 	}
 }
 
-func TestGoTestThatCannotBeginIsAnError(t *testing.T) {
+func TestGoTestStartFailureIsAnError(t *testing.T) {
 	write(t, map[string]string{"good/good_test.go": good})
 	if err := run(new(bytes.Buffer), "", []string{"-nonsense", "./..."}); err == nil {
 		t.Error("go test refused a flag, and it passes")

@@ -1,8 +1,8 @@
-// Command gotests runs go test. It prints one line for each package that passes, and all that a failed test has written.
+// Command gotests runs go test. It prints a line for each passed package, and the whole output of failed tests.
 //
 //	usage: gotests [-again FILE] -- ARGUMENT...      (the arguments of go test; with -v each test that passes gets a line, too)
 //
-// To FILE it appends, for each test that failed, the command that runs this test alone.
+// It appends a command to FILE for each failed test, which runs only that test.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// run runs go test. It returns an error if a test failed, or if the tests could not be run.
+// run returns an error if a test failed or the tests could not run.
 func run(out io.Writer, again string, args []string) error {
 	c := exec.CommandContext(context.Background(), "go", slices.Concat([]string{"test", "-json"}, args)...)
 	c.Stderr = os.Stderr
@@ -51,7 +51,6 @@ func run(out io.Writer, again string, args []string) error {
 	return errors.Join(readErr, err, appendLines(again, s.commands(slices.Contains(args, "-race"))))
 }
 
-// appendLines appends lines to a file, unless there is none.
 func appendLines(file string, lines []string) error {
 	if file == "" || len(lines) == 0 {
 		return nil

@@ -19,11 +19,11 @@ type event struct {
 	Elapsed                                                float64
 }
 
-// pkg is what a package's tests have said so far.
+// pkg is the output of a package so far.
 type pkg struct {
 	said   map[string]*strings.Builder // by test; of the package itself under ""
 	began  []string                    // tests, in the order in which they began
-	status map[string]string           // the last action of a test that has ended
+	status map[string]string           // the last action of an ended test
 }
 
 // summary prints what go test does.
@@ -31,7 +31,7 @@ type summary struct {
 	out      io.Writer
 	verbose  bool
 	packages map[string]*pkg
-	// failed are the packages that failed, in the order in which they ended, and tests the top-level tests of each.
+	// failed are the failed packages in the order of their ends; tests are their top-level tests.
 	failed []string
 	tests  map[string][]string
 }
@@ -87,7 +87,7 @@ func (s *summary) take(e event) {
 	}
 }
 
-// say keeps what a test writes, without the lines that only say where a test begins or goes on.
+// say keeps the output of a test, without lines that mark its start or continuation.
 func (p *pkg) say(test, text string) {
 	if strings.HasPrefix(text, "=== ") {
 		return
@@ -122,7 +122,7 @@ func (s *summary) end(e event, p *pkg) {
 	fmt.Fprintf(s.out, "FAIL  %s  %.1fs\n", name, e.Elapsed)
 	s.failed = append(s.failed, name)
 	for _, test := range p.began {
-		// A test without an end was running when the process ended.
+		// A test without a final status was running when the process ended.
 		if status := p.status[test]; status == "pass" || status == "skip" {
 			continue
 		}
@@ -139,7 +139,7 @@ func (s *summary) end(e event, p *pkg) {
 	fmt.Fprint(s.out, own)
 }
 
-// commands run the failed tests, one by one. A package that failed without a test is run as a whole.
+// commands run each failed test. A package that failed without a test is run as a whole.
 func (s *summary) commands(race bool) []string {
 	command := "go test "
 	if race {

@@ -1,9 +1,9 @@
-// Program viewers has pages of loadstone ui open while a command runs, as so many browsers would, and says what they cost:
+// Program viewers keeps pages of loadstone ui open while a command runs, like many browsers, and measures the cost:
 //
 //	viewers [-n 50] [-page /] [-report report.json] COMMAND [ARGUMENT...]
 //
-// It starts "bin/loadstone ui" for the cluster of the environment, and ends it when the command has ended, with whose exit code it ends, too. A line a
-// figure goes to standard error, since standard output is the command's: name, value, unit, aim, "met" or "short", and a note.
+// It starts "bin/loadstone ui" for the current cluster and stops it after the command. It returns the command's exit code. Each figure is a line on
+// standard error, because standard output belongs to the command: name, value, unit, aim, "met" or "short", and a note.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// pageDeadline bounds how long a page may take, and endDeadline how long loadstone ui may take to end.
+	// pageDeadline limits one page, endDeadline the end of loadstone ui.
 	pageDeadline, endDeadline = 20 * time.Second, 10 * time.Second
 	events                    = "/events"
 )
@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// run writes to files, as two processes besides itself do at the same time.
+// run writes to files, because two other processes write there too.
 func run(ctx context.Context, stdout, stderr *os.File, args []string) error {
 	f := flag.NewFlagSet("viewers", flag.ContinueOnError)
 	n := f.Int("n", 50, "how many have the page open")
@@ -91,7 +91,7 @@ func run(ctx context.Context, stdout, stderr *os.File, args []string) error {
 	return failed
 }
 
-// undisturbed are the ends of the interval of an A/A run's ratio, which is to include 1, by a report that was written since the run began.
+// undisturbed returns both ends of an A/A run's interval, which should include 1. The report must be newer than the start of the run.
 func undisturbed(path string, began time.Time) []figures.Figure {
 	low := figures.Figure{Name: "viewers-aa-low", Unit: "ratio", Aim: figures.AtMost(1)}
 	high := figures.Figure{Name: "viewers-aa-high", Unit: "ratio", Aim: figures.AtLeast(1)}
@@ -105,7 +105,7 @@ func undisturbed(path string, began time.Time) []figures.Figure {
 	return []figures.Figure{low, high}
 }
 
-// headline is the first comparison of a report that is not older than a time.
+// headline returns the first comparison of a report, unless the report is too old.
 func headline(path string, since time.Time) (analysis.HeadlineEntry, error) {
 	about, err := os.Stat(path)
 	if err != nil {
@@ -134,7 +134,7 @@ type site struct {
 	address string
 }
 
-// serve starts it, and reads its address from the line that it prints.
+// serve starts loadstone ui and reads its address from its output.
 func serve(ctx context.Context, program string, stderr *os.File) (*site, error) {
 	s := &site{command: exec.CommandContext(ctx, program, "ui")}
 	s.command.Stderr = stderr
@@ -166,15 +166,15 @@ func (s *site) end() error {
 	return nil
 }
 
-// viewer has a page open: it asks for it when it is told that something has changed.
+// viewer keeps a page open and requests it again after each change event.
 type viewer struct {
 	took   []time.Duration
 	failed []error
 }
 
-// look has the page open until its context ends.
+// look keeps the page open until the context ends.
 func (v *viewer) look(ctx context.Context, address, page string) {
-	own := &http.Client{Transport: &http.Transport{}} // Each browser has connections of its own.
+	own := &http.Client{Transport: &http.Transport{}} // Each browser has its own connections.
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address+events, nil)
 	if err != nil {
 		v.failed = append(v.failed, err)
@@ -220,7 +220,7 @@ func (v *viewer) ask(ctx context.Context, own *http.Client, address string) {
 	}
 }
 
-// cost is what the process that served them has used, and what they have seen.
+// cost returns CPU time of the server process and what the viewers received.
 func cost(ended *os.ProcessState, viewers []viewer, took time.Duration) []figures.Figure {
 	var pages []time.Duration
 	var failed []error

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pages is a program that serves pages as loadstone ui does: it is this test's own, started again.
+// The test binary serves pages like loadstone ui if this variable is set.
 const pages = "LOADSTONE_TEST_PAGES"
 
 func TestMain(m *testing.M) {
@@ -35,11 +35,11 @@ func program(t *testing.T) string {
 	return file
 }
 
-func TestViewersAreThereWhileACommandRuns(t *testing.T) {
+func TestViewersStayConnectedWhileCommandRuns(t *testing.T) {
 	stdout, stderr := written(t), written(t)
 	asked := filepath.Join(t.TempDir(), "asked")
 	t.Setenv("ASKED", asked)
-	// The command ends when each of them has been told of a change, and has asked for the page again.
+	// The command ends when each viewer has requested the page after a change.
 	wait := fmt.Sprintf(`until [ "$(wc -c <%s)" -ge 6 ]; do sleep 0.05; done; echo measured; exit 3`, asked)
 	if err := os.WriteFile(asked, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestViewersAreThereWhileACommandRuns(t *testing.T) {
 	}
 }
 
-func TestAnAARunIsHeldAgainstItsInterval(t *testing.T) {
+func TestFiguresOfAARunCheckItsInterval(t *testing.T) {
 	const report = `{"headline": {"entries": [{"implementation": "again", "baseline": "a", "metric": "ServerCPUPerRequest", "ratio": 1.01, "low": %s, "high": 1.08, "blocks": 10}]}}`
 	for name, tc := range map[string]struct {
 		text  string
@@ -114,7 +114,7 @@ func read(t *testing.T, f *os.File) string {
 	return string(text)
 }
 
-func TestACommandIsNeeded(t *testing.T) {
+func TestMissingCommandIsAnError(t *testing.T) {
 	if err := run(t.Context(), nil, nil, nil); err == nil || !strings.Contains(err.Error(), "name the command") {
 		t.Errorf("it ends with %v", err)
 	}

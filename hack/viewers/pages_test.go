@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// servePages serves a page, and tells of a change of it each tenth of a second. Each answer leaves a byte in the file that $ASKED names.
+// servePages serves a page and announces a change every tenth of a second. Each request adds a byte to the file $ASKED.
 func servePages() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -25,7 +25,7 @@ func servePages() {
 	m.HandleFunc(events, func(w http.ResponseWriter, q *http.Request) {
 		for q.Context().Err() == nil && ctx.Err() == nil {
 			fmt.Fprint(w, "event: changed\ndata: changed\n\n")
-			_ = http.NewResponseController(w).Flush() // Who has left is not told.
+			_ = http.NewResponseController(w).Flush() // A viewer may have left.
 			time.Sleep(100 * time.Millisecond)
 		}
 	})

@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// printCells runs cells of a program one after the other, each by itself, and prints each under its name: NAME=CASE renames a case, so that two programs
-// name alike what is to be compared.
+// printCells runs cells one after the other and prints their results. NAME=CASE renames a case, so that two programs can be compared.
 func printCells(ctx context.Context, out io.Writer, program string, cases []string) error {
 	for _, c := range cases {
 		name, own, renamed := strings.Cut(c, "=")
@@ -21,7 +20,7 @@ func printCells(ctx context.Context, out io.Writer, program string, cases []stri
 			own = name
 		}
 		command := exec.CommandContext(ctx, program, "cell", own, "--seconds", "1")
-		command.Stderr = os.Stderr // What it says of an error names the way out.
+		command.Stderr = os.Stderr // Its error messages say what to do.
 		text, err := command.Output()
 		if err != nil {
 			return fmt.Errorf("running the cell %s of %s: %w", own, program, err)
@@ -37,15 +36,15 @@ func printCells(ctx context.Context, out io.Writer, program string, cases []stri
 	return nil
 }
 
-// cell is what a program has printed of a cell.
+// cell is a program's output for a cell.
 type cell struct {
 	Case        string  `json:"case"`
 	Operations  int64   `json:"operations"`
 	WallSeconds float64 `json:"wallSeconds"`
 	CPUSeconds  float64 `json:"cpuSeconds"`
-	// P99WaitSeconds is of cases in which somebody waits; 0 in others.
+	// P99WaitSeconds is 0 in cases without waiting.
 	P99WaitSeconds float64 `json:"p99WaitSeconds"`
-	// WritersCPUSeconds is the CPU time of the threads that do the operations, where a program has others, too; else 0.
+	// WritersCPUSeconds is the CPU time of the threads that do the operations, if there are other threads; else 0.
 	WritersCPUSeconds float64 `json:"writersCPUSeconds"`
 }
 
@@ -67,7 +66,7 @@ func parseCell(text []byte, name string) (c cell, err error) {
 	return c, nil
 }
 
-// print prints the times of one operation, and what somebody waited.
+// print prints the time per operation and the waiting time.
 func (c cell) print(out io.Writer, name string) error {
 	each := float64(c.Operations)
 	others := 0.0
@@ -97,6 +96,6 @@ const (
 	wallTime = "Time"
 	cpuTime  = "CPU time"
 	p99Wait  = "p99 wait"
-	// othersCPUTime is of the threads that do other things than the operations.
+	// othersCPUTime is the CPU time of all other threads.
 	othersCPUTime = "CPU time of others"
 )

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// comparison is a figure to be: the product of the values over, by that of the values under, block by block. All are of one run.
+// comparison defines a figure: for each block, the product of the values in over, divided by that of under. All are of one run.
 type comparison struct {
 	name        string
 	over, under []source
@@ -19,7 +19,7 @@ type comparison struct {
 	aim         figures.Aim
 }
 
-// take says how one number is made of those of all blocks.
+// take says how the blocks' values become one number.
 type take int
 
 const (
@@ -30,10 +30,10 @@ const (
 
 func (c comparison) run() string { return c.over[0].run }
 
-// generatorsLimit is why a throughput says nothing of servers. It is what was found out, and no failure to measure.
+// generatorsLimit says why a throughput says nothing about the server. It is a result, not a failure to measure.
 const generatorsLimit = "the load generator was at its limit in each cell of at least one side"
 
-// figure derives a comparison's figure from the results of its run.
+// figure computes the figure from the results of a run.
 func (c comparison) figure(r *results) figures.Figure {
 	f := figures.Figure{Name: c.name, Unit: c.unit, Aim: c.aim, Missing: r.missing}
 	if f.Missing != "" {
@@ -71,7 +71,7 @@ func (c comparison) figure(r *results) figures.Figure {
 	return f
 }
 
-// values are those of each block that has all parts, in the order of the blocks.
+// values has a value for each complete block, in order.
 func (c comparison) values(r *results) []float64 {
 	var parts []map[int32]float64
 	for _, s := range slices.Concat(c.over, c.under) {
@@ -97,23 +97,23 @@ func (c comparison) values(r *results) []float64 {
 	return out
 }
 
-// source is where the values of an implementation come from, one a block.
+// source says which values of an implementation are used, one per block.
 type source struct {
 	run, implementation string
-	// at and of are of servers under load, test and metric of programs that measure themselves.
+	// Servers under load have at and of; programs that measure themselves have test and metric.
 	at           record.Point
 	of           quantity
 	test, metric string
-	// evenFailed counts cells, too, that are void because the implementation failed: its failing is what is asked for.
+	// evenFailed includes cells that are void because the implementation failed, because that failure is the measured value.
 	evenFailed bool
 }
 
-// counts reports whether what was seen is of the source, and counts.
+// counts reports whether a sight belongs to the source and is valid.
 func (s source) counts(c sight) bool {
 	return c.Implementation == s.implementation && c.At == s.at && (len(c.Void) == 0 || s.evenFailed && c.Failed)
 }
 
-// value is what the source takes of what was seen; NaN where it is not there.
+// value returns NaN if the value is missing.
 func (s source) value(c sight) float64 {
 	if s.of != nil {
 		return s.of(c)
@@ -135,7 +135,7 @@ func (s source) values(r *results) map[int32]float64 {
 	return out
 }
 
-// bound reports whether the load generator was at its limit in each cell of a source that counts.
+// bound reports whether the load generator was at its limit in all valid cells of a source.
 func (s source) bound(r *results) bool {
 	var counting, bound int
 	for _, c := range r.sights {
@@ -149,11 +149,11 @@ func (s source) bound(r *results) bool {
 	return counting > 0 && bound == counting
 }
 
-// quantity is a number that is made of what was seen of a cell; NaN where a part of it is missing.
+// quantity is a number of a cell, or NaN if a part is missing.
 type quantity func(sight) float64
 
-// quantities are those of table.tsv. What hack/workloads.sh counts is in the records that it writes: system calls by perf while wrk loads the server,
-// connections by the server's own word, and the sizes of programs and the time from their start to their first answer.
+// quantities are the columns of table.tsv. hack/workloads.sh records the rest: system calls (perf, under wrk), connections per thread, program sizes,
+// and the time to the first answer.
 var quantities = map[string]quantity{
 	"cpuPerRequest":   cpuPerRequest,
 	"throughput":      throughput,
@@ -168,7 +168,7 @@ var quantities = map[string]quantity{
 	"programKiB":      func(s sight) float64 { return per(s.ProgramBytes, 1024) },
 }
 
-// per is a by b; NaN if either was not seen.
+// per is a / b; NaN if either is missing.
 func per[A int64 | float64](a A, b float64) float64 {
 	if a <= 0 || b <= 0 {
 		return math.NaN()
@@ -183,7 +183,7 @@ func known(v *float64) float64 {
 	return *v
 }
 
-// requests are those of the tool and of its agent; 0 if the tool's are unknown.
+// requests counts those of the tool and of the agent; 0 if the tool's are unknown.
 func (s sight) requests() float64 {
 	if s.Requests <= 0 {
 		return 0
@@ -194,10 +194,9 @@ func (s sight) requests() float64 {
 // cpuPerRequest is in microseconds.
 func cpuPerRequest(s sight) float64 { return per(float64(s.CPUNanos)/1e3, s.requests()) }
 
-// rate is how many requests a second the tool made.
 func rate(s sight) float64 { return per(s.Requests, float64(s.LoadNanos)/1e9) }
 
-// throughput is no number of a cell in which the load generator was at its limit: it is the generator's then.
+// throughput is NaN if the load generator was at its limit.
 func throughput(s sight) float64 {
 	if s.GeneratorAtLimit {
 		return math.NaN()
@@ -205,7 +204,7 @@ func throughput(s sight) float64 {
 	return rate(s)
 }
 
-// unanswered is the number of connections that got no answer.
+// unanswered is the number of connections without an answer.
 func unanswered(s sight) float64 {
 	if s.Unanswered == nil {
 		return math.NaN()

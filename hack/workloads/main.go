@@ -59,7 +59,7 @@ func printRuns(out io.Writer, only string) error {
 	return nil
 }
 
-// printFigures prints what the runs or the records in a folder have reached. A figure whose run is missing is printed as not measured.
+// printFigures prints the results of the runs or records in a folder. Without its run, a figure is "not measured".
 func printFigures(ctx context.Context, out io.Writer, folder, only string) error {
 	chosen, err := choose(table, only)
 	if err != nil {
@@ -82,7 +82,7 @@ func printFigures(ctx context.Context, out io.Writer, folder, only string) error
 	return nil
 }
 
-// choose finds the comparisons whose names begin with one of some prefixes, which have commas between them.
+// choose returns the comparisons whose names begin with one of the comma-separated prefixes.
 func choose(all []comparison, only string) ([]comparison, error) {
 	var chosen []comparison
 	prefixes := strings.Split(only, ",")
@@ -99,7 +99,7 @@ func choose(all []comparison, only string) ([]comparison, error) {
 	return chosen, nil
 }
 
-// runs are the names of the runs that comparisons need, in the order of the table.
+// runs lists the runs that comparisons need, in table order.
 func runs(list []comparison) []string {
 	var names []string
 	for _, c := range list {

@@ -11,16 +11,16 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/validity"
 )
 
-// measurement are runs of one Loadstone on one machine of which each began within an hour of the end of the one before.
+// measurement is a series of runs of one Loadstone on one machine. Each run starts within an hour after the last one.
 type measurement struct {
 	runs  []*results
 	ended time.Time
 }
 
-// pause is what may lie between two runs of a measurement.
+// pause is the longest gap between two runs of a measurement.
 const pause = time.Hour
 
-// measurements are those that runs are of, in the order of time.
+// measurements groups runs, in order of time.
 func measurements(all map[string]*results) (out []measurement) {
 	there := slices.DeleteFunc(slices.Collect(maps.Values(all)), func(r *results) bool { return r.missing != "" })
 	slices.SortFunc(there, func(a, b *results) int {
@@ -114,7 +114,7 @@ func tally(into map[validity.Code]int, codes []validity.Code) {
 	}
 }
 
-// reasons are how often each was found, the most frequent first, in brackets; nothing of none.
+// reasons lists reasons with counts in brackets, the most frequent first.
 func reasons(found map[validity.Code]int) string {
 	if len(found) == 0 {
 		return ""

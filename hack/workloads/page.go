@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/hack/figures"
 )
 
-// marked is a place of a page whose text is made from the records:
+// marked is a part of a page that is generated from the records:
 //
 //	<!-- = table -->...<!-- . -->                         all figures
 //	<!-- = measurements -->...<!-- . -->                  what they are of
@@ -20,8 +20,7 @@ import (
 //	<!-- = coro/boost/switch/Time %.1f -->...<!-- . -->   the geometric mean of what an implementation of a run printed of a case
 var marked = regexp.MustCompile(`(<!-- = ([^\n]+?) -->)(?s:.*?)(<!-- \. -->)`)
 
-// shortSection is the heading under which a page names all figures that are short or unknown, and none that is met. All numbers with a decimal point there are
-// of the records.
+// shortSection lists all figures that are short or unknown, and no others. All decimal numbers there come from the records.
 const shortSection = "\n## Missed aims"
 
 var (
@@ -36,7 +35,7 @@ type page struct {
 	measurements []measurement
 }
 
-// row is a figure and the run that it is of.
+// row is a figure and its run.
 type row struct {
 	figures.Figure
 	run string
@@ -50,7 +49,7 @@ func pageOf(list []comparison, all map[string]*results) page {
 	return p
 }
 
-// render makes a page again. Findings are sentences on what it says and the records do not.
+// render generates a page again. Findings are statements that the records do not support.
 func (p page) render(text string) (made string, findings []string) {
 	made = marked.ReplaceAllStringFunc(text, func(place string) string {
 		part := marked.FindStringSubmatch(place)
@@ -98,7 +97,7 @@ func (p page) says(what string) (string, error) {
 	return text, nil
 }
 
-// whole is a figure with its interval and aim.
+// whole prints a figure with its interval and aim.
 func whole(f figures.Figure) string {
 	text := fmt.Sprintf("%.4g (%s)", f.Value, told(f))
 	if f.Aim != (figures.Aim{}) {
@@ -107,7 +106,7 @@ func whole(f figures.Figure) string {
 	return text
 }
 
-// find finds a figure of the table, or makes one of what a run printed.
+// find returns a figure of the table, or makes one from a printed case.
 func (p page) find(name string) (row, error) {
 	i := slices.IndexFunc(p.rows, func(r row) bool { return r.Name == name })
 	if i >= 0 {
@@ -129,7 +128,7 @@ func (p page) find(name string) (row, error) {
 	return row{f, part[0]}, nil
 }
 
-// table is the table of all figures. Its last column says of which measurement a row is, if there are several.
+// table prints all figures. With several measurements, the last column has the number of the measurement.
 func (p page) table() string {
 	var b strings.Builder
 	head, line := "| figure | value | unit | aim | reached | 99 % interval, n |", "|---|---|---|---|---|---|"
@@ -156,7 +155,7 @@ func (p page) table() string {
 	return b.String()
 }
 
-// of is the number of the measurement that a run is of.
+// of is the number of the measurement that has a run.
 func (p page) of(run string) string {
 	for i, m := range p.measurements {
 		if m.of(run) {
@@ -166,14 +165,14 @@ func (p page) of(run string) string {
 	return "-"
 }
 
-// Verdicts of which a page has something to say; of what is not measured it may.
+// A page must mention figures with these verdicts. It may mention those that are not measured.
 const (
 	short       = "short"
 	notTold     = "unknown"
 	notMeasured = "not measured"
 )
 
-// verdict is a figure's; of one that a load generator at its limit keeps from being told, notTold.
+// verdict is notTold if the load generator was at its limit.
 func verdict(f figures.Figure) string {
 	if f.Missing == generatorsLimit {
 		return notTold
@@ -181,12 +180,12 @@ func verdict(f figures.Figure) string {
 	return f.Verdict()
 }
 
-// aim is a figure's aim as pages have it: they say once that the whole interval is held against it.
+// aim prints an aim without "bound", because each page explains that once.
 func aim(f figures.Figure) string {
 	return strings.NewReplacer(" (bound)", "", "<=", "≤ ", ">=", "≥ ").Replace(f.Aim.String())
 }
 
-// told is the interval of a figure, or the range of its values, and their number; or why there are none.
+// told prints the interval or range of a figure and the number of values, or why there are none.
 func told(f figures.Figure) string {
 	if f.Missing != "" {
 		return f.Missing
@@ -202,7 +201,7 @@ func told(f figures.Figure) string {
 	return n
 }
 
-// check holds what a page says in its own words of figures that are short against the records. Nothing is asked of a page that says nothing.
+// check compares a page's own statements about short figures with the records. A page without such statements passes.
 func (p page) check(text string) (findings []string) {
 	_, section, ok := strings.Cut(text, shortSection)
 	if !ok {

@@ -20,7 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact/artifacttest"
 )
 
-// everything asks for each quantity of a simulated run, and for what both of its servers have.
+// everything has a comparison for each quantity of a simulated run and for the common values of both servers.
 func everything() (all []comparison) {
 	for _, name := range []string{"cpuPerRequest", "throughput", "fairness", "p99", "memoryGrowth", "contextSwitches"} {
 		q := quantities[name]
@@ -42,7 +42,7 @@ func kept(t *testing.T, folder string, d record.RunData) {
 	}
 }
 
-func TestARecordMakesTheFiguresOfItsRun(t *testing.T) {
+func TestRecordAndRunGiveSameFigures(t *testing.T) {
 	d := simulation(4)
 	run, seen := recordtest.Cell(&d, 2, "a", 100)
 	run.MeasuredAudit = &record.Audit{Requests: 3}
@@ -74,7 +74,7 @@ func TestARecordMakesTheFiguresOfItsRun(t *testing.T) {
 	}
 }
 
-func TestADuetIsKeptByItsServers(t *testing.T) {
+func TestDuetRecordKeepsBothServers(t *testing.T) {
 	o := recordtest.Duel(3)
 	o.Servers, o.Levels, o.Duet = o.Servers[:2], []int32{10}, true
 	r, err := keep(recordtest.Run(o))
@@ -98,7 +98,7 @@ func TestADuetIsKeptByItsServers(t *testing.T) {
 	}
 }
 
-func TestARecordIsRefused(t *testing.T) {
+func TestRejectsInvalidRecord(t *testing.T) {
 	head := `{"run":"one","started":"2026-03-14T09:00:00Z","ended":"2026-03-14T09:10:00Z","loadstone":"v1","blocks":1,"machine":{}}`
 	for name, tc := range map[string]struct{ text, says string }{
 		"without a head":                 {"", "reading the head of the record of one"},
@@ -115,7 +115,7 @@ func TestARecordIsRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatWasMeasuredIsRecordedAnew(t *testing.T) {
+func TestReplacesOnlyRecordsOfMeasuredRuns(t *testing.T) {
 	folder, records := t.TempDir(), t.TempDir()
 	old := &results{head: head{Run: "zco-fair", Loadstone: "old"}}
 	for _, run := range []string{"zco-fair", callsRun} {
@@ -144,7 +144,7 @@ func TestOnlyWhatWasMeasuredIsRecordedAnew(t *testing.T) {
 	}
 }
 
-// toldRun is a run of two blocks with a head and values of a case of both.
+// toldRun is a run of two blocks with values of one case for both implementations.
 func toldRun(name string, started time.Time, h head, a, b float64) *results {
 	h.Run, h.Started, h.Ended, h.Blocks = name, started, started.Add(10*time.Minute), 2
 	r := &results{head: h}
@@ -156,7 +156,7 @@ func toldRun(name string, started time.Time, h head, a, b float64) *results {
 	return r
 }
 
-// example are a page's figures: one that is short, one that is met, one of a run that is missing.
+// example is a page with a short figure, a met one, and one without a run.
 func example(second head) page {
 	began := time.Date(2026, 3, 14, 23, 50, 0, 0, time.UTC)
 	first := head{Loadstone: "v1", Machine: machine{CPUModel: "Example CPU", CPUs: "0-1", MemoryBytes: 24 << 30, Kernel: "6.1", OS: "Debian"}}
@@ -171,7 +171,7 @@ func example(second head) page {
 	}, map[string]*results{"one": one, "two": two, "three": {missing: "the run three has not ended"}})
 }
 
-func TestAPageIsMadeOfTheRecords(t *testing.T) {
+func TestPageIsGeneratedFromRecords(t *testing.T) {
 	place := func(what string) string { return "<!-- = " + what + " -->old<!-- . -->" }
 	one := example(head{Loadstone: "v1", Machine: machine{CPUModel: "Example CPU", CPUs: "0-1", MemoryBytes: 24 << 30, Kernel: "6.1", OS: "Debian"}})
 	several := example(head{Loadstone: "v2"})
@@ -213,7 +213,7 @@ func TestAPageIsMadeOfTheRecords(t *testing.T) {
 	}
 }
 
-func TestWhatAPageMayNotSay(t *testing.T) {
+func TestFindsUnsupportedStatementsOnPages(t *testing.T) {
 	p := example(head{})
 	for name, tc := range map[string]struct{ text, finds string }{
 		"nothing of what is short":          {"\n## Missed aims\n\nNothing.\n", "no word on **ratio-one**, which is short"},

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// keep takes of a run what is kept of it. Loadstone decides what counts.
+// keep extracts the stored data of a run. Loadstone decides what counts.
 func keep(data record.RunData) (*results, error) {
 	table, err := analysis.Analyse(data)
 	if err != nil {
@@ -49,7 +49,7 @@ func keep(data record.RunData) (*results, error) {
 	return r, nil
 }
 
-// headOf tells which run it was. All its trials were on one machine, which the first one names.
+// headOf identifies the run. All its trials ran on the machine of the first one.
 func headOf(data record.RunData) (head, error) {
 	m := data.Manifest
 	spec, err := json.Marshal(m.Spec)
@@ -80,7 +80,7 @@ func headOf(data record.RunData) (head, error) {
 	return h, nil
 }
 
-// judged is what Loadstone says of a cell or a process.
+// judged has Loadstone's judgment of a cell or process.
 func judged(implementation string, c validity.Cell) sight {
 	s := sight{Block: c.Block, Implementation: implementation, Failed: c.ImplementationFailure()}
 	for _, r := range c.Reasons {
@@ -95,7 +95,7 @@ func judged(implementation string, c validity.Cell) sight {
 	return s
 }
 
-// sightOf is what is kept of a cell: the counts of which its values are made, which are refused if they make others than Loadstone's.
+// sightOf stores the counts of a cell. It fails if they give other values than Loadstone's.
 func sightOf(implementation string, at record.Point, c validity.Cell, t record.TrialData) (sight, error) {
 	s := judged(implementation, c)
 	s.At, s.GeneratorAtLimit = at, c.ThroughputIsBound
@@ -136,7 +136,7 @@ func (s *sight) addRun(run record.CellRun) {
 	}
 }
 
-// addSeen adds what was observed of the server. Servers that take turns share the rest.
+// addSeen adds observations of the server. Servers in turns share some of them.
 func (s *sight) addSeen(seen record.CellObservation, c validity.Cell, alone bool) {
 	if c.CPUPerRequest != nil {
 		s.CPUNanos = seen.CPUNanos
@@ -151,7 +151,7 @@ func (s *sight) addSeen(seen record.CellObservation, c validity.Cell, alone bool
 	}
 }
 
-// p99Of is that of the requests of a cell as its tool measured them; 0 if it did not.
+// p99Of is the p99 that the tool measured, or 0.
 func p99Of(g record.GeneratorResult, at record.Point) int64 {
 	for _, run := range g.Cells {
 		if run.Point != at || run.Measurement == nil {
@@ -169,7 +169,7 @@ func p99Of(g record.GeneratorResult, at record.Point) int64 {
 	return 0
 }
 
-// printed are the values of a process that count, by case and metric.
+// printed are the valid values of a process, by case and metric.
 func printed(rows []record.Row) map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for _, row := range rows {
@@ -184,7 +184,7 @@ func printed(rows []record.Row) map[string]map[string]float64 {
 	return out
 }
 
-// same reports whether a value is another, or both are unknown.
+// same reports whether two values are equal, or both unknown.
 func same(v float64, other *float64) bool {
 	if other == nil {
 		return math.IsNaN(v)

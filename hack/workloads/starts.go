@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// startPatience is how long a server may take to its first answer, and to its end.
+// startPatience limits the time to the first answer, and to the end.
 const startPatience = 20 * time.Second
 
-// printStarts starts servers, given as NAME=PROGRAM, one after the other and again and again, and prints what was seen of each start as a line of a record.
+// printStarts starts servers (NAME=PROGRAM) in turns and prints a record line for each start.
 func printStarts(ctx context.Context, out io.Writer, tries string, servers []string) error {
 	n, err := strconv.Atoi(tries)
 	if err != nil || n < 1 || n > 1000 {
@@ -42,7 +42,6 @@ func printStarts(ctx context.Context, out io.Writer, tries string, servers []str
 	return nil
 }
 
-// startOf starts a server, waits for its first answer, and ends it.
 func startOf(ctx context.Context, program string) (s sight, err error) {
 	file, err := os.Stat(program)
 	if err != nil {
@@ -65,7 +64,7 @@ func startOf(ctx context.Context, program string) (s sight, err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = command.Wait() // How it ends is its tests' business. One that ends too early gives no answer.
+		_ = command.Wait() // Its exit code is not checked here. Without an answer the start fails.
 		cancel()
 	}()
 	err = firstAnswer(ctx, "http://"+address+"/")
@@ -75,7 +74,7 @@ func startOf(ctx context.Context, program string) (s sight, err error) {
 	return sight{StartNanos: took.Nanoseconds(), ProgramBytes: file.Size()}, err
 }
 
-// freeAddress is an address of loopback that nobody listens at.
+// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,7 +83,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// firstAnswer asks again and again until there is an answer.
+// firstAnswer retries until there is an answer.
 func firstAnswer(ctx context.Context, address string) error {
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -93,7 +92,7 @@ func firstAnswer(ctx context.Context, address string) error {
 	for ctx.Err() == nil {
 		response, err := http.DefaultClient.Do(ask)
 		if err != nil {
-			continue // Nobody listens yet.
+			continue // Not listening yet.
 		}
 		response.Body.Close()
 		if response.StatusCode != http.StatusOK {

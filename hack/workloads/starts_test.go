@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// TestMain lets the test's program be a server that is started.
+// TestMain lets the test binary run as a server.
 func TestMain(m *testing.M) {
 	if port, ok := strings.CutPrefix(os.Args[len(os.Args)-1], "--port="); ok {
 		page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
@@ -47,7 +47,7 @@ func TestStartsAreLinesOfARecord(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotStartIsAnError(t *testing.T) {
+func TestStartFailureIsAnError(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestWhatDoesNotStartIsAnError(t *testing.T) {
 	}
 }
 
-func TestAStartMakesItsFigures(t *testing.T) {
+func TestStartGivesFigures(t *testing.T) {
 	r := &results{head: head{Run: startRun, Blocks: 2}}
 	for block := int32(1); block <= 2; block++ {
 		r.sights = append(r.sights,

@@ -12,10 +12,10 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// recordEnd is how the name of a record's file ends, after that of its run.
+// recordEnd is the suffix of a record file.
 const recordEnd = ".jsonl"
 
-// load reads runs from a folder in which each has a folder or a record of its own.
+// load reads runs from a folder. Each has its own folder or a record there.
 func load(ctx context.Context, folder string, names []string) map[string]*results {
 	all := map[string]*results{}
 	for _, name := range names {
@@ -50,7 +50,7 @@ func read(ctx context.Context, folder, name string) (*results, error) {
 	return keep(data)
 }
 
-// writeRecords keeps the runs in a folder that some figures need, each in a file that replaces its earlier record. That of a run that has not ended stays.
+// writeRecords stores the runs of a folder that figures need. It replaces earlier records, except with runs that have not ended.
 func writeRecords(ctx context.Context, folder, records, only string) error {
 	chosen, err := choose(table, only)
 	if err != nil {
@@ -78,7 +78,7 @@ func writeRecord(path string, r *results) error {
 	return nil
 }
 
-// writePages makes again what pages say of the records. A page that says in its own words what they do not is an error; it is written all the same.
+// writePages generates pages again. It writes them all, and fails if a page has statements that the records do not support.
 func writePages(ctx context.Context, out io.Writer, records string, pages []string) error {
 	p := pageOf(table, load(ctx, records, runs(table)))
 	var failed error

@@ -65,7 +65,7 @@ func parseSources(run, text string) (all []source, err error) {
 			s.at = record.Point{Load: p[1], Connections: int32(n)}
 			fallthrough
 		case 2:
-			// More than a few unanswered connections make a cell void, and count all the same.
+			// Many unanswered connections make a cell void, but this figure counts them.
 			s.of, s.evenFailed = quantities[last], last == "unanswered"
 			if s.of == nil {
 				return nil, fmt.Errorf("%q is no quantity", last)

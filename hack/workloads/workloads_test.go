@@ -61,7 +61,7 @@ func spec(t *testing.T, run string) *v1alpha1.BenchmarkRun {
 	return f.Run
 }
 
-// measures reports whether a run's spec measures what a source asks for.
+// measures reports whether a run measures the value of a source.
 func measures(r *v1alpha1.BenchmarkRun, s source) bool {
 	i := slices.IndexFunc(r.Spec.Implementations, func(i v1alpha1.Implementation) bool { return i.Name == s.implementation })
 	if i < 0 {
@@ -107,7 +107,7 @@ func TestTheRunsMeasureWhatTheTableAsksFor(t *testing.T) {
 	}
 }
 
-// simulation is a run in which b needs 1.2 times the CPU time of a.
+// simulation is a run. In it, b needs 1.2 times the CPU time of a.
 func simulation(blocks int32) record.RunData {
 	return recordtest.Run(recordtest.Options{
 		Name: "one", Seed: 3, Blocks: blocks, Levels: []int32{10, 100}, Seconds: 2,
@@ -268,7 +268,7 @@ func TestChoosing(t *testing.T) {
 	}
 }
 
-func TestARowIsRefused(t *testing.T) {
+func TestRejectsInvalidTableRow(t *testing.T) {
 	for says, row := range map[string]string{
 		"3 columns":           "a\tb\tc",
 		"not mean":            "n\tr\ta,b,Time\t-\tns\tmedian\t-",

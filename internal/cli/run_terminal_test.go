@@ -84,6 +84,7 @@ func TestARunTellsProgramsInObjects(t *testing.T) {
 		Event, Report string
 		Results       []struct {
 			Value, P99Micros float64
+			Failed           string
 		}
 	}
 	for line := range bytes.Lines(out) {
@@ -93,6 +94,9 @@ func TestARunTellsProgramsInObjects(t *testing.T) {
 		}
 		seen[last.Event]++
 		for _, r := range last.Results {
+			if r.Failed != "" {
+				continue // A busy machine may delay the generator too much.
+			}
 			if r.Value <= 0 || r.P99Micros <= 0 && r.Value > samplesOfP99 {
 				t.Errorf("a value is missing: %s", line)
 			}

@@ -44,12 +44,12 @@ const (
 	system    = "loadstone-system"
 	// workflowLabel is Argo's, on its agent pods.
 	workflowLabel = "workflows.argoproj.io/workflow"
-	// patience bounds each wait for somebody else's run, for pods and for the operator, and longestRun that for a run's end.
+	// patience limits each wait for pods, the operator and other users' runs; longestRun limits a run.
 	patience, longestRun = 5 * time.Minute, 45 * time.Minute
 	lookEvery            = 100 * time.Millisecond
 )
 
-// onCluster is a measurement of the installation in the cluster of the current kubeconfig.
+// onCluster is a measurement on the cluster of the current kubeconfig.
 type onCluster struct {
 	measurement
 	client.Client
@@ -64,7 +64,7 @@ func beginOnCluster(b *testing.B) onCluster {
 	var err error
 	m.config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
 	m.must(err)
-	m.config.QPS = -1 // What is measured waits for the API server, and for nothing of the client's own.
+	m.config.QPS = -1 // The client must not limit requests itself.
 	m.Client, err = client.New(m.config, client.Options{Scheme: scheme.Scheme})
 	m.must(err)
 	in, err := kube.Find(b.Context(), system)
@@ -74,7 +74,7 @@ func beginOnCluster(b *testing.B) onCluster {
 	return m
 }
 
-// await looks until something is so. It works also after the benchmark has ended.
+// await polls until a condition holds, also after the benchmark has ended.
 func (m onCluster) await(limit time.Duration, what string, so func(context.Context) (bool, error)) {
 	m.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.Context()), limit)
@@ -95,7 +95,7 @@ func (m onCluster) await(limit time.Duration, what string, so func(context.Conte
 	}
 }
 
-// awaitFree returns when nobody else's run is under way.
+// awaitFree waits until no other run measures.
 func (m onCluster) awaitFree() {
 	m.Helper()
 	m.await(patience, "the end of others' runs", func(ctx context.Context) (bool, error) {
@@ -107,7 +107,7 @@ func (m onCluster) awaitFree() {
 	})
 }
 
-// remove deletes a run and returns when its pods and its workflow's are gone too. The artifacts of runs stay, under bench/.
+// remove deletes a run and waits until all its pods are gone. Artifacts stay under bench/.
 func (m onCluster) remove(run *v1alpha1.BenchmarkRun) {
 	m.Helper()
 	m.must(client.IgnoreNotFound(m.Delete(context.WithoutCancel(m.Context()), run)))
@@ -122,18 +122,18 @@ func (m onCluster) remove(run *v1alpha1.BenchmarkRun) {
 	})
 }
 
-// performance is one run, from the instant before its creation to that at which its completion was seen.
+// performance is one run, from just before its creation until its observed completion.
 type performance struct {
 	plan           plan.Plan
 	applied, ended time.Time
 	data           record.RunData
 	table          analysis.Table
-	// loads are those of the trials, in the order in which they ran.
+	// loads are those of the trials in the order of execution.
 	loads [][]cellLoad
 }
 
-// perform creates a run, lets meanwhile do its part, waits for the run's end, reads its record, and removes it. How many of its cells can be believed,
-// and how punctual their loads were, are figures of each run.
+// perform creates a run, calls meanwhile, waits for the end, reads the record, and removes the run. It also reports how many cells are credible and
+// how punctual their loads were.
 func (m onCluster) perform(run *v1alpha1.BenchmarkRun, meanwhile func(plan.Plan)) (p performance) {
 	m.Helper()
 	m.awaitFree()
@@ -218,14 +218,13 @@ func benchmarkRun(name string, warmup, duration, blocks int32, levels []int32, i
 	return run
 }
 
-// BenchmarkClusterStart measures the time from the creation of a run to its first request.
+// BenchmarkClusterStart measures the time from creation to first request.
 func BenchmarkClusterStart(b *testing.B) {
 	m := beginOnCluster(b)
 	times := m.starts()
 	m.report(figures.Of("time-to-first-request", figures.Median(times).Seconds(), "s", figures.AtMost(4), "median, "+figures.Spread(times)))
 }
 
-// starts are the times from the creation of runs to their first requests.
 func (m onCluster) starts() (times []time.Duration) {
 	m.Helper()
 	for i := range sized(5, 2) {
@@ -261,9 +260,9 @@ func BenchmarkClusterSweep(b *testing.B) {
 	)
 }
 
-// BenchmarkClusterPairs compares the throughput through Loadstone with that of wrk by hand in the same pods. A trial is held when its pods exist, by
-// a pod that never runs but counts as measured, since the operator lets no load begin beside another measured pod. While it waits, wrk is executed in
-// its generator pod, as a person would, and then the trial goes on. So process, CPUs and minute are the same, and what is left is Loadstone.
+// BenchmarkClusterPairs compares the throughput through Loadstone with wrk by hand in the same pods. A pending pod that counts as measured holds each
+// trial when its pods exist, because the operator starts no load while another measured pod exists. Meanwhile, wrk runs in the generator pod. Then
+// the trial continues. Process, CPUs and time are the same, so the rest is Loadstone's effect.
 func BenchmarkClusterPairs(b *testing.B) {
 	m := beginOnCluster(b)
 	warmup, seconds := sized[int32](2, 1), sized[int32](5, 1)
@@ -284,7 +283,7 @@ func BenchmarkClusterPairs(b *testing.B) {
 	m.report(figures.Of("throughput-against-wrk-by-hand", of.Mean, "ratio", figures.AtLeast(0.98), fmt.Sprintf("geometric mean of %d pairs, %s", len(ratios), of)))
 }
 
-// whileHeld holds a trial whose pods have just been made, and runs wrk in them twice, the first time to warm up.
+// whileHeld runs wrk twice in the pods of a held trial, first to warm up.
 func (m onCluster) whileHeld(trial string, warmup, seconds int32) (rate float64) {
 	m.Helper()
 	const settle = 500 * time.Millisecond // Servers listen by then.
@@ -322,7 +321,7 @@ func (m onCluster) whileHeld(trial string, warmup, seconds int32) (rate float64)
 	return rate
 }
 
-// holdingPod looks to the operator like a measured pod of somebody else's, but never gets a node.
+// holdingPod looks like another user's measured pod to the operator, but stays pending.
 func holdingPod(trial string) *corev1.Pod {
 	yes, no := true, false
 	return &corev1.Pod{
@@ -340,7 +339,7 @@ func holdingPod(trial string) *corev1.Pod {
 	}
 }
 
-// exec runs an argument vector in a generator's pod and returns what it printed.
+// exec runs a command in a generator's pod and returns its output.
 func (m onCluster) exec(pod *corev1.Pod, args ...string) string {
 	m.Helper()
 	host, _, err := rest.DefaultServerUrlFor(m.config)
@@ -356,8 +355,8 @@ func (m onCluster) exec(pod *corev1.Pod, args ...string) string {
 	return out.String()
 }
 
-// BenchmarkClusterGenerators measures how far apart several generators start, by the first connection of each, and what the agents themselves use.
-// The generators share CPUs, since few machines have one for each.
+// BenchmarkClusterGenerators measures how far apart several generators start, by their first connections, and the CPU use of agents. The generators
+// share CPUs, because few machines have one for each.
 func BenchmarkClusterGenerators(b *testing.B) {
 	m := beginOnCluster(b)
 	run := benchmarkRun("bench-generators", 1, 1, sized[int32](3, 2), []int32{8, 40, 80, 120}, "gohttp")
@@ -398,7 +397,7 @@ func BenchmarkClusterGenerators(b *testing.B) {
 	)
 }
 
-// BenchmarkClusterProfiles measures how well counts repeat themselves, and what profiling costs beside the profilers themselves.
+// BenchmarkClusterProfiles measures how repeatable counts are, and what profiling costs in addition to the profilers.
 func BenchmarkClusterProfiles(b *testing.B) {
 	m := beginOnCluster(b)
 	run := benchmarkRun("bench-profiles", 0, 1, 1, []int32{1}, "epoll", "gohttp", "uvhttp")
@@ -430,7 +429,7 @@ func BenchmarkClusterProfiles(b *testing.B) {
 	m.report(figures.Of("toolbox-image", float64(toolbox.Size())/1e6, "MB", figures.AtMost(40), "toolbox, the archive"))
 }
 
-// besideProfilers is how long each trial took, to the next one's first launch, beside its own launches.
+// besideProfilers is the time of each trial, up to the next one's first launch, minus its own launches.
 func besideProfilers(trials []record.TrialData) (list []time.Duration) {
 	for i := 1; i < len(trials); i++ {
 		own, next := trials[i-1].Servers[0].Profiled.Launches, trials[i].Servers[0].Profiled.Launches
@@ -446,7 +445,7 @@ func besideProfilers(trials []record.TrialData) (list []time.Duration) {
 	return list
 }
 
-// BenchmarkClusterDependency measures what a database changes in a server that does not use it.
+// BenchmarkClusterDependency measures how a database changes a server that does not use it.
 func BenchmarkClusterDependency(b *testing.B) {
 	m := beginOnCluster(b)
 	run := benchmarkRun("bench-dependency", sized[int32](2, 1), sized[int32](5, 1), sized[int32](20, 2), []int32{100}, "epoll", "epoll")
@@ -481,7 +480,7 @@ func BenchmarkClusterDependency(b *testing.B) {
 	})
 }
 
-// BenchmarkClusterChart measures how long helm test takes, from the command to the end of a comparison with a verdict.
+// BenchmarkClusterChart measures the duration of helm test, up to a verdict.
 func BenchmarkClusterChart(b *testing.B) {
 	m := beginOnCluster(b)
 	var took []time.Duration
@@ -496,8 +495,7 @@ func BenchmarkClusterChart(b *testing.B) {
 	m.report(figures.Of("helm-test", figures.Median(took).Seconds(), "s", figures.AtMost(90), "from the command to the verdict; "+figures.Spread(took)))
 }
 
-// BenchmarkClusterMemory measures what the operator needs when it has nothing to do, by VmRSS, the strictest measure: the pages of its program are
-// counted as well.
+// BenchmarkClusterMemory measures an idle operator by VmRSS, which includes the pages of its program.
 func BenchmarkClusterMemory(b *testing.B) {
 	m := beginOnCluster(b)
 	m.awaitFree()
@@ -528,7 +526,7 @@ func (m onCluster) operator() corev1.Pod {
 	return pods.Items[i]
 }
 
-// processes are the folders in /proc of the processes of a pod's container, which are found by its id in their cgroup.
+// processes returns the /proc folders of a container's processes. It finds them by the container's ID in their cgroup.
 func processes(proc string, pod *corev1.Pod) (folders []string) {
 	_, id, _ := strings.Cut(pod.Status.ContainerStatuses[0].ContainerID, "://")
 	groups, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "cgroup"))
@@ -543,7 +541,6 @@ func processes(proc string, pod *corev1.Pod) (folders []string) {
 	return folders
 }
 
-// residentBytes is VmRSS of the processes of a pod's container.
 func residentBytes(proc string, pod *corev1.Pod) (sum int64) {
 	for _, folder := range processes(proc, pod) {
 		status, err := os.ReadFile(filepath.Join(folder, "status"))

@@ -1,6 +1,6 @@
-// Package bench holds benchmarks of Loadstone as a user runs it: on this machine (local_test.go), on a cluster (cluster_test.go), and of the load
-// generators by themselves (rates_test.go). Each needs what "make build" leaves in bin or an installation, and a machine on which nothing else runs.
+// Package bench benchmarks Loadstone as users run it: on this machine (local_test.go) and on a cluster (cluster_test.go). rates_test.go benchmarks
+// load generators. They need the programs of "make build" or an installation, and an otherwise idle machine.
 //
-// A benchmark logs a line for each figure, tab-separated: name, value, unit, aim, "met" or "short", and a note. With -short it measures next to
-// nothing, only to see whether everything works.
+// Each figure is a tab-separated line: name, value, unit, aim, "met" or "short", and a note. With -short a benchmark only checks that everything
+// works.
 package bench

@@ -12,20 +12,19 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// cellLoad is the load of one cell, in the operator's clock. It begins when a tool is started, and ends after the time for which the measured tool says
-// itself that it ran: the rest of its life, in which it writes its histogram, is no load. A warm-up runs from its planned instant, later by as much
-// as the measured tool of its cell, until it is killed.
+// cellLoad is the load of one cell, in the operator's clock. It begins with the start of a tool and ends after the duration that the tool reports.
+// Writing its histogram is no load. A warm-up starts at its planned instant plus the delay of the measured tool, and ends when it is killed.
 type cellLoad struct {
 	from, to time.Time
-	// gap is the time without load between warm-up and measured time.
+	// gap is the time without load between warm-up and measurement.
 	gap time.Duration
-	// late is how much later than planned the measured tool was started.
+	// late is the delay of the measured tool's start.
 	late time.Duration
 }
 
 func (c cellLoad) load() time.Duration { return c.to.Sub(c.from) - c.gap }
 
-// trialLoads finds when load ran in a trial, cell by cell.
+// trialLoads finds when load ran in each cell of a trial.
 func trialLoads(t record.TrialData) ([]cellLoad, error) {
 	m := t.Manifest
 	if len(t.Generators) == 0 || len(t.Generators[0].Cells) != len(m.Cells) {
@@ -55,7 +54,7 @@ func trialLoads(t record.TrialData) ([]cellLoad, error) {
 	return loads, nil
 }
 
-// trialOf is a trial of two cells of 1 s whose generator's clock is an hour ahead and which starts each cell 1 ms late.
+// trialOf is a trial of two cells of 1 s. The generator's clock is an hour ahead, and each cell starts 1 ms late.
 func trialOf(begin time.Time, warmup int32) record.TrialData {
 	cells := []record.Cell{{Load: "l", Tool: record.ToolWrk, Connections: 1, WarmupSeconds: warmup, DurationSeconds: 1}, {Load: "l", Tool: record.ToolWrk, Connections: 2, WarmupSeconds: warmup, DurationSeconds: 1}}
 	t := record.TrialData{Manifest: record.TrialManifest{

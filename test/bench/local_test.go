@@ -24,7 +24,7 @@ import (
 // bin is where "make build" leaves the programs.
 const bin = "../../bin"
 
-// program is the path of a program of bin, from any folder.
+// program returns the absolute path of a program in bin.
 func (m measurement) program(name string) string {
 	m.Helper()
 	path, err := filepath.Abs(filepath.Join(bin, name))
@@ -35,7 +35,7 @@ func (m measurement) program(name string) string {
 	return path
 }
 
-// lead leads a run of a file with loadstone run and reads what it has left. That it has no verdict does not matter.
+// lead runs a file with loadstone run and reads the results. It needs no verdict.
 func (m measurement) lead(text string) record.RunData {
 	m.Helper()
 	folder := m.TempDir()
@@ -53,7 +53,7 @@ func (m measurement) lead(text string) record.RunData {
 	return data
 }
 
-// sweep leads a run of two equal servers at some levels.
+// sweep runs two equal servers at some levels.
 func (m measurement) sweep(levels string, warmup, seconds, blocks int) record.RunData {
 	m.Helper()
 	return m.lead(fmt.Sprintf(`apiVersion: loadstone.dev/v1alpha1
@@ -69,7 +69,7 @@ spec:
 `, m.program("gohttp"), levels, warmup, seconds, blocks))
 }
 
-// BenchmarkLocalShareUnderLoad measures how much of a sweep's time is under load.
+// BenchmarkLocalShareUnderLoad measures the share of a sweep's time that is under load.
 func BenchmarkLocalShareUnderLoad(b *testing.B) {
 	m, seconds := begin(b), sized(10, 1)
 	warmup := max(seconds/5, 1)
@@ -89,14 +89,14 @@ func BenchmarkLocalShareUnderLoad(b *testing.B) {
 	m.report(figures.Of("local-share-under-load", 100*loaded.Seconds()/took.Seconds(), "%", figures.AtLeast(97), note))
 }
 
-// values are what one side of a pair measured, by name; cpus those of server and generator.
+// values are results by name; cpus are the CPUs of server and generator.
 type (
 	values map[string]float64
 	cpus   [2]string
 )
 
-// inPairs compares what Loadstone measures with the same by hand, on the CPUs that Loadstone has chosen, in pairs whose order is random. Of a pair
-// the geometric mean of the ratios counts.
+// inPairs compares Loadstone with the same measurement by hand, in pairs of random order and on the CPUs that Loadstone chose. A pair counts with the
+// geometric mean of its ratios.
 func (m measurement) inPairs(name string, pairs int, through func() (values, cpus), byHand func(cpus) values) figures.Figure {
 	m.Helper()
 	_, on := through()
@@ -118,7 +118,7 @@ func (m measurement) inPairs(name string, pairs int, through func() (values, cpu
 	}
 }
 
-// ratioOf is the geometric mean of the ratios of all values, which both sides must have.
+// ratioOf is the geometric mean of the ratios of all values.
 func ratioOf(own, base values) (float64, error) {
 	if len(own) == 0 || len(own) != len(base) {
 		return 0, fmt.Errorf("one side has %d values, and the other %d", len(own), len(base))
@@ -134,7 +134,7 @@ func ratioOf(own, base values) (float64, error) {
 	return math.Exp(logs / float64(len(own))), nil
 }
 
-// BenchmarkLocalThroughputAgainstWrk compares the throughput of a cell with that of the same wrk typed by hand, pinned alike.
+// BenchmarkLocalThroughputAgainstWrk compares a cell's throughput with wrk by hand, on the same CPUs.
 func BenchmarkLocalThroughputAgainstWrk(b *testing.B) {
 	const warmup, seconds = 1, 2
 	m := begin(b)
@@ -153,7 +153,7 @@ func throughput(m *record.Measurement) float64 {
 	return float64(m.Requests) / (float64(m.DurationMicros) / 1e6)
 }
 
-// wrk starts the server and types wrk twice, the first time to warm up.
+// wrk starts the server and runs wrk twice, first to warm up.
 func (m measurement) wrk(on cpus, warmup, seconds int) float64 {
 	m.Helper()
 	const port, settle = "18081", 300 * time.Millisecond
@@ -172,12 +172,12 @@ func (m measurement) wrk(on cpus, warmup, seconds int) float64 {
 	return rate
 }
 
-// serve starts a server and returns what ends it.
+// serve starts a server and returns a function that stops it.
 func (m measurement) serve(server *exec.Cmd) (end func()) {
 	m.Helper()
 	m.must(server.Start())
 	return func() {
-		_ = server.Process.Kill() // It has ended by itself, or it ends now.
+		_ = server.Process.Kill() // It may have ended already.
 		_ = server.Wait()         // Its status is that of the kill.
 	}
 }
@@ -198,8 +198,8 @@ func printedRate(out string) (float64, error) {
 	return strconv.ParseFloat(found[1], 64)
 }
 
-// BenchmarkLocalCasesAgainstByHand compares the cases of a program in a trial with those of the same program typed by hand, pinned alike. Of each
-// case the median of a process counts.
+// BenchmarkLocalCasesAgainstByHand compares the cases of a program in a trial with the same program by hand, on the same CPUs. A process counts with
+// the median of each case.
 func BenchmarkLocalCasesAgainstByHand(b *testing.B) {
 	m := begin(b)
 	program := m.program("faulty")
@@ -244,7 +244,7 @@ func timesOf(list []record.Case) values {
 	return times
 }
 
-// BenchmarkLocalProgram measures how long loadstone takes to print its help, and how large it is.
+// BenchmarkLocalProgram measures the size of loadstone and the time of its help.
 func BenchmarkLocalProgram(b *testing.B) {
 	m := begin(b)
 	program := m.program("loadstone")

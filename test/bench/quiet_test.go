@@ -13,18 +13,18 @@ import (
 	"loadstone.dev/loadstone/hack/figures"
 )
 
-// quietLimit is how many CPUs others may use of a machine that counts as quiet. Up to a tenth is the cluster's own: what starts
-// containers lives so briefly that with cgroup v1 it is counted among the others.
+// quietLimit is how many CPUs other programs may use on a quiet machine. Up to 0.1 is the cluster's own: with cgroup v1 the short-lived programs that
+// start containers count as others.
 const quietLimit = 0.15
 
-// measurement is one benchmark's, which knows how much CPU time others than the cluster and this program have used since it began.
+// measurement is one benchmark. It measures the CPU time of other programs since its start.
 type measurement struct {
 	*testing.B
 	began  time.Time
 	others time.Duration
 }
 
-// begin begins to count. Benchmarks are run once each: use -benchtime 1x.
+// begin starts the count. Use -benchtime 1x.
 func begin(b *testing.B) measurement {
 	b.Helper()
 	return measurement{B: b, began: time.Now(), others: othersTime("/sys/fs/cgroup", "/proc")}
@@ -37,7 +37,7 @@ func (m measurement) must(err error) {
 	}
 }
 
-// sized is the full number, or with -short the small one.
+// sized returns the full value, or the small one with -short.
 func sized[N int | int32 | time.Duration](full, small N) N {
 	if testing.Short() {
 		return small
@@ -45,7 +45,7 @@ func sized[N int | int32 | time.Duration](full, small N) N {
 	return full
 }
 
-// report logs figures, and says beside them if others used the machine.
+// report logs figures, with a note if others used the machine.
 func (m measurement) report(list ...figures.Figure) {
 	m.Helper()
 	used := (othersTime("/sys/fs/cgroup", "/proc") - m.others).Seconds() / time.Since(m.began).Seconds()
@@ -57,8 +57,8 @@ func (m measurement) report(list ...figures.Figure) {
 	}
 }
 
-// othersTime is the CPU time of all processes but those of the cluster of hack/cluster, which are in cgroups of one name, and this program. With
-// cgroup v1 the servers outside of pods are in a cpuset, and are counted one by one.
+// othersTime is the CPU time of all processes except this program and the cluster of hack/cluster, whose cgroups have one name. With cgroup v1
+// servers outside pods are in a cpuset and are counted one by one.
 func othersTime(cgroups, proc string) time.Duration {
 	others := groupTime(cgroups, "") - groupTime(cgroups, "loadstone")
 	list, err := os.ReadFile(filepath.Join(cgroups, "cpuset/loadstone/system/cgroup.procs"))
@@ -76,7 +76,7 @@ func othersTime(cgroups, proc string) time.Duration {
 	return others
 }
 
-// groupTime is what all processes of a cgroup have used, by cgroup v2 or else by v1's cpuacct; 0 if neither tells.
+// groupTime is the CPU time of a cgroup (v2, or v1's cpuacct); 0 if unknown.
 func groupTime(cgroups, group string) time.Duration {
 	if text, err := os.ReadFile(filepath.Join(cgroups, group, "cpu.stat")); err == nil {
 		_, rest, _ := strings.Cut(string(text), "usage_usec ")
@@ -90,7 +90,7 @@ func groupTime(cgroups, group string) time.Duration {
 	return time.Duration(number(string(text)))
 }
 
-// processTime is what a process has used with its children that have ended, by the fields 14 to 17 of its stat; 0 if it has ended.
+// processTime is the CPU time of a process and its ended children (fields 14 to 17 of its stat); 0 if it has ended.
 func processTime(folder string) time.Duration {
 	const first, last, tick = 14 - 3, 17 - 3, 10 * time.Millisecond
 	stat, err := os.ReadFile(filepath.Join(folder, "stat"))

@@ -26,15 +26,14 @@ import (
 )
 
 const (
-	// connections are those over which each rate is kept.
 	connections = 64
-	// serverCPU and generatorCPU are the CPUs that server and generator have to themselves.
+	// Server and generator have a CPU each.
 	serverCPU, generatorCPU = "1", "0"
 	// address is where the server listens.
 	address = "127.0.0.1:18090"
-	// aimed is the rate of the aims, and startAim how long after its instant all but a hundredth of its requests may start, in milliseconds.
+	// aimed is the rate of the aims. 99% of its requests must start within startAim milliseconds.
 	aimed, startAim = 10_000, 1
-	// grace is what a generator may take beyond its time before it is ended.
+	// grace is the extra time after which a generator is killed.
 	grace = 30 * time.Second
 )
 
@@ -49,7 +48,7 @@ func (l load) due(arrival int) time.Duration {
 	return time.Duration(float64(arrival) * float64(time.Second) / float64(l.rate))
 }
 
-// cell is the load as Loadstone's own tools know it.
+// cell is the load in the form of Loadstone's tools.
 func (l load) cell() record.Cell {
 	return record.Cell{
 		Load: "rates", Connections: connections, RequestsPerSecond: int32(l.rate), Generators: 1, Threads: 1, Connection: record.KeepAlive,
@@ -57,11 +56,10 @@ func (l load) cell() record.Cell {
 	}
 }
 
-// BenchmarkRates measures how well load generators keep an imposed rate against the reference server epoll: how long after its instant
-// each request started, which arrivals it lost, and the latency from the intended starts. Server and generator have a CPU each.
+// BenchmarkRates measures how well load generators sustain an imposed rate against the server epoll: the delay of each request, lost arrivals, and
+// the latency from intended starts. Server and generator have a CPU each.
 //
-// k6 is read as Loadstone reads it. The others leave a row a request, which is read here, whether they are tools of Loadstone or not: the
-// choice of vegeta rests on what this measures.
+// k6 is read as Loadstone reads it. The others write a row per request, and this file reads the rows. Loadstone uses vegeta because of these results.
 func BenchmarkRates(b *testing.B) {
 	m := begin(b)
 	defer m.serve(pinned(b.Context(), serverCPU, m.program("epoll"), "--port", address[strings.LastIndexByte(address, ':')+1:]))()
@@ -99,7 +97,7 @@ func listening(ctx context.Context) error {
 	}
 }
 
-// generator is a program that keeps a rate, and a reader of what it leaves: its output, or the one file whose name is like rows.
+// generator is a program that sustains a rate, with a reader of its output or of the file that matches rows.
 type generator struct {
 	name  string
 	args  func(load) []string
@@ -108,7 +106,7 @@ type generator struct {
 	read  func(load, []byte) (outcome, error)
 }
 
-// generators are those that were found to keep a rate, or to say that they do.
+// generators sustain a rate, or claim to.
 var generators = []generator{
 	{name: "k6", args: k6Args, files: k6Files, read: readK6},
 	{name: "h2load", args: h2loadArgs, rows: "rows", read: readH2load},
@@ -116,7 +114,7 @@ var generators = []generator{
 	{name: "vegeta", args: vegetaArgs, files: vegetaFiles, rows: "*.gob", read: readVegeta},
 }
 
-// run runs a generator in a folder of its own.
+// run runs a generator in a separate folder.
 func (g generator) run(ctx context.Context, folder string, l load) (o outcome, err error) {
 	if g.files != nil {
 		for _, f := range g.files(l) {
@@ -153,7 +151,7 @@ func k6Args(l load) []string {
 
 func k6Files(l load) []tool.File { return k6.Tool{}.Files(l.cell(), tool.Target{Address: address}) }
 
-// h2loadArgs gives each connection its share of the rate: h2load knows no other.
+// h2loadArgs divides the rate among connections, since h2load accepts only a rate per connection.
 func h2loadArgs(l load) []string {
 	return []string{
 		"h2load", "--h1", "-t1", "-c", strconv.Itoa(connections), "-D", strconv.Itoa(l.seconds),
@@ -178,25 +176,24 @@ func vegetaFiles(l load) []tool.File {
 
 // outcome is what became of a rate.
 type outcome struct {
-	// sent is the number of requests that were answered.
+	// sent is the number of answered requests.
 	sent int
-	// late is how long after its instant each request started, in ascending order; nil of a generator that does not tell.
+	// late has the delays of all requests, in ascending order; nil if unknown.
 	late []time.Duration
-	// low and high are the ends between which the 99th percentile of the latency from the intended starts lies, lost arrivals counted
-	// as never answered.
+	// The p99 latency from intended starts is between low and high. Lost arrivals count as never answered.
 	low, high time.Duration
 	// cpu is how many CPUs the generator used.
 	cpu float64
 }
 
-// never is the latency of an arrival that got no answer.
+// never is the latency of an arrival without an answer.
 const never = time.Duration(math.MaxInt64)
 
-// request is one that was answered, by the generator's clock.
+// request is an answered request, in the generator's clock.
 type request struct{ start, end time.Duration }
 
-// outcomeOf takes the n-th request to start for the n-th arrival. Of a generator that does not tell when its timetable began it is the
-// latest at which no request starts before its instant, which is the kindest.
+// outcomeOf matches the n-th started request with the n-th arrival. If the start of the timetable is unknown, it assumes the latest one that makes no
+// request early. This favors the generator.
 func (l load) outcomeOf(list []request, told bool) outcome {
 	slices.SortFunc(list, func(a, b request) int { return int(a.start - b.start) })
 	var began time.Duration
@@ -223,7 +220,7 @@ func (l load) outcomeOf(list []request, told bool) outcome {
 	return o
 }
 
-// quantile is the smallest value that a share of the ascending values does not exceed.
+// quantile is the smallest value that is not exceeded by a share of the ascending values.
 func quantile(values []time.Duration, share float64) time.Duration {
 	if len(values) == 0 {
 		return never
@@ -231,7 +228,7 @@ func quantile(values []time.Duration, share float64) time.Duration {
 	return values[max(int(math.Ceil(share*float64(len(values))))-1, 0)]
 }
 
-// readK6 reads what Loadstone's wrapper prints, by which k6 does not tell when requests started.
+// readK6 reads the output of Loadstone's wrapper, which has no start times.
 func readK6(l load, out []byte) (outcome, error) {
 	m, err := k6.Tool{}.Parse(out)
 	if err != nil {
@@ -258,7 +255,7 @@ func readK6(l load, out []byte) (outcome, error) {
 
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// readH2load reads rows of start in microseconds of the epoch, status and duration in microseconds.
+// readH2load reads rows of start (microseconds since the epoch), status and duration (microseconds).
 func readH2load(l load, out []byte) (outcome, error) {
 	var list []request
 	for line := range strings.Lines(string(out)) {
@@ -273,7 +270,7 @@ func readH2load(l load, out []byte) (outcome, error) {
 	return l.outcomeOf(list, false), nil
 }
 
-// readOha reads rows of seconds since the start of the timetable, of which the first column is the start and the fifth the duration.
+// readOha reads rows of seconds since the start of the timetable. Column 1 is the start and column 5 the duration.
 func readOha(l load, out []byte) (outcome, error) {
 	_, rows, found := strings.Cut(string(out), "\n")
 	if !found {
@@ -326,7 +323,7 @@ func figureName(what string, g generator, l load) string {
 	return fmt.Sprintf("rate-%d-%s-%s", l.rate, g.name, what)
 }
 
-// figures are when requests started, and how many arrivals were lost.
+// figures report start delays and lost arrivals.
 func (o outcome) figures(g generator, l load) []figures.Figure {
 	var start, lost figures.Aim
 	if l.rate == aimed {
@@ -356,7 +353,7 @@ func millis(d time.Duration) string {
 
 const ms = time.Millisecond
 
-func TestWhatBecomesOfARate(t *testing.T) {
+func TestComputesDelaysAndLostArrivals(t *testing.T) {
 	l := load{rate: 100, seconds: 1}
 	// Arrivals are 10 ms apart; each request takes 2 ms.
 	made := func(n int, late func(int) time.Duration) (list []request) {
@@ -416,7 +413,7 @@ func TestRowsOfEachGenerator(t *testing.T) {
 	for name, tc := range map[string]struct {
 		read func(load, []byte) (outcome, error)
 		out  string
-		// last is when the second of two requests started after its instant.
+		// last is the delay of the second of two requests.
 		last    time.Duration
 		wantErr string
 	}{

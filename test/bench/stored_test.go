@@ -24,17 +24,17 @@ import (
 )
 
 const (
-	// storedNamespace is where the runs lie that have ended, and storedLabel marks their workflows.
+	// Ended runs are in storedNamespace. storedLabel marks their workflows.
 	storedNamespace, storedLabel = "loadstone-bench-stored", "loadstone.dev/bench-stored"
-	// An operator is quiet that has used less than quietCPU within quietFor.
+	// An operator is idle if it used less than quietCPU within quietFor.
 	quietFor, quietCPU = 3 * time.Second, 60 * time.Millisecond
-	// betweenStored is about how long each of the stored runs would have measured.
+	// betweenStored is the approximate duration of each stored run.
 	betweenStored = 17 * time.Minute
 )
 
-// BenchmarkClusterStored measures what runs cost an operator that have ended long ago: its memory, what it uses until it is quiet after it was started
-// anew, and how much later a run's first request comes. The runs are objects alone, as an operator leaves them that has measured one after the other
-// until now: their trials and workflows are there until they are collected (facts.TTL).
+// BenchmarkClusterStored measures the cost of ended runs: the operator's memory, its CPU time after a restart, and the delay of a new run's first
+// request. The runs are only objects, as an operator leaves them after continuous measuring. Trials and workflows exist until they expire
+// (facts.TTL).
 func BenchmarkClusterStored(b *testing.B) {
 	m, runs := beginOnCluster(b), sized(1000, 10)
 	m.unstore() // What an interrupted benchmark has left.
@@ -64,7 +64,6 @@ func BenchmarkClusterStored(b *testing.B) {
 	)
 }
 
-// scale lets so many operators run, and returns when that is so.
 func (m onCluster) scale(replicas int32) {
 	m.Helper()
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "loadstone"}}
@@ -77,7 +76,7 @@ func (m onCluster) scale(replicas int32) {
 	})
 }
 
-// storeRun makes a run that has ended, while no operator sees it: with all that is left of it, if that is kept.
+// storeRun creates an ended run while no operator runs, with all its remaining objects if they are kept.
 func (m onCluster) storeRun(run *v1alpha1.BenchmarkRun, ended metav1.Time, kept bool) bool {
 	m.Helper()
 	if kept {
@@ -118,7 +117,7 @@ func doneConditions(at metav1.Time, kinds ...string) (list []metav1.Condition) {
 	return list
 }
 
-// awaitQuiet waits until an operator uses next to nothing any more, and returns what it has used until then.
+// awaitQuiet waits until the operator is idle and returns its CPU time.
 func (m onCluster) awaitQuiet(pod *corev1.Pod) (used time.Duration) {
 	m.Helper()
 	usedCPU := func() (sum time.Duration) {
@@ -135,7 +134,7 @@ func (m onCluster) awaitQuiet(pod *corev1.Pod) (used time.Duration) {
 	return used
 }
 
-// unstore removes what was stored while there is no operator, with the finalizers of the runs, and starts one again.
+// unstore removes stored runs and their finalizers while no operator runs, and then starts one.
 func (m onCluster) unstore() {
 	ctx := context.WithoutCancel(m.Context())
 	m.scale(0)
@@ -147,7 +146,7 @@ func (m onCluster) unstore() {
 	}
 	workflow := &unstructured.Unstructured{}
 	workflow.SetGroupVersionKind(render.WorkflowKind)
-	// A request of so many may take longer than the API server lets it, and is made again.
+	// Deleting many objects may exceed the API server's timeout, so it is retried.
 	for range 10 {
 		err := errors.Join(
 			m.DeleteAllOf(ctx, &v1alpha1.Trial{}, client.InNamespace(storedNamespace)),

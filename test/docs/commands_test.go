@@ -22,13 +22,13 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// end is how a command of the pages ends, and a part of what it prints.
+// end is the exit code of a command and a part of its output.
 type end struct {
 	code   int
 	prints string
 }
 
-// ends are the ends of commands of the pages. The others end with 0, and print what they do.
+// ends lists commands with other ends than exit code 0.
 var ends = map[string]end{
 	"bin/loadstone --help":                                                {0, "Exit codes of every command"},
 	"bin/loadstone validate mine.yaml":                                    {0, "mine.yaml"},
@@ -79,21 +79,21 @@ var ends = map[string]end{
 	"kubectl --namespace loadstone-system logs deployment/loadstone --tail=50": {0, said},
 }
 
-// byToken is the command of a user who has no key of the store: what it prints is the path of the page, and no word of the key.
+// byToken matches commands of users without a store key. Their output has the path of the page and no part of the key.
 var byToken = regexp.MustCompile(`^bin/loadstone (suite )?report .* --token "\$\(kubectl `)
 
-// anyEnd is the exit code of a command that ends as the machine is.
+// anyEnd allows every exit code, for commands that depend on the machine.
 const anyEnd = -1
 
-// reader is somebody who types what the pages say.
+// reader types the commands of the pages.
 type reader struct {
 	*world
-	// quick is the reader's own file of config/samples/quick.yaml, as the README's sed writes it.
+	// quick is the reader's copy of config/samples/quick.yaml, written by the README's sed.
 	quick []byte
 }
 
-// TestEveryCommandOfThePagesIsRun runs what the pages say, on this machine and against a real API server. What installs Loadstone comes first, in the order
-// in which a reader types it, and all else in any order, so that none of them may need another.
+// TestEveryCommandOfThePagesIsRun runs the commands on this machine and against a real API server. Installation comes first, in the order of the
+// pages. All other commands run in any order, because none may depend on another.
 func TestEveryCommandOfThePagesIsRun(t *testing.T) {
 	t.Parallel()
 	testbed.Programs(t, "make", "kubectl", "helm", "go", "wrk")
@@ -131,16 +131,16 @@ func TestEveryCommandOfThePagesIsRun(t *testing.T) {
 	})
 }
 
-// asPlugin are what the help of the program says of it in words: it is a plugin of kubectl, for which a cluster is where runs are measured.
+// asPlugin are commands in the program's help text, in the form of a kubectl plugin. These measure on a cluster.
 var asPlugin = []string{"kubectl loadstone list", "kubectl loadstone run quick.yaml"}
 
-// measuresHere are the commands that measure on this machine, and makesRuns those that make runs on the cluster.
+// measuresHere are commands that measure on this machine; makesRuns are those that create runs on the cluster.
 var (
 	measuresHere = regexp.MustCompile(`^bin/loadstone run (\S+\.yaml)$|^wrk `)
 	makesRuns    = regexp.MustCompile(`^bin/loadstone (calibrate --cluster|run .* --(cluster|context))|^kubectl (apply|loadstone run) `)
 )
 
-// edit writes the reader's own quick.yaml as the README says.
+// edit writes the reader's quick.yaml with the README's command.
 func (r *reader) edit(t *testing.T, lines map[string]bool) {
 	t.Helper()
 	for line := range lines {
@@ -160,8 +160,7 @@ func (r *reader) edit(t *testing.T, lines map[string]bool) {
 	}
 }
 
-// steps are the beginnings of the commands by which an installation comes, is tried and changed, and goes, and by which another one with a store of the
-// reader's comes and stays.
+// steps are prefixes of the commands that install, try, change and remove an installation, and then install another one with the reader's own store.
 var steps = []string{
 	"helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace", "helm test loadstone ", "helm upgrade ",
 	"kubectl --namespace loadstone-system patch secret loadstone-s3 ", "helm uninstall loadstone ",
@@ -169,7 +168,7 @@ var steps = []string{
 	"kubectl --namespace default create serviceaccount ", "kubectl --namespace default create rolebinding ",
 }
 
-// installs runs the steps, and takes them out of the lines.
+// installs runs the steps and removes them from the lines.
 func (r *reader) installs(t *testing.T, lines map[string]bool) {
 	t.Helper()
 	for _, step := range steps {
@@ -191,7 +190,7 @@ func (r *reader) installs(t *testing.T, lines map[string]bool) {
 	r.prepare(t)
 }
 
-// named are what sentences call by a part of what is typed, and how it is found whether it exists.
+// named are partial commands in sentences, and how their existence is checked.
 var named = map[string]string{
 	"kubectl wait":                    "kubectl wait --help",
 	"kubectl create configmap":        "kubectl create configmap --help",
@@ -205,7 +204,7 @@ var named = map[string]string{
 	"man -l docs/man/loadstone-run.1": "test -s docs/man/loadstone-run.1", // Not every machine has man.
 }
 
-// follow runs a command of the pages, or checks what can be checked of one that is run elsewhere.
+// follow runs a command. If another test runs it, follow checks that and the command's syntax.
 func (r *reader) follow(t *testing.T, line string, whole bool) {
 	t.Helper()
 	_, away := elsewhere[line]
@@ -240,8 +239,8 @@ func (r *reader) follow(t *testing.T, line string, whole bool) {
 	}
 }
 
-// ofCluster are the commands that reach no further than a desk and the cluster of the test, and harmless are others of which that is known, one by one:
-// what a page says tomorrow shall not befall the machine of whoever tests it.
+// ofCluster are commands that only use a desk and the test's cluster; harmless are other safe commands, listed one by one. So a new command of a page
+// cannot harm the tester's machine.
 var (
 	ofCluster = regexp.MustCompile(`^(bin/loadstone|kubectl|helm) `)
 	harmless  = []string{
@@ -249,7 +248,7 @@ var (
 	}
 )
 
-// untilServed types a command that serves, and ends it when it has said where. Another program may have the port that a page names.
+// untilServed ends a serving command after it prints its address. The port of the page may be in use.
 func untilServed(line string) string {
 	line = strings.Replace(line, "--port 8017", "--port 0", 1)
 	return "coproc serving { exec " + line + `; }; pid=$serving_PID; read -r said <&"${serving[0]}"; echo "$said"; kill -TERM "$pid"; wait "$pid"`
@@ -263,7 +262,7 @@ func answering(t *testing.T) string {
 	return s.Listener.Addr().String()
 }
 
-// run runs a command of the pages in a folder, as it is typed there, and checks how it ends.
+// run runs a command in a folder and checks its exit code and output.
 func (r *reader) run(t *testing.T, folder, namespace, line, typed string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
@@ -289,8 +288,7 @@ func (r *reader) run(t *testing.T, folder, namespace, line, typed string) {
 	}
 }
 
-// complete reports whether a command of the program is one that could be typed: its flags exist, or the test fails, and its arguments are there. Words in
-// capitals stand for some.
+// complete reports whether a command of loadstone has all arguments. Unknown flags fail the test. Words in capitals are arguments.
 func complete(t *testing.T, line string) bool {
 	t.Helper()
 	args := slices.DeleteFunc(words(line)[1:], func(word string) bool {
@@ -308,7 +306,7 @@ func complete(t *testing.T, line string) bool {
 	return c.ValidateArgs(c.Flags().Args()) == nil
 }
 
-// TestBashCompletesCommands lets a bash do what it does at the Tab key, after what docs/man/loadstone-completion.1 says.
+// TestBashCompletesCommands tests completion in bash, set up as in docs/man/loadstone-completion.1.
 func TestBashCompletesCommands(t *testing.T) {
 	const script = `
 		source <(loadstone completion bash)

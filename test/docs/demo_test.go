@@ -14,8 +14,8 @@ import (
 // inconclusive is the exit code of a run without a verdict.
 const inconclusive = 4
 
-// TestTheDemoEndsInAReport is make demo. Where other programs disturb it, as those of other tests do, it may end without a verdict, and says so.
-// It is not parallel: commands of the pages run servers on the same ports.
+// TestTheDemoEndsInAReport runs make demo. If other programs disturb it, it may end without a verdict and say so. It is not parallel, because
+// commands of the pages use the same ports.
 func TestTheDemoEndsInAReport(t *testing.T) {
 	testbed.Programs(t, "go", "wrk")
 	results := filepath.Join(t.TempDir(), "results")

@@ -14,8 +14,8 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// desk is a folder in which a reader types a command: a checkout with programs that are built, with files and results that the reader has, and with a
-// browser that only looks whether there is a page.
+// desk is a folder for typed commands: a checkout with built programs, the reader's files and results, and a browser that only checks that a page
+// exists.
 func (r *reader) desk(t *testing.T, line string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -26,7 +26,7 @@ func (r *reader) desk(t *testing.T, line string) string {
 		links[name] = filepath.Join(whole, name)
 	}
 	must(t, os.Mkdir(filepath.Join(folder, "tools"), 0o755))
-	// Go would leave a process behind that writes of its use while the folder is removed.
+	// Otherwise Go leaves a process that writes telemetry while the folder is removed.
 	telemetry := filepath.Join(folder, "home", ".config", "go", "telemetry")
 	must(t, os.MkdirAll(telemetry, 0o755))
 	must(t, os.WriteFile(filepath.Join(telemetry, "mode"), []byte("off"), 0o644))
@@ -40,7 +40,7 @@ func (r *reader) desk(t *testing.T, line string) string {
 	must(t, err)
 	files := map[string]string{
 		"mine.yaml": example(t, readme, "mine"), "gate.yaml": example(t, readme, "gate"), "run.yaml": example(t, readme, "mine"), "quick.yaml": string(r.quick),
-		// Under a name of its own: other commands name the suite of the page.
+		// It has a different name, because other commands use the suite of the page.
 		"suite.yaml": strings.Replace(fenced(pages(t)["docs/reference/benchmarksuite.md"], "yaml")[0], "{name: checkout,", "{name: mine,", 1),
 		"wrk.txt":    string(printed), "tools/xdg-open": "#!/bin/sh\nexec test -s \"$1\"\n",
 	}
@@ -63,7 +63,7 @@ func (r *reader) desk(t *testing.T, line string) string {
 	return folder
 }
 
-// example is the run of a name on a page.
+// example returns the run with this name on a page.
 func example(t *testing.T, page, name string) string {
 	t.Helper()
 	for _, text := range fenced(page, "yaml") {
@@ -75,7 +75,7 @@ func example(t *testing.T, page, name string) string {
 	return ""
 }
 
-// shorten makes the run of a file one of a block and a second, at ports that are free.
+// shorten reduces a run to one block of one second, on free ports.
 func shorten(t *testing.T, file string) {
 	t.Helper()
 	f, err := runfile.Open(t.Context(), file)
@@ -99,7 +99,7 @@ func shorten(t *testing.T, file string) {
 	must(t, os.WriteFile(file, text, 0o600))
 }
 
-// freePort is a port on which nobody listens.
+// freePort is an unused port.
 func freePort(t *testing.T) int32 {
 	t.Helper()
 	address, err := testbed.FreeAddress()

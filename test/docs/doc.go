@@ -1,4 +1,4 @@
-// Package docs tests what readers are told: every command of README.md and of the pages is run, on this machine or against a real API server whose
-// operator is played, or a table says who runs it; every example of a BenchmarkRun is read as loadstone run reads it; and every reason of the code has a
-// row that says what to do.
+// Package docs tests the documentation. Every command of README.md and the pages runs on this machine or against a real API server with a simulated
+// operator. A table lists the commands that run elsewhere. Every example of a BenchmarkRun must be valid. Every reason in the code needs a row that
+// says what to do.
 package docs

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// runner is a file of the repository, and the text in it that runs a command.
+// runner is a file, and the text in it that runs a command.
 type runner struct{ file, text string }
 
 const (
@@ -17,11 +17,13 @@ const (
 	continuous = ".ci/run"
 )
 
-// elsewhere says who runs what no test of this package can run, since it needs a cluster, or is what runs the tests.
+// elsewhere lists commands that need a cluster or run the tests, and where they run.
 var elsewhere = map[string]runner{
 	"make kills":              {"internal/cli/run_resume_test.go", "func TestARunThatIsKilledAtAnyMomentIsResumed("},
 	"bin/loadstone calibrate": {"internal/cli/calibrate_test.go", `"calibrate", "--out"`},
 	"make lint":               {continuous, "make lint"},
+	"make style":              {"Makefile", "$(STYLE) $(VALE)"},
+	"make docs":               {continuous, "make docs"},
 	"make lint test":          {continuous, "in test test-workloads"},
 	"make test":               {continuous, "in test test-workloads"},
 	"make test-workloads":     {continuous, "test-workloads"},
@@ -56,7 +58,7 @@ var elsewhere = map[string]runner{
 	"go test ./test/e2e -run Quick -v":                                       {tests, "go_tests test-cluster end-to-end"},
 }
 
-// byHand are the commands that no program runs, and why. Their syntax is checked where that is possible.
+// byHand are commands that no program runs, and why. Their syntax is checked where possible.
 var byHand = map[string]string{
 	"make demo-cluster":                       "is make cluster-up, build, images, deploy and loadstone run --cluster, each of which make test-cluster runs",
 	"make bench":                              "measures on a cluster and a machine that must be quiet",
@@ -70,6 +72,7 @@ var byHand = map[string]string{
 	"make bench-workloads":                    "measures for more than an hour on a machine that must be quiet",
 	"make picture":                            "needs chromium",
 	"make vulnerabilities":                    "asks a database that changes",
+	"make style-limits":                       "changes what is allowed",
 	"make unit":                               "is make test without its servers",
 	"docker login":                            "needs docker",
 	"rclone copy old:loadstone new:loadstone": "is a tool of another project, and needs two stores; TestBucketCopiedToAnotherStoreIsReadAndWritten copies as it does",
@@ -80,7 +83,7 @@ var byHand = map[string]string{
 	"kubectl --namespace loadstone-system port-forward service/loadstone-ui 8017:80": "goes on until it is ended, and needs a kubelet",
 }
 
-func TestWhatIsRunElsewhereIsRunThere(t *testing.T) {
+func TestCommandsRunWhereTablesSay(t *testing.T) {
 	quoted := typed(t)
 	for line, by := range elsewhere {
 		text, err := os.ReadFile(filepath.Join(root, by.file))
@@ -101,7 +104,7 @@ func TestWhatIsRunElsewhereIsRunThere(t *testing.T) {
 	}
 }
 
-func TestNothingIsExpectedOfCommandsThatNoPageHas(t *testing.T) {
+func TestTablesListOnlyCommandsOfPages(t *testing.T) {
 	quoted := typed(t)
 	for _, line := range slices.Concat(slices.Collect(maps.Keys(ends)), slices.Collect(maps.Keys(named)), harmless) {
 		if _, is := quoted[line]; !is && !slices.Contains(asPlugin, line) {

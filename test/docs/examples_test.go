@@ -28,7 +28,7 @@ func TestTheExamplesAreRuns(t *testing.T) {
 	}
 }
 
-// TestThePipelineWritesTheCommitIntoTheSuite runs what the page says that a pipeline writes, twice: a commit takes the place of the one before.
+// TestThePipelineWritesTheCommitIntoTheSuite runs the pipeline's commands twice: the second commit must replace the first.
 func TestThePipelineWritesTheCommitIntoTheSuite(t *testing.T) {
 	page := pages(t)["docs/how-to/pull-requests.md"]
 	step, suite := regexp.MustCompile(`(?m)^sed --in-place .* suite\.yaml$`).FindString(page), filepath.Join(t.TempDir(), "suite.yaml")
@@ -51,13 +51,13 @@ func TestThePipelineWritesTheCommitIntoTheSuite(t *testing.T) {
 }
 
 var (
-	// links are those to files of the repository and to their headings.
+	// links are those to files and headings of the repository.
 	links    = regexp.MustCompile(`\]\(([^)#: ]*)(?:#([^)]*))?\)`)
 	headings = regexp.MustCompile("(?m)^#+ (.*)$")
 	unlinked = regexp.MustCompile(`[^\w\- ]`)
 )
 
-// anchors are the headings of a page as links name them.
+// anchors are a page's headings in the form of link targets.
 func anchors(page string) []string {
 	var all []string
 	for _, m := range headings.FindAllStringSubmatch(page, -1) {

@@ -13,10 +13,10 @@ import (
 
 const root = "../.."
 
-// built is where programs has put what it has built; empty if nothing was.
+// built is the folder of built programs; empty if there are none.
 var built string
 
-// programs builds the programs that the pages call bin, when the first test needs them.
+// programs builds the programs of bin when the first test needs them.
 var programs = sync.OnceValue(func() (err error) {
 	if built, err = os.MkdirTemp("", "loadstone-bin-"); err != nil {
 		return err
@@ -48,7 +48,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// pages are the texts that readers begin with, by their paths.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	var files []string

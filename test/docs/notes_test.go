@@ -20,7 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// installations are settings of the chart whose notes are read, and a part of what these say.
+// installations are chart settings, with a part of the notes for them.
 var installations = map[string]struct {
 	settings []string
 	says     string
@@ -46,7 +46,7 @@ var installations = map[string]struct {
 	},
 }
 
-// readNotes types every command of the notes that Helm prints for each of the settings.
+// readNotes runs every command in Helm's notes for each setting.
 func (r *reader) readNotes(t *testing.T) {
 	t.Helper()
 	r.preparesNotes(t)
@@ -74,12 +74,12 @@ func (r *reader) readNotes(t *testing.T) {
 	}
 }
 
-// preparesNotes makes what the commands find: the Secrets of the store, and an operator that is available.
+// preparesNotes creates the store's Secrets and an available operator.
 func (r *reader) preparesNotes(t *testing.T) {
 	t.Helper()
 	for name, keys := range map[string][]string{"loadstone-s3": {"access-key", "secret-key"}, "root": {"root.user", "root.password"}} {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: name}, StringData: map[string]string{keys[0]: storeUser, keys[1]: storePassword}}
-		// Helm takes what is there for its own by these.
+		// Helm takes over existing objects with these.
 		s.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
 		s.Annotations = map[string]string{"meta.helm.sh/release-name": "loadstone", "meta.helm.sh/release-namespace": system}
 		must(t, r.c.Create(t.Context(), s))
@@ -90,7 +90,7 @@ func (r *reader) preparesNotes(t *testing.T) {
 	must(t, r.c.Status().Update(t.Context(), &d))
 }
 
-// node makes a node of its own, since a taint is taken once.
+// node creates a separate node, because a taint can be added only once.
 func (r *reader) node(t *testing.T, number int) string {
 	t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("of-notes-%d", number)}}
@@ -98,7 +98,7 @@ func (r *reader) node(t *testing.T, number int) string {
 	return n.Name
 }
 
-// notes are what Helm prints at the end of an installation.
+// notes returns what Helm prints after an installation.
 func (r *reader) notes(t *testing.T, name string) string {
 	t.Helper()
 	args := []string{"upgrade", "loadstone", "charts/loadstone", "--namespace", system, "--reset-values", "--dry-run=client", "--output", "json"}
@@ -122,7 +122,7 @@ func (r *reader) notes(t *testing.T, name string) string {
 	return release.Info.Notes
 }
 
-// roleOfThePage are the values with which the installation page opens a store by a role.
+// roleOfThePage has the installation page's values for a store with a role.
 func roleOfThePage(t *testing.T) string {
 	t.Helper()
 	for _, text := range fenced(pages(t)["docs/installation.md"], "yaml") {
@@ -134,7 +134,7 @@ func roleOfThePage(t *testing.T) string {
 	return ""
 }
 
-// ofNotes are the commands of notes, each with what it reads.
+// ofNotes returns the commands of notes with their standard input.
 func ofNotes(notes string) []string {
 	var all []string
 	rest := strings.Split(notes, "\n")

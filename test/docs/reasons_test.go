@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// constants are the values of a file's constants that are of a type, or whose names begin so.
+// constants returns the values of constants of a type or with a name prefix.
 func constants(t *testing.T, file, ofType, prefix string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, 0)
@@ -43,7 +43,7 @@ func constants(t *testing.T, file, ofType, prefix string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// rows are the cells of the rows of a section, by the code in the first.
+// rows returns the table rows of a section by the code in the first cell.
 func rows(page, section string) map[string][]string {
 	_, rest, _ := strings.Cut(page, "\n## "+section+"\n")
 	text, _, _ := strings.Cut(rest, "\n## ")

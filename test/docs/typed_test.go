@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// placeholders are what readers put something of theirs for.
+// placeholders are parts that readers replace.
 var placeholders = strings.NewReplacer(
 	"node NODE ", "node node-1 ", "cordon NODE ", "cordon node-1 ", "YOUR_REGISTRY", "registry.example", "YOUR_TAG", "v1", "NEW_TAG", "v2",
 	"access-key=NAME", "access-key="+storeUser, "secret-key=SECRET", "secret-key="+storePassword, "--namespace NAMESPACE", "--namespace default",
@@ -18,19 +18,17 @@ var placeholders = strings.NewReplacer(
 var (
 	// environment are the assignments before a command.
 	environment = regexp.MustCompile(`^([A-Z_]+=\S+( |$))+`)
-	// ofPATH is the program under the name that it has when it is installed.
+	// ofPATH matches the installed program.
 	ofPATH = regexp.MustCompile(`(^|\| )loadstone `)
-	// blocks are texts with a line at each end that says where they begin and end, inline is code in a sentence, and indented is a block without
-	// such lines.
+	// blocks are fenced code, inline is code in a sentence, and indented is indented code.
 	blocks   = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)\n```$")
 	inline   = regexp.MustCompile("`([^`\n]+)`")
 	indented = regexp.MustCompile(`(?m)^    (\S.*)$`)
 	examples = regexp.MustCompile("(?s)\n### Examples\n\n```\n(.*?)\n```\n")
-	// program is the first word of what somebody types, in a text that holds other words, too.
+	// program matches the first word of a command in mixed text.
 	program = regexp.MustCompile(`^(bin/loadstone|make|kubectl|helm|go|docker|apt-get|man|rm|cat|grep|ctr|eval|hack/\S+\.sh)$`)
 )
 
-// fenced are the blocks of a page in one language.
 func fenced(page, language string) []string {
 	var found []string
 	for _, m := range blocks.FindAllStringSubmatch(page, -1) {
@@ -41,8 +39,8 @@ func fenced(page, language string) []string {
 	return found
 }
 
-// typed are the commands of the pages, each once. True are those that stand by themselves, and false those of a sentence, which may name a command without
-// all that it needs. TestTheExampleOfThePageIsReal of internal/cli runs the blocks that show what is printed.
+// typed returns each command of the pages once: true for complete commands, false for those in sentences, which may lack arguments.
+// TestTheExampleOfThePageIsReal in internal/cli runs blocks with output.
 func typed(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
@@ -77,7 +75,7 @@ func typed(t *testing.T) map[string]bool {
 	return all
 }
 
-// commands are the lines of a block, without what is said of them.
+// commands returns the lines of a block without comments.
 func commands(block string) []string {
 	var all []string
 	for line := range strings.SplitSeq(block, "\n") {
@@ -92,13 +90,13 @@ func commands(block string) []string {
 	return all
 }
 
-// isCommand reports whether a text is something to type, and not the name of a program.
+// isCommand reports whether a text is a command and not only a program's name.
 func isCommand(text string) bool {
 	words := words(text)
 	return len(words) > 0 && program.MatchString(words[0]) && (len(words) > 1 || strings.HasPrefix(words[0], "hack/"))
 }
 
-// words are those of a command, without its environment.
+// words splits a command, without environment variables.
 func words(line string) []string { return strings.Fields(environment.ReplaceAllString(line, "")) }
 
 func TestCommandsAreFoundWhereverTheyStand(t *testing.T) {

@@ -49,16 +49,15 @@ import (
 const (
 	system = "loadstone-system"
 	// operator is the account of the operator.
-	operator = "system:serviceaccount:" + system + ":loadstone"
-	// storeUser and storePassword are the key of the object store of tests.
+	operator                 = "system:serviceaccount:" + system + ":loadstone"
 	storeUser, storePassword = "testbed", "testbed-secret-key"
-	// rounds are those that the suite has measured, and becameWorse is the first in which the second server costs more.
+	// The suite has measured this many rounds. The second server costs more from round becameWorse on.
 	rounds, becameWorse = 16, 12
 	// said is what the operator's pod has printed.
 	said = "a line of the operator's"
 )
 
-// world is a real API server and a real object store, in which the test plays those that are missing: the operator, Kubernetes' controllers and a kubelet.
+// world is a real API server and object store. The test simulates the operator, Kubernetes' controllers and a kubelet.
 type world struct {
 	config *rest.Config
 	c      client.Client
@@ -77,10 +76,10 @@ func must(t *testing.T, err error) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	log.SetLogger(logr.Discard()) // Whoever has no token is refused, and reads the store by its key.
+	log.SetLogger(logr.Discard()) // Users without a token are refused and read the store with its key.
 	w := &world{config: testbed.Cluster(t, root), scheme: runtime.NewScheme(), object: testbed.SecureStore(t)}
 	must(t, errors.Join(clientgoscheme.AddToScheme(w.scheme), v1alpha1.AddToScheme(w.scheme), apiextensionsv1.AddToScheme(w.scheme)))
-	w.config.QPS, w.config.Burst = 500, 500 // Nobody else asks this API server.
+	w.config.QPS, w.config.Burst = 500, 500 // There are no other clients.
 	var err error
 	w.c, err = client.New(w.config, client.Options{Scheme: w.scheme})
 	must(t, err)
@@ -100,7 +99,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// adopt makes the definitions that are there the chart's, as if it had installed them.
+// adopt labels existing definitions as if the chart had installed them.
 func (w *world) adopt(t *testing.T) {
 	t.Helper()
 	var all apiextensionsv1.CustomResourceDefinitionList
@@ -111,7 +110,7 @@ func (w *world) adopt(t *testing.T) {
 	}
 }
 
-// startNode makes a node whose kubelet knows what the operator's pod and that of helm test have printed.
+// startNode creates a node with a kubelet that has the logs of the operator and helm test.
 func (w *world) startNode(t *testing.T) {
 	t.Helper()
 	kubelet := httptest.NewTLSServer(http.HandlerFunc(func(answer http.ResponseWriter, q *http.Request) {
@@ -130,7 +129,7 @@ func (w *world) startNode(t *testing.T) {
 	must(t, w.c.Status().Update(t.Context(), node))
 }
 
-// kubeconfig writes a file as kubectl reads it, whose contexts are of a namespace.
+// kubeconfig writes a kubeconfig with contexts for a namespace.
 func (w *world) kubeconfig(t *testing.T, namespace string) string {
 	t.Helper()
 	k := api.NewConfig()
@@ -153,14 +152,14 @@ func (w *world) namespace(t *testing.T) string {
 	return n.Name
 }
 
-// bundle makes the ConfigMap of the installation page in which the authorities of the object store are.
+// bundle creates the installation page's ConfigMap with the store's certificate authorities.
 func (w *world) bundle(t *testing.T) {
 	t.Helper()
 	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "authorities"}, Data: map[string]string{"ca.crt": w.object.CA}}
 	must(t, w.c.Create(t.Context(), m))
 }
 
-// install starts what of an installation by the chart no API server starts: the operator's pod, and what the operator hands out.
+// install starts the operator's pod and its download server.
 func (w *world) install(t *testing.T) {
 	t.Helper()
 	host, address := listenAt(t)
@@ -168,7 +167,7 @@ func (w *world) install(t *testing.T) {
 	access.Impersonate.UserName = operator
 	c, err := client.New(access, client.Options{Scheme: w.scheme})
 	must(t, err)
-	// The operator's cache may list runs and need not get one.
+	// The operator's cache may list runs but need not get one.
 	testbed.Beside(t, (&download.Server{Runs: w.c, Reviews: c, Shelf: w.store, Addr: address}).Start)
 
 	var d appsv1.Deployment
@@ -195,7 +194,7 @@ func (w *world) install(t *testing.T) {
 	must(t, w.c.Update(t.Context(), &view))
 }
 
-// listenAt is a free address of this machine that the API server's proxy calls: it refuses the loopback interface.
+// listenAt returns a free address outside loopback, which the API server's proxy refuses.
 func listenAt(t *testing.T) (host, address string) {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -214,7 +213,7 @@ func listenAt(t *testing.T) (host, address string) {
 	return "", ""
 }
 
-// prepare makes what the commands name: runs, and a suite that has measured, in the namespaces that they name.
+// prepare creates runs and a measured suite, in the namespaces that the commands use.
 func (w *world) prepare(t *testing.T) {
 	t.Helper()
 	for key, implementations := range map[string][]string{
@@ -270,7 +269,7 @@ func (w *world) awaitEnds(t *testing.T) {
 	})
 }
 
-// play does what operator, controllers and kubelets would do.
+// play simulates operator, controllers and kubelets.
 func (w *world) play(ctx context.Context) error {
 	for {
 		err := errors.Join(w.endRuns(ctx), w.endHooks(ctx))
@@ -311,7 +310,7 @@ func (w *world) endRuns(ctx context.Context) error {
 	return nil
 }
 
-// report stores the records of a run and their report. Of a round the report is enough.
+// report stores a run's records and report. Rounds only need the report.
 func (w *world) report(ctx context.Context, r *v1alpha1.BenchmarkRun) (publish.Reported, error) {
 	d, prefix := records(r), download.PrefixOf(r)
 	if r.Labels[v1alpha1.LabelRound] == "" {
@@ -332,7 +331,7 @@ func (w *world) report(ctx context.Context, r *v1alpha1.BenchmarkRun) (publish.R
 	return publish.Reported{Page: page}, err
 }
 
-// records are what a run has measured: its later implementations cost more than the first, and still more from a round on. A run of equals is one in them.
+// records are simulated: later implementations cost more than the first, and even more from a certain round on. A/A runs stay equal.
 func records(r *v1alpha1.BenchmarkRun) record.RunData {
 	round, _ := strconv.Atoi(r.Labels[v1alpha1.LabelRound]) // A run of no suite is of round 0.
 	o := recordtest.Duel(verdict.MinBlocks)
@@ -378,7 +377,7 @@ func (w *world) endHooks(ctx context.Context) error {
 			if err := w.c.SubResource("binding").Create(ctx, &p, to); client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
 				return err
 			}
-			continue // What is bound has another version.
+			continue // It is bound and has another version.
 		}
 		p.Status.Phase = corev1.PodSucceeded
 		if err := w.c.Status().Update(ctx, &p); client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
@@ -400,7 +399,7 @@ func (w *world) endHooks(ctx context.Context) error {
 	return nil
 }
 
-// results writes the folder of a run on this machine.
+// results writes the folder of a local run.
 func results(t *testing.T, folder, name string) {
 	t.Helper()
 	shelf, err := artifact.OpenFolder(folder)

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// What each flag costs is a ratio to the baseline's build, beside what the files show of how they were built. One block gives no interval.
+// Each flag's cost is a ratio to the baseline's build, and the files show how they were built. One block gives no interval.
 func TestTheAblationSampleSaysWhatEachFlagCosts(t *testing.T) {
 	run := sample(t, "ablation.yaml")
 	shortened(run)
@@ -42,7 +42,7 @@ func TestTheAblationSampleSaysWhatEachFlagCosts(t *testing.T) {
 	checkReport(t, run, table)
 }
 
-// built is a fact of how an implementation was built.
+// built returns a fact about an implementation's build.
 func built(table analysis.Table, implementation string, key builds.Key) string {
 	at := slices.Index(table.Builds.Implementations, implementation)
 	for _, f := range table.Builds.Facts {

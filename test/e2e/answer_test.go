@@ -13,9 +13,9 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// The known answer: a cost of two thirds or more, planted in one of two otherwise equal servers, is found and is of that size. Two ab make the load
-// together: the verdict of wrk is asked of the quick sample, and that of k6 of the sample with a rate. The run may stop after ten of its twelve blocks,
-// and does. That equal servers are not torn apart is asked of the sample that measures one twice, and of cases beside a planted one.
+// One of two equal servers has a planted cost of at least two thirds. It is found with its size, and the run stops after ten of its twelve blocks.
+// Two ab make the load together. The quick sample tests wrk's verdict, and the sample with a rate tests k6's. The A/A sample and unplanted cases test
+// that equal servers are not told apart.
 func TestAPlantedCostIsFoundInTenOfTwelveBlocks(t *testing.T) {
 	body := "helloworld"
 	server := func(name string, args ...string) v1alpha1.Implementation {
@@ -45,7 +45,7 @@ func TestAPlantedCostIsFoundInTenOfTwelveBlocks(t *testing.T) {
 	checkCost(t, table, table.Comparisons[0], whole(t, data, table) >= verdict.MinBlocks)
 }
 
-// firstBlocks is what a run had measured when it looked after so many blocks.
+// firstBlocks returns what a run had measured at an interim analysis.
 func firstBlocks(data record.RunData, blocks int32) record.RunData {
 	data.Manifest.Blocks, data.Manifest.RepeatBlocks = blocks, 0
 	data.Manifest.Trials = slices.DeleteFunc(slices.Clone(data.Manifest.Trials), func(e record.TrialEntry) bool { return e.Block > blocks })
@@ -54,14 +54,13 @@ func firstBlocks(data record.RunData, blocks int32) record.RunData {
 }
 
 const (
-	// burn is planted work in iterations, and burnMicros about how long it takes at 2.6 GHz (BenchmarkBurn of workloads/gohttp): two
-	// thirds of what a request costs gohttp where system calls are slow, and more where they are fast.
+	// burn is planted work in iterations, and burnMicros its approximate time at 2.6 GHz (BenchmarkBurn of workloads/gohttp). It is two thirds of
+	// gohttp's cost per request where system calls are slow, and more where they are fast.
 	burn       = "7800"
 	burnMicros = 15.2
 )
 
-// checkCost wants a server with the planted work to be slower, if that can be decided, by about what was planted on top of what the baseline
-// costs here.
+// checkCost expects the server with planted work to be slower by about that work, if the data can decide.
 func checkCost(t *testing.T, table analysis.Table, c verdict.Comparison, decidable bool) {
 	t.Helper()
 	if !decidable {
@@ -85,7 +84,7 @@ func checkCost(t *testing.T, table analysis.Table, c verdict.Comparison, decidab
 		t.Logf("%s: the machine was so noisy that nothing below %.1f %% could have been seen", c.Implementation, 100**seen)
 		return
 	}
-	// The planted work is known for a quiet CPU: where a neighbour has the other half of the core, it takes up to twice as long.
+	// On a shared core, the planted work takes up to twice as long.
 	if c.Verdict != verdict.Worse || found < planted/2 || found > planted*2.2 {
 		t.Errorf("%s is %s (%s), want Slower by about what was planted: %+v", c.Implementation, c.Verdict, c.Reason, c.Deciding())
 	}

@@ -20,10 +20,10 @@ import (
 	"loadstone.dev/loadstone/internal/cli/doctor"
 )
 
-// The exit codes of a command that has done its work: with a verdict, or none, and where doctor has found a fault.
+// Exit codes: with a verdict, with a fault found by doctor, without a verdict.
 const exitSuccess, exitFault, exitInconclusive = 0, 1, 4
 
-// command runs the program that make build has left in bin, and returns what it prints for its reader and its exit code.
+// command runs bin/loadstone and returns its output and exit code.
 func command(t *testing.T, patience time.Duration, args ...string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -38,8 +38,7 @@ func command(t *testing.T, patience time.Duration, args ...string) (string, int)
 	return stdout.String(), c.ProcessState.ExitCode()
 }
 
-// measureByCommand lets the program apply the file of a run, follow the run to its end and fetch its report. It returns the run as it has ended, the code
-// that says so, and the page.
+// measureByCommand applies a run file with the program, follows the run and fetches its report. It returns the ended run, the exit code and the page.
 func measureByCommand(t *testing.T, file string) (run *v1alpha1.BenchmarkRun, code int, page string) {
 	t.Helper()
 	run = readRun(t, file)
@@ -72,7 +71,7 @@ func measureByCommand(t *testing.T, file string) (run *v1alpha1.BenchmarkRun, co
 	return run, code, last.Report
 }
 
-// checkCommands uses the commands for a run that has ended with a code and a page.
+// checkCommands uses commands on an ended run.
 func checkCommands(t *testing.T, run *v1alpha1.BenchmarkRun, code int, page string) {
 	t.Helper()
 	fetched, err := os.ReadFile(page)
@@ -86,7 +85,7 @@ func checkCommands(t *testing.T, run *v1alpha1.BenchmarkRun, code int, page stri
 		args  []string
 		code  int
 		wants []string
-		// fetches is true of those that end with the path of the page.
+		// fetches is true for commands that print the path of the page.
 		fetches bool
 	}{
 		"list":   {args: []string{"list"}, wants: []string{run.Name, "Succeeded", run.Status.Verdict}},
@@ -116,7 +115,7 @@ func checkCommands(t *testing.T, run *v1alpha1.BenchmarkRun, code int, page stri
 	}
 }
 
-// checkDoctor lets the program look at the cluster, which has all that a run needs.
+// checkDoctor expects doctor to find no fault in the cluster.
 func checkDoctor(t *testing.T) {
 	t.Helper()
 	out, code := command(t, 2*time.Minute, "doctor", "--cluster", "--output", "json")

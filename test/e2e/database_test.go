@@ -18,7 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// withFiles is a sample in one short block, with the files that it needs.
+// withFiles returns a sample with one short block, and its files.
 func withFiles(t *testing.T, name string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	for config, file := range map[string]string{"webdis": "webdis.json", "orders": "orders.conf"} {
@@ -33,8 +33,8 @@ func withFiles(t *testing.T, name string) *v1alpha1.BenchmarkRun {
 	return run
 }
 
-// Two images that nobody here wrote, one with a database beside it, which the sample of a database lets write to a disk, too: what is posted reaches the
-// database, on CPUs that are not the server's, and its CPU time is read from its cgroup.
+// Two third-party images, one with a database that may write to a disk: posted data reaches the database, which uses other CPUs than the server. Its
+// CPU time is read from its cgroup.
 func TestAServerIsMeasuredWithItsDatabase(t *testing.T) {
 	run := withFiles(t, "images.yaml")
 	run.Spec.Implementations = append(run.Spec.Implementations, sample(t, "database.yaml").Spec.Implementations[1])
@@ -79,7 +79,7 @@ func TestAServerIsMeasuredWithItsDatabase(t *testing.T) {
 	}
 }
 
-// A database that listens on another port than the spec says ends the run with its last output.
+// A database on the wrong port ends the run with its last output.
 func TestADatabaseThatIsNeverReadyFailsItsRun(t *testing.T) {
 	run := withFiles(t, "database.yaml")
 	run.Name, run.Spec.Implementations, run.Spec.Baseline = "database-deaf", run.Spec.Implementations[:1], ""

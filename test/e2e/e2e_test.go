@@ -24,7 +24,7 @@ import (
 	"loadstone.dev/loadstone/test/oracles"
 )
 
-// sample reads a run from config/samples, as a user applies it.
+// sample reads a run from config/samples.
 func sample(t *testing.T, name string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	return readRun(t, filepath.Join("..", "..", "config", "samples", name))
@@ -50,7 +50,7 @@ func readRun(t *testing.T, name string) *v1alpha1.BenchmarkRun {
 	return &run
 }
 
-// apply creates a run, once an earlier one of its name is gone, and sees to it that nothing of it is left when the tests are over.
+// apply creates a run after an earlier one with its name is gone, and removes it after the tests.
 func apply(t *testing.T, run *v1alpha1.BenchmarkRun) error {
 	t.Helper()
 	err := loadstone.Client.Create(t.Context(), run)
@@ -70,7 +70,7 @@ func mustApply(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// await polls the run until it is as wanted, and says where it stood if that does not happen in time.
+// await polls the run until it is as wanted. On a timeout it prints the state.
 func await(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration, what string, wanted func(*v1alpha1.BenchmarkRun) bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -94,7 +94,7 @@ func await(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration, wha
 
 func ended(run *v1alpha1.BenchmarkRun) bool { return run.Status.CompletionTime != nil }
 
-// awaitSuccess waits until the run has ended and fails the test unless it has succeeded.
+// awaitSuccess fails the test unless the run succeeds.
 func awaitSuccess(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) {
 	t.Helper()
 	await(t, run, patience, "ended", ended)
@@ -107,7 +107,7 @@ func awaitSuccess(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Durati
 	}
 }
 
-// measure applies a run, waits for its success and reads it back.
+// measure applies a run, waits for its success and reads its record.
 func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (record.RunData, analysis.Table) {
 	t.Helper()
 	mustApply(t, run)
@@ -116,8 +116,7 @@ func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (
 	return data, analyse(t, data)
 }
 
-// whole counts the blocks that nothing outside the run has disturbed. Fewer than verdict.MinBlocks are too few for a verdict: where this machine has
-// left no more of all that could be measured anew, a test can ask that nothing wrong is said, and not that something is.
+// whole counts undisturbed blocks. With fewer than verdict.MinBlocks, despite all repeat blocks, a test can only check that no result is wrong.
 func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	t.Helper()
 	n := oracles.Whole(data, table)
@@ -127,8 +126,8 @@ func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	return n
 }
 
-// neverTwice measures once more what a run has told wrongly, such as two apart that are equal. By its own budget one run of a hundred may (inference.Alpha), and this
-// machine runs more of them; two in a row are a defect.
+// neverTwice repeats a run with a wrong result, such as a winner among equals. One run in a hundred may be wrong (inference.Alpha), and this machine
+// runs more than that. Two in a row are a defect.
 func neverTwice(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table, toldWrongly func(analysis.Table) []string) {
 	t.Helper()
 	first := toldWrongly(table)
@@ -142,7 +141,7 @@ func neverTwice(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table, 
 	}
 }
 
-// winners are the comparisons with a baseline that names a winner, of the implementations given, which are equal to it.
+// winners are comparisons that name a winner among implementations that are equal to the baseline.
 func winners(equal ...string) func(analysis.Table) []string {
 	return func(table analysis.Table) (list []string) {
 		for _, c := range table.Comparisons {
@@ -185,7 +184,7 @@ func describeTrials(t *testing.T, run *v1alpha1.BenchmarkRun) string {
 	return b.String()
 }
 
-// load reads a run back from the object store, every digest checked.
+// load reads a run from the object store and checks every digest.
 func load(t *testing.T, run *v1alpha1.BenchmarkRun) record.RunData {
 	t.Helper()
 	data, err := publish.Read(t.Context(), loadstone.Store, prefix(run))
@@ -195,8 +194,7 @@ func load(t *testing.T, run *v1alpha1.BenchmarkRun) record.RunData {
 	return data
 }
 
-// planned is how many trials a run has: one of each implementation in each block, the repeat blocks included that stand for those which
-// the machine has spoiled.
+// planned is the number of trials: one per implementation and block, including repeat blocks.
 func planned(run *v1alpha1.BenchmarkRun, data record.RunData) int {
 	return int(run.Spec.Blocks+data.Manifest.RepeatBlocks) * len(run.Spec.Implementations)
 }

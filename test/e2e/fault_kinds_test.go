@@ -28,17 +28,17 @@ import (
 	"loadstone.dev/loadstone/test/oracles"
 )
 
-// fault is something that goes wrong on a cluster. It is undone after a while if it does not pass by itself.
+// fault is a fault of a cluster. If it does not end by itself, it is undone.
 type fault struct {
 	name string
-	// costly is true if it may cost the trial that is measured: what it hits is the trial, or who has to tell its agents their start.
+	// costly is true if it may cost the current trial, because it hits the trial or the operator that must start its agents.
 	costly bool
-	// long is true if it takes longer to get over than faults are apart.
+	// long is true if recovery takes longer than the time between faults.
 	long  bool
 	begin begin
 }
 
-// begin lets a fault begin in a storm, and says how it is undone.
+// begin starts a fault in a storm and returns how to undo it.
 type begin func(context.Context, *storm) (undo func(context.Context) error, err error)
 
 // faults are all of them.
@@ -76,7 +76,7 @@ func deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
 	return &d, err
 }
 
-// killed deletes the pods of a deployment, without a chance for them to say goodbye.
+// killed deletes a deployment's pods without a grace period.
 func killed(name string) begin {
 	return func(ctx context.Context, _ *storm) (func(context.Context) error, error) {
 		d, err := deployment(ctx, name)
@@ -87,7 +87,7 @@ func killed(name string) begin {
 	}
 }
 
-// away scales a deployment to nothing for a while.
+// away scales a deployment to 0 for a while.
 func away(name string) begin {
 	scale := func(ctx context.Context, replicas int32) error {
 		d, err := deployment(ctx, name)
@@ -103,7 +103,7 @@ func away(name string) begin {
 	}
 }
 
-// onlyPod is the one pod of a component of the installation.
+// onlyPod returns the only pod of a component.
 func onlyPod(ctx context.Context, component string) (*corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := loadstone.Client.List(ctx, &pods, client.InNamespace(system), client.MatchingLabels{"app.kubernetes.io/component": component}); err != nil {
@@ -115,7 +115,7 @@ func onlyPod(ctx context.Context, component string) (*corev1.Pod, error) {
 	return &pods.Items[0], nil
 }
 
-// hangs stops the processes of a component of the installation for a while.
+// hangs stops a component's processes for a while.
 func hangs(component string) begin {
 	return func(ctx context.Context, _ *storm) (func(context.Context) error, error) {
 		p, err := onlyPod(ctx, component)
@@ -126,7 +126,6 @@ func hangs(component string) begin {
 	}
 }
 
-// signal sends a signal to the processes of a pod.
 func signal(p *corev1.Pod, s syscall.Signal) error {
 	pids, err := processes(p)
 	if err != nil {
@@ -144,7 +143,7 @@ func signal(p *corev1.Pod, s syscall.Signal) error {
 	return nil
 }
 
-// processes are those of a pod, which are those of this machine in its cgroup, but for its sandbox's.
+// processes are a pod's processes on this machine, by its cgroup, without the sandbox.
 func processes(p *corev1.Pod) ([]int, error) {
 	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
 	if err != nil {
@@ -169,7 +168,7 @@ func processes(p *corev1.Pod) ([]int, error) {
 	return pids, nil
 }
 
-// cutStore leaves the store's Service without a pod for a while: what is connected stays so, and nobody else gets through.
+// cutStore removes the endpoints of the store's Service for a while. Only existing connections work.
 func cutStore(ctx context.Context, _ *storm) (func(context.Context) error, error) {
 	cut := func(ctx context.Context, value string) error {
 		s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "loadstone-minio"}}
@@ -178,7 +177,7 @@ func cutStore(ctx context.Context, _ *storm) (func(context.Context) error, error
 	return func(ctx context.Context) error { return cut(ctx, "null") }, cut(ctx, `"yes"`)
 }
 
-// killStore kills the store's process. The kubelet starts it anew, later and later the more often it is killed.
+// killStore kills the store's process. The kubelet restarts it with a growing delay.
 func killStore(ctx context.Context, _ *storm) (func(context.Context) error, error) {
 	p, err := onlyPod(ctx, "minio")
 	if err != nil {
@@ -199,7 +198,7 @@ func killStore(ctx context.Context, _ *storm) (func(context.Context) error, erro
 	return anew, signal(p, syscall.SIGKILL)
 }
 
-// findAgain finds the installation whose store has broken off the connection to the tests.
+// findAgain reconnects the tests to the installation's store.
 func findAgain(ctx context.Context) error {
 	found, err := kube.Find(ctx, system)
 	if err != nil {
@@ -210,7 +209,7 @@ func findAgain(ctx context.Context) error {
 	return nil
 }
 
-// stops stops one of some processes of hack/cluster for a while.
+// stops stops one of some hack/cluster processes for a while.
 func stops(names ...string) begin {
 	return func(_ context.Context, s *storm) (func(context.Context) error, error) {
 		pid, err := process(names[s.chance.IntN(len(names))])
@@ -221,7 +220,7 @@ func stops(names ...string) begin {
 	}
 }
 
-// cache is the folder in which hack/cluster keeps what it has built, and the cluster.
+// cache is the folder of hack/cluster: programs and state.
 func cache() string {
 	if dir := os.Getenv("LOADSTONE_CACHE"); dir != "" {
 		return dir
@@ -229,7 +228,7 @@ func cache() string {
 	return filepath.Join(os.Getenv("HOME"), ".cache", "loadstone")
 }
 
-// process is the process of a component of hack/cluster.
+// process returns the process of a hack/cluster component.
 func process(name string) (int, error) {
 	text, err := os.ReadFile(filepath.Join(cache(), "cluster", "pids", name))
 	if err != nil {
@@ -239,7 +238,7 @@ func process(name string) (int, error) {
 	return strconv.Atoi(first)
 }
 
-// restarts kills one of some processes of hack/cluster, and starts it anew at once.
+// restarts kills and restarts one of some hack/cluster processes.
 func restarts(names ...string) begin {
 	return func(ctx context.Context, s *storm) (func(context.Context) error, error) {
 		name := names[s.chance.IntN(len(names))]
@@ -251,7 +250,7 @@ func restarts(names ...string) begin {
 	}
 }
 
-// kills puts an end to a pod of a trial, and tells the storm which.
+// kills ends a pod of a trial and records it in the storm.
 func kills(end func(context.Context, *corev1.Pod) error) begin {
 	return func(ctx context.Context, s *storm) (func(context.Context) error, error) {
 		p, err := s.someMeasured(ctx)
@@ -276,7 +275,7 @@ func deleteNow(ctx context.Context, p *corev1.Pod) error {
 
 func killProcesses(_ context.Context, p *corev1.Pod) error { return signal(p, syscall.SIGKILL) }
 
-// someMeasured is a pod of a trial that runs, which is waited for.
+// someMeasured waits for a running pod of a trial.
 func (s *storm) someMeasured(ctx context.Context) (*corev1.Pod, error) {
 	for {
 		var pods corev1.PodList
@@ -291,7 +290,7 @@ func (s *storm) someMeasured(ctx context.Context) (*corev1.Pod, error) {
 	}
 }
 
-// deleteRun deletes the run that measures, which is waited for, and sees to it that nothing is left of it.
+// deleteRun waits for a measuring run, deletes it, and checks that nothing remains.
 func deleteRun(ctx context.Context, s *storm) (func(context.Context) error, error) {
 	for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
 		if i := slices.IndexFunc(s.runs, measuring(s.t)); i >= 0 {
@@ -305,7 +304,7 @@ func deleteRun(ctx context.Context, s *storm) (func(context.Context) error, erro
 	return nil, errors.New("no run measures")
 }
 
-// deleteAgent deletes the pod in which Argo does the steps of the run that is measured.
+// deleteAgent deletes the measured run's Argo agent pod.
 func deleteAgent(ctx context.Context, _ *storm) (func(context.Context) error, error) {
 	var pods corev1.PodList
 	if err := loadstone.Client.List(ctx, &pods, client.InNamespace(system), client.HasLabels{"workflows.argoproj.io/workflow"}); err != nil {
@@ -322,7 +321,7 @@ func deleteAgent(ctx context.Context, _ *storm) (func(context.Context) error, er
 	return nil, nil
 }
 
-// deleteOf deletes the objects of a kind that Argo has of the run that is measured.
+// deleteOf deletes the measured run's Argo objects of a kind.
 func deleteOf(kind string) begin {
 	return func(ctx context.Context, _ *storm) (func(context.Context) error, error) {
 		list := &unstructured.UnstructuredList{}
@@ -342,7 +341,7 @@ func deleteOf(kind string) begin {
 	}
 }
 
-// cordon keeps new pods from a node for a while.
+// cordon makes a node unschedulable for a while.
 func cordon(ctx context.Context, s *storm) (func(context.Context) error, error) {
 	var nodes corev1.NodeList
 	if err := loadstone.Client.List(ctx, &nodes, client.HasLabels{v1alpha1.LabelRole}); err != nil {
@@ -359,7 +358,7 @@ func cordon(ctx context.Context, s *storm) (func(context.Context) error, error) 
 	return func(ctx context.Context) error { return set(ctx, false) }, set(ctx, true)
 }
 
-// quota leaves no room for pods in the namespace of the runs for a while.
+// quota allows no new pods in the runs' namespace for a while.
 func quota(ctx context.Context, _ *storm) (func(context.Context) error, error) {
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none", Namespace: namespace}, Spec: corev1.ResourceQuotaSpec{
 		Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")},

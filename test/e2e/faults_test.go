@@ -27,7 +27,7 @@ func image(name string) string {
 	return registry + "/" + name + ":" + tag
 }
 
-// small is a run of one implementation and one short cell, changed as a test needs it.
+// small is a run of one implementation and one short cell, with changes.
 func small(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.BenchmarkRun {
 	body, none := "helloworld", int32(0)
 	run := &v1alpha1.BenchmarkRun{
@@ -48,8 +48,8 @@ func small(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.Be
 	return run
 }
 
-// A mistake that the API server can see is refused at once; the schema's sentence names the field.
-func TestAMistakeInTheSpecIsRefusedAtOnce(t *testing.T) {
+// The API server refuses a wrong spec at once and names the field.
+func TestInvalidSpecIsRejected(t *testing.T) {
 	tests := map[string]struct {
 		delta func(*v1alpha1.BenchmarkRunSpec)
 		want  string
@@ -75,7 +75,7 @@ func TestAMistakeInTheSpecIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// scripts makes a ConfigMap of scripts for the time of a test.
+// scripts creates a ConfigMap of scripts for a test.
 func scripts(t *testing.T, data map[string]string) {
 	t.Helper()
 	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "e2e-scripts", Namespace: namespace}, Data: data}
@@ -95,8 +95,8 @@ func scripted(tool v1alpha1.Tool, key string) func(*v1alpha1.BenchmarkRunSpec) {
 	}
 }
 
-// A mistake that shows only when things start ends the run quickly, with a sentence that names the field and the way out.
-func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
+// A mistake that appears later ends the run soon. Its message names the field and what to do.
+func TestLateMistakeFailsRunWithMessage(t *testing.T) {
 	tests := map[string]struct {
 		delta  func(*v1alpha1.BenchmarkRunSpec)
 		reason string
@@ -107,7 +107,7 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 			v1alpha1.ReasonNotEnoughCPUs, "spec.implementations[0].cpus is 512",
 		},
 		"an image that cannot be pulled": {
-			// There is no such registry either, which may come back.
+			// This registry does not exist either, but it might become available.
 			func(s *v1alpha1.BenchmarkRunSpec) {
 				s.Implementations[0].Image, s.PatienceSeconds = "localhost/loadstone/nothing:none", 1
 			},
@@ -147,7 +147,7 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 	}
 }
 
-// Deleting a run stops its load, which would go on for an hour, and leaves nothing; and while it measured, another run waited and said so.
+// Deleting a run stops its load of an hour and leaves nothing. Meanwhile, another run is queued and says so.
 func TestARunDeletedWhileItMeasuresLeavesNothingAndTheNextOneGoesOn(t *testing.T) {
 	long := small("deleted", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
 	mustApply(t, long)
@@ -164,7 +164,7 @@ func TestARunDeletedWhileItMeasuresLeavesNothingAndTheNextOneGoesOn(t *testing.T
 	awaitSuccess(t, next, 3*time.Minute)
 }
 
-// kill ends the operator without a chance to say goodbye.
+// kill kills the operator without a grace period.
 func kill(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

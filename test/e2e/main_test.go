@@ -18,16 +18,15 @@ import (
 
 const (
 	system = "loadstone-system"
-	// users is the namespace in which a user of hack/cluster works: the tests make nothing there but a run that plays the user's.
-	users = "default"
-	// setup bounds what is done before the tests, and teardown what is done after them.
+	// users is the namespace of a hack/cluster user. The tests only create one run there, to simulate the user's.
+	users           = "default"
 	setup, teardown = 5 * time.Minute, 5 * time.Minute
 )
 
 var (
 	// loadstone is the installation under test.
 	loadstone *kube.Installation
-	// namespace is that of the tests: made for them, and deleted with all that is in it when they are over.
+	// namespace is created for the tests and deleted after them.
 	namespace string
 )
 
@@ -47,8 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// beside runs the tests in a namespace of their own, beside a finished run of a user's that has the name of one of theirs, and then looks
-// whether they have left that run as it was.
+// beside runs the tests in a separate namespace, while a user's finished run with the name of a test's run exists. Then it checks that this run is
+// unchanged.
 func beside(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), setup)
 	defer cancel()
@@ -69,14 +68,14 @@ func beside(m *testing.M) (code int, err error) {
 	return code, errors.Join(removed(), after(user.untouched))
 }
 
-// after does something within the time that there is for it when the tests are over.
+// after runs a function with the time limit for cleanup.
 func after(do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), teardown)
 	defer cancel()
 	return do(ctx)
 }
 
-// makeNamespace makes the namespace of the tests like that of the users: with the same standard for pods, which hack/deploy.sh sets.
+// makeNamespace creates the tests' namespace with the users' Pod Security level, which hack/deploy.sh sets.
 func makeNamespace(ctx context.Context) error {
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "loadstone-e2e-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
@@ -88,7 +87,7 @@ func makeNamespace(ctx context.Context) error {
 	return nil
 }
 
-// deleteNamespace returns when the namespace is gone, and with it all that a test has left in it.
+// deleteNamespace returns when the namespace and its content are gone.
 func deleteNamespace(ctx context.Context) error {
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 	if err := loadstone.Client.Delete(ctx, n); err != nil {
@@ -97,7 +96,7 @@ func deleteNamespace(ctx context.Context) error {
 	return gone(ctx, n)
 }
 
-// gone returns when an object is there no more.
+// gone waits until an object no longer exists.
 func gone(ctx context.Context, o client.Object) error {
 	for {
 		err := loadstone.Client.Get(ctx, client.ObjectKeyFromObject(o), o)

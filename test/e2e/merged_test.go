@@ -16,8 +16,7 @@ import (
 
 var latencyLine = regexp.MustCompile(`(?m)^loadstone latency (\d+) (\d+)\s*$`)
 
-// checkMerged compares the percentiles that the report shows of all generators and blocks with those of the raw latencies, which are
-// read from what wrk printed, sorted and counted here.
+// checkMerged compares the report's merged percentiles with those of raw latencies, which it reads from wrk's output and sorts.
 func checkMerged(t *testing.T, data record.RunData, table analysis.Table, at record.Point) {
 	t.Helper()
 	for _, name := range []string{"gohttp", "epoll"} {
@@ -41,7 +40,7 @@ func checkMerged(t *testing.T, data record.RunData, table analysis.Table, at rec
 	}
 }
 
-// rawLatencies are all latencies in the raw outputs of the cells that are not void.
+// rawLatencies returns all latencies in raw outputs of valid cells.
 func rawLatencies(t *testing.T, data record.RunData, table analysis.Table, at record.Point, name string) []int64 {
 	t.Helper()
 	var all []int64

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// plantedMore is the share by which each operation of the planted cases costs more, and plantedSlack how far a ratio may lie from it.
+	// Each operation of a planted case costs plantedMore more. A ratio may differ from that by plantedSlack.
 	plantedMore, plantedSlack = 0.1, 0.04
 	faultyImage               = "localhost/loadstone/faulty:dev"
 )
 
-// programs is a run of the program that measures itself, as often as there are flags.
+// programs is a run of a self-measuring program, once per set of flags.
 func programs(name string, blocks int32, flags ...[]string) *v1alpha1.BenchmarkRun {
 	run := &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
@@ -39,7 +39,7 @@ func programs(name string, blocks int32, flags ...[]string) *v1alpha1.BenchmarkR
 	return run
 }
 
-// A tenth that is planted in some cases is found there, and the others are not torn apart.
+// A planted tenth is found in its cases; other cases show no difference.
 func TestAPlantedTenthIsFoundInItsCases(t *testing.T) {
 	run := programs("cases", verdict.MinBlocks, nil, []string{"--more=0.1"})
 	data, table := measure(t, run, 15*time.Minute)
@@ -77,7 +77,7 @@ func TestAPlantedTenthIsFoundInItsCases(t *testing.T) {
 			case !planted && differs:
 				list = append(list, fmt.Sprintf("%s is %s", r.Case, r.Verdict))
 			case planted && r.Verdict == verdict.Worse && math.Abs(*r.Ratio-1-plantedMore) > plantedSlack && (*r.Low > 1+plantedMore || *r.High < 1+plantedMore):
-				// An interval, too, misses what it is of once in a hundred times.
+				// An interval misses its value once in a hundred times.
 				list = append(list, fmt.Sprintf("the ratio of %s is %v, %v to %v; planted was %v", r.Case, *r.Ratio, *r.Low, *r.High, 1+plantedMore))
 			}
 		}
@@ -95,7 +95,7 @@ func value(v *float64) any {
 	return *v
 }
 
-// What a program does wrong ends its run at once, in a sentence that names it.
+// A program's fault ends its run at once, with a message that names it.
 func TestAProgramThatFailsIsNamed(t *testing.T) {
 	for flag, want := range map[string][2]string{
 		"--garbage": {v1alpha1.ReasonOutputUnreadable, "implementations[second]: line 1"},
@@ -113,7 +113,7 @@ func TestAProgramThatFailsIsNamed(t *testing.T) {
 			}
 			data := load(t, run)
 			failed := slices.IndexFunc(data.Manifest.Trials, func(e record.TrialEntry) bool { return e.Reason == want[0] })
-			// A block that other work on the machine has disturbed is repeated: then the first program is measured twice.
+			// If a disturbed block was repeated, the first program is measured twice.
 			blamed := slices.ContainsFunc(data.Manifest.Trials, func(e record.TrialEntry) bool {
 				return (e.Manifest != nil) != slices.Equal(e.Servers, []string{"first"})
 			})
@@ -128,7 +128,7 @@ func TestAProgramThatFailsIsNamed(t *testing.T) {
 	}
 }
 
-// Cases are compared under the names that their run gives them, and their times are bounded.
+// Cases are compared under the names in the run, and their times have limits.
 func TestCasesAreNamedAndBounded(t *testing.T) {
 	run := programs("named", 3, nil, nil)
 	run.Spec.Microbenchmark.Outputs = []v1alpha1.ProgramOutput{
@@ -153,14 +153,14 @@ func TestCasesAreNamedAndBounded(t *testing.T) {
 	}
 }
 
-// shortenedPrograms are the commands of the suites of programs, with arguments that make them take a second or two.
+// shortenedPrograms are the suites' commands with arguments for a second or two.
 var shortenedPrograms = map[string][]string{
 	"s2-coro.yaml":  {"--benchmark_min_time=0.01", "--benchmark_filter=(pure_switch/switches:100000|depth:(1|16)|kib:4)/"},
 	"s3-ipc.yaml":   {"-test.benchtime=5ms", "-test.bench=/(baseline|roundtrip)"},
 	"s4-lzlog.yaml": {"--seconds", "0.05"},
 }
 
-// Each suite of programs runs as it is, shortened, and every implementation prints a case that the baseline has.
+// Each suite of programs runs, shortened. Every implementation prints a case that the baseline has.
 func TestTheSuitesOfProgramsRun(t *testing.T) {
 	for name, arguments := range shortenedPrograms {
 		t.Run(name, func(t *testing.T) {

@@ -28,17 +28,17 @@ import (
 )
 
 const (
-	// policyTable is the table of nftables in which NetworkPolicies are enforced. hack/cluster/down.sh removes it, too: a test that is killed leaves it.
+	// policyTable is the nftables table for NetworkPolicies. hack/cluster/down.sh also removes it, because a killed test leaves it.
 	policyTable = "loadstone-e2e"
-	// opened bounds how long a connection may take to be opened or refused. Both take no time but on a busy machine.
+	// opened limits how long a connection attempt takes on a busy machine.
 	opened = 2 * time.Minute
 )
 
-// Where NetworkPolicies are enforced, a run has all that it needs; nobody else reaches its pods, and they reach nobody else.
-func TestTheNetworkPolicyOfARunKeepsOthersOutAndItsOwnIn(t *testing.T) {
+// With enforced NetworkPolicies a run has everything that it needs. Other pods cannot reach its pods, and its pods cannot reach them.
+func TestNetworkPolicyIsolatesRun(t *testing.T) {
 	e := enforce(t)
 	intruder := bystander(t, "intruder", func(*corev1.Pod) {})
-	// It is on the bridge of the servers: what passes between it and them is not routed.
+	// It is on the servers' bridge, so traffic between them is not routed.
 	neighbour := bystander(t, "neighbour", func(p *corev1.Pod) {
 		p.Labels = map[string]string{v1alpha1.LabelRunUID: "of-another-run"}
 		p.Spec.NodeSelector = map[string]string{v1alpha1.LabelRole: v1alpha1.RoleServer}
@@ -86,19 +86,19 @@ func TestTheNetworkPolicyOfARunKeepsOthersOutAndItsOwnIn(t *testing.T) {
 	})
 }
 
-// enforcer stands for a network plugin that enforces NetworkPolicies, as that of hack/cluster does not.
+// enforcer enforces NetworkPolicies, because hack/cluster's network plugin does not.
 type enforcer struct {
 	t      *testing.T
 	client client.WithWatch
-	// loaded are the rules in force, and mu is held while they are replaced.
+	// loaded are the active rules. mu is held while they are replaced.
 	mu     sync.Mutex
 	loaded string
-	// stop ends the goroutine that keeps them in step with the cluster, which closes ended.
+	// stop ends the goroutine that follows the cluster, which then closes ended.
 	stop  context.CancelFunc
 	ended chan struct{}
 }
 
-// enforce enforces the NetworkPolicies of the tests' namespace and of the installation's until they are lifted, or until the test is over.
+// enforce enforces the policies of the tests and the installation until they are lifted or the test ends.
 func enforce(t *testing.T) *enforcer {
 	t.Helper()
 	cluster, err := config.GetConfig()
@@ -126,7 +126,7 @@ func enforce(t *testing.T) *enforcer {
 	return e
 }
 
-// follow keeps the rules in step with the cluster.
+// follow updates the rules when the cluster changes.
 func (e *enforcer) follow(ctx context.Context, policies, pods <-chan watch.Event) {
 	defer close(e.ended)
 	for {
@@ -146,7 +146,7 @@ func (e *enforcer) follow(ctx context.Context, policies, pods <-chan watch.Event
 	}
 }
 
-// catchUp returns when the policies that were there at its call are in force.
+// catchUp returns when all policies that existed at its call are active.
 func (e *enforcer) catchUp(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -185,7 +185,7 @@ func (e *enforcer) lift() {
 	}
 }
 
-// nft does what a text says, all of it or nothing.
+// nft applies commands atomically.
 func nft(ctx context.Context, text string) error {
 	c := exec.CommandContext(ctx, "nft", "-f", "-")
 	c.Stdin = strings.NewReader(text)
@@ -195,7 +195,7 @@ func nft(ctx context.Context, text string) error {
 	return nil
 }
 
-// bystander makes a pod in the namespace of the tests that belongs to no run there, for the time of a test. It answers on port 8080.
+// bystander is a pod in the tests' namespace outside any run. It answers on port 8080.
 func bystander(t *testing.T, name string, delta func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	user := int64(65532)
@@ -221,7 +221,7 @@ func bystander(t *testing.T, name string, delta func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// measuredPod is the one pod of a role in the trial of a run that measures.
+// measuredPod returns the pod of a role in the measuring trial.
 func measuredPod(t *testing.T, run *v1alpha1.BenchmarkRun, role string) *corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
@@ -232,7 +232,7 @@ func measuredPod(t *testing.T, run *v1alpha1.BenchmarkRun, role string) *corev1.
 	return &pods.Items[0]
 }
 
-// installed is the pod of a component of the installation.
+// installed returns the pod of a component.
 func installed(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	p, err := onlyPod(t.Context(), name)
@@ -242,7 +242,7 @@ func installed(t *testing.T, name string) *corev1.Pod {
 	return p
 }
 
-// named is the number of a port that the first container of a pod gives a name.
+// named returns the number of a named port of the first container.
 func named(t *testing.T, p *corev1.Pod, name string) int32 {
 	t.Helper()
 	for _, port := range p.Spec.Containers[0].Ports {
@@ -254,7 +254,7 @@ func named(t *testing.T, p *corev1.Pod, name string) int32 {
 	return 0
 }
 
-// connection is one from a pod to a port of another.
+// connection goes from a pod to a port of another one.
 type connection struct {
 	from, to *corev1.Pod
 	port     int32
@@ -264,7 +264,7 @@ func (c connection) String() string {
 	return fmt.Sprintf("a connection from %s to port %d of %s", c.from.Name, c.port, c.to.Name)
 }
 
-// openEach opens connections, all at once, and tells what has become of each.
+// openEach opens connections concurrently and reports each result.
 func openEach(t *testing.T, connections []connection, tell func(connection, error)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), opened)
@@ -273,7 +273,7 @@ func openEach(t *testing.T, connections []connection, tell func(connection, erro
 	var all sync.WaitGroup
 	for i, c := range connections {
 		all.Go(func() {
-			// Nobody unlocks the thread: it ends with the goroutine, and no other ever runs in the network of the pod.
+			// The thread stays locked and ends with the goroutine, so no other goroutine runs in the pod's network.
 			runtime.LockOSThread()
 			became[i] = c.open(ctx)
 		})
@@ -284,7 +284,7 @@ func openEach(t *testing.T, connections []connection, tell func(connection, erro
 	}
 }
 
-// open opens a connection in the network of the pod from which it comes, which is on this machine, and closes it. The thread stays in that network.
+// open opens and closes a connection from a pod's network on this machine. The thread stays in that network.
 func (c connection) open(ctx context.Context) error {
 	pids, err := processes(c.from)
 	if err != nil {
@@ -301,7 +301,7 @@ func (c connection) open(ctx context.Context) error {
 	if err := unix.Setns(int(network.Fd()), unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("entering the network of %s: %w", c.from.Name, err)
 	}
-	// A socket belongs to the network of the thread that makes it: for an address without a name, that is this one.
+	// A socket belongs to the network of the thread that creates it. For an IP address that is this thread.
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp4", net.JoinHostPort(c.to.Status.PodIP, fmt.Sprint(c.port)))
 	if err != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// private is an address of this machine at which servers of a test's own speak TLS, with a certificate of a private authority.
+// private is an address of this machine for a test's TLS servers, with a certificate of a private authority.
 type private struct {
 	address string
-	// authority is the certificate of the authority in PEM, and file holds it.
+	// authority is the authority's certificate in PEM; file has the same.
 	authority, file string
 	certificate     tls.Certificate
 }
@@ -36,7 +36,7 @@ func newPrivate(t *testing.T, address string) private {
 	return p
 }
 
-// serve serves something until the test is over, and returns its host:port.
+// serve serves a handler during the test and returns its host:port.
 func (p private) serve(t *testing.T, h http.Handler) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(p.address, "0"))
@@ -61,7 +61,7 @@ func (p private) way(t *testing.T) *http.Transport {
 	return way
 }
 
-// here is the address of this machine at which pods reach it: that of the operator's node, which is a bridge of this machine with hack/cluster.
+// here returns this machine's address for pods: the operator's node, which is a bridge here.
 func here(t *testing.T) string {
 	t.Helper()
 	p, err := onlyPod(t.Context(), "operator")

@@ -14,8 +14,8 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-// plantedProfiles is the sample of profiles, in which servers of planted faults take the place of its second one, each under the tools that can find
-// its fault. The images are of three sorts: a static file alone, a file with the libraries that it needs, and a whole Debian.
+// plantedProfiles is the sample of profiles with planted faults in place of its second server. Each server runs under the tools that can find its
+// fault. The images have a static file, a file with its libraries, or a whole Debian.
 func plantedProfiles(t *testing.T) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	run := sample(t, "profile.yaml")
@@ -33,7 +33,7 @@ func plantedProfiles(t *testing.T) *v1alpha1.BenchmarkRun {
 		"instructions": {"clean", "slow", "gohttp"}, "calls": {"clean", "syscall"}, "memory": {"clean", "leak", "uninit", "arena", "gohttp"}, "heap": {"clean", "leak", "gohttp"},
 		"counters": {"clean", "gohttp"},
 	}
-	// What is counted exactly needs few requests, and two counts to show a spread. CPU time varies, and what leaks has to add up.
+	// Exact counts need few requests, and two repeats to show a spread. CPU time varies, and leaks must add up.
 	requests, repeats := map[string]int32{"counters": 2000, "heap": 2000}, map[string]int32{"instructions": 2, "calls": 2}
 	for i := range run.Spec.Profiles {
 		p := &run.Spec.Profiles[i]
@@ -42,7 +42,7 @@ func plantedProfiles(t *testing.T) *v1alpha1.BenchmarkRun {
 	return run
 }
 
-// Each planted fault is found at its file and line, or by its name, and the clean twin has none of them.
+// Each planted fault is found by file and line, or by name. The correct twin has none.
 func TestProfilersFindWhatIsPlanted(t *testing.T) {
 	run := plantedProfiles(t)
 	data, table := measure(t, run, 15*time.Minute)
@@ -98,7 +98,7 @@ func checkMemory(t *testing.T, table analysis.Table) {
 	}
 }
 
-// plantedAt reports whether a frame is a line of a function of the planted servers.
+// plantedAt reports whether a frame is in a function of the planted servers.
 func plantedAt(f memcheck.Frame, function string) bool {
 	return f.Function == function && strings.HasSuffix(f.File, "planted.c") && f.Line > 0
 }
@@ -122,7 +122,7 @@ func checkCounts(t *testing.T, table analysis.Table) {
 	}
 }
 
-// checkCounters checks that each counter has a value or the kernel's reason, and that the kernel's accounts are there: a pod may have no others.
+// checkCounters expects each counter to have a value or the kernel's reason, and the kernel's accounts to exist. A pod may have no hardware counters.
 func checkCounters(t *testing.T, f analysis.Profiled) {
 	t.Helper()
 	for _, c := range f.Counters {
@@ -148,7 +148,7 @@ func calls(f analysis.Profiled, name string) bool {
 	return false
 }
 
-// found is what a profile has found of an implementation.
+// found returns a profile's findings for an implementation.
 func found(t *testing.T, table analysis.Table, profile, implementation string) analysis.Profiled {
 	t.Helper()
 	for _, p := range table.Profiles {

@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/test/structure"
 )
 
-// The main job: from a sample by the program to a report with a verdict, every number of which is checked against what was asked and stored.
+// From a sample to a report with a verdict: every number is checked against the request and the stored data.
 func TestTheQuickSampleEndsInAVerdict(t *testing.T) {
 	run, code, page := measureByCommand(t, shortenedFile(t, "quick.yaml"))
 	t.Run("the commands", func(t *testing.T) {
@@ -43,8 +43,7 @@ func TestTheQuickSampleEndsInAVerdict(t *testing.T) {
 	checkStructure(t, data, table)
 }
 
-// checkStructure checks that the records and the report are built like those of a run on one machine, which a test of loadstone run compares
-// with the same file.
+// checkStructure compares records and report with the golden file that local runs are compared with.
 func checkStructure(t *testing.T, data record.RunData, table analysis.Table) {
 	t.Helper()
 	files, err := report.Files(table)
@@ -106,7 +105,7 @@ func checkTrial(t *testing.T, run *v1alpha1.BenchmarkRun, trial record.TrialData
 	return len(trial.Generators[0].Cells)
 }
 
-// checkReport checks that the stored report is the one that the manifests give when it is made again.
+// checkReport checks that the manifests produce the stored report again.
 func checkReport(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table) {
 	t.Helper()
 	_, key, _ := strings.Cut(strings.TrimPrefix(run.Status.Report.URI, "s3://"), "/")

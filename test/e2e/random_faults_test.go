@@ -29,21 +29,21 @@ import (
 )
 
 const (
-	// faultEvery is the time from the begin of one fault to that of the next, and faultHeld how long those last that last.
+	// A fault begins every faultEvery. Those that do not end by themselves last for faultHeld.
 	faultEvery, faultHeld = 20 * time.Second, 15 * time.Second
-	// faultDeadline bounds how long a fault may take to begin and to be undone.
+	// faultDeadline limits the start and the undoing of a fault.
 	faultDeadline = 2 * time.Minute
-	// faultPatience is how long a run may take from its turn to its end when no more faults begin, and settled how long what it leaves may stay.
+	// Without new faults, a run must end within faultPatience of its turn, and its leftovers must go within settled.
 	faultPatience, settled = 10 * time.Minute, 5 * time.Minute
-	// queued is how many runs of the test have not ended at any time.
+	// queued is how many unended runs exist at a time.
 	queued = 2
-	// slow is the server that burns several times what a request costs the other, so that no noise hides it.
+	// The slow server's extra cost exceeds all noise.
 	slow, slowBurn = "slow", "--burn=46000"
 )
 
-// Runs follow each other in a queue while something goes wrong every twenty seconds, in an order that follows from a seed. Whatever it is: every run
-// is measured and reported, as far as no fault has cost it too many trials; what it has measured can be read back, each trial once and none of a
-// killed attempt; no run touches what another has stored, nothing is left of it, no implementation is blamed, and no winner is wrong.
+// Runs are queued while a fault begins every twenty seconds, in an order from a seed. Every run must be measured and reported unless faults cost it
+// too many trials. Stored data are readable: each trial once, none of a killed attempt. Runs do not change others' data and leave no objects. No
+// implementation is blamed, and no winner is wrong.
 //
 //	LOADSTONE_FAULTS       how long faults begin, such as 20m; 80 seconds unless it is set, and then there are neither faults that take long to get
 //	                       over nor runs with blocks enough for a verdict
@@ -72,7 +72,7 @@ func TestRandomFaultsLoseNothingAndBlameNobody(t *testing.T) {
 	s.tell()
 }
 
-// asked is for how long faults are to begin, in an order that follows from which seed, and whether the storm is a long one.
+// asked reads for how long faults begin, the seed, and whether the storm is long.
 func asked(t *testing.T) (length time.Duration, seed uint64, long bool) {
 	t.Helper()
 	length, seed = 80*time.Second, 1
@@ -93,7 +93,7 @@ func asked(t *testing.T) (length time.Duration, seed uint64, long bool) {
 	return length, seed, own != ""
 }
 
-// again is the command that lets the faults of a storm befall runs once more, on a cluster that is named by the exports of make -s kubeconfig.
+// again is the command that repeats a storm, on a cluster named by the exports of make -s kubeconfig.
 func again(length time.Duration, seed uint64, long bool) string {
 	command := fmt.Sprintf("LOADSTONE_FAULTS_SEED=%d go test -count=1 -timeout 60m -v ./test/e2e -run TestRandomFaults", seed)
 	if long {
@@ -108,26 +108,26 @@ type storm struct {
 	chance *rand.Rand
 	// length is how long faults begin.
 	length time.Duration
-	// long is true of a storm with time for faults that take long to get over, and for runs with blocks enough for a verdict.
+	// long storms have faults with a long recovery, and runs with enough blocks for a verdict.
 	long bool
-	// bag are the faults that have not been drawn since all of them were, and rounds is how often all were.
+	// bag has the faults that were not yet drawn in this round. rounds counts complete rounds.
 	bag    []fault
 	rounds int
 	runs   []*v1alpha1.BenchmarkRun
 	made   int
-	// begun counts faults by their names, and ended runs by their reasons.
+	// begun counts faults by name, ended counts runs by reason.
 	begun, ended map[string]int
-	// struck are the faults that have begun, and kills what they have killed.
+	// struck are the started faults, kills what they killed.
 	struck []oracles.Fault
 	kills  []oracles.Kill
-	// kept are the digests of what ended runs have stored, by its key.
+	// kept has the digests of ended runs' objects, by key.
 	kept                     map[string]string
 	stored, retries, repeats int
-	// planted counts the runs with a slow server that have ended, and found those that have found it.
+	// planted counts ended runs with a slow server, found those that found it.
 	planted, found int
 }
 
-// feed applies runs until as many as the queue shall hold have not ended.
+// feed applies runs until enough are queued.
 func (s *storm) feed() {
 	for len(s.runs) < queued {
 		run := s.next()
@@ -135,15 +135,15 @@ func (s *storm) feed() {
 			s.t.Fatal(err)
 		} else if err != nil {
 			s.t.Logf("applying %s: %s", run.Name, err)
-			return // What is in the way is a fault of ours, and passes.
+			return // One of our faults is in the way, and ends.
 		}
 		s.made++
 		s.runs = append(s.runs, run)
 	}
 }
 
-// next is the run that comes next: a small one of two equal servers, or in a long storm, every other time, one of blocks enough for a verdict, in
-// turns of two equal servers and of two of which one is slow.
+// next returns a small run of two equal servers. In a long storm, every other run has enough blocks for a verdict, alternately with equal servers and
+// with a slow one.
 func (s *storm) next() *v1alpha1.BenchmarkRun {
 	return small(fmt.Sprintf("storm-%03d", s.made), func(spec *v1alpha1.BenchmarkRunSpec) {
 		other := *spec.Implementations[0].DeepCopy()
@@ -189,7 +189,7 @@ func (s *storm) strike() {
 	s.struck = append(s.struck, oracles.Fault{Began: began, Over: time.Now().Add(faultEvery), Costly: f.costly})
 }
 
-// collect looks at the runs that have ended, and removes them.
+// collect checks and removes ended runs.
 func (s *storm) collect() {
 	s.runs = slices.DeleteFunc(s.runs, func(run *v1alpha1.BenchmarkRun) bool {
 		if err := loadstone.Client.Get(s.t.Context(), client.ObjectKeyFromObject(run), run); err != nil {
@@ -206,7 +206,7 @@ func (s *storm) collect() {
 	})
 }
 
-// judge holds a run that has ended against what must be true of every one.
+// judge checks an ended run.
 func (s *storm) judge(run *v1alpha1.BenchmarkRun) {
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if c == nil || c.Reason == "" || c.Status == metav1.ConditionUnknown {
@@ -236,7 +236,7 @@ func (s *storm) judge(run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// read reads a run back from the store, with the digest of each object, and asks the oracles.
+// read reads a run with the digest of each object, and asks the oracles.
 func (s *storm) read(run *v1alpha1.BenchmarkRun, reason string, stored int) {
 	data, err := publish.Read(s.t.Context(), loadstone.Store, prefix(run))
 	if err != nil || run.Status.StartTime == nil {
@@ -272,7 +272,7 @@ func (s *storm) read(run *v1alpha1.BenchmarkRun, reason string, stored int) {
 	}
 }
 
-// committed counts the manifests that the store holds of a trial.
+// committed counts a trial's manifests in the store.
 func committed(ctx context.Context, of string, e record.TrialEntry) (n int, err error) {
 	for attempt := int32(1); attempt <= plan.Attempts; attempt++ {
 		folder := artifact.TrialPrefix(of, e.Name, attempt)
@@ -287,7 +287,7 @@ func committed(ctx context.Context, of string, e record.TrialEntry) (n int, err 
 	return n, nil
 }
 
-// keep remembers what a run has stored, of which its record and its report stand for all: they hold the digests of the rest.
+// keep remembers the digests of a run's record and report, which have the digests of its other objects.
 func (s *storm) keep(run *v1alpha1.BenchmarkRun) error {
 	manifest, err := loadstone.Store.Find(s.t.Context(), artifact.ManifestKey(prefix(run)))
 	if err != nil {
@@ -304,7 +304,7 @@ func (s *storm) keep(run *v1alpha1.BenchmarkRun) error {
 	return nil
 }
 
-// untouched checks that what ended runs have stored is as they have left it.
+// untouched checks that the objects of ended runs are unchanged.
 func (s *storm) untouched() {
 	for key, sha := range s.kept {
 		if _, err := loadstone.Store.Get(s.t.Context(), key, sha); err != nil {
@@ -314,7 +314,7 @@ func (s *storm) untouched() {
 	}
 }
 
-// tell says what the storm has done, and fails a storm that could not show anything.
+// tell reports the storm, and fails if it could not show anything.
 func (s *storm) tell() {
 	s.t.Logf("%d runs: %s; %d trials stored, %d attempts given up, %d repeat blocks", s.made-len(s.runs), counted(s.ended), s.stored, s.retries, s.repeats)
 	s.t.Logf("faults: %s", counted(s.begun))
@@ -332,7 +332,7 @@ func (s *storm) tell() {
 	}
 }
 
-// counted prints what was counted by name.
+// counted prints counts by name.
 func counted(all map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {

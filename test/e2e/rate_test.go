@@ -7,12 +7,12 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
-// At an imposed rate, steady or rising, nobody is compared by the throughput that was asked for: the busy server needs more CPU time per request,
-// the overloaded one does not keep the rate, and the gate on the latency stays shut.
+// At an imposed rate, steady or rising, throughput is not compared. The busy server needs more CPU time per request, the overloaded one does not
+// sustain the rate, and the latency objective is not met.
 func TestAtAnImposedRateTheReportSaysWhoNeedsMore(t *testing.T) {
 	run := sample(t, "rate.yaml")
 	shortened(run)
-	// What follows a warm-up is asked of the samples of duets and of searches.
+	// Duets and searches test warm-ups.
 	for i := range run.Spec.Loads {
 		run.Spec.Loads[i].WarmupSeconds = new(int32(0))
 	}

@@ -23,13 +23,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pulled is the tag of images in the registry of a test: another than the installation's.
+// pulled is the tag of images in a test's registry. The installation has another.
 const pulled = "pulled"
 
-// pulledImages are those of an installation without the embedded store.
+// pulledImages are needed without the embedded store.
 var pulledImages = []string{"manager", "agent", "workflow-controller", "argoexec"}
 
-// testRegistry is a registry of a test's own, which speaks TLS with a certificate of a private authority.
+// testRegistry is a test's registry with TLS and a certificate of a private authority.
 type testRegistry struct {
 	// host is host:port, and authority the file of the authority's certificate.
 	host, authority string
@@ -37,12 +37,12 @@ type testRegistry struct {
 	way http.RoundTripper
 }
 
-// installation are the variables by which hack/deploy.sh installs from it.
+// installation has the variables of hack/deploy.sh that install from it.
 func (r testRegistry) installation() []string {
 	return []string{"CHART=oci://" + r.host + "/charts/loadstone", "REGISTRY=" + r.host + "/loadstone", "TAG=" + pulled}
 }
 
-// newRegistry starts an empty one, and tells the nodes of hack/cluster of its authority. It ends with the test.
+// newRegistry starts an empty registry for a test, and adds its authority to the nodes of hack/cluster.
 func newRegistry(t *testing.T, p private) testRegistry {
 	t.Helper()
 	r := testRegistry{authority: p.file, way: p.way(t), host: p.serve(t, registry.New(
@@ -52,7 +52,7 @@ func newRegistry(t *testing.T, p private) testRegistry {
 	return r
 }
 
-// ownRegistry is one that holds Loadstone's chart and images.
+// ownRegistry has Loadstone's chart and images.
 func ownRegistry(t *testing.T) testRegistry {
 	t.Helper()
 	r := newRegistry(t, newPrivate(t, "127.0.0.1"))
@@ -63,7 +63,7 @@ func ownRegistry(t *testing.T) testRegistry {
 	return r
 }
 
-// believe lets the container runtime of each node believe it.
+// believe adds the authority to each node's container runtime.
 func (r testRegistry) believe(t *testing.T) {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(cache(), "cluster", "nodes", "*", "registries"))
@@ -87,7 +87,7 @@ func (r testRegistry) believe(t *testing.T) {
 	}
 }
 
-// push puts an image there, under the name of a repository and a tag.
+// push uploads an image under a repository and tag.
 func (r testRegistry) push(t *testing.T, as string, image v1.Image) {
 	t.Helper()
 	reference, err := name.ParseReference(r.host + "/" + as)
@@ -99,7 +99,7 @@ func (r testRegistry) push(t *testing.T, as string, image v1.Image) {
 	}
 }
 
-// archived is an image that hack/images.sh has built.
+// archived returns an image that hack/images.sh built.
 func archived(t *testing.T, image string) v1.Image {
 	t.Helper()
 	packed, err := lightly(filepath.Join(cache(), "images", image+".tar"))
@@ -109,7 +109,7 @@ func archived(t *testing.T, image string) v1.Image {
 	return packed
 }
 
-// lightly is the image of an archive whose layers are compressed as fast as can be: a registry takes no others, and they stay on this machine.
+// lightly returns an archive's image with fast compression: registries need compressed layers, and these stay on this machine.
 func lightly(archive string) (v1.Image, error) {
 	built, err := tarball.ImageFromPath(archive, nil)
 	if err != nil {
@@ -142,7 +142,7 @@ func lightly(archive string) (v1.Image, error) {
 	return mutate.ConfigFile(packed, light)
 }
 
-// pushChart packs the chart of this checkout, and puts it there.
+// pushChart packs and uploads this checkout's chart.
 func (r testRegistry) pushChart(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -159,7 +159,7 @@ func (r testRegistry) pushChart(t *testing.T) {
 	run("push", charts[0], "oci://"+r.host+"/charts", "--ca-file", r.authority)
 }
 
-// checkOperatorIs holds the image of the operator against what it is to begin with.
+// checkOperatorIs checks the prefix of the operator's image.
 func checkOperatorIs(t *testing.T, from string) {
 	t.Helper()
 	var d appsv1.Deployment

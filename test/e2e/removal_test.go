@@ -21,23 +21,23 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// goes is how long a run may take to go, beside a test that measures.
+// goes limits how long a run takes to be removed while another test measures.
 const goes = 5 * time.Minute
 
-// removals are the runs of tests that are over: they go while the next test begins, and what they leave fails the tests as a whole.
+// removals are runs of ended tests. They are removed during the next test; leftovers fail the whole test run.
 var removals struct {
 	going sync.WaitGroup
 	lock  sync.Mutex
 	err   error
 }
 
-// leave deletes the run of a test that is over, and does not wait until all that was made for it is gone.
+// leave deletes a run and does not wait until its objects are gone.
 func leave(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	if err := loadstone.Client.Delete(context.Background(), run); client.IgnoreNotFound(err) != nil {
 		t.Error(err)
 	}
-	on := loadstone.Client // Of an upgrade a test makes another.
+	on := loadstone.Client // A test of upgrades replaces it.
 	removals.going.Go(func() {
 		if err := vanished(on, run); err != nil {
 			removals.lock.Lock()
@@ -47,7 +47,7 @@ func leave(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	})
 }
 
-// removed returns when all runs of tests that are over are gone, and says which have left something.
+// removed waits until all deleted runs are gone, and lists leftovers.
 func removed() error {
 	removals.going.Wait()
 	removals.lock.Lock()
@@ -55,7 +55,7 @@ func removed() error {
 	return removals.err
 }
 
-// remove deletes a run and waits until it and all that was made for it are gone, artifacts apart.
+// remove deletes a run and waits until all its objects are gone, except artifacts.
 func remove(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	if err := loadstone.Client.Delete(context.Background(), run); client.IgnoreNotFound(err) != nil {
@@ -66,7 +66,7 @@ func remove(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// vanished returns when nothing is left of a run that was deleted.
+// vanished waits until nothing is left of a deleted run.
 func vanished(on client.Client, run *v1alpha1.BenchmarkRun) error {
 	ctx, cancel := context.WithTimeout(context.Background(), goes)
 	defer cancel()
@@ -87,7 +87,7 @@ func vanished(on client.Client, run *v1alpha1.BenchmarkRun) error {
 	}
 }
 
-// leftovers are the objects that a run has left in the cluster.
+// leftovers are a run's remaining objects in the cluster.
 func leftovers(ctx context.Context, on client.Client, run *v1alpha1.BenchmarkRun) (left []string, err error) {
 	workflows := &unstructured.UnstructuredList{}
 	workflows.SetGroupVersionKind(render.WorkflowKind)
@@ -108,10 +108,10 @@ func leftovers(ctx context.Context, on client.Client, run *v1alpha1.BenchmarkRun
 	if err := on.List(ctx, &agents, client.InNamespace(system), client.HasLabels{ofWorkflow}); err != nil {
 		return left, fmt.Errorf("listing Argo's agents: %w", err)
 	}
-	// Names of workflows of repeat blocks, and of what follows the blocks, begin with that of the first.
+	// Workflows of repeat blocks and later parts have the first workflow's name as prefix.
 	name := render.WorkflowName(run.Name, string(run.UID), plan.Part{})
 	for _, p := range agents.Items {
-		// Argo's agent may miss the signal that ends it while it starts: then its grace of half a minute does, and nobody waits for it.
+		// Argo's agent may miss the signal to end while it starts. It then ends after half a minute, and the test does not wait.
 		if strings.HasPrefix(p.Labels[ofWorkflow], name) && p.DeletionTimestamp.IsZero() {
 			left = append(left, "agent pod "+p.Name)
 		}

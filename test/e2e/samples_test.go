@@ -16,14 +16,14 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 )
 
-// shortened are the cells of a sample, measured for a second each.
+// shortened measures a sample's cells for a second each.
 func shortened(run *v1alpha1.BenchmarkRun) {
 	for i := range run.Spec.Loads {
 		run.Spec.Loads[i].DurationSeconds = 1
 	}
 }
 
-// shortenedFile is the file of a sample whose loads last a second.
+// shortenedFile writes a sample with loads of one second.
 func shortenedFile(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", name))
@@ -37,9 +37,9 @@ func shortenedFile(t *testing.T, name string) string {
 	return path
 }
 
-// The same server twice, while fifty have the queue open in their browsers: whatever is said of it, it is not that one of them is faster. Its noise floor
-// is stored, and is read back for reports of the same machine.
-func TestTheAASampleClaimsNoDifferenceBesideViewers(t *testing.T) {
+// The same server twice, while fifty browsers have the queue open: neither is reported as faster. Its noise floor is stored and used in reports for
+// the same machine.
+func TestAASampleWithViewersShowsNoDifference(t *testing.T) {
 	run := sample(t, "aa.yaml")
 	shortened(run)
 	run.Spec.Blocks, run.Spec.Loads[0].WarmupSeconds = verdict.MinBlocks, new(int32(0))
@@ -57,16 +57,16 @@ func TestTheAASampleClaimsNoDifferenceBesideViewers(t *testing.T) {
 	checkReport(t, run, table)
 }
 
-// viewers opens the queue of loadstone ui n times, until the function that it returns is called, which wants each page to have been answered.
+// viewers opens the queue n times until the returned function is called, which expects that each page was answered.
 func viewers(t *testing.T, n int) func() {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "viewers")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../hack/viewers").CombinedOutput(); err != nil {
 		t.Fatalf("building the viewers: %v: %s", err, out)
 	}
-	// They look for as long as cat waits for its input.
+	// The pages stay open while cat waits for input.
 	c := exec.CommandContext(t.Context(), program, "-n", strconv.Itoa(n), "-loadstone", filepath.Join("..", "..", "bin", "loadstone"), "cat")
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // So that it ends what it has started.
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // It must end its children.
 	var says bytes.Buffer
 	c.Stderr = &says
 	open, err := c.StdinPipe()
@@ -86,7 +86,7 @@ func viewers(t *testing.T, n int) func() {
 	}
 }
 
-// Two servers on one CPU: both are read back on the same one, and a planted cost is found in seven short blocks.
+// Two servers on one CPU: both were measured there, and seven short blocks find a planted cost.
 func TestADuetFindsAPlantedCost(t *testing.T) {
 	run := sample(t, "duet.yaml")
 	run.Spec.Implementations[1].Command[2] = "--burn=" + burn
@@ -107,7 +107,7 @@ func TestADuetFindsAPlantedCost(t *testing.T) {
 	checkReport(t, run, table)
 }
 
-// A search for the highest rate ends in a rate, or says why it has none.
+// A search ends with a rate, or says why it has none.
 func TestASearchFindsARate(t *testing.T) {
 	run := sample(t, "capacity.yaml")
 	shortened(run)

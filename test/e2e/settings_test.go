@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// provide makes an object, and removes it when the test is over.
+// provide creates an object for the duration of a test.
 func provide(t *testing.T, o client.Object) {
 	t.Helper()
 	if err := loadstone.Client.Create(t.Context(), o); err != nil {
@@ -28,8 +28,8 @@ func provide(t *testing.T, o client.Object) {
 	t.Cleanup(func() { _ = loadstone.Client.Delete(context.Background(), o) }) // The namespace goes with the cluster.
 }
 
-// One image twice, the second time with arguments, a file, a folder to write to, a secret and a user of its own: it starts only with all of them, and
-// the report lists them. The secret is not on its page.
+// One image twice, the second time with arguments, a file, a writable folder, a Secret and a user. It starts only with all of them, and the report
+// lists them without the secret value.
 func TestAnImageIsMeasuredUnderTwoSettings(t *testing.T) {
 	const secret = "a-word-that-nobody-may-read"
 	file, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "nginx.conf"))

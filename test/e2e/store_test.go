@@ -22,8 +22,8 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// An object store of one's own, over TLS with a certificate of a private authority, is a matter of values, and so is an installation from a registry that
-// has such a certificate, too. An upgrade to another tag keeps the reports. What is wrong with the store is said before anything starts.
+// Values select another object store over TLS with a private authority, and a registry with such a certificate. An upgrade to another tag keeps the
+// reports. Errors of the store are reported before anything starts.
 func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 	otherStore(t)
 	keepStore(t)
@@ -59,7 +59,7 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 			credentials(t, tc.key)
 			upgrade(t, append(own, "--set", "s3.bucket="+tc.bucket)...)
 			run := small("elsewhere")
-			run.Spec.PatienceSeconds = 5 // What is wrong here stays so.
+			run.Spec.PatienceSeconds = 5 // Waiting repairs nothing here.
 			mustApply(t, run)
 			await(t, run, 3*time.Minute, "ended", ended)
 			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPlanned)
@@ -70,7 +70,7 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 	}
 }
 
-// fetch is the page of a run's report, as the program fetches it.
+// fetch fetches a run's report page with the program.
 func fetch(t *testing.T, run *v1alpha1.BenchmarkRun) string {
 	t.Helper()
 	out, code := command(t, 2*time.Minute, "report", run.Name, "--namespace", namespace, "--out", t.TempDir())
@@ -91,11 +91,11 @@ func contains(s string, parts ...string) bool {
 	return true
 }
 
-// other names the pod, the Service and the Secret of a second object store.
+// other names the pod, Service and Secret of a second object store.
 const other = "other-s3"
 
-// keepStore keeps helm from deleting the embedded store with its key when an upgrade switches it off: a user's artifacts lie in there, and
-// on hack/cluster in a volume that goes with its pod.
+// keepStore keeps helm from deleting the embedded store and its key when an upgrade disables it. It has users' artifacts, in hack/cluster on a volume
+// of its pod.
 func keepStore(t *testing.T) {
 	t.Helper()
 	annotate := func(ctx context.Context, o client.Object, policy string) {
@@ -113,17 +113,17 @@ func keepStore(t *testing.T) {
 	}
 }
 
-// upgrade changes the values of the installation and finds it again.
+// upgrade changes the installation's values and reconnects.
 func upgrade(t *testing.T, args ...string) {
 	t.Helper()
 	upgradeFrom(t, nil, args...)
 }
 
-// upgradeFrom does so with a chart and images from elsewhere, which variables of hack/deploy.sh name.
+// upgradeFrom also uses another chart and images, by variables of hack/deploy.sh.
 func upgradeFrom(t *testing.T, elsewhere []string, args ...string) {
 	t.Helper()
 	if err := removed(); err != nil {
-		t.Error(err) // What an operator was to remove, another one may not be able to.
+		t.Error(err) // Another operator may not be able to remove it.
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
@@ -153,7 +153,7 @@ func credentials(t *testing.T, key string) {
 	}
 }
 
-// otherStore starts a second object store with the bucket "elsewhere", which speaks TLS, and removes it when the test is over.
+// otherStore starts a second object store with TLS and the bucket "elsewhere", for the duration of a test.
 func otherStore(t *testing.T) {
 	t.Helper()
 	labels := map[string]string{"app": other}
@@ -193,7 +193,7 @@ func awaitRunning(t *testing.T, pod *corev1.Pod) {
 	}
 }
 
-// restricted is the security context of a container as the namespaces of the installation and of the tests ask for it.
+// restricted is the security context that the namespaces require.
 func restricted() *corev1.SecurityContext {
 	yes, no := true, false
 	return &corev1.SecurityContext{
@@ -203,8 +203,8 @@ func restricted() *corev1.SecurityContext {
 	}
 }
 
-// otherPod is a versitygw, so that the operator meets a store that is no MinIO. Its bucket is a folder that the kubelet makes for the mount of an init
-// container.
+// otherPod is a versitygw, so that the test uses a store other than MinIO. Its bucket is a folder that the kubelet creates for an init container's
+// mount.
 func otherPod(labels map[string]string) *corev1.Pod {
 	user := int64(65532)
 	empty := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}

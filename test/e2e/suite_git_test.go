@@ -38,22 +38,22 @@ import (
 )
 
 const (
-	// servers is the suite of the test: the Roles of config/gitops are for one of this name.
+	// The Roles of config/gitops are for a suite with this name.
 	servers = "servers"
-	// followed is the GitRepository, and the Kustomization that applies it.
+	// followed is the GitRepository and the Kustomization that applies it.
 	followed = "checkout"
-	// suiteFile is where the suite lies in the repository, and measuredTag the image that it measures, without its registry.
+	// suiteFile is the suite's path in the repository, measuredTag its image without the registry.
 	suiteFile, measuredTag = "performance/suite.yaml", "shop/checkout:main"
-	// cheap and costly are iterations of a loop that each request is made to cost: next to nothing, and more than a millisecond.
+	// cheap and costly are loop iterations per request: almost nothing, and more than a millisecond.
 	cheap, costly = "1", "1000000"
-	// forgeToken is what GitHub is shown, hookKey what requests to the webhook are signed with, and askToken what is shown by who asks.
+	// forgeToken is for GitHub, hookKey signs requests to the webhook, and askToken is for questions about outcomes.
 	forgeToken, hookKey, askToken = "ghs_of_the_namespace", "of the namespace, too", "a-token-that-nobody-guesses-so-soon"
-	// tries is how often a round is asked for that this machine has disturbed.
+	// tries limits how often a disturbed round is requested again.
 	tries = 3
 )
 
-// A team's suite lies in Git. Flux' own controllers take each commit to the cluster, the operator measures what it changes, and the suite, its commit and
-// its pull request say what has come of it: on a real cluster, against a server to which a cost was planted.
+// A team's suite is in Git. Flux applies each commit, and the operator measures the changes. The suite, the commit and its pull request show the
+// result. The cluster is real, and one server has a planted cost.
 func TestACommitIsMeasuredAndItsPullRequestIsTold(t *testing.T) {
 	w := newFromGit(t)
 	for _, step := range []struct {
@@ -71,7 +71,7 @@ func TestACommitIsMeasuredAndItsPullRequestIsTold(t *testing.T) {
 		{"the pages show the suite", thePagesShowIt},
 	} {
 		began := time.Now()
-		// No step stands by itself: after one that fails, the others would fail, too.
+		// The steps depend on each other.
 		if !t.Run(step.name, func(t *testing.T) { w.T, w.git.T = t, t; step.do(w) }) {
 			return
 		}
@@ -81,20 +81,19 @@ func TestACommitIsMeasuredAndItsPullRequestIsTold(t *testing.T) {
 	w.wantRounds()
 }
 
-// fromGit is a suite that lies in a Git repository which Flux follows. Its image lies in a registry of its own, and its commits in a GitHub that a test
-// plays.
+// fromGit is a suite in a Git repository that Flux follows. Its image is in a separate registry, and a test server simulates GitHub.
 type fromGit struct {
 	*flux.Objects
 	git      *flux.Repository
 	gitHub   *testbed.GitHub
 	registry testRegistry
 	image    v1.Image
-	// written is the suite as it lies in Git.
+	// written is the suite in Git.
 	written *v1alpha1.BenchmarkSuite
-	// commit is what is measured, revision that of the repository as Flux names it, and pushed when it was pushed.
+	// commit is measured. revision is the repository's in Flux' form.
 	commit, revision string
 	pushed           time.Time
-	// rounds are those that there have been, asked those of them that were asked for again, and late is true where Flux has not seen the last of these.
+	// rounds counts all rounds, asked the repeated ones. late is true if Flux has not seen the last repeated one.
 	rounds, asked int32
 	late          bool
 }
@@ -113,7 +112,7 @@ func newFromGit(t *testing.T) *fromGit {
 	return w
 }
 
-// trust lets the operator believe the authority of the test's servers, as it is told of one's own, and installs the webhook and the pages.
+// trust adds the authority of the test's servers to the operator, and installs the webhook and the pages.
 func trust(t *testing.T, p private) {
 	t.Helper()
 	const authorities = "e2e-authorities"
@@ -170,7 +169,7 @@ func (w *fromGit) write(api string) {
 	w.git.Write("performance/kustomization.yaml", "resources: [suite.yaml]\n")
 }
 
-// lend gives the operator the token of GitHub, and the webhook its key, as a namespace does.
+// lend provides the GitHub token and the webhook's key as a namespace does.
 func (w *fromGit) lend() {
 	t := w.T
 	t.Helper()
@@ -188,7 +187,7 @@ func (w *fromGit) lend() {
 	t.Cleanup(func() { kubectl(t, append([]string{"delete"}, roles...)...) })
 }
 
-// kubectl does something in the cluster, and returns what it prints.
+// kubectl runs kubectl and returns its output.
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), flux.Patience)
@@ -203,7 +202,7 @@ func kubectl(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// follow starts Flux, which asks the repository every two seconds, and ends it with all that it has made when the test is over.
+// follow starts Flux for the duration of the test. It polls the repository every two seconds.
 func (w *fromGit) follow() {
 	t := w.T
 	t.Helper()
@@ -217,7 +216,7 @@ func (w *fromGit) follow() {
 	kubectl(t, append([]string{"create"}, definitions...)...)
 	t.Cleanup(func() { kubectl(t, append([]string{"delete"}, definitions...)...) })
 	kubectl(t, append([]string{"wait", "--for=condition=Established"}, definitions...)...)
-	// CPU 0 is that of all but the measured server.
+	// CPU 0 is for everything except the measured server.
 	flux.Place{Kubeconfig: os.Getenv("KUBECONFIG"), Namespace: namespace, Alone: true, CPU: "0"}.Start(t)
 	source, applied := &unstructured.Unstructured{}, &unstructured.Unstructured{}
 	source.SetGroupVersionKind(flux.Sources)
@@ -234,7 +233,7 @@ func (w *fromGit) follow() {
 	t.Cleanup(func() { w.unfollow(t, applied, source) })
 }
 
-// unfollow removes what Flux follows, which takes the suite away.
+// unfollow removes Flux' objects, which deletes the suite.
 func (w *fromGit) unfollow(t *testing.T, followed ...client.Object) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), flux.Patience)
@@ -267,7 +266,7 @@ func (w *fromGit) unfollow(t *testing.T, followed ...client.Object) {
 	}
 }
 
-// push commits what is measured, and then, as a pipeline of the team does, the suite that names it.
+// push commits the measured change and then, like a team's pipeline, the suite with that commit.
 func (w *fromGit) push(message, burn string) {
 	w.T.Helper()
 	w.git.Write("server.txt", message+"\n")
@@ -280,7 +279,7 @@ func (w *fromGit) push(message, burn string) {
 	w.revision = w.git.Push("Measure: " + message)
 }
 
-// ends waits for the end of the next round, and wants its outcome. One that this machine has disturbed, so that it is inconclusive, is asked for again.
+// ends waits for the next round and expects an outcome. A round that is inconclusive because of other programs is requested again.
 func (w *fromGit) ends(want v1alpha1.RoundOutcome) *v1alpha1.BenchmarkSuite {
 	w.T.Helper()
 	for try := 1; ; try++ {
@@ -301,7 +300,7 @@ func (w *fromGit) ends(want v1alpha1.RoundOutcome) *v1alpha1.BenchmarkSuite {
 	}
 }
 
-// stands wants Flux to say so of the revision, with a text. A suite that has changed its mind without a commit it looks at once an hour, or when it is told to.
+// stands expects a state of the revision in Flux. Flux checks a suite without a new commit once an hour, or on request.
 func (w *fromGit) stands(status metav1.ConditionStatus, text string) {
 	w.T.Helper()
 	if w.late {
@@ -311,7 +310,7 @@ func (w *fromGit) stands(status metav1.ConditionStatus, text string) {
 	w.Stands(followed, status, w.revision, text)
 }
 
-// ready wants the condition Ready to be as wanted, with a text in its message.
+// ready expects a Ready condition with a part of its message.
 func (w *fromGit) ready(s *v1alpha1.BenchmarkSuite, status metav1.ConditionStatus, text string) {
 	w.T.Helper()
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || c.Status != status || !strings.Contains(c.Message, text) {
@@ -319,7 +318,7 @@ func (w *fromGit) ready(s *v1alpha1.BenchmarkSuite, status metav1.ConditionStatu
 	}
 }
 
-// told waits until GitHub shows a state of the commit, and one comment of the suite's that says the same.
+// told waits until GitHub has a state of the commit, and one comment that agrees.
 func (w *fromGit) told(state, text string) {
 	w.T.Helper()
 	w.Await("that GitHub is told", func() string {
@@ -336,7 +335,7 @@ func (w *fromGit) told(state, text string) {
 	})
 }
 
-// notified is what the suite says of what GitHub was told.
+// notified returns the suite's Notified condition.
 func (w *fromGit) notified() string {
 	w.T.Helper()
 	c := meta.FindStatusCondition(readSuite(w.T, servers).Status.Conditions, v1alpha1.ConditionNotified)
@@ -354,13 +353,13 @@ func (w *fromGit) madeIn(round int32) []v1alpha1.BenchmarkRun {
 	})
 }
 
-// sinceCommit and sinceRequest are figures of the time to the first request of a round. Nothing here is held to their aims: make bench-commits prints them.
+// sinceCommit and sinceRequest are the times to a round's first request. make bench-commits prints them; the test does not judge them.
 var (
 	sinceCommit  = figures.Figure{Name: "suite-commit-first-request", Unit: "s", Aim: figures.AtMost(15), Note: "from a commit, with a repository that Flux asks every 2 s"}
 	sinceRequest = figures.Figure{Name: "suite-webhook-first-request", Unit: "s", Aim: figures.AtMost(5), Note: "from a request to the webhook"}
 )
 
-// tell says how long it took from an event to the run of a round, and to its first request.
+// tell logs the time from an event to the round's run and its first request.
 func (w *fromGit) tell(f figures.Figure, at time.Time, round int32) {
 	w.T.Helper()
 	for _, run := range w.madeIn(round) {
@@ -415,7 +414,7 @@ func aRepairPasses(w *fromGit) {
 	w.stands(metav1.ConditionTrue, "")
 }
 
-// A round that this had started would be counted by the next step, and in the end.
+// The next step would count a new round.
 func nothingIsMeasuredAgain(w *fromGit) {
 	w.Again("a-sync", followed, followed)
 	kubectl(w.T, "apply", "--filename", w.git.Path(suiteFile))
@@ -423,7 +422,7 @@ func nothingIsMeasuredAgain(w *fromGit) {
 	w.wantRounds()
 }
 
-// A branch that requires the status lets the commit through. A round that it had started would be counted.
+// A branch that requires the status accepts the commit. The test counts rounds, so an extra one fails it.
 func aRevertIsTold(w *fromGit) {
 	w.push("Sell as at first", cheap)
 	w.told("success", "easured before, in round ")
@@ -431,7 +430,7 @@ func aRevertIsTold(w *fromGit) {
 	w.wantRounds()
 }
 
-// wantRounds wants each round to have been begun once, and no other.
+// wantRounds expects each round to have started once, and no other.
 func (w *fromGit) wantRounds() {
 	w.T.Helper()
 	s := readSuite(w.T, servers)
@@ -465,7 +464,7 @@ func aNewDigestIsMeasuredOnce(w *fromGit) {
 	w.ready(s, metav1.ConditionTrue, "1 of 1 objective checks met")
 }
 
-// at is an address of the only pod of a component, below its port 8080.
+// at returns the URL of a component's only pod, on port 8080.
 func (w *fromGit) at(component, path string) string {
 	w.T.Helper()
 	pod, err := onlyPod(w.T.Context(), component)
@@ -473,7 +472,7 @@ func (w *fromGit) at(component, path string) string {
 	return "http://" + net.JoinHostPort(pod.Status.PodIP, "8080") + path
 }
 
-// Argo Rollouts asks so: the same request until an answer has an outcome.
+// Argo Rollouts repeats the same request until the answer has an outcome.
 func anAskIsAnswered(w *fromGit) {
 	address := w.at("webhook", "/v1/namespaces/"+namespace+"/benchmarksuites/"+servers+"/round")
 	w.rounds++
@@ -511,7 +510,7 @@ func thePagesShowIt(w *fromGit) {
 	})
 }
 
-// sent is the status and the body of the answer to a request, or 0 and why there is none.
+// sent returns the status and body of an answer, or 0 and the error.
 func sent(q *http.Request) (int, []byte) {
 	answer, err := (&http.Client{Timeout: 30 * time.Second}).Do(q)
 	if err != nil {
@@ -540,7 +539,7 @@ func aWebhookIsMeasured(w *fromGit) {
 	}
 }
 
-// hook sends a signed request to a webhook, and returns what it says if it does not take it.
+// hook sends a signed request to a webhook. It returns the message if the request is refused.
 func hook(t *testing.T, address, body string, at time.Time) string {
 	t.Helper()
 	stamp := strconv.FormatInt(at.Unix(), 10)

@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// killsOfARound is how many kills a round is to have, by which the least number of rounds follows.
+	// killsOfARound is the number of kills per round. The minimum number of rounds follows from it.
 	killsOfARound = 5
-	// killedWithin is the time from when an operator leads in which the moment of its end is drawn. A round needs about twice as much.
+	// The operator is killed at a random moment within killedWithin of becoming leader. A round takes about twice as long.
 	killedWithin = 6 * time.Second
-	// killPatience is how long it may take until another operator leads, or until a round ends that no kill disturbs.
+	// killPatience limits the wait for a new leader, or for an undisturbed round.
 	killPatience = 5 * time.Minute
 )
 
-// Rounds of a suite follow each other while the operator is killed at random moments, the first of which is one at which a trial measures: that trial is
-// measured in its first attempt. Each round that was asked for has been begun once, each of its runs made once, and each trial stored once.
+// The operator is killed at random moments during a suite's rounds. The first kill happens while a trial measures, and that trial succeeds in its
+// first attempt. Each requested round starts once, each run is created once, and each trial is stored once.
 //
 //	LOADSTONE_SUITE_KILLS       how often the operator is killed: 3 unless it is set
 //	LOADSTONE_SUITE_KILLS_SEED  the seed by which the moments are drawn; 1 unless it is set
@@ -89,17 +89,17 @@ type hunted struct {
 	t      *testing.T
 	suite  *v1alpha1.BenchmarkSuite
 	chance *rand.Rand
-	// made are the runs that there ever were, by name.
+	// made has all runs so far, by name.
 	made map[string]types.UID
-	// rounds is how many rounds were asked for, killed how often the operator was killed, and hard how often it had no time to give its lease back.
+	// rounds counts requested rounds, killed all kills, and hard those without time to release the lease.
 	rounds       int32
 	killed, hard int
-	// victim is the operator that leads, at when it is to be killed, and last when the last kill was or the last round was asked for.
+	// victim is the leader and at the time of its kill. last is the time of the last kill or request.
 	victim   string
 	at, last time.Time
 }
 
-// look writes down which runs there are: none may be another one than before.
+// look records runs. None may be a new one with the same name.
 func (h *hunted) look() {
 	h.t.Helper()
 	for _, run := range runsOf(h.t, h.suite) {
@@ -110,14 +110,14 @@ func (h *hunted) look() {
 	}
 }
 
-// ended reports whether the round that was asked for last has ended.
+// ended reports whether the last requested round has ended.
 func (h *hunted) ended() bool {
 	h.t.Helper()
 	s := readSuite(h.t, h.suite.Name)
 	return s.Status.LastRound.Round == h.rounds && s.Status.Current.Round == 0
 }
 
-// killAMeasuringOne kills the operator while the first trial of all is measured, and wants nothing to be lost by it.
+// killAMeasuringOne kills the operator during the first trial, and expects no loss.
 func (h *hunted) killAMeasuringOne() {
 	h.t.Helper()
 	var first *v1alpha1.BenchmarkRun
@@ -141,7 +141,7 @@ func (h *hunted) killAMeasuringOne() {
 	}
 }
 
-// hunt kills the operator that leads when its time has come, and draws that time when another one leads.
+// hunt kills the leader at its time, and draws a time for each new leader.
 func (h *hunted) hunt() {
 	h.t.Helper()
 	leads := h.leader()
@@ -154,7 +154,7 @@ func (h *hunted) hunt() {
 	if time.Now().Before(h.at) {
 		return
 	}
-	// A kubelet tells even the process of such a pod to end, which then gives its lease back. Half of them cannot.
+	// A kubelet also sends a signal, and the process then releases its lease. For half of the kills it cannot.
 	if h.chance.IntN(2) == 0 {
 		if err := signal(leads, syscall.SIGKILL); err != nil {
 			h.t.Logf("killing the process: %v", err) // It may have ended just now.
@@ -166,7 +166,7 @@ func (h *hunted) hunt() {
 	h.at = h.last.Add(time.Hour) // Until another leads.
 }
 
-// leader is the pod that leads; nil while none does.
+// leader returns the leading pod, or nil.
 func (h *hunted) leader() *corev1.Pod {
 	h.t.Helper()
 	pod, err := onlyPod(h.t.Context(), "operator")
@@ -183,7 +183,7 @@ func (h *hunted) leader() *corev1.Pod {
 	return pod
 }
 
-// judge wants each round to have been measured once.
+// judge expects each round to have been measured once.
 func (h *hunted) judge() {
 	h.look()
 	s := readSuite(h.t, h.suite.Name)
@@ -210,7 +210,7 @@ func (h *hunted) judge() {
 	h.t.Logf("the operator was killed %d times over %d rounds, %d of them without a word; %d trials stored, %d attempts given up", h.killed, h.rounds, h.hard, stored, retries)
 }
 
-// judgeRun wants each trial of a run to be stored once, and returns how many there are and how many attempts were given up.
+// judgeRun expects each trial to be stored once, and returns the numbers of trials and abandoned attempts.
 func (h *hunted) judgeRun(run *v1alpha1.BenchmarkRun) (stored, retries int) {
 	h.t.Helper()
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
@@ -226,7 +226,7 @@ func (h *hunted) judgeRun(run *v1alpha1.BenchmarkRun) (stored, retries int) {
 	}
 	data := load(h.t, run)
 	h.t.Logf("%s of round %s: %s, %d of %d trials stored", run.Name, run.Labels[v1alpha1.LabelRound], c.Reason, len(data.Trials), planned(run, data))
-	// A kill that comes when agents are told their start may cost an attempt, and three of them a trial: no round is begun again for it.
+	// A kill while agents are started may cost an attempt, and three may cost a trial. The round is not repeated for that.
 	if c.Reason != v1alpha1.ReasonTrialsFailed && len(data.Trials) != planned(run, data) || len(data.Trials) != stored {
 		h.t.Errorf("%s has ended with %s: %d trials are in its record, %d are stored, and %d planned", run.Name, c.Reason, len(data.Trials), stored, planned(run, data))
 	}
@@ -234,7 +234,7 @@ func (h *hunted) judgeRun(run *v1alpha1.BenchmarkRun) (stored, retries int) {
 	return stored, retries
 }
 
-// onceStored wants the store to hold one manifest of each trial that is in the record.
+// onceStored expects one manifest in the store for each trial of the record.
 func (h *hunted) onceStored(run *v1alpha1.BenchmarkRun, data record.RunData) {
 	h.t.Helper()
 	for _, e := range data.Manifest.Trials {

@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// aSuite is one that measures some short runs in each round.
+// aSuite measures some short runs in each round.
 func aSuite(t *testing.T, name string, runs ...*v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkSuite {
 	t.Helper()
 	s := &v1alpha1.BenchmarkSuite{
@@ -41,7 +41,7 @@ func readSuite(t *testing.T, name string) *v1alpha1.BenchmarkSuite {
 	return s
 }
 
-// request asks for a round of a suite, as loadstone suite run does.
+// request requests a round, like loadstone suite run.
 func request(t *testing.T, name, token string) {
 	t.Helper()
 	s := readSuite(t, name)
@@ -52,12 +52,12 @@ func request(t *testing.T, name, token string) {
 	}
 }
 
-// awaitRound waits until a round of a suite has ended, nothing is measured, and the suite's status is that of its spec.
+// awaitRound waits until a round has ended, nothing measures, and the status is that of the current spec.
 func awaitRound(t *testing.T, name string, round int32) *v1alpha1.BenchmarkSuite {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		s := &v1alpha1.BenchmarkSuite{}
-		// Who follows a suite from Git may be there before it.
+		// The suite may not exist yet if it comes from Git.
 		if err := loadstone.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, s); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,6 @@ func awaitRound(t *testing.T, name string, round int32) *v1alpha1.BenchmarkSuite
 	}
 }
 
-// runsOf are the runs that a suite has made.
 func runsOf(t *testing.T, suite *v1alpha1.BenchmarkSuite) []v1alpha1.BenchmarkRun {
 	t.Helper()
 	var runs v1alpha1.BenchmarkRunList

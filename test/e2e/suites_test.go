@@ -18,12 +18,12 @@ import (
 	"loadstone.dev/loadstone/workloads/conformance"
 )
 
-// suites are those of servers among the reference workloads.
+// suites are those of reference workloads that are servers.
 var suites = []string{"s0-zco.yaml", "s1-uvhttp.yaml"}
 
-// Every server of the suites answers from its image, in a container as restricted as a measured one, what it answers as a program.
+// Every server of the suites gives the same answers from its image, in a restricted container, as on its own.
 func TestServersAnswerAlikeFromTheirImages(t *testing.T) {
-	// All start at once: a pod takes longer to start than its server to be checked.
+	// All pods start together, because a start takes longer than a check.
 	pods := map[string]*corev1.Pod{}
 	for _, name := range suites {
 		for _, i := range suite(t, name).Spec.Implementations {
@@ -41,7 +41,7 @@ func TestServersAnswerAlikeFromTheirImages(t *testing.T) {
 	}
 }
 
-// serve runs a server in the cluster until the test is over.
+// serve runs a server in the cluster during the test.
 func serve(t *testing.T, i v1alpha1.Implementation) *corev1.Pod {
 	t.Helper()
 	yes, no := true, false
@@ -78,10 +78,10 @@ func serve(t *testing.T, i v1alpha1.Implementation) *corev1.Pod {
 	return pod
 }
 
-// starts is how long the server of a pod may take until it listens: a dozen pods start at once.
+// starts limits the time until a server listens. A dozen pods start together.
 const starts = 5 * time.Minute
 
-// listening waits until the server of a pod listens, and returns its address.
+// listening waits until a pod's server listens, and returns its address.
 func listening(t *testing.T, pod *corev1.Pod) string {
 	t.Helper()
 	for deadline := time.Now().Add(starts); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
@@ -101,7 +101,7 @@ func listening(t *testing.T, pod *corev1.Pod) string {
 	return ""
 }
 
-// Each suite runs as it is, shortened: nothing is wrong with any cell but what this machine did to it.
+// Each suite runs, shortened. Only this machine may have disturbed its cells.
 func TestTheSuitesRun(t *testing.T) {
 	for _, name := range suites {
 		t.Run(name, func(t *testing.T) {
@@ -130,14 +130,14 @@ func TestTheSuitesRun(t *testing.T) {
 					if f.Missing != "" || f.Asked == 0 || f.Wrong > 0 || f.Cut != "" || p.Tool.Counts() && f.PerRequest == nil {
 						t.Errorf("%s of %s is not whole: %+v", p.Name, f.Implementation, f)
 					}
-					// None of these servers has an allocator that memcheck sees.
+					// memcheck sees none of these servers' allocators.
 					if r := f.Result; r != nil && r.Memcheck != nil && r.Memcheck.Verdicts.Leaks.Answer != profiler.Inconclusive {
 						t.Errorf("memcheck says of the leaks of %s: %+v", f.Implementation, r.Memcheck.Verdicts.Leaks)
 					}
 				}
 			}
 			for _, c := range table.Claims {
-				// Of a stripped file nobody knows the allocator; what its server says is known.
+				// The allocator of a stripped file is unknown. What its server reports is known.
 				if c.Answer == builds.Refuted || c.Subject == record.ClaimResponse && c.Answer != builds.Confirmed {
 					t.Errorf("the claim %+v of %s is %s by %s", c.Claim, c.Implementation, c.Answer, c.By)
 				}
@@ -147,7 +147,7 @@ func TestTheSuitesRun(t *testing.T) {
 	}
 }
 
-// checkOwn wants a cell to be void, if at all, by what this machine did to it, or because a second of load on it is few requests.
+// checkOwn accepts a void cell only if this machine disturbed it, or if a second of load is too few requests.
 func checkOwn(t *testing.T, g validity.Group, c validity.Cell) {
 	t.Helper()
 	if c.HasExternalReason() {

@@ -16,14 +16,14 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// planted says by which reason the report must name the fault that a load plants in the server that misbehaves on demand.
+// planted is the reason that a report must give for a load's planted fault in the faulty server.
 type planted struct {
 	load   v1alpha1.Load
 	reason validity.Code
 	weight validity.Validity
 }
 
-// point is the cell that the fault hits: the load's last level.
+// point is the cell with the fault: the load's last level.
 func (p planted) point() record.Point {
 	l := p.load.Levels[len(p.load.Levels)-1]
 	return record.Point{Load: p.load.Name, Connections: l.Connections, RequestsPerSecond: l.RequestsPerSecond}
@@ -32,10 +32,10 @@ func (p planted) point() record.Point {
 // faultyServer is the server that misbehaves on demand.
 const faultyServer = "faulty"
 
-// closed is a level of a load that waits for its answers.
+// closed is a level of a closed-loop load.
 func closed(c int32) v1alpha1.Level { return v1alpha1.Level{Connections: c} }
 
-// plantedLoad is a load from two pods, without a warm-up. The fault is in the query, which good servers ignore.
+// plantedLoad is a load from two pods without a warm-up. Its query has the fault; good servers ignore it.
 func plantedLoad(name string, tool v1alpha1.Tool, query string, levels ...v1alpha1.Level) v1alpha1.Load {
 	body := "helloworld"
 	return v1alpha1.Load{
@@ -44,10 +44,10 @@ func plantedLoad(name string, tool v1alpha1.Tool, query string, levels ...v1alph
 	}
 }
 
-// faultLoads are the faults that are named cell by cell, whatever a run's verdict. The server that misbehaves answers on 60 connections at a time,
-// which hits only the level with more of them.
+// faultLoads are faults that are reported by cell, with any verdict. The faulty server answers on 60 connections at a time, so only the level with
+// more is affected.
 func faultLoads() []planted {
-	// Answers are compared while a load warms up: of one without a warm-up a few are, and one wrong body of a hundred is hardly among them.
+	// Answers are compared during the warm-up. Without one only a few are, and one wrong body in a hundred is rarely among them.
 	bodies := plantedLoad("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20))
 	bodies.WarmupSeconds = new(int32(1))
 	return []planted{
@@ -61,7 +61,7 @@ func faultLoads() []planted {
 	}
 }
 
-// plantedRun measures good servers, the first of which is the baseline, and the one that misbehaves.
+// plantedRun measures good servers, the first as baseline, and the faulty one.
 func plantedRun(name string, blocks int32, faults []planted, good ...string) *v1alpha1.BenchmarkRun {
 	run := &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
@@ -82,7 +82,7 @@ func plantedRun(name string, blocks int32, faults []planted, good ...string) *v1
 	return run
 }
 
-// Every fault is named in the cell that it hit, good cells are not accused of it, and the merged percentiles are those of the raw latencies.
+// Each fault is reported in its cell, good cells have no such reason, and merged percentiles equal those of raw latencies.
 func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	faults := faultLoads()
 	run := plantedRun("faults", 2, faults, "gohttp", "epoll")
@@ -95,8 +95,7 @@ func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	checkReport(t, run, table)
 }
 
-// checkPlanted wants the fault's reason in every cell of the server that misbehaves, and in no cell of the good ones, as far as the
-// machine did not spoil them.
+// checkPlanted expects the fault's reason in every affected cell of the faulty server and in no good cell, except for disturbed cells.
 func checkPlanted(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table, f planted) {
 	t.Helper()
 	if f.reason == "" {
@@ -134,7 +133,7 @@ func codes(c validity.Cell) string {
 	return strings.Join(words, "; ")
 }
 
-// checkVerdicts wants epoll, which costs a fraction of the CPU time, to be better if that can be decided.
+// checkVerdicts expects epoll, which needs a fraction of the CPU time, to be better if the data can decide.
 func checkVerdicts(t *testing.T, table analysis.Table, decidable bool) {
 	t.Helper()
 	for _, c := range table.Comparisons {

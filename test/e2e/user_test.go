@@ -15,15 +15,15 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// usersRun is a finished run in the namespace of the users, and all that belongs to it.
+// usersRun is a finished run in the users' namespace, with its objects.
 type usersRun struct {
 	run    *v1alpha1.BenchmarkRun
 	trials []v1alpha1.Trial
-	// made is true for a run that the tests have made, since the user had none.
+	// made is true if the tests created the run, because the user had none.
 	made bool
 }
 
-// findUsersRun finds the run that `make demo-cluster` leaves, or makes a short one of that name, and waits for its end.
+// findUsersRun finds the run of `make demo-cluster`, or creates a short one with its name and waits for its end.
 func findUsersRun(ctx context.Context) (*usersRun, error) {
 	u := &usersRun{run: small("quick")}
 	u.run.Namespace = users
@@ -79,7 +79,7 @@ func (u *usersRun) read(ctx context.Context) ([]v1alpha1.Trial, error) {
 	return list.Items, nil
 }
 
-// untouched says what of the user's run is no longer as it was before the tests.
+// untouched lists changes of the user's run since before the tests.
 func (u *usersRun) untouched(ctx context.Context) error {
 	was := u.run.DeepCopy()
 	trials, err := u.read(ctx)
@@ -111,7 +111,7 @@ func (u *usersRun) remove(ctx context.Context) error {
 	if !u.made {
 		return nil
 	}
-	// Only this very run: another of its name would be the user's.
+	// Never delete another run with this name: it would be the user's.
 	if err := loadstone.Client.Delete(ctx, u.run, client.Preconditions{UID: &u.run.UID}); err != nil {
 		return fmt.Errorf("deleting the run that was made for the user: %w", err)
 	}

@@ -1,4 +1,4 @@
-// Package firewall writes NetworkPolicies as rules of nftables. With them a test sees policies enforced on a cluster whose network plugin enforces
-// none and whose nodes share one network namespace, as those of hack/cluster do. It understands what the policies of Loadstone are made of, and
-// refuses everything else. It loads nothing.
+// Package firewall translates NetworkPolicies to nftables rules. So tests can enforce policies on a cluster without a suitable network plugin and
+// with one network namespace for all nodes, such as hack/cluster. It understands the policies of Loadstone and refuses others. It does not load the
+// rules.
 package firewall

@@ -24,14 +24,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// namespaces are those of an installation, of a team with runs, and of others.
+// The namespaces of an installation, a team with runs, and others.
 var namespaces = []corev1.Namespace{namespace("kube-system"), namespace("loadstone-system"), namespace("team"), namespace("others")}
 
 func namespace(name string) corev1.Namespace {
 	return corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}}}
 }
 
-// pod is one that runs, changed as a test needs it.
+// pod is a running pod with changes.
 func pod(namespace, name, address string, labels map[string]string, deltas ...func(*corev1.Pod)) corev1.Pod {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
@@ -44,14 +44,14 @@ func pod(namespace, name, address string, labels map[string]string, deltas ...fu
 	return p
 }
 
-// listens gives the first container a port with a name.
+// listens adds a named port to the first container.
 func listens(name string, number int32) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Spec.Containers[0].Ports = append(p.Spec.Containers[0].Ports, corev1.ContainerPort{Name: name, ContainerPort: number})
 	}
 }
 
-// policy confines the pods app=a of the team.
+// policy applies to the team's pods with app=a.
 func policy(spec networkingv1.NetworkPolicySpec) networkingv1.NetworkPolicy {
 	spec.PodSelector = *of("a")
 	return networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "own"}, Spec: spec}
@@ -78,8 +78,8 @@ func port(p intstr.IntOrString) networkingv1.NetworkPolicyPort {
 	return networkingv1.NetworkPolicyPort{Port: &p}
 }
 
-// The policies of the chart with its default values, and that which its operator makes for a run, are all understood.
-func TestThePoliciesOfTheChartAndOfARunBecomeRules(t *testing.T) {
+// The default policies of the chart and the policy of a run must be understood.
+func TestTranslatesPoliciesOfChartAndRun(t *testing.T) {
 	var policies []networkingv1.NetworkPolicy
 	var pods []corev1.Pod
 	rendered, err := os.ReadFile(filepath.Join("..", "..", "hack", "charts", "testdata", "embedded.yaml"))
@@ -144,7 +144,7 @@ func TestThePoliciesOfTheChartAndOfARunBecomeRules(t *testing.T) {
 	}
 }
 
-func TestWhatAPolicyAllowsPassesAndTheRestIsRefused(t *testing.T) {
+func TestAcceptsAllowedPacketsAndRejectsOthers(t *testing.T) {
 	confined := pod("team", "a", "10.244.1.10", of("a").MatchLabels, listens("web", 8080))
 	peers := []corev1.Pod{
 		pod("team", "b", "10.244.1.11", of("b").MatchLabels), pod("others", "b", "10.244.0.10", of("b").MatchLabels), pod("others", "c", "10.244.0.9", of("c").MatchLabels),
@@ -250,7 +250,7 @@ func TestWhatAPolicyAllowsPassesAndTheRestIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
+func TestRejectsUnsupportedPolicies(t *testing.T) {
 	last, sctp := int32(9000), corev1.ProtocolSCTP
 	block := func(b networkingv1.IPBlock) networkingv1.NetworkPolicy {
 		return ingress(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{{IPBlock: &b}}})

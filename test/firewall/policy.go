@@ -19,25 +19,25 @@ type policy struct {
 	rules     map[networkingv1.PolicyType][]rule
 }
 
-// rule allows connections with any of its peers on any of its ports. One without peers is for everybody, and one without ports for all of them.
+// rule allows connections with any of its peers on any of its ports. No peers means all peers; no ports means all ports.
 type rule struct {
 	peers []peer
 	ports []port
 }
 
-// peer is the addresses of a block, or the pods that a selector names in the namespaces that another does.
+// peer is an address block, or the pods of two selectors: one for pods and one for namespaces.
 type peer struct {
 	block            string
 	namespaces, pods labels.Selector
 }
 
-// port is one by its number, or by the name that containers give it.
+// port has a number, or the name of a container port.
 type port struct {
 	protocol corev1.Protocol
 	named    intstr.IntOrString
 }
 
-// understood reads a policy as the API server returns it, with its defaults.
+// understood reads a policy with its defaults, as the API server returns it.
 func understood(p *networkingv1.NetworkPolicy) (policy, error) {
 	wrong := func(err error) (policy, error) {
 		return policy{}, fmt.Errorf("NetworkPolicy %s/%s: %w", p.Namespace, p.Name, err)
@@ -118,7 +118,7 @@ func readPeer(namespace string, p networkingv1.NetworkPolicyPeer) (peer, error) 
 		}
 		return peer{block: block.Masked().String()}, nil
 	}
-	// Without a selector of namespaces it is that of the policy, and without one of pods all of them.
+	// Default: all pods of the policy's namespace.
 	one := peer{namespaces: labels.SelectorFromSet(labels.Set{corev1.LabelMetadataName: namespace}), pods: labels.Everything()}
 	var err error
 	if p.NamespaceSelector != nil {

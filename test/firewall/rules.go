@@ -13,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Rules are those of a table that enforces policies. Loaded with nft -f, they take the place of what the table held before, all at once.
+// Rules returns a table for nft -f, which replaces the table at once.
 //
 //	a new connection ─► may its source open it? ─► may its destination be reached? ─► it passes
 //	                              └── no ──────────────────────┴──► it is refused: who opens it reads EHOSTUNREACH
 //
-// A pod that no policy selects may do as it likes. What the nodes themselves send or receive is not forwarded, and so passes.
+// Pods without a policy are unrestricted. Traffic of nodes is not forwarded, so it passes.
 func Rules(table string, policies []networkingv1.NetworkPolicy, namespaces []corev1.Namespace, pods []corev1.Pod) (string, error) {
 	var all []policy
 	for i := range policies {
@@ -48,7 +48,7 @@ func Rules(table string, policies []networkingv1.NetworkPolicy, namespaces []cor
 			fmt.Fprintf(&jumps, "\t\t%s %s jump %s\n", d.own, p.Status.PodIP, name)
 		}
 	}
-	// Who deletes a table that is not there fails, so it is made first.
+	// Deleting a missing table fails, so the table is created first.
 	return fmt.Sprintf(`table ip %[1]s
 delete table ip %[1]s
 table ip %[1]s {
@@ -60,7 +60,7 @@ table ip %[1]s {
 `, table, chains.String(), jumps.String()), nil
 }
 
-// direction is one of the two in which policies confine pods: the name of its chains, and where a packet has the addresses of the pod and its peer.
+// direction is ingress or egress: its chain name, and where a packet has the addresses of pod and peer.
 type direction struct {
 	is               networkingv1.PolicyType
 	chain, own, peer string
@@ -75,7 +75,7 @@ var directions = []direction{
 type network struct {
 	// namespaces are the labels of each.
 	namespaces map[string]labels.Set
-	// pods are those with an address of their own, in the order of the addresses.
+	// pods have their own address and are sorted by it.
 	pods []corev1.Pod
 }
 
@@ -85,7 +85,7 @@ func seen(namespaces []corev1.Namespace, pods []corev1.Pod) (network, error) {
 		n.namespaces[ns.Name] = ns.Labels
 	}
 	for _, p := range pods {
-		// The address of a pod that has ended may be another's already, and that of one in the host's network is the node's.
+		// Another pod may already have the address of an ended pod. A host-network pod has its node's address.
 		over := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 		if over || p.Spec.HostNetwork || p.Status.PodIP == "" {
 			continue
@@ -103,7 +103,7 @@ func seen(namespaces []corev1.Namespace, pods []corev1.Pod) (network, error) {
 
 func address(p corev1.Pod) netip.Addr { return netip.MustParseAddr(p.Status.PodIP) }
 
-// allowed are the lines by which a packet of a pod passes in a direction, if any policy confines it there.
+// allowed returns the rules that accept a pod's packets in a direction, if a policy applies.
 func (n network) allowed(d direction, p corev1.Pod, policies []policy) (lines []string, confined bool) {
 	for _, one := range policies {
 		if one.namespace != p.Namespace || !slices.Contains(one.types, d.is) || !one.selects.Matches(labels.Set(p.Labels)) {
@@ -121,7 +121,7 @@ func (n network) allowed(d direction, p corev1.Pod, policies []policy) (lines []
 	return lines, confined
 }
 
-// addresses are the matches of a packet by its peer: one that matches nothing in particular if a rule is for everybody.
+// addresses match packets by peer. A rule for all peers has an empty match.
 func (n network) addresses(d direction, peers []peer) [][]string {
 	if len(peers) == 0 {
 		return [][]string{nil}
@@ -145,8 +145,7 @@ func (n network) addresses(d direction, peers []peer) [][]string {
 	return all
 }
 
-// numbers are the matches of a packet by its port: one that matches nothing in particular if a rule is for all. A name that the pod does not give to
-// any port of the protocol matches no packet.
+// numbers match packets by port. A rule for all ports has an empty match. An unknown port name matches no packet.
 func numbers(ports []port, p corev1.Pod) [][]string {
 	if len(ports) == 0 {
 		return [][]string{nil}
@@ -160,7 +159,7 @@ func numbers(ports []port, p corev1.Pod) [][]string {
 	return all
 }
 
-// on is the number of a port on a pod, 0 if it has none of the name.
+// on returns the port's number on a pod, or 0.
 func (t port) on(p corev1.Pod) int32 {
 	if t.named.Type == intstr.Int {
 		return t.named.IntVal

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// Patience bounds what is waited for on a machine that is busy.
+// Patience limits waits on a busy machine.
 const Patience = 10 * time.Minute
 
 var (
@@ -26,9 +26,9 @@ var (
 	Kustomizations = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
 )
 
-// Objects are the objects of Flux in a namespace.
+// Objects are Flux' objects in a namespace.
 type Objects struct {
-	// T is the test, or its part, that looks at them now.
+	// T is the current test or subtest.
 	T         *testing.T
 	Client    client.Client
 	Namespace string
@@ -42,7 +42,7 @@ func (o *Objects) Must(err error) {
 	}
 }
 
-// Await asks until there is no answer left to what is missing.
+// Await waits until missing returns an empty string.
 func (o *Objects) Await(what string, missing func() string) {
 	o.T.Helper()
 	for deadline := time.Now().Add(Patience); ; time.Sleep(50 * time.Millisecond) {
@@ -65,13 +65,13 @@ func (o *Objects) Get(kind schema.GroupVersionKind, name string) *unstructured.U
 	return got
 }
 
-// Change merges a text into an object of Flux.
+// Change merges a patch into an object of Flux.
 func (o *Objects) Change(kind schema.GroupVersionKind, name, text string) {
 	o.T.Helper()
 	o.Must(o.Client.Patch(o.T.Context(), o.Get(kind, name), client.RawPatch("application/merge-patch+json", []byte(text))))
 }
 
-// Stands wants the condition Ready of a Kustomization to be as wanted, of a revision that was applied or tried, with a text in its message.
+// Stands waits for a Ready condition of a Kustomization, with a revision and a part of the message.
 func (o *Objects) Stands(name string, status metav1.ConditionStatus, revision, text string) {
 	o.T.Helper()
 	tried := map[metav1.ConditionStatus]string{metav1.ConditionTrue: "lastAppliedRevision"}[status]
@@ -91,7 +91,7 @@ func (o *Objects) Stands(name string, status metav1.ConditionStatus, revision, t
 	})
 }
 
-// Again has Flux fetch a source again and apply Kustomizations of it again, as flux reconcile does, and waits until it has.
+// Again makes Flux fetch a source and apply Kustomizations, like flux reconcile, and waits for it.
 func (o *Objects) Again(token, source string, kustomizations ...string) {
 	o.T.Helper()
 	o.again(token, Sources, source)
@@ -118,7 +118,7 @@ func Request(token string) string {
 	return fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationReconcileAt, token)
 }
 
-// Condition is one of an object's conditions; empty if it has none of that type.
+// Condition returns an object's condition; empty if it is missing.
 func Condition(o *unstructured.Unstructured, kind string) (metav1.Condition, error) {
 	var read struct {
 		Status struct {

@@ -17,16 +17,16 @@ import (
 
 // Place is where Flux' controllers run.
 type Place struct {
-	// Kubeconfig is the file by which they reach the API server.
+	// Kubeconfig is the file for the API server.
 	Kubeconfig string
-	// Namespace is that of their own, and Alone is true if they shall look after no other.
+	// Namespace is the controllers' own. With Alone they watch no other.
 	Namespace string
 	Alone     bool
-	// CPU is the only one that they may use; empty for all.
+	// CPU is the only CPU that they may use; empty for all.
 	CPU string
 }
 
-// Start starts both, and returns when their processes run. Their artifacts are served on an address of this machine.
+// Start starts both controllers and returns when they run. This machine serves their artifacts.
 func (p Place) Start(t *testing.T) []*Controller {
 	t.Helper()
 	testbed.Programs(t, "source-controller", "kustomize-controller")
@@ -34,7 +34,7 @@ func (p Place) Start(t *testing.T) []*Controller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It listens there again after a restart: on an address of its own, lest another test take its port meanwhile.
+	// It listens there again after a restart. With a separate address, no other test can take the port meanwhile.
 	address := strings.Replace(free, "127.0.0.1", "127.66.66.66", 1)
 	return []*Controller{
 		p.start(t, "source-controller", "--storage-path="+t.TempDir(), "--storage-addr="+address, "--storage-adv-addr="+address),
@@ -42,7 +42,7 @@ func (p Place) Start(t *testing.T) []*Controller {
 	}
 }
 
-// Controller is one of Flux' controllers, as hack/cluster/build.sh builds it: a process that can be ended and started again.
+// Controller is a process of a Flux controller that can be stopped and restarted.
 type Controller struct {
 	t       *testing.T
 	name    string
@@ -54,7 +54,7 @@ type Controller struct {
 	ended chan struct{}
 }
 
-// start starts one. What it has said is shown if the test fails.
+// start starts a controller. If the test fails, its log is printed.
 func (p Place) start(t *testing.T, name string, args ...string) *Controller {
 	t.Helper()
 	c := &Controller{t: t, name: name, log: filepath.Join(t.TempDir(), name+".log")}
@@ -78,7 +78,7 @@ func (p Place) start(t *testing.T, name string, args ...string) *Controller {
 	return c
 }
 
-// Start starts the process, which dies with the thread that has started it.
+// Start starts the process, which dies with the thread that started it.
 func (c *Controller) Start() {
 	c.t.Helper()
 	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -109,7 +109,7 @@ func (c *Controller) Start() {
 // Stop ends the process as a kubelet does.
 func (c *Controller) Stop() {
 	c.t.Helper()
-	_ = c.c.Process.Signal(syscall.SIGTERM) // It may have ended by itself: the test sees that by what is missing.
+	_ = c.c.Process.Signal(syscall.SIGTERM) // If it ended by itself, the test fails elsewhere.
 	select {
 	case <-c.ended:
 	case <-time.After(Patience):
@@ -118,8 +118,7 @@ func (c *Controller) Stop() {
 	}
 }
 
-// Definitions are the folders with the definitions of Flux' kinds, in Go's cache of modules: those of the version that is built. root is the
-// repository's.
+// Definitions are the folders with Flux' definitions in Go's module cache, in the built version. root is the repository's root.
 func Definitions(t *testing.T, root string) []string {
 	t.Helper()
 	var folders []string
@@ -129,7 +128,7 @@ func Definitions(t *testing.T, root string) []string {
 	return folders
 }
 
-// Module is the folder of a module in Go's cache, in the version that hack/cluster/versions.env gives it by a name. root is the repository's.
+// Module is the folder of a module in Go's cache, in the version that hack/cluster/versions.env has under name. root is the repository's root.
 func Module(t *testing.T, root, path, name string) string {
 	t.Helper()
 	versions, err := os.ReadFile(filepath.Join(root, "hack", "cluster", "versions.env"))

@@ -13,9 +13,9 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// Repository is a Git repository, served as Git itself serves it by HTTP on the loopback address, and a folder in which a team works on it.
+// Repository is a Git repository that Git serves by HTTP on loopback, and a working copy.
 type Repository struct {
-	// T is the test, or its part, that works on it now.
+	// T is the current test or subtest.
 	T *testing.T
 	// URL is where it is served.
 	URL    string
@@ -40,7 +40,7 @@ func NewRepository(t *testing.T) *Repository {
 	return r
 }
 
-// git runs Git in the folder, without the settings of whoever runs the test, and returns what it prints.
+// git runs Git in the working copy, without the user's settings, and returns its output.
 func (r *Repository) git(args ...string) string {
 	r.T.Helper()
 	c := exec.CommandContext(r.T.Context(), "git", args...)
@@ -54,7 +54,7 @@ func (r *Repository) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Path is where a file of the repository lies, which may not be there yet.
+// Path is the path of a file, which may not exist yet.
 func (r *Repository) Path(file string) string {
 	return filepath.Join(r.folder, filepath.FromSlash(file))
 }
@@ -78,7 +78,7 @@ func (r *Repository) Write(file, text string) {
 	}
 }
 
-// Edit replaces a text of a file, which must be there.
+// Edit replaces a text of a file. It fails if the text is missing.
 func (r *Repository) Edit(file, old, with string) {
 	r.T.Helper()
 	text, err := os.ReadFile(r.Path(file))
@@ -99,7 +99,7 @@ func (r *Repository) Commit(message string) string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// Push commits and pushes everything, and returns the revision as Flux names it.
+// Push commits and pushes everything, and returns the revision in Flux' form.
 func (r *Repository) Push(message string) string {
 	r.T.Helper()
 	commit := r.Commit(message)

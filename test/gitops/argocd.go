@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ArgoCD is how Argo CD reads an object by the script in a file: Progressing, Degraded, Healthy or Suspended, and why.
+// ArgoCD returns an object's health by a script of Argo CD (Progressing, Degraded, Healthy or Suspended) and its message.
 func ArgoCD(script string, object runtime.Object) (state, message string, err error) {
 	text, err := os.ReadFile(script)
 	if err != nil {
@@ -18,7 +18,6 @@ func ArgoCD(script string, object runtime.Object) (state, message string, err er
 	return health(string(text), object)
 }
 
-// health is how Argo CD reads an object by a script.
 func health(script string, object any) (state, message string, err error) {
 	answer, err := evaluate(script, object)
 	if err != nil {
@@ -31,7 +30,7 @@ func health(script string, object any) (state, message string, err error) {
 	return answer.RawGetString("status").String(), string(said), nil
 }
 
-// annotated is the annotations of an object after an action of Argo CD.
+// annotated returns an object's annotations after an action of Argo CD.
 func annotated(script string, object any) (map[string]string, error) {
 	answer, err := evaluate(script, object)
 	if err != nil {
@@ -46,8 +45,7 @@ func annotated(script string, object any) (map[string]string, error) {
 	return all, nil
 }
 
-// evaluate runs a script of Argo CD on an object, and returns the table that it answers. The script has the libraries that Argo CD opens for it, and no
-// others: of the library os it has the time alone.
+// evaluate runs a script on an object and returns its result. The script has the same libraries as in Argo CD: of os only the time.
 func evaluate(script string, object any) (*lua.LTable, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -78,7 +76,7 @@ func evaluate(script string, object any) (*lua.LTable, error) {
 	return answer, nil
 }
 
-// openTime opens what Argo CD leaves of the library os.
+// openTime opens the part of the library os that Argo CD allows.
 func openTime(l *lua.LState) int {
 	lua.OpenOs(l)
 	library, ok := l.Get(-1).(*lua.LTable)

@@ -24,8 +24,8 @@ var update = flag.Bool("update", false, "write config/gitops/argocd/argocd-cm.ya
 
 const suiteObject, deploymentObject = "BenchmarkSuite/checkout", "Deployment/checkout"
 
-// What passes is deployed, wave by wave, by the engine of Argo CD, the scripts for its ConfigMap and the options of the Application. It is one test as that
-// of Flux is, and each step begins where the one before has ended.
+// Passed commits are deployed, wave by wave, with the engine of Argo CD, the scripts of its ConfigMap and the options of the Application. It is one
+// test, as with Flux: each step starts where the previous one ended.
 func TestASuiteGoesFromGitThroughTheEngineOfArgoCD(t *testing.T) {
 	w := newArgoCD(t)
 	for _, step := range []struct {
@@ -64,7 +64,7 @@ func aWaveWaits(w *argoCD) {
 	w.wantDeployed("1.4.0")
 }
 
-// wantSynced wants nothing to differ from what lies in Git, but for some objects.
+// wantSynced expects no difference from Git, except for some objects.
 func (w *argoCD) wantSynced(s syncState, but ...string) {
 	w.T.Helper()
 	slices.Sort(s.OutOfSync)
@@ -93,7 +93,7 @@ func theActionStartsARound(w *argoCD) {
 	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, asked)
 	w.Must(w.Client.Patch(w.T.Context(), w.suite(), client.RawPatch("application/merge-patch+json", patch), client.FieldOwner("argocd-server")))
 	w.begins(2, "1.4.0")
-	// The suite stands as it stood until the round has ended.
+	// The suite's state does not change before the round ends.
 	w.sync()
 	w.wantSynced(w.says("Succeeded", ""))
 	w.ends(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
@@ -119,7 +119,7 @@ func (w *argoCD) awaitGood(round int32) {
 	})
 }
 
-// release has another version in Git, to be measured and served.
+// release commits another version.
 func (w *argoCD) release(old, version string) {
 	w.T.Helper()
 	w.edit("checkout:"+old, "checkout:"+version)
@@ -151,7 +151,7 @@ func aMissedGateFailsTheSync(w *argoCD) {
 	w.text = inGit
 }
 
-// It is why the Application has no ApplyOutOfSyncOnly: only what differs is applied and looked at then.
+// This is why the Application does not have ApplyOutOfSyncOnly: it applies and checks only objects that differ.
 func applyOutOfSyncOnlyLeaks(w *argoCD) {
 	w.sync("ApplyOutOfSyncOnly=true")
 	w.says("Succeeded", "")
@@ -199,7 +199,7 @@ func aSuspendedSuiteHolds(w *argoCD) {
 	w.edit("  suspend: true\n", "")
 }
 
-// What is deleted waits for what it owns, which Kubernetes' garbage collector deletes: the test plays it.
+// Deletion waits for owned objects. The test simulates Kubernetes' garbage collector.
 func whatIsRemovedGoesLast(w *argoCD) {
 	stranger := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: w.measured, Name: "stranger", Annotations: w.suite().Annotations}, Spec: w.suite().Spec}
 	stranger.Spec.Triggers = v1alpha1.Triggers{Schedules: []v1alpha1.Schedule{{Cron: "@yearly"}}}
@@ -240,7 +240,7 @@ func whatIsRemovedGoesLast(w *argoCD) {
 	w.text = kept
 }
 
-// serves makes what serves healthy, as Kubernetes' controllers do.
+// serves makes deployments healthy, like Kubernetes' controllers.
 func (w *argoCD) serves() {
 	w.T.Helper()
 	d := &appsv1.Deployment{}
@@ -249,7 +249,7 @@ func (w *argoCD) serves() {
 	w.Must(w.Client.Status().Update(w.T.Context(), d))
 }
 
-// It is why the Application has ServerSideApply: the API server warns, and nobody hears it.
+// This is why the Application has ServerSideApply: otherwise the API server's warning is lost.
 func clientSideApplyLeavesOut(w *argoCD) {
 	w.edit("triggers:", "trigers:")
 	w.sync("ServerSideApply=false")
@@ -270,7 +270,7 @@ func clientSideApplyLeavesOut(w *argoCD) {
 	w.says("Succeeded", "")
 }
 
-// Applied on the client's side, what the API server refuses is taken for a field that cannot be changed: the suite is deleted, and made again as it was.
+// With client-side apply, a refusal of the API server looks like a change of an immutable field. So the suite is deleted and created again.
 func forceCostsTheRounds(w *argoCD) {
 	before := w.suite()
 	w.edit("images: AsWritten", "images: AsWriten")
@@ -282,12 +282,12 @@ func forceCostsTheRounds(w *argoCD) {
 	}
 }
 
-func TestTheApplicationIsWhatArgoCDTakes(t *testing.T) {
+func TestArgoCDAcceptsApplication(t *testing.T) {
 	crds := filepath.Join(flux.Module(t, root, "github.com/argoproj/argo-cd/v3", "ARGOCD_VERSION"), "manifests", "crds")
 	wantTaken(t, []string{filepath.Join(crds, "application-crd.yaml")}, filepath.Join(argo, "application.yaml"))
 }
 
-// The ConfigMap has the scripts that stories and reconcilers are held against.
+// The ConfigMap must have the scripts that other tests use.
 func TestTheConfigMapOfArgoCDHasTheScripts(t *testing.T) {
 	script := func(name, indent string) string {
 		text, err := os.ReadFile(filepath.Join(root, "config", "gitops", name+".lua"))
@@ -327,8 +327,8 @@ data:
 	}
 }
 
-// What Argo CD leaves of Lua's library os is the time: nothing of it starts a program or reads the environment.
-func TestAScriptHasTheTimeAlone(t *testing.T) {
+// In Argo CD, the library os has only the time: it starts no program and reads no environment.
+func TestHealthScriptCanOnlyReadTheTime(t *testing.T) {
 	got, err := annotated(`
 		local os = require("os")
 		local names = ""
@@ -342,8 +342,8 @@ func TestAScriptHasTheTimeAlone(t *testing.T) {
 	}
 }
 
-// Or a wave would pass by the verdict on the commit before.
-func TestAStatusThatIsOlderThanItsSpecIsNotBelieved(t *testing.T) {
+// Otherwise a wave could pass with the verdict on the previous commit.
+func TestOutdatedStatusIsProgressing(t *testing.T) {
 	for kind, condition := range map[string]string{"BenchmarkSuite": v1alpha1.ConditionReady, "BenchmarkRun": v1alpha1.ConditionSucceeded} {
 		script := readSettings(t)["resource.customizations.health.loadstone.dev_"+kind]
 		for seen, want := range map[int]string{1: "Progressing", 2: "Healthy"} {

@@ -38,17 +38,17 @@ import (
 
 const (
 	root = "../.."
-	// layout is the repository of a team, and layout/flux.yaml how Flux follows it.
+	// layout is a team's repository; layout/flux.yaml says how Flux follows it.
 	layout = root + "/config/gitops/flux"
-	// fluxNamespace is where Flux' objects are, measured where the suite is, and served where the team deploys.
+	// Flux' objects are in fluxNamespace, the suite in measured, and the team's deployment in served.
 	fluxNamespace, measured, served = "flux-system", "checkout-performance", "shop"
 )
 
-// cluster is an API server with the reconciler of suites, and in a test of Flux with that, and beside it the Git repository that Flux follows. Nobody
-// measures: the test ends the runs. Nobody collects what has lost its owner, either.
+// cluster is an API server with the reconciler of suites. With Flux it also has a Git repository. Nothing measures: the test ends the runs. There is
+// no garbage collector.
 type cluster struct {
 	*flux.Objects
-	// measured is the namespace of the suite, and served that of what the team deploys.
+	// The suite is in measured, the team's deployment in served.
 	measured, served string
 	config           *rest.Config
 	git              *flux.Repository
@@ -83,7 +83,7 @@ func newFlux(t *testing.T) *cluster {
 	return w
 }
 
-// operator leads suites, with the rights of the chart.
+// operator reconciles suites with the chart's rights.
 func (w *cluster) operator(config *rest.Config, scheme *kruntime.Scheme) {
 	w.T.Helper()
 	installation := testbed.Install(w.T, config, root, "loadstone-system")
@@ -100,7 +100,7 @@ func (w *cluster) operator(config *rest.Config, scheme *kruntime.Scheme) {
 	testbed.Beside(w.T, m.Start)
 }
 
-// kubeconfig is a file by which a process reaches an API server.
+// kubeconfig writes a kubeconfig for a process.
 func kubeconfig(t *testing.T, config *rest.Config) string {
 	t.Helper()
 	k := clientcmdapi.NewConfig()
@@ -115,7 +115,7 @@ func kubeconfig(t *testing.T, config *rest.Config) string {
 	return path
 }
 
-// follow applies how Flux follows the repository, which it asks every two seconds here.
+// follow makes Flux follow the repository and poll it every two seconds.
 func (w *cluster) follow() {
 	w.T.Helper()
 	text, err := os.ReadFile(filepath.Join(layout, "flux.yaml"))
@@ -135,7 +135,7 @@ func (w *cluster) follow() {
 	}
 }
 
-// push commits, and has Flux look at once, as a webhook of the forge does.
+// push commits and notifies Flux, like a webhook.
 func (w *cluster) push(message string) string {
 	w.T.Helper()
 	revision := w.git.Push(message)
@@ -143,7 +143,7 @@ func (w *cluster) push(message string) string {
 	return revision
 }
 
-// suite is the suite of the layout; nil if it is not there.
+// suite returns the suite, or nil.
 func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 	w.T.Helper()
 	s := &v1alpha1.BenchmarkSuite{}
@@ -155,7 +155,7 @@ func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 	return s
 }
 
-// runs are the runs of the suite, by name.
+// runs returns the suite's runs by name.
 func (w *cluster) runs() []v1alpha1.BenchmarkRun {
 	w.T.Helper()
 	var list v1alpha1.BenchmarkRunList
@@ -163,7 +163,7 @@ func (w *cluster) runs() []v1alpha1.BenchmarkRun {
 	return list.Items
 }
 
-// begins waits for the run of another round, which measures a version: all that there ever were are so many then.
+// begins waits for the next round's run, which measures a version. all is the number of runs so far, including this one.
 func (w *cluster) begins(all int, version string) {
 	w.T.Helper()
 	w.Await(fmt.Sprintf("run %d, of version %s", all, version), func() string {
@@ -177,7 +177,7 @@ func (w *cluster) begins(all int, version string) {
 	})
 }
 
-// ends ends the run that goes on.
+// ends ends the current run.
 func (w *cluster) ends(status metav1.ConditionStatus, reason, message string) {
 	w.T.Helper()
 	for _, run := range w.runs() {
@@ -193,7 +193,7 @@ func (w *cluster) ends(status metav1.ConditionStatus, reason, message string) {
 	}
 }
 
-// deployed is the image that the team serves with; empty if it serves with none.
+// deployed is the image of the team's deployment; empty without one.
 func (w *cluster) deployed() string {
 	w.T.Helper()
 	d := &appsv1.Deployment{}
@@ -205,7 +205,7 @@ func (w *cluster) deployed() string {
 	return d.Spec.Template.Spec.Containers[0].Image
 }
 
-// wantDeployed wants the team to serve with a version; empty for none.
+// wantDeployed expects a deployed version; empty for none.
 func (w *cluster) wantDeployed(version string) {
 	w.T.Helper()
 	want := ""
@@ -217,7 +217,6 @@ func (w *cluster) wantDeployed(version string) {
 	}
 }
 
-// restart ends both of Flux' controllers, and starts them again.
 func (w *cluster) restart() {
 	w.T.Helper()
 	var stops sync.WaitGroup
@@ -230,7 +229,7 @@ func (w *cluster) restart() {
 	}
 }
 
-// kept wants the suite and its runs to be those that were there before.
+// kept expects the same suite and runs as before.
 func (w *cluster) kept(what string, suite *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) {
 	w.T.Helper()
 	now := w.suite()

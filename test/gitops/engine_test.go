@@ -23,10 +23,10 @@ import (
 	"loadstone.dev/loadstone/test/flux"
 )
 
-// argo is how Argo CD is told of the repository and of suites.
+// argo is the folder with the settings of Argo CD.
 const argo = root + "/config/gitops/argocd"
 
-// settings are those of argocd-cm, as Argo CD reads them.
+// settings are the entries of argocd-cm.
 type settings map[string]string
 
 func readSettings(t *testing.T) settings {
@@ -49,7 +49,7 @@ func readYAML(t *testing.T, file string, into any) {
 	}
 }
 
-// action is the script of an action on suites.
+// action returns the script of an action on suites.
 func (s settings) action(t *testing.T, name string) string {
 	t.Helper()
 	var read struct {
@@ -71,7 +71,7 @@ func (s settings) action(t *testing.T, name string) string {
 	return ""
 }
 
-// ServeHTTP tells the engine the health of an object, by the script of its kind; there is no content where there is none.
+// ServeHTTP returns an object's health by the script of its kind, or no content.
 func (s settings) ServeHTTP(answer http.ResponseWriter, q *http.Request) {
 	o := &unstructured.Unstructured{}
 	if err := json.NewDecoder(q.Body).Decode(&o.Object); err != nil {
@@ -93,7 +93,7 @@ func (s settings) ServeHTTP(answer http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// syncState is how a sync stands, as the program of hack/cluster/src/argocd says it.
+// syncState is the state of a sync, as hack/cluster/src/argocd prints it.
 type syncState struct {
 	Phase     string       `json:"phase"`
 	Message   string       `json:"message"`
@@ -108,7 +108,7 @@ type syncResult struct {
 	Message string `json:"message"`
 }
 
-// of is what a sync says of an object.
+// of returns the result for an object.
 func (s syncState) of(object string) syncResult {
 	for _, r := range s.Resources {
 		if r.Object == object {
@@ -122,7 +122,7 @@ func (s syncState) of(object string) syncResult {
 type argoCD struct {
 	*cluster
 	settings settings
-	// text is what lies in Git, as kustomize renders it, and commits how many syncs there were.
+	// text is the content of Git, rendered by kustomize; commits is the number of syncs.
 	text    string
 	commits int
 	options map[string]bool
@@ -130,7 +130,7 @@ type argoCD struct {
 	states  chan syncState
 }
 
-// newArgoCD has an engine with the settings and the options of config/gitops/argocd. The namespaces are others than those of the test of Flux.
+// newArgoCD starts an engine with the settings and options of config/gitops/argocd. It uses other namespaces than the Flux test.
 func newArgoCD(t *testing.T) *argoCD {
 	t.Helper()
 	testbed.Programs(t, "argocd-sync", "kubectl")
@@ -162,7 +162,7 @@ func newArgoCD(t *testing.T) *argoCD {
 	return w
 }
 
-// application is the folder of the repository that the application follows, and its options.
+// application returns the folder and the options of the application.
 func application(t *testing.T) (path string, options map[string]bool) {
 	t.Helper()
 	var read struct {
@@ -190,7 +190,7 @@ func application(t *testing.T) (path string, options map[string]bool) {
 	return read.Spec.Source.Path, options
 }
 
-// rendered is what kustomize makes of a folder, as Argo CD lets it.
+// rendered renders a folder with kustomize, as Argo CD does.
 func rendered(t *testing.T, folder string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "kubectl", "kustomize", folder).Output()
@@ -200,7 +200,7 @@ func rendered(t *testing.T, folder string) string {
 	return string(out)
 }
 
-// listen reads what the engine says, until it ends.
+// listen reads the engine's output until it ends.
 func (w *argoCD) listen(out io.Reader) {
 	defer close(w.states)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -212,7 +212,7 @@ func (w *argoCD) listen(out io.Reader) {
 	}
 }
 
-// edit replaces a text of what lies in Git, which must be there.
+// edit replaces a text in Git. It fails if the text is missing.
 func (w *argoCD) edit(old, with string) {
 	w.T.Helper()
 	if !strings.Contains(w.text, old) {
@@ -244,7 +244,7 @@ func (w *argoCD) remove(kind string) {
 	w.text = strings.Join(left, "\n---\n")
 }
 
-// sync begins a sync of what lies in Git, with other options than those of the application, such as Force=true.
+// sync starts a sync with additional options, such as Force=true.
 func (w *argoCD) sync(options ...string) {
 	w.T.Helper()
 	w.commits++
@@ -256,7 +256,7 @@ func (w *argoCD) sync(options ...string) {
 	w.Must(w.in.Encode(map[string]any{"revision": fmt.Sprintf("%040d", w.commits), "objects": w.objects(), "options": on}))
 }
 
-// says waits for a state of the sync, with a text in its message or in that of one of its objects, and returns it.
+// says waits for a sync state with a part of its message, and returns it.
 func (w *argoCD) says(phase, text string) syncState {
 	w.T.Helper()
 	var last syncState

@@ -27,14 +27,14 @@ func TestMain(m *testing.M) {
 
 const (
 	suiteFile = "performance/suite.yaml"
-	// performance is the Kustomization that applies the suite and waits for its rounds, and deploy the one that depends on it.
+	// performance applies the suite and waits for its rounds. deploy depends on it.
 	performance, deploy = "checkout-performance", "checkout"
 	// source is the GitRepository of both.
 	source = "checkout"
 )
 
-// The suite of a team is measured at each commit that changes what it measures, and what has passed is deployed. It is one test, since a cluster with
-// Flux takes some seconds to start, and each step begins where the one before has ended.
+// Each commit that changes inputs is measured, and passed commits are deployed. It is one test, because a cluster with Flux takes seconds to start.
+// Each step starts where the previous one ended.
 func TestASuiteGoesFromGitThroughFlux(t *testing.T) {
 	w := newFlux(t)
 	for _, step := range []struct {
@@ -51,7 +51,7 @@ func TestASuiteGoesFromGitThroughFlux(t *testing.T) {
 		{"with force, a value that is refused costs the suite", forceCostsTheSuite},
 	} {
 		began := time.Now()
-		// No step stands by itself: after one that fails, the others would fail, too.
+		// The steps depend on each other.
 		if !t.Run(step.name, func(t *testing.T) { w.T, w.git.T = t, t; step.do(w) }) {
 			return
 		}
@@ -97,7 +97,7 @@ func nothingStartsNothing(w *cluster) {
 	w.kept("a commit that changes no input", suite, runs)
 }
 
-// Flux takes away what kubectl has written beside it, and leaves the request of loadstone suite run.
+// Flux removes what kubectl wrote, but keeps the request of loadstone suite run.
 func aRequestIsMeasuredOnce(w *cluster) {
 	const note = "example.com/note"
 	for annotation, owner := range map[string]string{v1alpha1.AnnotationRequestedAt: "loadstone", note: "kubectl-annotate"} {
@@ -131,7 +131,7 @@ func aGateIsMissed(w *cluster) {
 	w.T.Logf("%.1f s from a commit to its run, with a Git repository that Flux asks every 2 s", time.Since(committed).Seconds())
 	w.ends(metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "throughput 0.81 of anchor's, at least 0.95 wanted")
 	ended := time.Now()
-	// Flux names what has failed, and not why: the figure is in the suite.
+	// Flux names the failed object but not the reason, which is in the suite.
 	w.Stands(performance, metav1.ConditionFalse, second, "BenchmarkSuite/checkout-performance/checkout status: 'Failed'")
 	w.T.Logf("%.1f s from a run's end to what Flux says of it", time.Since(ended).Seconds())
 	if c := meta.FindStatusCondition(w.suite().Status.Conditions, v1alpha1.ConditionStalled); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "0.81 of anchor's") {
@@ -181,7 +181,7 @@ func aSuiteIsRemoved(w *cluster) {
 	stranger := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: measured, Name: "stranger"}, Spec: w.suite().Spec}
 	stranger.Spec.Triggers = v1alpha1.Triggers{Schedules: []v1alpha1.Schedule{{Cron: "@yearly"}}}
 	w.Must(w.Client.Create(w.T.Context(), stranger))
-	// What it has made goes with it: Kubernetes' garbage collector follows the owner, and there is none here.
+	// Kubernetes' garbage collector would delete owned objects. There is none here.
 	for _, run := range w.runs() {
 		if owner := metav1.GetControllerOf(&run); owner == nil || owner.UID != w.suite().UID {
 			w.T.Errorf("the run %s is owned by %+v", run.Name, owner)
@@ -197,8 +197,8 @@ func aSuiteIsRemoved(w *cluster) {
 	w.wantDeployed("1.4.2")
 }
 
-// It is why config/gitops/flux has no force: Flux takes what the API server refuses for a field that cannot be changed, and makes way for the new
-// object before it knows that there will be none. The annotation says yes, and never no.
+// This is why config/gitops/flux does not use force. Flux takes a refusal for an immutable field and deletes the object before it knows whether the
+// new one is accepted. The annotation can only enable force.
 func forceCostsTheSuite(w *cluster) {
 	w.git.Edit("performance/kustomization.yaml", "- namespace.yaml\n", "- namespace.yaml\n- suite.yaml\n")
 	w.git.Edit(suiteFile, "checkout:1.4.2", "checkout:1.4.3")

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Flux is how Flux reads an object: InProgress, Failed or Current, and why.
+// Flux returns the object's state as Flux reads it (InProgress, Failed or Current) and the reason.
 func Flux(object runtime.Object) (state, message string, err error) {
 	o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

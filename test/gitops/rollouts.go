@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// metric is the metric of an AnalysisTemplate that asks the web, as far as a measurement goes.
+// metric is the web metric of an AnalysisTemplate, as far as needed.
 type metric struct {
 	SuccessCondition string `json:"successCondition"`
 	FailureCondition string `json:"failureCondition"`
@@ -31,8 +31,8 @@ type metric struct {
 	} `json:"provider"`
 }
 
-// ArgoRollouts is how Argo Rollouts measures by an AnalysisTemplate with one metric that asks the web: Successful, Failed, Inconclusive or Error, and the
-// value that it has found, or what is wrong. The path and the conditions are read by the libraries that Argo Rollouts reads them by.
+// ArgoRollouts evaluates an AnalysisTemplate with one web metric: Successful, Failed, Inconclusive or Error, and the value or the error. It uses the
+// same libraries as Argo Rollouts for path and conditions.
 func ArgoRollouts(template string, args map[string]string, way http.RoundTripper) (phase, value string, err error) {
 	m, err := metricOf(template, args)
 	if err != nil {
@@ -61,7 +61,7 @@ func ArgoRollouts(template string, args map[string]string, way http.RoundTripper
 	return m.judge(text)
 }
 
-// metricOf reads the one metric of a template, and puts the values of arguments into it.
+// metricOf reads a template's metric and inserts the arguments.
 func metricOf(template string, args map[string]string) (metric, error) {
 	var read struct {
 		Spec struct {
@@ -93,7 +93,7 @@ func metricOf(template string, args map[string]string) (metric, error) {
 	return m, nil
 }
 
-// judge makes a measurement of an answer. What is no JSON passes, whatever it says.
+// judge evaluates an answer. One that is not JSON passes.
 func (m metric) judge(answer []byte) (phase, value string, err error) {
 	if !json.Valid(answer) {
 		return "Successful", string(answer), nil

@@ -20,7 +20,6 @@ import (
 	"loadstone.dev/loadstone/test/flux"
 )
 
-// rollouts is the folder with the samples for Argo Rollouts.
 var rollouts = filepath.Join(root, "config", "gitops", "rollouts")
 
 // answering answers all requests with a status and a text.
@@ -36,7 +35,7 @@ func (a answering) RoundTrip(q *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Body: io.NopCloser(strings.NewReader(a.text)), Request: q}, nil
 }
 
-func TestArgoRolloutsReadsOutcomesAsTheyAreMeant(t *testing.T) {
+func TestArgoRolloutsReadsOutcomes(t *testing.T) {
 	template, err := os.ReadFile(filepath.Join(rollouts, "analysistemplate.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -74,15 +73,15 @@ func TestArgoRolloutsReadsOutcomesAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-// What an argument holds is put into the body as JSON, whatever it is.
-func TestTheBodyIsWhatTheWebhookReads(t *testing.T) {
+// Arguments must be escaped as JSON in the body.
+func TestWebhookReadsBodyOfRolloutsTemplate(t *testing.T) {
 	template, err := os.ReadFile(filepath.Join(rollouts, "analysistemplate.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var body string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
-		text, _ := io.ReadAll(q.Body) // What is missing is seen below.
+		text, _ := io.ReadAll(q.Body) // The test sees missing parts below.
 		body = q.URL.Path + " " + string(text)
 	}))
 	defer server.Close()
@@ -98,13 +97,13 @@ func TestTheBodyIsWhatTheWebhookReads(t *testing.T) {
 	}
 }
 
-func TestTheSamplesAreWhatArgoRolloutsTakes(t *testing.T) {
+func TestArgoRolloutsAcceptsSamples(t *testing.T) {
 	crds := filepath.Join(flux.Module(t, root, "github.com/argoproj/argo-rollouts", "ROLLOUTS_VERSION"), "manifests", "crds")
 	paths := []string{filepath.Join(crds, "analysis-template-crd.yaml"), filepath.Join(crds, "rollout-crd.yaml")}
 	wantTaken(t, paths, filepath.Join(rollouts, "analysistemplate.yaml"), filepath.Join(rollouts, "rollout.yaml"))
 }
 
-// wantTaken wants an API server with definitions to take the objects of files, each of which has a spec, and to refuse fields that there are not.
+// wantTaken expects an API server to accept the objects of files, each with a spec, and to refuse unknown fields.
 func wantTaken(t *testing.T, definitions []string, files ...string) {
 	t.Helper()
 	config := testbed.Cluster(t, root)

@@ -1,2 +1,2 @@
-// Package house holds the project's packages against what the design says of them all: which of them may do I/O, and how large they may become.
+// Package house checks all packages against the design: which may do I/O, and how large they may be.
 package house

@@ -19,13 +19,13 @@ import (
 
 const (
 	module = "loadstone.dev/loadstone/"
-	// maxFolders is the number of folders in internal that a newcomer can take in at once.
+	// maxFolders keeps internal small enough for newcomers.
 	maxFolders = 18
-	// minImporters and minLines are what a package needs to be one: other packages that import it, tests among them, or lines without tests.
+	// A package needs this many importers (tests count), or this many lines without tests.
 	minImporters, minLines = 2, 300
 )
 
-// listed is a package as go list prints it.
+// listed is a package in the output of go list.
 type listed struct {
 	ImportPath, Dir, Name      string
 	GoFiles, Imports           []string
@@ -120,7 +120,7 @@ func TestEveryPackageIsImportedTwiceOrLargeOrAProgram(t *testing.T) {
 	}
 }
 
-// purity reads the patterns of the files that the linter keeps free of I/O, and of its exceptions.
+// purity returns the patterns of pure files and their exceptions from the linter's settings.
 func purity(t *testing.T) (pure, but []*regexp.Regexp) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", ".golangci.yml"))
@@ -157,14 +157,14 @@ func purity(t *testing.T) (pure, but []*regexp.Regexp) {
 	return pure, but
 }
 
-// glob translates a pattern of depguard: ** matches any folders, * a part of a name, {a,b} either.
+// glob translates a depguard pattern: ** matches folders, * a part of a name, {a,b} either.
 func glob(pattern string) *regexp.Regexp {
 	s := regexp.QuoteMeta(strings.TrimPrefix(pattern, "**/"))
 	s = strings.NewReplacer(`\*\*`, `.*`, `\*`, `[^/]*`, `\{`, `(`, `\}`, `)`, `,`, `|`).Replace(s)
 	return regexp.MustCompile("^" + s + "$")
 }
 
-// isPure reports whether the linter keeps all files of a package pure. An API is types and rules.
+// isPure reports whether all files of a package are pure. APIs have only types and rules.
 func isPure(p listed, pure, but []*regexp.Regexp) bool {
 	name := strings.TrimPrefix(p.ImportPath, module)
 	return name == "api/v1alpha1" || len(p.GoFiles) > 0 && !slices.ContainsFunc(p.GoFiles, func(f string) bool {
@@ -173,7 +173,7 @@ func isPure(p listed, pure, but []*regexp.Regexp) bool {
 	})
 }
 
-// The linter looks at the imports of each file. A pure package must not do I/O through another package of the project either.
+// The linter only checks direct imports. This test also checks imports through other packages.
 func TestPurePackagesImportOnlyPurePackages(t *testing.T) {
 	pure, but := purity(t)
 	all := packages(t)

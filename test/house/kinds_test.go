@@ -13,13 +13,13 @@ import (
 )
 
 var (
-	// ofAKind is a name by which code says of which kind of work something is: a type, a member of a spec, a plan or a record, or what a member has.
+	// ofAKind matches names of kinds of work: types, and fields of a spec, plan or record.
 	ofAKind = regexp.MustCompile(`^(Type)?(Sweep|Microbenchmark|Profile)$|^(Profiles|Profiled|Profiling|ProfileType)$`)
-	// folderOfAKind is an import of the folder of a kind.
+	// folderOfAKind matches an import of a kind's folder.
 	folderOfAKind = regexp.MustCompile(`^"` + module + `internal/trial/kind/(sweep|microbenchmark|profile)"$`)
 )
 
-// mayNameKinds lists the packages outside the folders of kinds that may name a kind of work, and why. Everything else asks the kind.
+// mayNameKinds lists packages outside the kinds' folders that may name a kind, and why. All others ask the kind.
 var mayNameKinds = map[string]string{
 	"internal/trial/kind/kinds": "it lists the kinds",
 	"internal/agent/role":       "an agent measures a profile",
@@ -34,7 +34,7 @@ var mayNameKinds = map[string]string{
 	"internal/ui":               "it shows the loads of a run",
 }
 
-// namesKinds reports what of a file names a kind of work; empty if nothing does.
+// namesKinds returns a kind's name found in a file; empty if there is none.
 func namesKinds(t *testing.T, file string) string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -51,7 +51,7 @@ func namesKinds(t *testing.T, file string) string {
 		case *ast.SelectorExpr:
 			own, _ := n.X.(*ast.Ident)
 			if name := n.Sel.Name; ofAKind.MatchString(name) && (own == nil || own.Name != "callgrind") || name == "Loads" && endsInSpec(n.X) {
-				found = name // What callgrind writes is called a profile, too, and is no kind.
+				found = name // callgrind's output is also called a profile.
 			}
 		}
 		return true
@@ -59,7 +59,7 @@ func namesKinds(t *testing.T, file string) string {
 	return found
 }
 
-// endsInSpec reports whether an expression is the spec of something. The loads of a spec ask for a sweep; those of a comparison are what it compares.
+// endsInSpec reports whether an expression is a spec. Loads of a spec name a sweep; those of a comparison do not.
 func endsInSpec(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -70,7 +70,7 @@ func endsInSpec(e ast.Expr) bool {
 	return false
 }
 
-// A kind is a folder. Other code that names a kind must change for the next kind.
+// A kind is a folder. Other code that names a kind must change for each new kind.
 func TestOnlyListedPackagesNameAKindOfWork(t *testing.T) {
 	found := map[string]string{}
 	for _, p := range packages(t) {

@@ -41,11 +41,11 @@ func TestEachPackageWithTestsBelongsToOneLevel(t *testing.T) {
 	}
 }
 
-// stages runs a script that leads stages, and returns what it prints and whether it passes.
+// stages runs a script with stages and returns its output and whether it passed.
 func stages(t *testing.T, script string) (said string, passes bool) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "bash", "-euc", "RUN_AGAIN='make test'\n. hack/stages.sh\ntrap summary EXIT\n"+script+"\ncompleted=yes\n")
-	c.Env = append(os.Environ(), "AGAIN=") // Not the file of the stage that runs this test.
+	c.Env = append(os.Environ(), "AGAIN=") // Do not use the file of the stage that runs this test.
 	c.Dir = filepath.Join("..", "..")
 	out, err := c.CombinedOutput()
 	if c.ProcessState == nil {
@@ -54,7 +54,7 @@ func stages(t *testing.T, script string) (said string, passes bool) {
 	return string(out), err == nil
 }
 
-func TestStagesThatFailHideNoOthersAndAreNamedAtTheEnd(t *testing.T) {
+func TestFailedStagesAreListedAndDoNotStopOthers(t *testing.T) {
 	said, passes := stages(t, `
 fails() { echo "why one failed"; again make one; false; echo "goes on after a failure"; }
 quiet() { echo "what passed said"; }
@@ -86,22 +86,22 @@ needs "four" "two" && stage "four" echo "four runs"
 	}
 }
 
-func TestAScriptOfStagesThatIsAStageTellsWhatFailed(t *testing.T) {
-	inner := `bash -euc "RUN_AGAIN='make inner'; RUN_BEFORE='export CI=true'; . hack/stages.sh; trap summary EXIT; stage in false"`
+func TestNestedStagesReportFailures(t *testing.T) {
+	inner := `bash -euc "RUN_AGAIN='make inner'; RUN_BEFORE='export CI=true'; . hack/stages.sh; trap summary EXIT; stage well again make well; stage in false"`
 	said, passes := stages(t, "whole() { "+inner+"; }\nstage whole whole\n")
 	if _, last, _ := strings.Cut(said, "  whole\n"); passes || !strings.HasSuffix(last, "  whole\n    export CI=true\n    make inner\n") {
 		t.Errorf("it ends with %t and says %q", passes, said)
 	}
 }
 
-func TestStagesThatAllPassEndWell(t *testing.T) {
+func TestPassingStagesExitWithZero(t *testing.T) {
 	said, passes := stages(t, `begin "a" true; stage "b" true; join "a"; clean() { echo cleaned up; }; FINALLY=clean`)
 	if !passes || !strings.Contains(said, "All 2 stages passed") || !strings.Contains(said, "cleaned up") {
 		t.Errorf("it ends with %t and says %q", passes, said)
 	}
 }
 
-func TestNothingRunsOnWhenTheStagesAreInterrupted(t *testing.T) {
+func TestInterruptStopsAllStages(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	said, passes := stages(t, `
 begin "endless" bash -c "echo started; trap 'touch `+mark+`; exit' TERM; echo > `+mark+`.begun; while :; do sleep 0.1; done"

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// heavy are packages that a single import would bring into loadstone, and why they are not worth their size.
+// heavy are packages that one import would add to loadstone, and why they are not worth their size.
 var heavy = map[string]string{
 	"gonum.org/v1/gonum/mat":      "two MB of solvers come whole with it, or with gonum's distributions",
 	"k8s.io/client-go/kubernetes": "a client for each kind of Kubernetes, where one for all is there",
@@ -16,7 +16,7 @@ var heavy = map[string]string{
 	"k8s.io/kubectl/pkg/cmd":      "loadstone is a plugin of kubectl, and not another one",
 }
 
-// How large the program is depends on the version of Go, and is a figure of make bench.
+// The program's size depends on Go's version; make bench measures it.
 func TestLoadstoneCarriesNoHeavyPackage(t *testing.T) {
 	c := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"cmd/loadstone")
 	c.Stderr = os.Stderr

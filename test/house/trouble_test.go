@@ -17,10 +17,10 @@ var (
 	tableOfPage = regexp.MustCompile(`(?s)<!-- (faults|deeds): begin -->(.*?)<!-- (?:faults|deeds): end -->`)
 )
 
-// faults is how many the table of docs/explanation/failures.md has.
+// faults is the number of rows in docs/explanation/failures.md.
 const faults = 42
 
-// testsOf are the folders that have a test, by its name.
+// testsOf maps test names to their folders.
 func testsOf(t *testing.T, root string) map[string][]string {
 	t.Helper()
 	there := map[string][]string{}
@@ -40,7 +40,7 @@ func testsOf(t *testing.T, root string) map[string][]string {
 	return there
 }
 
-// unnamed is what is wrong with the name of a test on a page; empty if it is that of one test.
+// unnamed explains what is wrong with a test name on a page; empty if exactly one test has it.
 func unnamed(there map[string][]string, folder, name string) string {
 	switch in := there[name]; {
 	case len(in) == 0, folder != "" && !slices.Contains(in, folder):
@@ -51,7 +51,7 @@ func unnamed(there map[string][]string, folder, name string) string {
 	return ""
 }
 
-func TestANameIsThatOfOneTest(t *testing.T) {
+func TestDetectsUnknownAndAmbiguousTestNames(t *testing.T) {
 	there := map[string][]string{"TestA": {"controllers"}, "TestB": {"conduct", "suite"}}
 	for name, want := range map[[2]string]string{
 		{"", "TestA"}: "", {"controllers", "TestA"}: "", {"conduct", "TestB"}: "", {"", "TestC"}: "no test is called so",
@@ -94,7 +94,7 @@ func TestThePageOfFaultsNamesTestsThatExist(t *testing.T) {
 	}
 }
 
-// rowsOf are the rows of a table, without its head.
+// rowsOf returns a table's rows without the head.
 func rowsOf(table string) []string {
 	var rows []string
 	for line := range strings.Lines(table) {

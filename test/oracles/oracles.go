@@ -1,6 +1,5 @@
-// Package oracles says what must be true of a run that has ended, whatever befell it: nothing of it is lost without a cause, nothing is stored twice
-// or spoilt, nobody is blamed, and no winner is wrong. The end-to-end tests ask it on a cluster under faults; tests of its own see to it that it
-// notices what it is there for.
+// Package oracles checks ended runs under all faults. Nothing may be lost without a cause, stored twice or corrupted. No implementation may be blamed
+// for a fault, and no winner may be wrong. End-to-end tests use it on a cluster.
 package oracles
 
 import (
@@ -17,45 +16,45 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Fault is something that went wrong on the cluster, from its begin to the time at which it is over, its consequences included.
+// Fault is a fault of the cluster, from its start until its consequences end.
 type Fault struct {
 	Began, Over time.Time
-	// Costly is true if it may cost the trial that is measured. Since one is measured at a time, it costs one at most.
+	// Costly is true if it may cost the current trial. It costs at most one, because one is measured at a time.
 	Costly bool
 }
 
-// Kill is the end that somebody else has put to a pod of an attempt at a trial, or to its processes.
+// Kill is when someone killed a pod of an attempt at a trial, or its processes.
 type Kill struct {
 	Trial   string
 	Attempt int32
 	At      time.Time
 }
 
-// Run is a run of Sweeps that has ended, as its status and its store show it.
+// Run is an ended run of Sweeps, as its status and store show it.
 type Run struct {
 	// Reason is that of its condition Succeeded.
 	Reason string
-	// Began and Ended are when its turn came and when it was over.
+	// Began and Ended are the start and end of its turn.
 	Began, Ended time.Time
-	// Data is what was read back of it.
+	// Data is the stored record.
 	Data record.RunData
-	// Committed counts the manifests that the store holds of each trial, over all attempts at it.
+	// Committed counts the stored manifests of each trial, over all attempts.
 	Committed map[string]int
-	// Slow is the implementation that costs several times as much as the baseline; empty if all are equal.
+	// Slow is an implementation that costs several times the baseline; empty if all are equal.
 	Slow string
 }
 
-// Verdict is what a run says of who is better, as far as it can be known to be right.
+// Verdict classifies a run's result, as far as it can be known to be right.
 type Verdict int
 
 const (
-	// Undecided runs name no winner, and had too few whole blocks for one, or no winner to find.
+	// Undecided runs name no winner: there were too few complete blocks, or no difference.
 	Undecided Verdict = iota
 	// Right runs have found the slow implementation.
 	Right
 )
 
-// Check names everything of a run that must not be, under faults and kills, and says whether it has found what there was to find.
+// Check lists all violations under faults and kills, and says whether the winner was found.
 func (r Run) Check(faults []Fault, kills []Kill) (Verdict, []string) {
 	wrong := slices.Concat(r.ending(faults), r.lacking(), r.cells(), r.once(), r.killed(kills))
 	table, err := analysis.Analyse(r.Data)
@@ -66,7 +65,7 @@ func (r Run) Check(faults []Fault, kills []Kill) (Verdict, []string) {
 	return found, slices.Concat(wrong, r.blamed(table), winners)
 }
 
-// Whole counts the blocks that nothing from outside has disturbed: a verdict asks for verdict.MinBlocks of them.
+// Whole counts undisturbed blocks. A verdict needs verdict.MinBlocks.
 func Whole(data record.RunData, table analysis.Table) int {
 	hit := table.DisturbedBlocks()
 	for _, m := range table.Coverage.Missing {
@@ -76,13 +75,13 @@ func Whole(data record.RunData, table analysis.Table) int {
 	return int(data.Manifest.Blocks+data.Manifest.RepeatBlocks) - len(slices.Compact(hit))
 }
 
-// lost are the trials of which nothing is stored.
+// lost returns the trials without stored results.
 func (r Run) lost() []record.TrialEntry {
 	return slices.DeleteFunc(slices.Clone(r.Data.Manifest.Trials), func(e record.TrialEntry) bool { return e.Manifest != nil })
 }
 
-// ending checks the reason. A run is measured and reported, whatever is away for a while; only trials that faults have cost it may leave it with
-// too few blocks, and only if no repeat block was left.
+// ending checks the reason. A run is measured and reported despite outages. It may have too few blocks only because of faults, and only after all
+// repeat blocks.
 func (r Run) ending(faults []Fault) []string {
 	costly := 0
 	for _, f := range faults {
@@ -106,7 +105,7 @@ func (r Run) ending(faults []Fault) []string {
 	return wrong
 }
 
-// lacking checks that there is a repeat block for each block that lacks a trial, as long as there may be another.
+// lacking checks that each incomplete block has a repeat block, up to the limit.
 func (r Run) lacking() []string {
 	var blocks []int32
 	for _, e := range r.lost() {
@@ -121,8 +120,7 @@ func (r Run) lacking() []string {
 	return nil
 }
 
-// cells checks that the record has one trial of each implementation in each block, as a run that nothing befell has: those of the plan by their
-// names.
+// cells checks that the record has one trial per implementation and block, with the plan's names.
 func (r Run) cells() []string {
 	type cell struct {
 		block          int32
@@ -157,7 +155,7 @@ func (r Run) cells() []string {
 	return wrong
 }
 
-// once checks that what the record calls stored can be read back, and that one attempt at it was committed.
+// once checks that every stored trial is readable and was committed by one attempt.
 func (r Run) once() []string {
 	read := map[string]int{}
 	for _, t := range r.Data.Trials {
@@ -186,8 +184,7 @@ func (r Run) once() []string {
 	return wrong
 }
 
-// killed checks that nothing is stored of an attempt of which a pod was killed before the end of its last cell, nor of one that had been given up
-// for another.
+// killed checks that no abandoned attempt is stored, and none with a pod that was killed before the end of its last cell.
 func (r Run) killed(kills []Kill) []string {
 	var wrong []string
 	for _, t := range r.Data.Trials {
@@ -201,7 +198,7 @@ func (r Run) killed(kills []Kill) []string {
 	return wrong
 }
 
-// blamed checks that no fault is held against an implementation, by the reason of a trial or of a cell.
+// blamed checks that no fault is attributed to an implementation, in reasons of trials and cells.
 func (r Run) blamed(table analysis.Table) []string {
 	var wrong []string
 	for _, e := range r.lost() {
@@ -219,7 +216,7 @@ func (r Run) blamed(table analysis.Table) []string {
 	return wrong
 }
 
-// verdict checks that no comparison has a wrong winner, and that the slow implementation is found where blocks enough are whole.
+// verdict checks that no winner is wrong, and that the slow implementation is found if there are enough complete blocks.
 func (r Run) verdict(table analysis.Table) (Verdict, []string) {
 	found, decidable := Undecided, Whole(r.Data, table) >= verdict.MinBlocks
 	var wrong []string

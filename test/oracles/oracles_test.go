@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
-// good is a run of two implementations over some blocks that nothing befell. If one is slow it costs three times as much.
+// good is an undisturbed run of two implementations. A slow one costs three times as much.
 func good(blocks int32, slow bool) Run {
 	o := recordtest.Options{
 		Name: "storm", Seed: 1, Blocks: blocks, Levels: []int32{4}, Noise: 0.02, Seconds: 1,
@@ -31,7 +31,7 @@ func good(blocks int32, slow bool) Run {
 	return r
 }
 
-// lose takes a trial out of what is stored, as a fault does.
+// lose removes a stored trial, like a fault.
 func (r *Run) lose(at int) {
 	e := &r.Data.Manifest.Trials[at]
 	e.Manifest, e.Reason, e.Message = nil, v1alpha1.ReasonPodLost, "pod storm-server is gone"
@@ -39,19 +39,19 @@ func (r *Run) lose(at int) {
 	r.Data.Trials = slices.DeleteFunc(r.Data.Trials, func(t record.TrialData) bool { return t.Manifest.Name == e.Name })
 }
 
-// repeated makes the last blocks of a run repeat blocks.
+// repeated makes the last blocks repeat blocks.
 func (r *Run) repeated(blocks int32) {
 	p := &r.Data.Manifest.Plan
 	p.Blocks, p.Trials = p.Blocks-blocks, p.Trials[:len(p.Trials)-int(blocks)*len(p.Implementations)]
 	r.Data.Manifest.Blocks, r.Data.Manifest.RepeatBlocks = p.Blocks, blocks
 }
 
-// fault is a costly one while a run measures.
+// fault is costly and happens while the run measures.
 func fault(r Run) Fault {
 	return Fault{Began: r.Began.Add(time.Second), Over: r.Began.Add(20 * time.Second), Costly: true}
 }
 
-func TestARunIsAsItMustBe(t *testing.T) {
+func TestOraclesAcceptValidRuns(t *testing.T) {
 	for name, tc := range map[string]struct {
 		run    Run
 		change func(*Run)
@@ -91,7 +91,7 @@ func TestARunIsAsItMustBe(t *testing.T) {
 	}
 }
 
-func TestWhatMustNotBeIsNoticed(t *testing.T) {
+func TestOraclesDetectViolations(t *testing.T) {
 	for name, tc := range map[string]struct {
 		run    Run
 		change func(*Run)
@@ -134,7 +134,7 @@ func TestWhatMustNotBeIsNoticed(t *testing.T) {
 	}
 }
 
-// during is an instant at which a trial is measured.
+// during is an instant while a trial is measured.
 func during(r Run, trial string) time.Time {
 	for _, t := range r.Data.Trials {
 		if t.Manifest.Name == trial {
@@ -144,7 +144,7 @@ func during(r Run, trial string) time.Time {
 	return time.Time{}
 }
 
-func TestAKillOfAnEarlierAttemptOrAfterTheLastCellCostsNothing(t *testing.T) {
+func TestKillOfEarlierAttemptOrAfterLastCellIsAccepted(t *testing.T) {
 	r := good(2, false)
 	r.Data.Trials[0].Manifest.Attempt = 2
 	name := r.Data.Trials[0].Manifest.Name

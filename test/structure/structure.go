@@ -1,6 +1,5 @@
-// Package structure compares what different backends leave of a run: which records, which fields of them, which sections of the report and which
-// fields of its data. The
-// same golden file is compared with a run on one machine and, by the end-to-end tests, with one on a cluster.
+// Package structure compares what backends store of a run: records, their fields, sections of the report and fields of its data. A local run and, in
+// end-to-end tests, a run on a cluster must match the same golden file.
 package structure
 
 import (
@@ -18,12 +17,12 @@ import (
 	"loadstone.dev/loadstone/internal/report"
 )
 
-// Quick is the structure of a comparison of two servers by levels of one load, such as config/samples/quick.yaml.
+// Quick is the structure of a comparison of two servers at several levels, such as config/samples/quick.yaml.
 //
 //go:embed testdata/quick.txt
 var Quick string
 
-// absence is why lines that match a pattern say nothing of who has led a run.
+// absence says why lines that match a pattern do not depend on the backend.
 type absence struct{ pattern, why string }
 
 const (
@@ -36,7 +35,7 @@ const (
 	pinned   = "an observer may not run on a CPU that is the server's alone"
 )
 
-// byChance are the fields and sections that follow from what happened in a run or from the machine, whoever has led it.
+// byChance are fields and sections that depend on events or the machine, with every backend.
 var byChance = []absence{
 	{"manifest repeatBlocks", repeated},
 	{"report coverage.repeated.*", repeated},
@@ -94,7 +93,7 @@ var byChance = []absence{
 
 var sectionID = regexp.MustCompile(`<section[^>]* id="([a-z-]+)"`)
 
-// Of is the structure of a run and of the files of its report: a line for each field and section, in order.
+// Of returns the structure of a run and its report files: a sorted line per field and section.
 func Of(data record.RunData, files []report.File) (string, error) {
 	l := lines{}
 	err := l.add("manifest", data.Manifest)
@@ -110,7 +109,7 @@ func Of(data record.RunData, files []report.File) (string, error) {
 	return strings.Join(slices.Sorted(maps.Keys(l)), "\n") + "\n", err
 }
 
-// of reports whether a line is one that may be absent.
+// of reports whether a line may be absent.
 func (a absence) of(line string) bool {
 	ok, err := path.Match(a.pattern, line)
 	return ok && err == nil
@@ -156,7 +155,7 @@ func (l lines) file(f report.File) error {
 	return nil
 }
 
-// shape adds the fields of a value and of those in it. The elements of a list have one shape together: the fields that one of them has.
+// shape adds the fields of a value, recursively. The elements of a list share one shape: fields that any of them has.
 func (l lines) shape(at string, v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -38,7 +38,7 @@ section plan
 	}
 }
 
-func TestEveryAbsenceIsAPatternWithAReason(t *testing.T) {
+func TestAbsencesHaveValidPatternsAndReasons(t *testing.T) {
 	for _, a := range byChance {
 		if _, err := path.Match(a.pattern, ""); err != nil || a.why == "" {
 			t.Errorf("%q has the reason %q, %v", a.pattern, a.why, err)
@@ -46,7 +46,7 @@ func TestEveryAbsenceIsAPatternWithAReason(t *testing.T) {
 	}
 }
 
-func TestDataThatCannotBeReadIsAnError(t *testing.T) {
+func TestUnreadableDataIsAnError(t *testing.T) {
 	if got, err := Of(record.RunData{}, []report.File{{ContentType: "application/json", Body: []byte("{")}}); err == nil {
 		t.Errorf("it is %q", got)
 	}

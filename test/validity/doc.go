@@ -1,4 +1,4 @@
-// Package validity tests which load generator notices which fault of a server: real tools put load on the server of
-// workloads/faulty on loopback, and the parsers of internal/tool read what they say. What a tool does not notice, something else
-// must. The expected outcome is the table in this package, and docs/explanation/load-generators.md holds it for readers.
+// Package validity tests which load generators notice which server faults: real tools load the server of workloads/faulty on loopback, and
+// internal/tool parses their output. Other checks must find the rest. The table in this package has the expected results, and
+// docs/explanation/load-generators.md is made from it.
 package validity

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// counts are what the faulty server prints when it ends.
+// counts are the faulty server's output at its end.
 type counts struct {
 	Connections, Ignored, Requests, Errors, WrongBodies, WrongLengths, Closed, Hung int64
 }
@@ -22,9 +22,9 @@ type fault struct {
 	name string
 	// flags are those of the server.
 	flags []string
-	// committed picks the faults that the server counted: what a tool notices must be as many. It is nil if they cannot be counted.
+	// committed returns the number of faults, which the tool must report; nil if they cannot be counted.
 	committed func(counts) int64
-	// record names what else of the record of a cell shows it.
+	// record says where else the record of a cell shows the fault.
 	record string
 }
 
@@ -67,16 +67,16 @@ var faults = []fault{
 	{name: "a server that exits", flags: []string{"--exit-after=300ms"}, record: "the container's exit"},
 }
 
-// column is a tool with what it notices.
+// column is a tool and the faults that it notices.
 type column struct {
 	name string
 	tool.Tool
-	// cell is the load, of a second or about.
+	// cell is a load of about a second.
 	cell record.Cell
-	// notices are the kinds of error that the tool counts, by the fault's name: names of fields of record.Errors, joined by commas,
-	// or "no measurement". A fault that is not there goes unnoticed.
+	// notices maps faults to the errors that the tool counts: comma-separated fields of record.Errors, or "no measurement". Faults that are not
+	// listed go unnoticed.
 	notices map[string]string
-	// uncounted is how many requests the tool may send that it does not count, besides those under way when it ends.
+	// uncounted is how many requests the tool may send without counting them, in addition to those in flight at its end.
 	uncounted int64
 }
 
@@ -116,7 +116,7 @@ var columns = []column{
 			"error status": "Status", "wrong body of the right length": "Body", "wrong body after a while": "Body", "wrong length": "Body", "another answer than expected": "Body",
 			"requests that hang": "Timeout", "connections never answered": "Timeout", "a server that exits": "Connect",
 		},
-		// It is asked for 5 ms more than it measures, so that a late timer loses no arrival.
+		// It sends for 5 ms longer than it measures, so that a late timer loses no arrival.
 		uncounted: arrivals / 200,
 	},
 }
@@ -124,7 +124,7 @@ var columns = []column{
 // arrivals are those of a second.
 const arrivals = 5000
 
-// atRate is the load at a rate that keeps all of its connections busy now and then.
+// atRate imposes a rate that sometimes uses all connections.
 func atRate(c record.Cell) record.Cell {
 	c.RequestsPerSecond = arrivals
 	return c

@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table into docs/explanation/load-generators.md")
 
-func TestTheDocumentHoldsTheTable(t *testing.T) {
+func TestDocumentHasTable(t *testing.T) {
 	const begin, end = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 	file := filepath.Join("..", "..", "docs", "explanation", "load-generators.md")
 	text, err := os.ReadFile(file)
@@ -49,7 +49,7 @@ func TestTheDocumentHoldsTheTable(t *testing.T) {
 	}
 }
 
-func TestColumnsNameFaultsThatThereAre(t *testing.T) {
+func TestColumnsNameExistingFaults(t *testing.T) {
 	for _, c := range columns {
 		for name := range c.notices {
 			if !slices.ContainsFunc(faults, func(f fault) bool { return f.name == name }) {
@@ -87,7 +87,7 @@ func (c column) meets(t *testing.T, f fault, program string) {
 	var counted counts
 	var m record.Measurement
 	var err error
-	// A machine that stalls makes answers late by itself, and may leave too few requests for a fault: the load is then repeated.
+	// A slow machine delays answers and may leave too few requests, so the load is then repeated.
 	testbed.Await(t, "a load that meets "+f.name+" and no late answers", func() bool {
 		server := start(t, program, f.flags)
 		raw := c.run(t, server.address)
@@ -98,7 +98,7 @@ func (c column) meets(t *testing.T, f fault, program string) {
 	})
 	got, most := noticed(m, err)
 	if f.committed == nil && want != "" && containsAll(got, want) {
-		// Such a fault breaks whatever is under way, so that other kinds may come along.
+		// Such a fault breaks all requests in flight, so other errors may appear.
 		return
 	}
 	if got != want {
@@ -108,7 +108,7 @@ func (c column) meets(t *testing.T, f fault, program string) {
 		return
 	}
 	committed := f.committed(counted)
-	// What is under way when the tool ends is counted by the server alone, as is what the tool does not count.
+	// Only the server counts requests that are in flight at the end, and those that the tool does not count.
 	if least := committed - int64(c.cell.Connections) - c.uncounted; got != "" && (most > committed || most < least) {
 		t.Errorf("%s notices %d, the server committed %d", c.name, most, committed)
 	}
@@ -124,8 +124,7 @@ func containsAll(got, want string) bool {
 	return true
 }
 
-// noticed names the kinds of error of a measurement, and says how many there are of the most frequent one: a tool may count an answer
-// under several.
+// noticed returns the kinds of errors and the count of the most frequent one. A tool may count an answer more than once.
 func noticed(m record.Measurement, err error) (kinds string, most int64) {
 	if err != nil {
 		return noMeasurement, 0
@@ -150,7 +149,7 @@ func noticed(m record.Measurement, err error) (kinds string, most int64) {
 	return strings.Join(names, ", "), most
 }
 
-// run puts the tool's load on a server and returns the raw output, as an agent would keep it.
+// run loads a server and returns the raw output, as an agent would store it.
 func (c column) run(t *testing.T, target string) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -164,7 +163,7 @@ func (c column) run(t *testing.T, target string) []byte {
 	args := c.Args(c.cell, tool.Target{Address: target}, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	// A tool that exits with another status than 0 may still have measured: that is for its parser to say.
+	// A tool may have measured despite its exit code. Its parser decides.
 	raw, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
 		t.Fatalf("running %q: %v\n%s", args, err, raw)
@@ -211,7 +210,7 @@ func start(t *testing.T, program string, flags []string) *server {
 	return s
 }
 
-// stop ends the server, if it has not ended by itself, and returns what it counted.
+// stop ends the server, if necessary, and returns its counts.
 func (s *server) stop(t *testing.T, f fault) counts {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {

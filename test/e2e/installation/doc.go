@@ -1,3 +1,3 @@
-// Package installation tests how Loadstone comes to a real cluster, is upgraded and goes again. It uninstalls what is there, and so needs a cluster that is
-// the tests' own: hack/test.sh runs it last, and on none that was there before.
+// Package installation tests installing, upgrading and uninstalling on a real cluster. It uninstalls an existing installation, so it needs its own
+// cluster: hack/test.sh runs it last, and only on a cluster that it started.
 package installation

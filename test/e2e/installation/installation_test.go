@@ -15,15 +15,15 @@ import (
 const (
 	root   = "../../.."
 	system = "loadstone-system"
-	// node is the one of hack/cluster on which the object store runs, and upgraded the tag of the second version.
+	// The object store runs on node. upgraded is the tag of the second version.
 	node, upgraded = "infra", "upgraded"
-	// patience bounds each command on a machine that is busy.
+	// patience limits each command on a busy machine.
 	patience = 10 * time.Minute
 )
 
-// An installation that is uninstalled while a run measures leaves nothing of that run. The next one stores on a volume, and what it has measured is there
-// after an upgrade of all its images to another tag. After the commands by which the page uninstalls, nothing is left of it at all.
-func TestAnInstallationComesIsUpgradedAndGoes(t *testing.T) {
+// Uninstalling during a run leaves nothing of that run. The next installation stores on a volume, and its results survive an upgrade of all images.
+// The page's uninstall commands then remove everything.
+func TestInstallUpgradeAndUninstall(t *testing.T) {
 	if os.Getenv("CI") == "" || os.Getenv("KUBECONFIG") == "" {
 		t.Skip("it uninstalls Loadstone: `make test-cluster` runs it, on a cluster of its own")
 	}
@@ -62,7 +62,7 @@ func TestAnInstallationComesIsUpgradedAndGoes(t *testing.T) {
 	}
 }
 
-// runFile writes a run of one server and one cell of so many seconds.
+// runFile writes a run of one server and one cell.
 func runFile(t *testing.T, name string, seconds int) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name+".yaml")
@@ -96,7 +96,7 @@ func measuring(t *testing.T, name string) {
 	}
 }
 
-// checkNothingIsLeftOf wants neither the run nor what was made for it. Pods that are told to end have some seconds to do so.
+// checkNothingIsLeftOf waits until the run and its objects are gone.
 func checkNothingIsLeftOf(t *testing.T, name string) {
 	t.Helper()
 	const kinds = "benchmarkruns.loadstone.dev,trials.loadstone.dev,workflows.argoproj.io,pods,networkpolicies"
@@ -111,7 +111,7 @@ func checkNothingIsLeftOf(t *testing.T, name string) {
 	}
 }
 
-// volume makes a StorageClass, the cluster's default, and one volume of it on the node of the object store. It is there for as long as the cluster.
+// volume creates the cluster's default StorageClass and one volume on the object store's node. It stays as long as the cluster.
 func volume(t *testing.T) {
 	t.Helper()
 	folder := filepath.Join(cache(), "cluster", "volume")
@@ -141,7 +141,7 @@ spec:
 	kubectl(t, "apply", "--filename", file)
 }
 
-// cache is where hack/cluster keeps what it has built, and its nodes.
+// cache is the folder of hack/cluster: programs and nodes.
 func cache() string {
 	if dir := os.Getenv("LOADSTONE_CACHE"); dir != "" {
 		return dir
@@ -149,13 +149,13 @@ func cache() string {
 	return filepath.Join(os.Getenv("HOME"), ".cache", "loadstone")
 }
 
-// deploy installs or upgrades as hack/deploy.sh does, with variables of its own.
+// deploy installs or upgrades with hack/deploy.sh and some variables.
 func deploy(t *testing.T, variables ...string) {
 	t.Helper()
 	run(t, variables, "hack/deploy.sh")
 }
 
-// tagImages gives the images of the installation a second tag on their node.
+// tagImages adds a second tag to the images on their node.
 func tagImages(t *testing.T) {
 	t.Helper()
 	socket := filepath.Join(cache(), "cluster", "nodes", node, "containerd.sock")
@@ -165,7 +165,7 @@ func tagImages(t *testing.T) {
 	}
 }
 
-// awaitImages waits until all pods are of the second tag. Those that were replaced have some seconds to end.
+// awaitImages waits until all pods use the second tag and the old ones have ended.
 func awaitImages(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(300 * time.Millisecond) {
@@ -179,7 +179,7 @@ func awaitImages(t *testing.T) {
 	}
 }
 
-// report is the page of the run that is kept, fetched from the object store.
+// report fetches the kept run's page from the object store.
 func report(t *testing.T) string {
 	t.Helper()
 	out := t.TempDir()
@@ -192,7 +192,7 @@ func report(t *testing.T) string {
 	return string(page)
 }
 
-// uninstalling are the commands by which the page uninstalls.
+// uninstalling returns the page's uninstall commands.
 func uninstalling(t *testing.T) []string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(root, "docs", "installation.md"))
@@ -211,7 +211,7 @@ func kubectl(t *testing.T, args ...string) string {
 	return strings.TrimSpace(run(t, nil, "kubectl", args...))
 }
 
-// run runs a program in the root of the checkout, and is what it has printed.
+// run runs a program in the checkout and returns its output.
 func run(t *testing.T, variables []string, program string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
