@@ -31,7 +31,7 @@ const (
 func (c comparison) run() string { return c.over[0].run }
 
 // generatorsLimit says why a throughput says nothing about the server. It is a result, not a failure to measure.
-const generatorsLimit = "the load generator was at its limit in each cell of one side at least, so that throughput says nothing of the servers"
+const generatorsLimit = "the load generator was at its limit in each cell of at least one side"
 
 // figure computes the figure from the results of a run.
 func (c comparison) figure(r *results) figures.Figure {

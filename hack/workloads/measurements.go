@@ -57,7 +57,7 @@ func (m measurement) String() string {
 	if ended.YearDay() != began.YearDay() {
 		end = ended.Format(day)
 	}
-	return fmt.Sprintf("from %s to %s UTC, %s, led by Loadstone %s on the CPUs %s of %s, %.0f GiB of memory, Linux %s, %s",
+	return fmt.Sprintf("from %s to %s UTC, %s, with Loadstone %s on CPUs %s of %s, %.0f GiB of memory, Linux %s, %s",
 		began.Format(day), end, count(len(m.runs), "run"), h.Loadstone, h.Machine.CPUs, h.Machine.CPUModel, float64(h.Machine.MemoryBytes)/(1<<30), h.Machine.Kernel, h.Machine.OS)
 }
 
@@ -76,9 +76,9 @@ func tell(list []measurement) string {
 	case 0:
 		return "There is no record of any run."
 	case 1:
-		return "The table is of one measurement: " + list[0].String() + ".\n\n" + disturbances(list)
+		return "The table comes from one measurement: " + list[0].String() + ".\n\n" + disturbances(list)
 	}
-	out := fmt.Sprintf("The table is of %d measurements, and says of each row which one it is of:\n\n", len(list))
+	out := fmt.Sprintf("The table comes from %d measurements. Its last column has the number of the measurement:\n\n", len(list))
 	for i, m := range list {
 		out += fmt.Sprintf("%d. %s: %s.\n", i+1, m, m.names())
 	}
@@ -104,7 +104,7 @@ func disturbances(list []measurement) string {
 			}
 		}
 	}
-	return fmt.Sprintf("Runs with more blocks, in the place of disturbed ones: %d of %d. Void, and in no figure but `unanswered`: %d of %d cells and processes%s. Suspect, and counted: %d%s.",
+	return fmt.Sprintf("Runs with repeated blocks: %d of %d. Void cells and processes, which count only in `unanswered`: %d of %d%s. Suspect, and counted: %d%s.",
 		repeated, runs, void, sights, reasons(voidFor), suspect, reasons(suspectFor))
 }
 

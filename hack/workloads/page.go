@@ -20,8 +20,8 @@ import (
 //	<!-- = coro/boost/switch/Time %.1f -->...<!-- . -->   the geometric mean of what an implementation of a run printed of a case
 var marked = regexp.MustCompile(`(<!-- = ([^\n]+?) -->)(?s:.*?)(<!-- \. -->)`)
 
-// shortSection lists all figures that are short or undecided, and no others. All decimal numbers there come from the records.
-const shortSection = "\n## What is short"
+// shortSection lists all figures that are short or unknown, and no others. All decimal numbers there come from the records.
+const shortSection = "\n## Missed aims"
 
 var (
 	bold    = regexp.MustCompile(`\*\*([a-z0-9-]+)\*\*`)
@@ -168,7 +168,7 @@ func (p page) of(run string) string {
 // A page must mention figures with these verdicts. It may mention those that are not measured.
 const (
 	short       = "short"
-	notTold     = "not told"
+	notTold     = "unknown"
 	notMeasured = "not measured"
 )
 
@@ -196,7 +196,7 @@ func told(f figures.Figure) string {
 	case f.Interval != (figures.Interval{}):
 		return fmt.Sprintf("%.4g to %.4g; %s", f.Interval.Low, f.Interval.High, n)
 	case spread != "":
-		return "all of them " + spread + "; " + n
+		return "range " + spread + "; " + n
 	}
 	return n
 }

@@ -190,10 +190,10 @@ func TestPageIsGeneratedFromRecords(t *testing.T) {
 		"what is not measured": {one, "ratio-three %.2f", []string{"-->not measured<!--"}},
 		"what a run printed":   {one, "one/a/switch/Time %.1f", []string{"-->8.0<!--"}},
 		"one measurement over midnight": {one, "measurements", []string{
-			"one measurement: from 2026-03-14 23:50 to 2026-03-15 00:20 UTC, 2 runs, led by Loadstone v1 on the CPUs 0-1 of Example CPU, 24 GiB of memory, Linux 6.1, Debian.",
-			"in the place of disturbed ones: 1 of 2.", "in no figure but `unanswered`: 1 of 9 cells and processes (`Steal` 1). Suspect, and counted: 1 (`CutShort` 1, `Steal` 1).",
+			"one measurement: from 2026-03-14 23:50 to 2026-03-15 00:20 UTC, 2 runs, with Loadstone v1 on CPUs 0-1 of Example CPU, 24 GiB of memory, Linux 6.1, Debian.",
+			"Runs with repeated blocks: 1 of 2.", "count only in `unanswered`: 1 of 9 (`Steal` 1). Suspect, and counted: 1 (`CutShort` 1, `Steal` 1).",
 		}},
-		"several measurements":             {several, "measurements", []string{"The table is of 2 measurements", "\n1. from", ": `one`.\n2. from", ": `two`.\n"}},
+		"several measurements":             {several, "measurements", []string{"The table comes from 2 measurements", "\n1. from", ": `one`.\n2. from", ": `two`.\n"}},
 		"the measurement of each of a row": {several, "table", []string{"n = 2 | 1 |\n", "n = 2 | 2 |\n", "not ended | - |\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -216,12 +216,12 @@ func TestPageIsGeneratedFromRecords(t *testing.T) {
 func TestFindsUnsupportedStatementsOnPages(t *testing.T) {
 	p := example(head{})
 	for name, tc := range map[string]struct{ text, finds string }{
-		"nothing of what is short":          {"\n## What is short\n\nNothing.\n", "no word on **ratio-one**, which is short"},
-		"that something is short and is":    {"\n## What is short\n\n- **ratio-one** is.\n\n## Else\n**ratio-two** 1.5", ""},
-		"that all of a name are":            {"\n## What is short\n\n- **ratio** is.\n", ""},
-		"that something is not measured":    {"\n## What is short\n\n- **ratio-one** and **ratio-three**.\n", ""},
-		"that something is short and isn't": {"\n## What is short\n\n- **ratio-one** and **ratio-two**.\n", "names **ratio-two**, of which there is no figure, or all are met"},
-		"a number that is of no record":     {"\n## What is short\n\n- **ratio-one**: 1.99.\n", "a number of its own, 1.99"},
+		"nothing of what is short":          {"\n## Missed aims\n\nNothing.\n", "no word on **ratio-one**, which is short"},
+		"that something is short and is":    {"\n## Missed aims\n\n- **ratio-one** is.\n\n## Else\n**ratio-two** 1.5", ""},
+		"that all of a name are":            {"\n## Missed aims\n\n- **ratio** is.\n", ""},
+		"that something is not measured":    {"\n## Missed aims\n\n- **ratio-one** and **ratio-three**.\n", ""},
+		"that something is short and isn't": {"\n## Missed aims\n\n- **ratio-one** and **ratio-two**.\n", "names **ratio-two**, of which there is no figure, or all are met"},
+		"a number that is of no record":     {"\n## Missed aims\n\n- **ratio-one**: 1.99.\n", "a number of its own, 1.99"},
 		"a figure that there is not":        {"<!-- = ratio-four -->1<!-- . -->", `"ratio-four" is no figure`},
 		"a case that there is not":          {"<!-- = one/a/swap/Time %.1f -->1<!-- . -->", `"one/a/swap/Time" is not in the record`},
 		"an interval of nothing":            {"<!-- = ratio-one interval -->1<!-- . -->", "has no format"},

@@ -161,7 +161,7 @@ func TestFiguresOfARun(t *testing.T) {
 		},
 		"a throughput of the generator": {ratio("throughput", slower, faster, atLeast(1)), bound, []string{"not measured\tthe load generator was at its limit in each cell"}},
 		"a throughput of which one side is the generator's": {
-			ratio("throughput", slower, faster, atLeast(1)), oneSided, []string{"not measured\tthe load generator was at its limit in each cell of one side"},
+			ratio("throughput", slower, faster, atLeast(1)), oneSided, []string{"not measured\tthe load generator was at its limit in each cell of at least one side"},
 		},
 		"one block has no interval":         {ratio("r", b, a, atMost(1)), simulated(t, 1), []string{"not measured", "fewer than two"}},
 		"a value has no peer":               {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11 (bound)\tmet\tn=3, 10.83 to 10.83"}},

@@ -47,7 +47,6 @@ var elsewhere = map[string]runner{
 	"hack/cluster/down.sh":                         {tests, "hack/cluster/down.sh"},
 	"hack/bench.sh":                                {"Makefile", "hack/bench.sh"},
 	"hack/images.sh":                               {"Makefile", "hack/images.sh"},
-	"hack/workloads.sh":                            {tests, "hack/workloads.sh test"},
 	"REGISTRY=registry.example/loadstone TAG=v1 hack/images.sh --build-only": {"hack/cluster/up.sh", "images.sh\" --build-only"},
 	`eval "$(hack/cluster/kubeconfig.sh)"`:                                   {tests, `eval "$(hack/cluster/kubeconfig.sh)"`},
 	"apt-get install wrk":                                                    {tests, "wrk:wrk"},
