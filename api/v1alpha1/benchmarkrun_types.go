@@ -40,13 +40,13 @@ const (
 )
 
 // Implementation is a server that answers HTTP requests, or a program that measures itself.
-// +kubebuilder:validation:XValidation:rule="has(self.image) || has(self.command)",message="an implementation needs an image, or a command for a run on one machine"
+// +kubebuilder:validation:XValidation:rule="has(self.image) || has(self.command)",message="an implementation needs an image, or (on one machine) a command"
 type Implementation struct {
 	// name identifies the implementation: a DNS label of at most 20 characters.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an implementation's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
 	// image is the container image. Required on a cluster. On one machine it is used if there is no command; it may also be the path of an
@@ -68,7 +68,7 @@ type Implementation struct {
 
 	ContainerSettings `json:",inline"`
 
-	// dependencies are containers next to the server, such as a database, in start order; at most 4. They are new for every trial.
+	// dependencies are containers next to the server, such as a database, in the order in which they start; at most 4. They are new for every trial.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -147,21 +147,21 @@ type Validity struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10
-	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.001",message="validity.maxErrorRate must be a decimal from 0 to 0.001, such as \"0.0005\": limits can be tightened and not loosened"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.001",message="validity.maxErrorRate must be a decimal from 0 to 0.001, such as \"0.0005\": limits can only be tightened"
 	MaxErrorRate string `json:"maxErrorRate,omitempty"`
 
 	// maxNeighbourCPU is the maximum share of the server's CPU time that other processes use. Default and upper bound: 0.15.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10
-	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.15",message="validity.maxNeighbourCPU must be a decimal from 0 to 0.15, such as \"0.1\": limits can be tightened and not loosened"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.15",message="validity.maxNeighbourCPU must be a decimal from 0 to 0.15, such as \"0.1\": limits can only be tightened"
 	MaxNeighbourCPU string `json:"maxNeighbourCPU,omitempty"`
 
 	// maxSteal is the maximum share of the server's CPU time that the hypervisor takes. Default and upper bound: 0.05.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10
-	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.05",message="validity.maxSteal must be a decimal from 0 to 0.05, such as \"0.02\": limits can be tightened and not loosened"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.05",message="validity.maxSteal must be a decimal from 0 to 0.05, such as \"0.02\": limits can only be tightened"
 	MaxSteal string `json:"maxSteal,omitempty"`
 }
 
@@ -172,7 +172,7 @@ type Artifacts struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="prefix must be path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="prefix: use path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"
 	Prefix string `json:"prefix,omitempty"`
 }
 
@@ -180,13 +180,13 @@ type Artifacts struct {
 // lists are equal in any order.
 
 // BenchmarkRunSpec is the benchmark to run. Only suspend can be changed: for another question, create another run.
-// +kubebuilder:validation:XValidation:rule="self.implementations == oldSelf.implementations && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.loads) == has(oldSelf.loads) && (!has(self.loads) || self.loads == oldSelf.loads && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name)) && has(self.microbenchmark) == has(oldSelf.microbenchmark) && (!has(self.microbenchmark) || self.microbenchmark == oldSelf.microbenchmark) && has(self.profiles) == has(oldSelf.profiles) && (!has(self.profiles) || self.profiles == oldSelf.profiles) && has(self.blocks) == has(oldSelf.blocks) && (!has(self.blocks) || self.blocks == oldSelf.blocks) && has(self.stop) == has(oldSelf.stop) && (!has(self.stop) || self.stop == oldSelf.stop) && has(self.latencyPercentiles) == has(oldSelf.latencyPercentiles) && (!has(self.latencyPercentiles) || self.latencyPercentiles == oldSelf.latencyPercentiles) && has(self.order) == has(oldSelf.order) && (!has(self.order) || self.order == oldSelf.order) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.objectives) == has(oldSelf.objectives) && (!has(self.objectives) || self.objectives == oldSelf.objectives) && has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement) && has(self.validity) == has(oldSelf.validity) && (!has(self.validity) || self.validity == oldSelf.validity) && has(self.artifacts) == has(oldSelf.artifacts) && (!has(self.artifacts) || self.artifacts == oldSelf.artifacts) && has(self.timeoutSeconds) == has(oldSelf.timeoutSeconds) && (!has(self.timeoutSeconds) || self.timeoutSeconds == oldSelf.timeoutSeconds) && has(self.patienceSeconds) == has(oldSelf.patienceSeconds) && (!has(self.patienceSeconds) || self.patienceSeconds == oldSelf.patienceSeconds) && has(self.ttlSecondsAfterFinished) == has(oldSelf.ttlSecondsAfterFinished) && (!has(self.ttlSecondsAfterFinished) || self.ttlSecondsAfterFinished == oldSelf.ttlSecondsAfterFinished)",message="only suspend can change in the spec of a BenchmarkRun, since its trials would no longer answer one question: delete it or create a run of another name"
-// +kubebuilder:validation:XValidation:rule="self.implementations.size() == 1 || has(self.baseline)",message="baseline must name the implementation that the others are compared with"
+// +kubebuilder:validation:XValidation:rule="self.implementations == oldSelf.implementations && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline) && has(self.loads) == has(oldSelf.loads) && (!has(self.loads) || self.loads == oldSelf.loads && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name)) && has(self.microbenchmark) == has(oldSelf.microbenchmark) && (!has(self.microbenchmark) || self.microbenchmark == oldSelf.microbenchmark) && has(self.profiles) == has(oldSelf.profiles) && (!has(self.profiles) || self.profiles == oldSelf.profiles) && has(self.blocks) == has(oldSelf.blocks) && (!has(self.blocks) || self.blocks == oldSelf.blocks) && has(self.stop) == has(oldSelf.stop) && (!has(self.stop) || self.stop == oldSelf.stop) && has(self.latencyPercentiles) == has(oldSelf.latencyPercentiles) && (!has(self.latencyPercentiles) || self.latencyPercentiles == oldSelf.latencyPercentiles) && has(self.order) == has(oldSelf.order) && (!has(self.order) || self.order == oldSelf.order) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.objectives) == has(oldSelf.objectives) && (!has(self.objectives) || self.objectives == oldSelf.objectives) && has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement) && has(self.validity) == has(oldSelf.validity) && (!has(self.validity) || self.validity == oldSelf.validity) && has(self.artifacts) == has(oldSelf.artifacts) && (!has(self.artifacts) || self.artifacts == oldSelf.artifacts) && has(self.timeoutSeconds) == has(oldSelf.timeoutSeconds) && (!has(self.timeoutSeconds) || self.timeoutSeconds == oldSelf.timeoutSeconds) && has(self.patienceSeconds) == has(oldSelf.patienceSeconds) && (!has(self.patienceSeconds) || self.patienceSeconds == oldSelf.patienceSeconds) && has(self.ttlSecondsAfterFinished) == has(oldSelf.ttlSecondsAfterFinished) && (!has(self.ttlSecondsAfterFinished) || self.ttlSecondsAfterFinished == oldSelf.ttlSecondsAfterFinished)",message="only suspend can change in the spec of a BenchmarkRun: delete the run, or create one with another name"
+// +kubebuilder:validation:XValidation:rule="self.implementations.size() == 1 || has(self.baseline)",message="baseline is required with more than one implementation: name the one to compare with"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.exists(i, i.name == self.baseline)",message="baseline must be the name of one of the implementations"
-// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.all(i, i.name != self.baseline || !has(i.role) || i.role == 'Contender')",message="baseline must be a Contender: an implementation of role Reference takes no part in verdicts"
-// +kubebuilder:validation:XValidation:rule="!has(self.order) || self.order != 'SlicedDuet' || self.implementations.size() == 2",message="order SlicedDuet compares two implementations: make a run for each pair"
-// +kubebuilder:validation:XValidation:rule="!has(self.profiles) || has(self.loads)",message="profiles send the request of a load: give loads"
-// +kubebuilder:validation:XValidation:rule="has(self.loads) != has(self.microbenchmark)",message="give either loads, which are put on servers, or microbenchmark, for programs that measure themselves"
+// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.all(i, i.name != self.baseline || !has(i.role) || i.role == 'Contender')",message="baseline must be a Contender: choose another implementation, or remove its role Reference"
+// +kubebuilder:validation:XValidation:rule="!has(self.order) || self.order != 'SlicedDuet' || self.implementations.size() == 2",message="order SlicedDuet needs exactly two implementations: create one run per pair"
+// +kubebuilder:validation:XValidation:rule="!has(self.profiles) || has(self.loads)",message="profiles need loads: a profile sends the request of a load"
+// +kubebuilder:validation:XValidation:rule="has(self.loads) != has(self.microbenchmark)",message="set either loads (for servers) or microbenchmark (for programs that measure themselves)"
 type BenchmarkRunSpec struct {
 	// implementations are the servers or programs to compare. Each is measured once per block, in a fresh process.
 	// +required
@@ -309,8 +309,8 @@ type BenchmarkRunSpec struct {
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Report",type=string,JSONPath=`.status.report.uri`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 28",message="the name of a BenchmarkRun may have at most 28 characters, since the names of its trials and pods are made from it"
-// +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",message="the name of a BenchmarkRun may not hold dots, since the names of its trials and pods are made from it"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 28",message="metadata.name of a BenchmarkRun: at most 28 characters, because trial and pod names contain it"
+// +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",message="metadata.name of a BenchmarkRun: no dots, because trial and pod names contain it"
 type BenchmarkRun struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -379,8 +379,8 @@ const (
 // TLS enables HTTPS for everything sent to the server: loads (HTTP/1.1 unless they ask for HTTP/2), the check before each trial, readiness,
 // claims and profiles. Mount the server's certificate and key from a Secret with files.
 // +kubebuilder:validation:MinProperties=1
-// +kubebuilder:validation:XValidation:rule="has(self.ca) != (has(self.verify) && self.verify == 'None')",message="tls has either a ca, by which the server's certificate is verified, or verify: None"
-// +kubebuilder:validation:XValidation:rule="has(self.ca) || !has(self.serverName)",message="tls.serverName is the name for which the certificate is verified by ca: give ca, or remove serverName"
+// +kubebuilder:validation:XValidation:rule="has(self.ca) != (has(self.verify) && self.verify == 'None')",message="tls needs either ca, to verify the certificate, or verify: None"
+// +kubebuilder:validation:XValidation:rule="has(self.ca) || !has(self.serverName)",message="tls.serverName needs ca: set ca, or remove serverName"
 type TLS struct {
 	// verify is how the check before each trial verifies the certificate: Authority (with ca) or None. The load generators never verify it.
 	// Default: Authority if ca is set.

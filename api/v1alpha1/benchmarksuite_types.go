@@ -48,7 +48,7 @@ type Parameter struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a parameter's name must be lower-case letters, digits and '-', begin with a letter and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a parameter's name: use lower-case letters, digits and '-'; start with a letter, and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
 	// default is the value if the trigger sets none.
@@ -70,7 +70,7 @@ type SuiteRun struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a run's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a run's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
 	// template describes the BenchmarkRun.
@@ -284,7 +284,7 @@ type BenchmarkSuiteSpec struct {
 // +kubebuilder:printcolumn:name="Good",type=integer,JSONPath=`.status.lastGood.round`
 // +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextScheduleTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')",message="the name of a BenchmarkSuite may have at most 63 characters and no dots, since it is a label of its runs"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')",message="metadata.name of a BenchmarkSuite: at most 63 characters and no dots, because its runs have it as a label"
 type BenchmarkSuite struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.

@@ -90,9 +90,9 @@ const (
 
 // Claim is a statement about an implementation's build or its answers. It is checked in the executable, in the loaded libraries, and with one
 // request before any load. The report shows it as confirmed, refuted or unchecked. A refuted claim fails nothing; use build for requirements.
-// +kubebuilder:validation:XValidation:rule="self.subject != 'Property' || self.value in ['assertions', 'bindNow', 'branchTargets', 'coverage', 'debugInfo', 'fortify', 'optimized', 'pie', 'sanitizers', 'shadowStack', 'stackClash', 'stackProtector', 'static', 'stripped']",message="a claim about a Property must name one of assertions, bindNow, branchTargets, coverage, debugInfo, fortify, optimized, pie, sanitizers, shadowStack, stackClash, stackProtector, static and stripped"
-// +kubebuilder:validation:XValidation:rule="self.subject != 'Flag' || self.value.startsWith('-')",message="a claim about a Flag must give it as the compiler gets it, such as -O2"
-// +kubebuilder:validation:XValidation:rule="self.subject == 'Response' || !has(self.path)",message="only a claim about a Response has a path"
+// +kubebuilder:validation:XValidation:rule="self.subject != 'Property' || self.value in ['assertions', 'bindNow', 'branchTargets', 'coverage', 'debugInfo', 'fortify', 'optimized', 'pie', 'sanitizers', 'shadowStack', 'stackClash', 'stackProtector', 'static', 'stripped']",message="value: a Property is one of assertions, bindNow, branchTargets, coverage, debugInfo, fortify, optimized, pie, sanitizers, shadowStack, stackClash, stackProtector, static or stripped"
+// +kubebuilder:validation:XValidation:rule="self.subject != 'Flag' || self.value.startsWith('-')",message="value: a Flag starts with '-', such as -O2"
+// +kubebuilder:validation:XValidation:rule="self.subject == 'Response' || !has(self.path)",message="path is only for claims about a Response: remove it"
 type Claim struct {
 	// subject is the subject of the claim, with these values. Allocator: glibc, musl, jemalloc, tcmalloc, mimalloc, "Go runtime" or own.
 	// Compiler: part of its name, such as "GNU C17 12.2". Flag: such as -O2, for all units with recorded flags. GoSetting: such as
@@ -105,14 +105,14 @@ type Claim struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]([ -~]*[!-~])?$')",message="a claim's value must be printable ASCII, without blanks at its ends"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]([ -~]*[!-~])?$')",message="value: use printable ASCII without leading or trailing spaces"
 	Value string `json:"value,omitempty"`
 
 	// path is the request path of a Response claim. Default: "/".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must start with '/' and contain only printable ASCII without spaces: percent-encode everything else"
 	Path string `json:"path,omitempty"`
 
 	// presence is Present or Absent. Default: Present.

@@ -76,13 +76,13 @@ type ContainerSettings struct {
 }
 
 // Variable is an environment variable.
-// +kubebuilder:validation:XValidation:rule="!(has(self.value) && has(self.valueFrom))",message="a variable has a value or a valueFrom, not both"
+// +kubebuilder:validation:XValidation:rule="!(has(self.value) && has(self.valueFrom))",message="value and valueFrom exclude each other: remove one"
 type Variable struct {
 	// name is the name of the variable: letters, digits and underscores, not starting with a digit.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="a variable's name must be letters, digits and '_', and begin with no digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="a variable's name: use letters, digits and '_'; do not start with a digit"
 	Name string `json:"name,omitempty"`
 
 	// value is the literal value; nothing is expanded. It is recorded and printed: for secrets use valueFrom.
@@ -96,7 +96,7 @@ type Variable struct {
 }
 
 // ValueSource is the source of a variable's value.
-// +kubebuilder:validation:XValidation:rule="has(self.configMapKeyRef) != has(self.secretKeyRef)",message="valueFrom has either a configMapKeyRef or a secretKeyRef"
+// +kubebuilder:validation:XValidation:rule="has(self.configMapKeyRef) != has(self.secretKeyRef)",message="valueFrom needs either configMapKeyRef or secretKeyRef"
 // +kubebuilder:validation:MinProperties=1
 type ValueSource struct {
 	// configMapKeyRef is a key of a ConfigMap.
@@ -159,18 +159,18 @@ type VariableSource struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="a prefix must be letters, digits and '_', and begin with no digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="prefix: use letters, digits and '_'; do not start with a digit"
 	Prefix string `json:"prefix,omitempty"`
 }
 
 // FileMount mounts the keys of a ConfigMap or Secret as read-only files.
-// +kubebuilder:validation:XValidation:rule="has(self.configMap) != has(self.secret)",message="an item of files has either a configMap or a secret"
+// +kubebuilder:validation:XValidation:rule="has(self.configMap) != has(self.secret)",message="files: each item needs either configMap or secret"
 type FileMount struct {
 	// path is the absolute path of the folder. It hides the image's files at that path.
 	// +required
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^:]*$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path must be absolute, without ':', '.' and '..'"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^:]*$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path must be absolute, without ':' and without the elements '.' and '..'"
 	Path string `json:"path,omitempty"`
 
 	// configMap is the ConfigMap with the files.
@@ -188,7 +188,7 @@ type Scratch struct {
 	// +required
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^:]*$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path must be absolute, without ':', '.' and '..'"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^:]*$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path must be absolute, without ':' and without the elements '.' and '..'"
 	Path string `json:"path,omitempty"`
 
 	// size is the maximum size; a pod that exceeds it is evicted. Default: 256Mi.
@@ -220,7 +220,7 @@ type Readiness struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must start with '/' and contain only printable ASCII without spaces: percent-encode everything else"
 	Path string `json:"path,omitempty"`
 
 	// timeoutSeconds is the maximum time from start to ready, in seconds; at most 600. Default: 30 for a server, at least 60 under a profiler.
@@ -237,7 +237,7 @@ type Dependency struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a dependency's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a dependency's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
 	// image is the container image.

@@ -99,7 +99,7 @@ type Request struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must start with '/' and contain only printable ASCII without spaces: percent-encode everything else"
 	Path string `json:"path,omitempty"`
 
 	// headers are sent with every request, in addition to those of the tool; at most 32. Content-Type defaults to text/plain if there is a
@@ -205,7 +205,7 @@ type Script struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$') && !self.startsWith('..')",message="key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$') && !self.startsWith('..')",message="key: use letters, digits, '-', '_' and '.'"
 	Key string `json:"key,omitempty"`
 }
 
@@ -239,29 +239,29 @@ type Search struct {
 }
 
 // Load is a sweep of one tool over levels.
-// +kubebuilder:validation:XValidation:rule="self.levels.all(l, l.connections % (has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) == 0)",message="every level's connections must be a multiple of generators.pods: each pod makes the same share of the load"
-// +kubebuilder:validation:XValidation:rule="self.tool != 'wrk' || self.levels.all(l, l.connections % ((has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) * (has(self.generators) && has(self.generators.cpus) ? self.generators.cpus : 1)) == 0)",message="every level's connections must be a multiple of generators.pods times generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, l.connections % (has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) == 0)",message="every level's connections must be a multiple of generators.pods: all pods generate the same share"
+// +kubebuilder:validation:XValidation:rule="self.tool != 'wrk' || self.levels.all(l, l.connections % ((has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) * (has(self.generators) && has(self.generators.cpus) ? self.generators.cpus : 1)) == 0)",message="every level's connections must be a multiple of generators.pods times generators.cpus: wrk gives each thread the same number and would drop the remainder"
 // +kubebuilder:validation:XValidation:rule="self.tool != 'ab' || !has(self.generators) || !has(self.generators.cpus) || self.generators.cpus == 1",message="generators.cpus must be 1 with ab, which has one thread: raise generators.pods instead"
-// +kubebuilder:validation:XValidation:rule="!(self.tool in ['wrk', 'ab']) || self.levels.all(l, !has(l.requestsPerSecond))",message="levels[].requestsPerSecond is for k6 and vegeta only: wrk and ab wait for answers and cannot sustain a rate"
+// +kubebuilder:validation:XValidation:rule="!(self.tool in ['wrk', 'ab']) || self.levels.all(l, !has(l.requestsPerSecond))",message="levels[].requestsPerSecond is for k6 and vegeta only: wrk and ab wait for responses and cannot sustain a rate"
 // +kubebuilder:validation:XValidation:rule="self.tool != 'vegeta' || has(self.search) || self.levels.all(l, has(l.requestsPerSecond) && !has(l.rampToRequestsPerSecond))",message="vegeta sustains constant rates only: set levels[].requestsPerSecond without rampToRequestsPerSecond, or choose k6"
-// +kubebuilder:validation:XValidation:rule="self.levels.all(l, !has(l.rampToRequestsPerSecond) || has(l.requestsPerSecond))",message="levels[].rampToRequestsPerSecond needs levels[].requestsPerSecond, from which the ramp begins"
-// +kubebuilder:validation:XValidation:rule="self.levels.all(l, self.levels.exists_one(m, m.connections == l.connections && (has(m.requestsPerSecond) ? m.requestsPerSecond : 0) == (has(l.requestsPerSecond) ? l.requestsPerSecond : 0)))",message="two levels have the same connections and requestsPerSecond: each level may be there once, since blocks repeat it"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(self.tool in ['ab', 'vegeta'])",message="script is for wrk (Lua) and k6 (JavaScript): ab and vegeta run none"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.tool in ['ab', 'vegeta'])",message="requests is for wrk and k6: ab and vegeta are given one request"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.request)",message="request and requests exclude each other: put the one request among requests, with a weight, or remove requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.request) || !has(self.request.body) || !has(self.request.bodyFrom)",message="request.body and request.bodyFrom exclude each other: remove one of the two"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !has(r.body) || !has(r.bodyFrom))",message="body and bodyFrom of a request exclude each other: remove one of the two"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.script)",message="requests has no effect beside script, which makes the requests: remove one of the two"
-// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !(self.tool in ['wrk', 'ab', 'vegeta'])",message="protocol HTTP2 needs another tool: wrk and ab speak HTTP/1 alone, and vegeta does not tell which version it was answered in"
-// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.connection) || self.connection == 'KeepAlive'",message="protocol HTTP2 is for connections that carry many requests: remove connection, or let the load speak HTTP1"
-// +kubebuilder:validation:XValidation:rule="!has(self.streamsPerConnection) || self.streamsPerConnection == 1 || (has(self.protocol) && self.protocol == 'HTTP2')",message="streamsPerConnection above 1 needs protocol HTTP2: HTTP/1.1 has one request at a time on each connection"
-// +kubebuilder:validation:XValidation:rule="!has(self.search) || (!(self.tool in ['wrk', 'ab']) && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6 or vegeta, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users (k6) or workers (vegeta) that the search may use"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, !has(l.rampToRequestsPerSecond) || has(l.requestsPerSecond))",message="levels[].rampToRequestsPerSecond needs levels[].requestsPerSecond, the start of the ramp"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, self.levels.exists_one(m, m.connections == l.connections && (has(m.requestsPerSecond) ? m.requestsPerSecond : 0) == (has(l.requestsPerSecond) ? l.requestsPerSecond : 0)))",message="two levels have the same connections and requestsPerSecond: remove one, because blocks repeat each level"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !(self.tool in ['ab', 'vegeta'])",message="script needs tool wrk (Lua) or k6 (JavaScript): other tools run no scripts"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.tool in ['ab', 'vegeta'])",message="requests needs tool wrk or k6: other tools send only one request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.request)",message="request and requests exclude each other: move request into requests with a weight, or remove requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.request) || !has(self.request.body) || !has(self.request.bodyFrom)",message="request.body and request.bodyFrom exclude each other: remove one"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests.all(r, !has(r.body) || !has(r.bodyFrom))",message="body and bodyFrom of a request exclude each other: remove one"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.script)",message="requests and script exclude each other, because the script makes the requests: remove one"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !(self.tool in ['wrk', 'ab', 'vegeta'])",message="protocol HTTP2 needs tool k6 or h2load: wrk and ab support only HTTP/1, and vegeta does not report the version of responses"
+// +kubebuilder:validation:XValidation:rule="!has(self.protocol) || self.protocol != 'HTTP2' || !has(self.connection) || self.connection == 'KeepAlive'",message="protocol HTTP2 excludes connection PerRequest: remove connection, or use HTTP1"
+// +kubebuilder:validation:XValidation:rule="!has(self.streamsPerConnection) || self.streamsPerConnection == 1 || (has(self.protocol) && self.protocol == 'HTTP2')",message="streamsPerConnection above 1 needs protocol HTTP2: HTTP/1.1 sends one request at a time per connection"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || (!(self.tool in ['wrk', 'ab']) && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6 or vegeta, one generator pod and exactly one level without requestsPerSecond: its connections are the maximum number of virtual users (k6) or workers (vegeta)"
 type Load struct {
 	// name identifies the load: a DNS label of at most 20 characters.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a load's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a load's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
 	// tool is the load generator.

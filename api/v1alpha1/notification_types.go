@@ -5,13 +5,13 @@ import (
 )
 
 // Notification reports finished rounds to one receiver: an HTTP endpoint for CloudEvents, a GitHub repository, or a GitLab project.
-// +kubebuilder:validation:XValidation:rule="[has(self.url), has(self.gitHub), has(self.gitLab)].exists_one(x, x)",message="a notification has one of url, to which CloudEvents are posted, gitHub and gitLab, whose commits get a status: give each a notification of its own"
+// +kubebuilder:validation:XValidation:rule="[has(self.url), has(self.gitHub), has(self.gitLab)].exists_one(x, x)",message="a notification needs exactly one of url (CloudEvents), gitHub and gitLab: add one item per receiver"
 type Notification struct {
 	// name identifies the receiver. A renamed receiver counts as new: it gets only rounds that end afterwards.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a sink's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a notification's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
 	// url is the http or https address that gets one CloudEvent per finished round. It must not contain credentials: anyone who can read the
@@ -36,7 +36,7 @@ type GitHubNotification struct {
 	// +required
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=140
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+$') && !self.endsWith('/.') && !self.endsWith('/..')",message="gitHub.repository must be the owner and the name of a repository, such as shop/checkout, without an address before it"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+$') && !self.endsWith('/.') && !self.endsWith('/..')",message="gitHub.repository must be OWNER/NAME, such as shop/checkout, without a URL"
 	Repository string `json:"repository,omitempty"`
 
 	// apiURL is the https address of the REST API, such as https://github.example/api/v3. Default: https://api.github.com.
@@ -76,7 +76,7 @@ type GitLabNotification struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([1-9][0-9]*|[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+)$')",message="gitLab.project must be the path of a project with its groups, such as shop/checkout, without an address before it, or the project's number"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([1-9][0-9]*|[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+)$')",message="gitLab.project must be GROUP/PROJECT, such as shop/checkout, without a URL, or the project's number"
 	Project string `json:"project,omitempty"`
 
 	// apiURL is the https address of the REST API, such as https://gitlab.example/api/v4. Default: https://gitlab.com/api/v4.

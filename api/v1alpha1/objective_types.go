@@ -54,7 +54,7 @@ const (
 
 // Earlier identifies earlier runs and the anchor that links them to this run. With three or more runs, a difference must exceed the spread
 // between them. With fewer, only the spread within runs is known, and the report says so.
-// +kubebuilder:validation:XValidation:rule="has(self.runs) != has(self.lastGood)",message="against needs either runs or lastGood: name earlier runs, or say with how many of its last good rounds a suite compares"
+// +kubebuilder:validation:XValidation:rule="has(self.runs) != has(self.lastGood)",message="against needs either runs or lastGood: name earlier runs, or set the number of good rounds to compare with"
 type Earlier struct {
 	// runs are the object-store prefixes of earlier runs in the same namespace, such as "bench/quick-0c9f3f11": the part of status.report.uri
 	// between the bucket and "/reports/". At most 20.
@@ -64,7 +64,7 @@ type Earlier struct {
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=256
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="each of runs must be a key prefix in the bucket, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="runs: each must be an object-store prefix, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
 	Runs []string `json:"runs,omitempty"`
 
 	// lastGood is the number of last good rounds of the BenchmarkSuite to compare with, from 1 to 20. Only for templates of a suite. In each
@@ -86,13 +86,13 @@ type Earlier struct {
 // Objective is a bound for a measured value, for each selected implementation at each selected level. It is Met if the whole 99% interval is
 // on the right side of the bound, Missed if it is on the wrong side, and Undecided otherwise. A run succeeds only if every objective is Met.
 // +kubebuilder:validation:XValidation:rule="has(self.min) != has(self.max)",message="an objective needs either min or max: give a range as two objectives"
-// +kubebuilder:validation:XValidation:rule="(self.metric == 'LatencyPercentile' || (has(self.of) && self.of == 'LatencyPercentile')) == has(self.percentile)",message="percentile belongs to LatencyPercentile, as metric or in of, which needs it"
-// +kubebuilder:validation:XValidation:rule="(self.metric == 'RatioToBaseline' || self.metric == 'Regression') == has(self.of)",message="of is required for metrics RatioToBaseline and Regression, and forbidden otherwise: it selects the value of which the ratio is"
-// +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against belongs to metric Regression, which needs it: it says which runs are the earlier ones"
-// +kubebuilder:validation:XValidation:rule="!has(self.connections) || has(self.load)",message="connections needs load: name the load whose levels are meant"
-// +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load whose levels are meant"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'Capacity' || (has(self.load) && has(self.min) && !has(self.connections) && !has(self.requestsPerSecond))",message="metric Capacity needs load and min, and neither connections nor requestsPerSecond: name a load with search and the least rate that it must find"
-// +kubebuilder:validation:XValidation:rule="!has(self.case) || self.metric.startsWith('Case') || (has(self.of) && self.of.startsWith('Case'))",message="case belongs to CaseTime, CaseBytes and CaseAllocations, as metric or in of: leave it out, or bound one of them"
+// +kubebuilder:validation:XValidation:rule="(self.metric == 'LatencyPercentile' || (has(self.of) && self.of == 'LatencyPercentile')) == has(self.percentile)",message="percentile is required for LatencyPercentile (metric or of) and forbidden otherwise"
+// +kubebuilder:validation:XValidation:rule="(self.metric == 'RatioToBaseline' || self.metric == 'Regression') == has(self.of)",message="of is required for metrics RatioToBaseline and Regression, and forbidden otherwise: it selects the compared value"
+// +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against is required for metric Regression and forbidden otherwise: name the earlier runs there"
+// +kubebuilder:validation:XValidation:rule="!has(self.connections) || has(self.load)",message="connections needs load: name the load of the levels"
+// +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load of the levels"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'Capacity' || (has(self.load) && has(self.min) && !has(self.connections) && !has(self.requestsPerSecond))",message="metric Capacity needs load (one with search) and min, and neither connections nor requestsPerSecond"
+// +kubebuilder:validation:XValidation:rule="!has(self.case) || self.metric.startsWith('Case') || (has(self.of) && self.of.startsWith('Case'))",message="case is only for CaseTime, CaseBytes and CaseAllocations (metric or of): remove it, or bound one of these"
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || !(self.metric.startsWith('Case') || (has(self.of) && self.of.startsWith('Case')))",message="load does not apply to CaseTime, CaseBytes and CaseAllocations: name a case"
 type Objective struct {
 	// name is the display name. Default: metric and level.

@@ -31,7 +31,7 @@ type Profile struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a profile's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a profile's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
 	// tool is the profiler. If it cannot profile a program, another one is used and the report says so: cachegrind instead of callgrind for

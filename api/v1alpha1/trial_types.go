@@ -17,7 +17,7 @@ const (
 
 // TrialSpec points to one trial of a run's plan. Everything else is in the plan, which the operator compiles from the immutable spec of the
 // run.
-// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && has(self.block) == has(oldSelf.block) && (!has(self.block) || self.block == oldSelf.block)",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && has(self.block) == has(oldSelf.block) && (!has(self.block) || self.block == oldSelf.block)",message="only start can change in the spec of a Trial: the plan comes from its BenchmarkRun"
 type TrialSpec struct {
 	// runName is the name of the BenchmarkRun in the same namespace.
 	// +required
