@@ -79,7 +79,7 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 	}
 	if len(stuck) > 0 {
 		r.Recorder.Eventf(run, nil, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, "Release", "%s", util.Clip(fmt.Sprintf(
-			"the run is let go while pods of its trials are still being deleted, on a node that is not ready or for more than ten minutes: look at their node and their finalizers: %s", strings.Join(stuck, ", "),
+			"the run is deleted, but pods of its trials remain, because their node is not ready or their deletion takes more than ten minutes: check their node and finalizers: %s", strings.Join(stuck, ", "),
 		), reconciler.MaxMessage))
 	}
 	return true, nil

@@ -34,7 +34,7 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope, block
 	table, err := publish.Analyse(data)
 	if err = errors.Join(unread, err); err != nil {
 		// What is measured is worth its time all the same, and a report can be made of it by a version that can: all blocks are.
-		ctrl.LoggerFrom(ctx).Error(err, "Making an interim analysis", "block", block)
+		ctrl.LoggerFrom(ctx).Error(err, "Interim analysis failed", "block", block)
 	}
 	made := run.Interim.Made(block, err == nil && table.NarrowerThan(width))
 	s.interim = &made
@@ -51,7 +51,7 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (reconci
 	case err == nil:
 		table, err := publish.Analyse(data)
 		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Scanning for disturbed blocks")
+			ctrl.LoggerFrom(ctx).Error(err, "Scan for disturbed blocks failed")
 			break
 		}
 		disturbed = table.DisturbedBlocks()

@@ -55,10 +55,10 @@ func (r *BenchmarkRunReconciler) lead(ctx context.Context, s *runScope) (reconci
 		return r.report(ctx, s)
 	case conduct.ActEnd:
 		s.end = next.Ending
-		s.end.Message += ", or find what took long with kubectl get trials.loadstone.dev"
+		s.end.Message += ", or find the slow trials with kubectl get trials.loadstone.dev"
 		return r.conclude(ctx, s)
 	default:
-		return reconciler.Halt, fmt.Errorf("package conduct asks for step %d, which is unknown here", next.Act)
+		return reconciler.Halt, fmt.Errorf("unknown step %d from package conduct", next.Act)
 	}
 }
 
@@ -271,7 +271,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	}
 	owed := facts.Release(s.trials, *s.plan)
 	if owed.Remade.After(s.workflow.GetCreationTimestamp().Time) {
-		return r.replaceWorkflow(ctx, s, "trial "+owed.Trial+" was deleted, and made again after its step")
+		return r.replaceWorkflow(ctx, s, "trial "+owed.Trial+" was deleted, and created again after its step")
 	}
 	stands, err := r.engine().Follow(ctx, s.workflow, owed, s.absence.Until, s.now)
 	if err != nil {
@@ -294,7 +294,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 // operator has used up. A workflow orders trials and measures nothing, so that its end costs none of them.
 func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope, because string) (reconciler.Step, error) {
 	s.why = v1alpha1.ReasonWorkflowFailed
-	s.waiting = fmt.Sprintf("another workflow takes the place of %s: %s", s.workflow.GetName(), because)
+	s.waiting = fmt.Sprintf("another workflow replaces %s: %s", s.workflow.GetName(), because)
 	if left := argo.AnswerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
 		return reconciler.Again(left), nil // One that fails at once is not made again at once.
 	}

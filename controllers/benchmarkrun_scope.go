@@ -89,7 +89,7 @@ func (s *runScope) States() (before, after *v1alpha1.BenchmarkRun) {
 func (s *runScope) refuse(err error) (reconciler.Step, error) {
 	var v *plan.Violation
 	if !errors.As(err, &v) {
-		return reconciler.Halt, fmt.Errorf("reading what the spec asks for: %w", err)
+		return reconciler.Halt, fmt.Errorf("reading the objects of the spec: %w", err)
 	}
 	s.end = conduct.Refused(v)
 	return reconciler.Halt, nil

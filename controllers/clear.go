@@ -26,7 +26,7 @@ func clearNodes(ctx context.Context, c client.Client, live client.Reader, run *v
 	here, mine := client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}
 	for _, list := range []client.ObjectList{&pods, &trials} {
 		if err := reconciler.Insist(func() error { return live.List(ctx, list, here, mine) }); err != nil {
-			return 0, nil, fmt.Errorf("looking for what is left: %w", err)
+			return 0, nil, fmt.Errorf("listing remaining objects: %w", err)
 		}
 	}
 	var refused []error

@@ -69,7 +69,7 @@ func (p *plans) of(ctx context.Context, store artifact.Runs, run *v1alpha1.Bench
 		case err == nil:
 			own.plan = stored
 		case errors.Is(err, artifact.ErrNotFound):
-			log.FromContext(ctx).Info("the stored plan of the run does not exist: the run goes on by the plan that this version of the operator compiles", "key", artifact.PlanKey(runPrefix(run)))
+			log.FromContext(ctx).Info("the stored plan of the run does not exist: continuing with the plan that this operator version compiles", "key", artifact.PlanKey(runPrefix(run)))
 		default:
 			return plan.Plan{}, err
 		}

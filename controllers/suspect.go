@@ -59,7 +59,7 @@ func befallen(ctx context.Context, live client.Reader, a pods.Attempt, found *co
 	of := a.Pods[0]
 	var there corev1.PodList
 	if err := live.List(ctx, &there, client.InNamespace(of.Namespace), client.MatchingLabels{v1alpha1.LabelTrial: of.Labels[v1alpha1.LabelTrial]}); err != nil {
-		return nil, fmt.Errorf("looking at the pods of trial %s again: %w", of.Labels[v1alpha1.LabelTrial], err)
+		return nil, fmt.Errorf("listing the pods of trial %s again: %w", of.Labels[v1alpha1.LabelTrial], err)
 	}
 	var now []*corev1.Pod
 	for _, p := range a.Pods {

@@ -46,7 +46,7 @@ func (r *TrialReconciler) command(ctx context.Context, pod *corev1.Pod, c protoc
 func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *corev1.Pod) (protocol.State, error) {
 	st, err := r.Agents.State(ctx, pod.Status.PodIP)
 	if o := s.command(pod.Labels[v1alpha1.LabelMember]); err == nil && !st.Is(o) {
-		err = fmt.Errorf("what answers at %s is %s of attempt %d at %s, and not %s of attempt %d at %s", pod.Status.PodIP, st.Member, st.Attempt, st.Trial, o.Member, o.Attempt, o.Trial)
+		err = fmt.Errorf("wrong agent at %s: it is %s of attempt %d at %s, expected %s of attempt %d at %s", pod.Status.PodIP, st.Member, st.Attempt, st.Trial, o.Member, o.Attempt, o.Trial)
 	}
 	return st, err
 }

@@ -98,7 +98,7 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (reconc
 		s.await(err.Error())
 		return reconciler.Again(retryStore), nil
 	}
-	text := fmt.Appendf(nil, "attempt %d at trial %s begins\n", s.attempt, s.trial.Name)
+	text := fmt.Appendf(nil, "attempt %d of trial %s starts\n", s.attempt, s.trial.Name)
 	if _, err := r.Store.Put(ctx, artifact.BegunKey(s.prefix()), "text/plain", text); err != nil {
 		s.await(err.Error())
 		return reconciler.Again(retryStore), nil
@@ -172,7 +172,7 @@ func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev
 		s.await(fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err))
 		return reconciler.Again(retryPods), nil
 	case reconciler.Terminating(err):
-		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "namespace %s is being deleted, and takes no pod any more: create the run in another", pod.Namespace)
+		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "namespace %s is being deleted: create the run in another namespace", pod.Namespace)
 		return reconciler.Halt, nil
 	case (reconciler.Denied(err) || reconciler.Forbidden(err)) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
 		s.await(fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err))
@@ -190,7 +190,7 @@ func (s *trialScope) renew(p *corev1.Pod) (reconciler.Step, error) {
 		s.fault = conduct.Outwaited("pod " + p.Name)
 		return reconciler.Halt, nil
 	}
-	s.waiting = "waiting for the workflow to reach this trial: its pods will be created again then"
+	s.waiting = "waiting for the workflow to reach this trial: its pods are recreated then"
 	return reconciler.Halt, nil
 }
 
@@ -263,6 +263,6 @@ func (s *trialScope) serverCPU() *int32 {
 // noSharedCPU ends a duet whose servers cannot meet. Every further attempt would show the same.
 func noSharedCPU(s *trialScope) *conduct.Failure {
 	servers := s.servers()
-	return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "the servers of a duet must share a CPU, but pods %s and %s may run on CPUs %q of %s and %q of %s: let pods without exclusive CPUs share one pool there, or choose spec.order Blocks",
+	return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "the servers of a duet must share a CPU: pods %s and %s may run on CPUs %q of %s and %q of %s: use one shared CPU pool for pods without exclusive CPUs, or spec.order Blocks",
 		servers[0].pod.Name, servers[1].pod.Name, servers[0].state.CPUsAllowed, servers[0].pod.Spec.NodeName, servers[1].state.CPUsAllowed, servers[1].pod.Spec.NodeName)
 }

@@ -81,7 +81,7 @@ func (r *TrialReconciler) tellToStore(ctx context.Context, s *trialScope, a *mem
 		o.Store.Files = append(o.Store.Files, protocol.Destination{Name: f.Name, URL: url, Headers: headers})
 	}
 	if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
-		return fmt.Errorf("telling %s to store: %w", a.pod.Name, err)
+		return fmt.Errorf("sending the store command to %s: %w", a.pod.Name, err)
 	}
 	return nil
 }

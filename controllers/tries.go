@@ -16,7 +16,7 @@ import (
 const most = 5
 
 // ErrTooMany is why a report is not begun once more.
-var ErrTooMany = errors.New("operators have ended while they made the report")
+var ErrTooMany = errors.New("operator processes died while creating the report")
 
 // Tries are those of one operator. Its zero value is ready; one goroutine uses it at a time.
 type Tries struct{ begun map[types.UID]bool }
@@ -33,7 +33,7 @@ func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store artifact
 	case !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied): // A key that may not list hears of none that is missing.
 		return err
 	case run.Status.Report.Tries >= most:
-		return fmt.Errorf("%d %w, maybe for want of memory: raise it (chart values operator.goMemoryLimit and operator.resources), or make the report elsewhere with loadstone report --again",
+		return fmt.Errorf("%d %w, probably out of memory: raise the chart values operator.goMemoryLimit and operator.resources, or create the report elsewhere with loadstone report --again",
 			most, ErrTooMany)
 	}
 	if err := writeTries(ctx, c, run, run.Status.Report.Tries+1); err != nil {
@@ -58,7 +58,7 @@ func writeTries(ctx context.Context, c client.StatusClient, run *v1alpha1.Benchm
 	before := run.DeepCopy()
 	run.Status.Report.Tries = tries
 	if err := c.Status().Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("counting the tries at a report: %w", err)
+		return fmt.Errorf("counting the tries of a report: %w", err)
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path st
 		return s, fmt.Errorf("decoding answer of agent at %s: %w", ip, err)
 	}
 	if err := s.Check(); err != nil {
-		return protocol.State{}, fmt.Errorf("what answers at %s as an agent is none: %w", ip, err)
+		return protocol.State{}, fmt.Errorf("%s does not answer like an agent: %w", ip, err)
 	}
 	return s, nil
 }

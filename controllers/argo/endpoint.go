@@ -104,7 +104,7 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 		// Nobody reads it, be it without an end; and while it is not read, nobody sees that its caller has gone.
 		w.Header().Set("Connection", "close")
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
-		http.Error(w, "a step has no body", http.StatusRequestEntityTooLarge)
+		http.Error(w, "the request of a step must have no body", http.StatusRequestEntityTooLarge)
 		return
 	}
 	key := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
@@ -114,7 +114,7 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 		changed := e.next()
 		t, code, err := e.release(q.Context(), key, q.Header.Get("Authorization"), released)
 		if err != nil {
-			log.Info("Refusing a step of the workflow", "status", code, "reason", err.Error())
+			log.Info("Refused a workflow step", "status", code, "reason", err.Error())
 			http.Error(w, http.StatusText(code), code)
 			return
 		}

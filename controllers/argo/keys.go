@@ -30,7 +30,7 @@ func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519
 	name := client.ObjectKey{Namespace: namespace, Name: KeySecret}
 	var s corev1.Secret
 	if err := c.Get(ctx, name, &s); err != nil {
-		return nil, fmt.Errorf("reading Secret %s, which the chart installs: %w", name, err)
+		return nil, fmt.Errorf("reading Secret %s, which the chart creates: %w", name, err)
 	}
 	if len(s.Data[keyField]) == 0 {
 		seed := make([]byte, ed25519.SeedSize)

@@ -49,16 +49,16 @@ func Stands(w *unstructured.Unstructured, agents []corev1.Pod, owed facts.Owed, 
 	switch {
 	case suspended(w):
 		s = Standing{Suspended: true, Why: v1alpha1.ReasonSuspended}
-		s.Waiting = fmt.Sprintf("workflow %s is suspended: set its spec.suspend to null, or argo resume it; the time of the run goes on", name)
+		s.Waiting = fmt.Sprintf("workflow %s is suspended, and the run's timeout continues: resume it with argo resume, or set its spec.suspend to null", name)
 	case phase == "" && late(made, Patience) && late(since, Patience):
 		s.Why = v1alpha1.ReasonWorkflowEngineDown
-		s.Waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", name)
+		s.Waiting = fmt.Sprintf("Argo has not picked up workflow %s: check that its controller runs with the same instanceID (chart value argo.instanceID)", name)
 	case owed.Trial != "" && late(since, Patience) && held != nil:
 		s.Why = v1alpha1.ReasonTrialWaiting
-		s.Waiting = fmt.Sprintf("agent pod %s of workflow %s has not released trial %s, whose turn has come, and the time of the run goes on: %s", held.Name, name, owed.Trial, state(held))
+		s.Waiting = fmt.Sprintf("agent pod %s of workflow %s has not released the next trial %s, and the run's timeout continues: %s", held.Name, name, owed.Trial, state(held))
 	case owed.Trial != "" && late(since, Patience):
 		s.Why = v1alpha1.ReasonWorkflowEngineDown
-		s.Waiting = fmt.Sprintf("Argo has not released trial %s of workflow %s, whose turn has come: is its controller running?", owed.Trial, name)
+		s.Waiting = fmt.Sprintf("Argo has not released the next trial %s of workflow %s: check that its controller runs", owed.Trial, name)
 	case s.Unanswered:
 		s.Waiting = fmt.Sprintf("Argo has not collected the result of trial %s: its agent pod is being replaced", owed.After)
 	}
@@ -80,19 +80,19 @@ func heldUp(agents []corev1.Pod, now time.Time) *corev1.Pod {
 // state is what a pod waits for, as far as it says so, or else its phase.
 func state(p *corev1.Pod) string {
 	if !p.DeletionTimestamp.IsZero() {
-		return "it is being deleted"
+		return "the pod is being deleted"
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return "it has no node: " + c.Message
+			return "the pod is not scheduled: " + c.Message
 		}
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 		if w := c.State.Waiting; w != nil {
-			return fmt.Sprintf("container %s waits: %s", c.Name, strings.TrimSuffix(w.Reason+": "+w.Message, ": "))
+			return fmt.Sprintf("container %s is waiting: %s", c.Name, strings.TrimSuffix(w.Reason+": "+w.Message, ": "))
 		}
 	}
-	return "it is " + string(p.Status.Phase)
+	return "the pod is " + string(p.Status.Phase)
 }
 
 // suspended reports whether somebody has asked Argo to start nothing more of a workflow.

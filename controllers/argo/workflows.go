@@ -148,7 +148,7 @@ func (e Engine) Follow(ctx context.Context, w *unstructured.Unstructured, owed f
 	default:
 		if err := e.agentPodRefused(ctx, w.GetName()); err != nil {
 			s.Why = v1alpha1.ReasonTrialWaiting
-			s.Waiting = fmt.Sprintf("Argo cannot make the agent pod of workflow %s, which releases trial %s, and the time of the run goes on: %s", w.GetName(), owed.Trial, err)
+			s.Waiting = fmt.Sprintf("Argo cannot create the agent pod of workflow %s, which releases trial %s, and the run's timeout continues: %s", w.GetName(), owed.Trial, err)
 		}
 		return s, nil
 	}

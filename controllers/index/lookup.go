@@ -119,7 +119,7 @@ func Requests[T any, P interface {
 	client.Object
 }](ctx context.Context, found []T, err error) []reconcile.Request {
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Finding the objects that an event is about")
+		ctrl.LoggerFrom(ctx).Error(err, "Finding the objects of an event failed")
 	}
 	var list []reconcile.Request
 	for i := range found {

@@ -87,7 +87,7 @@ func WithBodies(p plan.Plan, bodies map[string]string) (plan.Plan, error) {
 		}
 		body, frozen := bodies[r.From.String()]
 		if !frozen {
-			missing = fmt.Errorf("the request body %s is not frozen yet", r.From)
+			missing = fmt.Errorf("the request body %s is not stored yet", r.From)
 		}
 		r.Body = body
 	}

@@ -42,7 +42,7 @@ func digestsOf(ctx context.Context, live client.Reader, namespace string, implem
 		name := u.Object.ConfigMap
 		if seen[name] == nil {
 			if len(digests) == Most {
-				return nil, digestViolation(v1alpha1.ReasonInvalidSpec, "%s names the ConfigMap %q, and the run more than %d: put several into one, or split the run", u.Field, name, Most)
+				return nil, digestViolation(v1alpha1.ReasonInvalidSpec, "%s names the ConfigMap %q, but a run may have at most %d: merge some, or split the run", u.Field, name, Most)
 			}
 			m, err := readConfigMap(ctx, live, namespace, u)
 			if err != nil {
@@ -129,7 +129,7 @@ func of(known []v1alpha1.ConfigMapDigest, name string) *v1alpha1.ConfigMapDigest
 func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun, all, implementations []record.Implementation) (*conduct.Failure, error) {
 	now, err := digestsOf(ctx, live, run.Namespace, implementations, all)
 	if v := (*plan.Violation)(nil); errors.As(err, &v) {
-		return conduct.PermanentFailure(v.Reason, "since the run started an object has gone that it needs: %s, in a new run", v.Message), nil
+		return conduct.PermanentFailure(v.Reason, "an object was deleted after the run started: %s, and start a new run", v.Message), nil
 	} else if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun
 		}
 		first := util.First(uses(implementations), func(u *record.Use) bool { return u.Object.ConfigMap == is.Name })
 		return conduct.PermanentFailure(v1alpha1.ReasonObjectChanged,
-			"the ConfigMap %q, which %s names, has changed since the run started, so that its trials would not measure the same: start another run, and let nobody change it meanwhile, as its immutable: true sees to",
+			"ConfigMap %q of %s changed after the run started, so later trials would measure something else: start another run, and set immutable: true on the ConfigMap",
 			is.Name, first.Field), nil
 	}
 	return nil, nil

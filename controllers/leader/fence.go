@@ -13,7 +13,7 @@ import (
 )
 
 // ErrLost says that the lease is not this operator's, or may no longer be.
-var ErrLost = errors.New("this operator does not hold the lease, and another one may lead: it writes nothing")
+var ErrLost = errors.New("this operator lost the leader lease: writes are refused")
 
 // resolution is how exactly the electors of client-go tell two renewals apart: of those within one second they see the first.
 const resolution = time.Second

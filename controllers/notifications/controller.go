@@ -145,7 +145,7 @@ func (r *Reconciler) remember(ctx context.Context, s *v1alpha1.BenchmarkSuite, a
 		return r.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	})
 	if err != nil {
-		return nil, fmt.Errorf("writing what the sinks of BenchmarkSuite %s were told: %w", s.Name, err)
+		return nil, fmt.Errorf("writing the notification status of BenchmarkSuite %s: %w", s.Name, err)
 	}
 	r.announce(before, after)
 	return after, nil

@@ -115,7 +115,7 @@ func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify
 		return final("%s", wrong)
 	}
 	if account == 0 {
-		return fails(v1alpha1.ReasonSinkUnavailable, "has the status of the commit and no comment: its answer does not say whose the token is")
+		return fails(v1alpha1.ReasonSinkUnavailable, "has the commit status but no comment: the answer does not name the token's account")
 	}
 	reports, err := g.reports(ctx, e)
 	if err != nil {
@@ -133,17 +133,17 @@ func (g *Forges) token(ctx context.Context, namespace string, to notify.Forge) (
 	var secret corev1.Secret
 	switch err := g.Live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, &secret); {
 	case apierrors.IsForbidden(err):
-		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the operator may not read the Secret %s of %s.secretRef, unless a Role of this namespace lets it",
+		return "", fails(v1alpha1.ReasonTokenMissing, "was not notified: the operator may not read the Secret %s of %s.secretRef: create a Role for it in this namespace",
 			ref.Name, to.Kind)
 	case apierrors.IsNotFound(err):
-		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the Secret %s of %s.secretRef is not there", ref.Name, to.Kind)
+		return "", fails(v1alpha1.ReasonTokenMissing, "was not notified: the Secret %s of %s.secretRef does not exist", ref.Name, to.Kind)
 	case err != nil: // Whether there is a token nobody knows: that passes.
-		return "", fails(v1alpha1.ReasonSinkUnavailable, "is not told yet: the API server does not show the Secret %s of %s.secretRef now: %s",
+		return "", fails(v1alpha1.ReasonSinkUnavailable, "is not notified yet: the API server does not return the Secret %s of %s.secretRef: %s",
 			ref.Name, to.Kind, trouble(err))
 	}
 	token := strings.TrimSpace(string(secret.Data[ref.Key]))
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the Secret %s of %s.secretRef has no token under its key %s", ref.Name, to.Kind, ref.Key)
+		return "", fails(v1alpha1.ReasonTokenMissing, "was not notified: the Secret %s of %s.secretRef has no valid token under key %s", ref.Name, to.Kind, ref.Key)
 	}
 	return token, nil
 }
@@ -154,7 +154,7 @@ func trouble(err error) string {
 	case reason != metav1.StatusReasonUnknown:
 		return string(reason)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return fmt.Sprintf("nothing came within %.0f s", secretPatience.Seconds())
+		return fmt.Sprintf("no answer within %.0f s", secretPatience.Seconds())
 	}
 	return "it does not answer"
 }
@@ -170,9 +170,9 @@ func (g *Forges) reports(ctx context.Context, e notify.Event) ([]notify.Printed,
 		text, err := g.Reports.Get(ctx, path.Join(path.Dir(notify.KeyOf(r.Report)), report.MarkdownFile), "")
 		switch {
 		case artifact.Unreadable(err):
-			all = append(all, notify.Printed{Why: "Its report cannot be read from the object store any more."})
+			all = append(all, notify.Printed{Why: "Its report can no longer be read from the object store."})
 		case err != nil:
-			return nil, fails(v1alpha1.ReasonStoreUnavailable, "has the status of the commit and no comment: the object store does not give the report of %s", r.Name)
+			return nil, fails(v1alpha1.ReasonStoreUnavailable, "has the commit status but no comment: the report of %s cannot be read from the object store", r.Name)
 		default:
 			all = append(all, notify.Printed{Text: string(text)})
 		}
@@ -234,13 +234,13 @@ func (h *hub) ask(ctx context.Context, method, address string, why func(*hub, re
 	if body != nil {
 		written, err := json.Marshal(body)
 		if err != nil {
-			return nil, fmt.Errorf("writing what a forge is told: %w", err)
+			return nil, fmt.Errorf("encoding a request: %w", err)
 		}
 		text = bytes.NewReader(written)
 	}
 	q, err := http.NewRequestWithContext(ctx, method, address, text)
 	if err != nil {
-		return nil, fails(v1alpha1.ReasonSinkUnavailable, "cannot be asked: %s.apiURL is no address", h.to.Kind)
+		return nil, fails(v1alpha1.ReasonSinkUnavailable, "was not notified: %s.apiURL is not a valid URL", h.to.Kind)
 	}
 	if body != nil {
 		q.Header.Set("Content-Type", "application/json; charset=utf-8")
@@ -310,13 +310,13 @@ func (h *hub) refusal(answer *http.Response, says string, why func(*hub, refused
 	fields, limited := h.limited(answer, says)
 	switch {
 	case limited:
-		a.Message += ": it was asked too often, and is left alone for as long as it wants"
+		a.Message += ": rate limit exceeded; retried when the limit is reset"
 		a.After = h.rest(answer.Header, fields, a.After)
 	case answer.StatusCode/100 == 3:
-		a.Message = fmt.Sprintf("answers %d %s, and no redirect is followed: %s or %s.apiURL has another name now",
+		a.Message = fmt.Sprintf("answers %d %s; redirects are not followed: correct %s or %s.apiURL",
 			answer.StatusCode, http.StatusText(answer.StatusCode), h.to.RepositoryField, h.to.Kind)
 	case answer.StatusCode == http.StatusUnauthorized:
-		a.Message += fmt.Sprintf(": it knows the token of %s.secretRef no more; put another into the Secret %s", h.to.Kind, h.to.SecretRef.Name)
+		a.Message += fmt.Sprintf(": the token of %s.secretRef is invalid or expired: put a new one into the Secret %s", h.to.Kind, h.to.SecretRef.Name)
 	case answer.StatusCode/100 == 4:
 		return why(h, refused{answer.StatusCode, strings.ToLower(says), a.Message})
 	}
@@ -351,7 +351,7 @@ func (h *hub) comment(ctx context.Context, account int64, marker, text string) e
 // changeRefused says why a comment is not changed. One that was deleted meanwhile is made at the next try.
 func changeRefused(h *hub, r refused) error {
 	if r.status == http.StatusNotFound {
-		return fails(v1alpha1.ReasonSinkRefused, "%s to the comment, which was there a moment before", r.message)
+		return fails(v1alpha1.ReasonSinkRefused, "%s to the comment, which existed a moment before", r.message)
 	}
 	return h.commentRefused(h, r)
 }
@@ -367,12 +367,12 @@ func (h *hub) find(ctx context.Context, account int64, marker string) (int64, er
 		_ = answer.Body.Close()
 		switch {
 		case err != nil:
-			return 0, fails(v1alpha1.ReasonSinkUnavailable, "has the status of the commit and no comment: its list of comments ends early, or is none")
+			return 0, fails(v1alpha1.ReasonSinkUnavailable, "has the commit status but no comment: its list of comments is incomplete or invalid")
 		case id != 0 || !strings.Contains(strings.Join(answer.Header.Values("Link"), ","), `rel="next"`):
 			return id, nil
 		}
 	}
-	return 0, final("has the status of the commit and no comment: on the first %d pages of comments of %s %s is none of the suite, and no more are read",
+	return 0, final("has the commit status but no comment: the first %d pages of comments of %s %s have none of the suite, and more are not read",
 		maxPages, h.to.Pull, h.at.Pull)
 }
 

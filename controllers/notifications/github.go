@@ -50,28 +50,28 @@ func asksForRest(says string) bool {
 }
 
 func (gitHub) statusRefused(h *hub, r refused) error {
-	says := r.message + " to the status of a commit"
+	says := r.message + " to the commit status"
 	switch r.status {
 	case http.StatusUnprocessableEntity:
-		return final("%s: %s has no commit %s, or has a thousand statuses of it; correct what requests give to %s", says, h.at.Repository, h.at.Commit, h.to.CommitParameter)
+		return final("%s: %s has no commit %s, or it already has 1,000 statuses: correct parameter %s", says, h.at.Repository, h.at.Commit, h.to.CommitParameter)
 	case http.StatusForbidden:
-		says += ": give the token of gitHub.secretRef the right to write commit statuses of gitHub.repository"
+		says += ": allow the token of gitHub.secretRef to write commit statuses of gitHub.repository"
 	case http.StatusNotFound:
-		says += ": gitHub.repository is not there, or the token of gitHub.secretRef may not write commit statuses of it"
+		says += ": gitHub.repository does not exist, or the token of gitHub.secretRef may not write its commit statuses"
 	}
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
 }
 
 func (gitHub) commentRefused(h *hub, r refused) error {
-	says := r.message + " to the comment, and has the status of the commit"
+	says := r.message + " to the comment, but has the commit status"
 	switch r.status {
 	case http.StatusForbidden:
 		if strings.Contains(r.says, "issue is locked") { // It says so of pull requests, too.
-			return final("%s: the conversation of pull request %s is locked; unlock it", says, h.at.Pull)
+			return final("%s: the conversation of pull request %s is locked: unlock it", says, h.at.Pull)
 		}
-		says += ": give the token of gitHub.secretRef the right to write pull requests of gitHub.repository, or unlock the conversation"
+		says += ": allow the token of gitHub.secretRef to write pull requests of gitHub.repository, or unlock the conversation"
 	case http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
-		return final("%s: %s has no pull request %s, or the token of gitHub.secretRef may not write it; correct what requests give to %s",
+		return final("%s: %s has no pull request %s, or the token of gitHub.secretRef may not write it: correct parameter %s",
 			says, h.at.Repository, h.at.Pull, h.to.PullParameter)
 	}
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)

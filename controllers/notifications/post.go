@@ -34,7 +34,7 @@ const (
 )
 
 // errOwn is a sink at an address to which nothing is sent.
-var errOwn = errors.New("its host has an address of the operator's own machine, of its link or of a cloud's metadata, to which nothing is sent")
+var errOwn = errors.New("its host resolves to a loopback, link-local or cloud metadata address, which is not allowed")
 
 // Way is how sinks are reached: by no proxy, and at no address that only the operator's own pod and node are at, whatever name they have.
 func Way() *http.Transport {
@@ -62,7 +62,7 @@ func Poster(way http.RoundTripper) func(ctx context.Context, address string, eve
 		q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(event))
 		if err != nil {
 			//nolint:nilerr // The error quotes the address, which may hold a token.
-			return notify.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "cannot be asked: its url is no address"}, nil
+			return notify.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "was not notified: its url is not valid"}, nil
 		}
 		q.Header.Set("Content-Type", notify.ContentType)
 		q.Header.Set("User-Agent", "loadstone")
@@ -87,7 +87,7 @@ func refusal(answer *http.Response) notify.Answer {
 	says := strings.TrimSpace(fmt.Sprintf("answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
 	a := notify.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: says}
 	if answer.StatusCode/100 == 3 {
-		a.Message += ", and no redirect is followed: name the address to which it leads"
+		a.Message += "; redirects are not followed: set url to the new address"
 	}
 	if seconds, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16); err == nil {
 		a.After = time.Duration(seconds) * time.Second
@@ -108,23 +108,23 @@ func cause(err error) string {
 	case errors.Is(err, errOwn):
 		return errOwn.Error()
 	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return "nobody knows its host"
+		return "its host name does not exist"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Sprintf("nothing came within %.0f s", patience.Seconds())
+		return fmt.Sprintf("no answer within %.0f s", patience.Seconds())
 	case lookup != nil:
-		return "its host cannot be looked up"
+		return "DNS lookup of its host failed"
 	case errors.As(err, &untrusted):
-		return "its certificate is not trusted, or is not that of its host"
+		return "its certificate is not trusted, or is for another host"
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &noTLS):
-		return "its url begins with https://, and it speaks no TLS"
+		return "its url starts with https://, but it does not support TLS"
 	case errors.As(err, &network) && errors.As(network.Err, &system):
 		return fmt.Sprintf("%s: %v", network.Op, system)
 	case network != nil:
-		return "the connection fails"
+		return "the connection failed"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection ends before an answer"
+		return "the connection was closed before an answer"
 	}
-	return "no HTTP answer came that can be read"
+	return "it did not send a valid HTTP answer"
 }
 
 // longestRest bounds for how long all sinks of a token leave a forge alone that one of them was asked to: it lets in within an hour.
@@ -154,7 +154,7 @@ func (r *rests) refuses(a allowance, to notify.Forge, now time.Time) error {
 	}
 	return failure{notify.Answer{
 		Reason: v1alpha1.ReasonSinkRefused, After: left + time.Second, // The suite's status knows no parts of a second.
-		Message: "is left alone for as long as it wants: it has said so to another notification with the token of " + to.Kind + ".secretRef",
+		Message: "is paused: its rate limit is exceeded by another notification with the token of " + to.Kind + ".secretRef",
 	}}
 }
 

@@ -219,7 +219,7 @@ func bySecrets(p *corev1.Pod, reason string) string {
 	for _, secret := range p.Spec.ImagePullSecrets {
 		names = append(names, secret.Name)
 	}
-	return fmt.Sprintf(", or see that namespace %s has the pull secrets %s, and that they may pull it", p.Namespace, strings.Join(names, ", "))
+	return fmt.Sprintf(", or check that the pull Secrets %s in namespace %s exist and allow it", strings.Join(names, ", "), p.Namespace)
 }
 
 // field is the part of the spec that a container of a pod, which is none of Loadstone's, is made of.

@@ -76,5 +76,5 @@ func unmountable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	if a.Work.EndsItself() {
 		reason = v1alpha1.ReasonProgramFailed
 	}
-	return conduct.PermanentFailure(reason, "%s of pod %s cannot be started: %s: correct the files of implementations[%s] and of its dependencies, or make the ConfigMap or Secret", own.Name, p.Name, said, own.Name)
+	return conduct.PermanentFailure(reason, "%s of pod %s cannot be started: %s: correct the files of implementations[%s] and of its dependencies, or create the ConfigMap or Secret", own.Name, p.Name, said, own.Name)
 }

@@ -65,7 +65,7 @@ func (a Attempt) AwaitedNode() string {
 		text := fmt.Sprintf("pod %s is waiting for %s", p.Name, to)
 		for _, c := range p.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-				text += fmt.Sprintf(": %s: bring the node back or free what it lacks, or start a new run", c.Message)
+				text += fmt.Sprintf(": %s: restore the node or free its resources, or start a new run", c.Message)
 			}
 		}
 		return text

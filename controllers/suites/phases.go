@@ -170,7 +170,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) (reconciler.Step, error)
 	case err != nil:
 		return reconciler.Halt, err
 	case refused:
-		return reconciler.Halt, errors.New("the API server denies the BenchmarkRuns that were to take the place of those that it had denied")
+		return reconciler.Halt, errors.New("the API server again denies the BenchmarkRuns")
 	}
 	s.done = true
 	if s.decision.After == 0 {
@@ -191,7 +191,7 @@ func (r *Reconciler) carryOut(ctx context.Context, s *scope) (bool, error) {
 		run := &s.decision.Create[i]
 		err := r.Create(ctx, run)
 		if apierrors.IsAlreadyExists(err) {
-			return false, fmt.Errorf("BenchmarkRun %s is there already, and not of this suite or still being deleted: the round waits until it is gone", run.Name)
+			return false, fmt.Errorf("BenchmarkRun %s already exists and belongs to no round of this suite, or is being deleted: the round waits until it is gone", run.Name)
 		}
 		if denied(err) {
 			s.facts.Refuse(*run, refusal(err))

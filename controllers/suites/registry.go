@@ -23,7 +23,7 @@ import (
 )
 
 // wayIn is what to do where a registry does not answer for want of a password, or for a wrong one.
-const wayIn = ": name the image's pull Secret in imagePullSecrets and let the operator read it, name the image by its digest, or set triggers.change.images to AsWritten"
+const wayIn = ": add the pull Secret to imagePullSecrets and let the operator read it, use a digest in the image name, or set triggers.change.images to AsWritten"
 
 // AskRegistry asks an image's registry for the digest behind its tag, with the password that a keychain has for it, for as long as its context holds.
 func AskRegistry(ctx context.Context, image string, keys authn.Keychain) suite.Resolution {
@@ -43,7 +43,7 @@ func AskRegistry(ctx context.Context, image string, keys authn.Keychain) suite.R
 		return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: fmt.Sprintf("%s does not have %s", ref.Context().RegistryStr(), image)}
 	case said.StatusCode == http.StatusUnauthorized, said.StatusCode == http.StatusForbidden:
 		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(
-			"%s does not tell the operator of %s%s", ref.Context().RegistryStr(), image, wayIn)}
+			"%s denies the operator access to %s%s", ref.Context().RegistryStr(), image, wayIn)}
 	}
 	return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf("asking for the digest of %s: %s answers %d", image, ref.Context().RegistryStr(), said.StatusCode)}
 }
@@ -136,7 +136,7 @@ func (r *Reconciler) keychains(ctx context.Context, s *v1alpha1.BenchmarkSuite) 
 		var secret corev1.Secret
 		switch err := r.Live.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: name}, &secret); {
 		case apierrors.IsForbidden(err):
-			problems = append(problems, fmt.Sprintf("the operator may not read the Secret %s, unless a Role of this namespace lets it", name))
+			problems = append(problems, fmt.Sprintf("the operator may not read the Secret %s: create a Role for it in this namespace", name))
 			continue
 		case err != nil:
 			problems = append(problems, fmt.Sprintf("reading the Secret %s: %v", name, err))
@@ -144,7 +144,7 @@ func (r *Reconciler) keychains(ctx context.Context, s *v1alpha1.BenchmarkSuite) 
 		}
 		key, err := kubernetes.NewFromPullSecrets(ctx, []corev1.Secret{secret})
 		if err != nil { // It may quote what is in the Secret.
-			problems = append(problems, fmt.Sprintf("the Secret %s does not hold what docker login writes", name))
+			problems = append(problems, fmt.Sprintf("the Secret %s is not a valid docker config", name))
 			continue
 		}
 		keys = append(keys, key)

@@ -43,8 +43,8 @@ func (s *silences) ask(ctx context.Context, image string, keys authn.Keychain, n
 		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(text, image, host, registryPatience.Seconds(), suite.RetryImages.Seconds())}
 	}
 	const (
-		slow  = "asking for the digest of %s: %s did not answer within %.0f s, and is asked again %.0f s later at the earliest, for other images first"
-		other = "the digest of %s was not asked for: %s did not answer for another image within %.0f s, and is asked again %.0f s later at the earliest"
+		slow  = "asking for the digest of %s: %s did not answer within %.0f s; next try after %.0f s, other images first"
+		other = "the digest of %s was not requested: %s did not answer for another image within %.0f s; next try after %.0f s"
 	)
 	if may, isSlow := s.enter(host, image, now()); !may && isSlow {
 		return silent(slow)

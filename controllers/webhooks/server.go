@@ -71,7 +71,7 @@ type Server struct {
 func (s *Server) Start(ctx context.Context) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
-		return fmt.Errorf("listening for requests to webhooks: %w", err)
+		return fmt.Errorf("listening for webhook requests: %w", err)
 	}
 	h := &http.Server{
 		Handler: s.Handler(), MaxHeaderBytes: maxHeader,
@@ -102,7 +102,7 @@ type answer struct {
 
 // unknown is the answer to all who do not show that they may, whether there is such a suite or not.
 func unknown(lacks string, cause error) *answer {
-	return &answer{status: http.StatusUnauthorized, says: "there is no such webhook, or the request " + lacks, cause: cause}
+	return &answer{status: http.StatusUnauthorized, says: "no such webhook, or the request " + lacks, cause: cause}
 }
 
 // handler answers a request for a suite when its turn has come.
@@ -125,7 +125,7 @@ func (s *Server) answering(handle handler) http.HandlerFunc {
 		if a.cause != nil {
 			told = told.WithValues("reason", a.cause.Error())
 		}
-		told.Info("Answering a request")
+		told.Info("Answered a request")
 		a.write(w)
 	}
 }
@@ -169,7 +169,7 @@ func (s *Server) await(ctx context.Context, w http.ResponseWriter, q *http.Reque
 
 // read reads the body of a request, unless it is too large or does not come.
 func read(w http.ResponseWriter, q *http.Request) ([]byte, *answer) {
-	tooLarge := &answer{status: http.StatusRequestEntityTooLarge, says: fmt.Sprintf("the body is larger than the %d bytes that it may have", webhook.MaxBody)}
+	tooLarge := &answer{status: http.StatusRequestEntityTooLarge, says: fmt.Sprintf("the body exceeds the limit of %d bytes", webhook.MaxBody)}
 	if q.ContentLength > webhook.MaxBody {
 		return nil, tooLarge // Whoever expects to be told to go on need not send it.
 	}
@@ -178,7 +178,7 @@ func read(w http.ResponseWriter, q *http.Request) ([]byte, *answer) {
 		return nil, tooLarge
 	}
 	if err != nil {
-		return nil, &answer{status: http.StatusBadRequest, says: "the body has not come as a whole: send it again", cause: err}
+		return nil, &answer{status: http.StatusBadRequest, says: "the body is incomplete: send it again", cause: err}
 	}
 	return body, nil
 }
@@ -212,13 +212,13 @@ func (s *Server) trigger(ctx context.Context, w http.ResponseWriter, q *http.Req
 
 // ask asks a suite for a round: the request is written down unless it was before. One that a conflict has made ask again was admitted already.
 func (s *Server) ask(ctx context.Context, name client.ObjectKey, signed webhook.Signed, expires time.Time, admitted *bool) (*answer, error) {
-	of, a, err := s.shown(ctx, name, "is not signed with its key", func(k keys) bool { return signed.SignedBy(k.key) })
+	of, a, err := s.shown(ctx, name, "has no valid signature", func(k keys) bool { return signed.SignedBy(k.key) })
 	if a != nil || err != nil {
 		return a, err
 	}
 	before, now := webhook.Read(of.Annotations[v1alpha1.AnnotationWebhook]), s.Now()
 	if before.Has(signed.ID()) {
-		return &answer{status: http.StatusOK, says: "the request was taken before, and starts no second round"}, nil
+		return &answer{status: http.StatusOK, says: "the request was accepted before and starts no second round"}, nil
 	}
 	if !*admitted {
 		if a := s.requests.refuse(name, now); a != nil {
@@ -239,9 +239,9 @@ func (s *Server) ask(ctx context.Context, name client.ObjectKey, signed webhook.
 // taken tells of a request that was written down on a suite.
 func taken(of *v1alpha1.BenchmarkSuite) string {
 	if of.Spec.Suspend != nil && *of.Spec.Suspend {
-		return "a round is asked for, and waits until spec.suspend is false"
+		return "round requested; the suite is suspended (spec.suspend)"
 	}
-	return "a round is asked for"
+	return "round requested"
 }
 
 // record writes the newest request down on its suite.
@@ -317,7 +317,7 @@ func (s *Server) known(ctx context.Context, name client.ObjectKey) (*v1alpha1.Be
 // down. Nobody else's body is read. A conflict is no matter: they ask again.
 func (s *Server) round(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey) *answer {
 	authorization := q.Header.Get("Authorization")
-	of, a, err := s.shown(ctx, name, "does not show its token", func(k keys) bool { return webhook.ShowsToken(authorization, k.token) })
+	of, a, err := s.shown(ctx, name, "has no valid token", func(k keys) bool { return webhook.ShowsToken(authorization, k.token) })
 	if err != nil {
 		return unrecorded(err)
 	}
@@ -388,7 +388,7 @@ func (l *limits) refuse(name client.ObjectKey, now time.Time) *answer {
 	if wait == 0 {
 		return nil
 	}
-	return &answer{status: http.StatusTooManyRequests, says: "the suite has had too many requests: try again later", after: wait}
+	return &answer{status: http.StatusTooManyRequests, says: "too many requests for the suite: try again later", after: wait}
 }
 
 // wait takes a request of a suite; if there were too many, it returns when another is taken.
