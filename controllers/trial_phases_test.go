@@ -398,7 +398,7 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		}, "TimedOut permanent: BenchmarkRun quick has ended"},
 		"the run has ended early": {
 			func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock = 9; inBlock(10)(s) },
-			"EnoughMeasured permanent: BenchmarkRun quick stopped early, after block 9: its intervals are narrow enough",
+			"StoppedEarly permanent: BenchmarkRun quick stopped early, after block 9: its intervals are narrow enough",
 		},
 		"the run has ended early, after this block": {func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock = 10; inBlock(10)(s) }, ""},
 	} {

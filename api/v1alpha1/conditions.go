@@ -108,8 +108,8 @@ const (
 	ReasonSuspended = "Suspended"
 	// ReasonNoRound: no round has ended, and none starts now.
 	ReasonNoRound = "NoRound"
-	// ReasonBecameWorse: a value regressed within the rounds of gate.changePoints.
-	ReasonBecameWorse = "BecameWorse"
+	// ReasonRegressed: a value regressed within the rounds of gate.changePoints.
+	ReasonRegressed = "Regressed"
 	// ReasonRunDenied: a quota, a webhook or a policy denies the runs of a suite.
 	ReasonRunDenied = "RunDenied"
 	// ReasonImageNotFound: the registry does not have an image.
@@ -128,8 +128,8 @@ const (
 const (
 	// ReasonTooFewBlocks: fewer than seven complete blocks give a ratio, but no verdict.
 	ReasonTooFewBlocks = "TooFewBlocks"
-	// ReasonNothingCounts: no cell and no case is valid.
-	ReasonNothingCounts = "NothingCounts"
+	// ReasonNoValidResults: no cell and no case is valid.
+	ReasonNoValidResults = "NoValidResults"
 	// ReasonNothingToCompare: the run has only one contender.
 	ReasonNothingToCompare = "NothingToCompare"
 	// ReasonNoiseTooHigh: a comparison with enough blocks is Inconclusive because of noise alone.
@@ -157,8 +157,8 @@ const (
 	ReasonWrongResponse = "WrongResponse"
 	// ReasonProgramFailed: a microbenchmark exits with a code other than 0, or is killed by a signal.
 	ReasonProgramFailed = "ProgramFailed"
-	// ReasonProgramTooLong: a microbenchmark exceeds microbenchmark.limitSeconds.
-	ReasonProgramTooLong = "ProgramTooLong"
+	// ReasonProgramTimedOut: a microbenchmark exceeds microbenchmark.limitSeconds.
+	ReasonProgramTimedOut = "ProgramTimedOut"
 	// ReasonOutputUnreadable: a microbenchmark's output is not in microbenchmark.format.
 	ReasonOutputUnreadable = "OutputUnreadable"
 	// ReasonBuildMismatch: the server was not built as implementations[].build requires.
@@ -175,8 +175,8 @@ const (
 	ReasonAgentFailed = "AgentFailed"
 	// ReasonPodRejected: the API server refuses a pod.
 	ReasonPodRejected = "PodRejected"
-	// ReasonEnoughMeasured: the run ended before this trial, because its intervals were narrow enough.
-	ReasonEnoughMeasured = "EnoughMeasured"
+	// ReasonStoppedEarly: the run ended before this trial, because its intervals were narrow enough.
+	ReasonStoppedEarly = "StoppedEarly"
 	// ReasonUploadFailed: artifacts could not be stored in time.
 	ReasonUploadFailed = "UploadFailed"
 )
