@@ -50,10 +50,10 @@ type outcome struct {
 
 var _ manager.LeaderElectionRunnable = (*Endpoint)(nil)
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: only the operator that acts may release trials.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: only the leader may release trials.
 func (e *Endpoint) NeedLeaderElection() bool { return true }
 
-// SetupWithManager registers the endpoint and its interest in trials.
+// SetupWithManager registers the endpoint and watches trials.
 func (e *Endpoint) SetupWithManager(ctx context.Context, m ctrl.Manager) error {
 	e.changed = make(chan struct{})
 	informer, err := m.GetCache().GetInformer(ctx, &v1alpha1.Trial{})
@@ -82,7 +82,7 @@ func (e *Endpoint) next() <-chan struct{} {
 	return e.changed
 }
 
-// Start serves until the operator ends; open calls are then answered 503 at once.
+// Start serves until the operator ends; open calls then get 503 at once.
 func (e *Endpoint) Start(ctx context.Context) error {
 	e.ending = ctx
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", e.Addr)
@@ -134,8 +134,7 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// release checks that the caller holds the token of the trial's run, and lets the trial start, unless this call has released it already and the
-// cache does not know yet.
+// release checks the run's token and releases the trial, unless this call has already released it and the cache is stale.
 func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token string, released types.UID) (*v1alpha1.Trial, int, error) {
 	var t v1alpha1.Trial
 	if err := e.Get(ctx, key, &t); err != nil {

@@ -14,19 +14,20 @@ import (
 )
 
 const (
-	// Patience is how long Argo may leave a workflow, or a trial whose turn has come, alone before the run says so, and an agent pod may take to start.
+	// Patience is how long Argo may leave a workflow or the next trial unhandled, and how long an agent pod may take to start, before the run
+	// reports it.
 	Patience = time.Minute
-	// AnswerPatience is how long Argo may leave a finished trial's answer alone before its agent pod is replaced.
+	// AnswerPatience is how long Argo may leave a finished trial's answer uncollected before its agent pod is replaced.
 	AnswerPatience = 10 * time.Second
 )
 
-// Standing is how a workflow gets on that has not ended.
+// Standing is the progress of an unfinished workflow.
 type Standing struct {
-	// Why and Waiting are for what its run waits, and the reason; both are empty if it gets on.
+	// Why and Waiting are the reason and the message of a wait; empty if the workflow makes progress.
 	Why, Waiting string
-	// Suspended is true if somebody has suspended it: nothing of it is touched.
+	// Suspended is true if a user suspended the workflow; it is then left alone.
 	Suspended bool
-	// Unanswered is true if Argo has not collected the result of a trial: its agent pod may have lost it.
+	// Unanswered is true if Argo has not collected a trial's result: the agent pod may have lost it.
 	Unanswered bool
 }
 
@@ -65,7 +66,7 @@ func Stands(w *unstructured.Unstructured, agents []corev1.Pod, owed facts.Owed, 
 	return s
 }
 
-// heldUp is the first of some pods that cannot start or does not go; nil if there is none.
+// heldUp is the first pod that cannot start or is not deleted; nil if there is none.
 func heldUp(agents []corev1.Pod, now time.Time) *corev1.Pod {
 	for i := range agents {
 		p := &agents[i]
@@ -77,7 +78,7 @@ func heldUp(agents []corev1.Pod, now time.Time) *corev1.Pod {
 	return nil
 }
 
-// state is what a pod waits for, as far as it says so, or else its phase.
+// state is what a pod waits for, or else its phase.
 func state(p *corev1.Pod) string {
 	if !p.DeletionTimestamp.IsZero() {
 		return "the pod is being deleted"
@@ -95,7 +96,6 @@ func state(p *corev1.Pod) string {
 	return "the pod is " + string(p.Status.Phase)
 }
 
-// suspended reports whether somebody has asked Argo to start nothing more of a workflow.
 func suspended(w *unstructured.Unstructured) bool {
 	is, _, _ := unstructured.NestedBool(w.Object, "spec", "suspend")
 	return is

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// gitHub is how GitHub is spoken to.
 type gitHub struct{}
 
 func (gitHub) root(repository string) string { return "/repos/" + repository }
@@ -33,7 +32,7 @@ func (gitHub) change(_ string, id int64) (method, path string) {
 
 func (gitHub) text(of string) string { return of }
 
-// limited knows GitHub's secondary limits, which may have no header of their own, and the status of a missing right.
+// limited detects GitHub's secondary limits, which may have no header and the status of a missing right.
 func (gitHub) limited(answer *http.Response, says string) (fields string, limited bool) {
 	const prefix = "X-Ratelimit-"
 	if answer.StatusCode != http.StatusForbidden {
@@ -42,8 +41,7 @@ func (gitHub) limited(answer *http.Response, says string) (fields string, limite
 	return prefix, refusal(answer).After > 0 || answer.Header.Get(prefix+"Remaining") == "0" || asksForRest(says)
 }
 
-// asksForRest reports whether an answer says that too much was asked for within a short time, by the words that such sentences have, which nobody is
-// shown.
+// asksForRest reports whether an answer's text describes a rate limit. The text is never shown.
 func asksForRest(says string) bool {
 	says = strings.ToLower(says)
 	return strings.Contains(says, "rate limit") || strings.Contains(says, "abuse detection")

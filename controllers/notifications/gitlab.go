@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// gitLab is how GitLab is spoken to.
 type gitLab struct{}
 
 // root is that of a project, whose path is one part of the address.
@@ -44,7 +43,7 @@ func (d gitLab) change(pull string, id int64) (method, path string) {
 	return http.MethodPut, fmt.Sprintf("%s/%d", d.comments(pull), id)
 }
 
-// commands are lines that GitLab takes for what it is to do, such as /merge, with the rights of the token's account.
+// commands match quick actions such as /merge, which GitLab would execute with the rights of the token's account.
 var commands = regexp.MustCompile(`(?m)^([ \t\r]*)/`)
 
 func (gitLab) text(of string) string { return commands.ReplaceAllString(of, `$1\/`) }
@@ -53,7 +52,7 @@ func (gitLab) limited(answer *http.Response, _ string) (fields string, limited b
 	return "Ratelimit-", answer.StatusCode == http.StatusTooManyRequests
 }
 
-// errSame is GitLab's refusal to let a status go to where it may be already.
+// errSame is GitLab's refusal to set the status that a commit may already have.
 var errSame = errors.New("the status of a commit cannot go from what it is to what it should be")
 
 func (gitLab) statusRefused(h *hub, r refused) error {
@@ -92,11 +91,11 @@ func (gitLab) commentRefused(h *hub, r refused) error {
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
 }
 
-// outOfScope reports whether a refusal is that of the token, whatever it is used for.
+// outOfScope reports whether the token itself lacks a scope.
 func outOfScope(r refused) bool { return strings.Contains(r.says, "insufficient_scope") }
 
-// unchanged is the id of the account whose token it is, if the newest of its statuses with a name is what it was to be: GitLab refuses to set anew what is
-// pending or running.
+// unchanged is the id of the token's account if its newest status of that name already has the wanted state. GitLab refuses to set pending or
+// running again.
 func (h *hub) unchanged(ctx context.Context, status notify.CommitStatus) (int64, error) {
 	var me author
 	if err := h.read(ctx, h.at.API+"/user", &me); err != nil {
@@ -124,7 +123,6 @@ func (h *hub) unchanged(ctx context.Context, status notify.CommitStatus) (int64,
 	return me.ID, nil
 }
 
-// read reads what GitLab shows of something.
 func (h *hub) read(ctx context.Context, address string, into any) error {
 	answer, err := h.ask(ctx, http.MethodGet, address, func(_ *hub, r refused) error {
 		return fails(v1alpha1.ReasonSinkRefused, "%s to a request for the commit status", r.message)
