@@ -17,15 +17,14 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/facts"
 )
 
-// collectEvery is the pause between two looks whether what was removed is gone.
+// collectEvery is the pause between checks of a cleanup.
 const collectEvery = 500 * time.Millisecond
 
-// tokensGo is for how long after the end of a run its tokens are removed each time that it is looked at. An operator that starts looks at all runs
-// that have ended; a token that survived would open nothing, and goes with the rest.
+// tokensGo is how long after a run's end its tokens are removed at each pass. A restarted operator passes over all finished runs; a remaining
+// token would open nothing and is removed with the rest.
 const tokensGo = time.Hour
 
-// stop ends what still goes on of a run that is over, and in the end removes what is left of it in the cluster. Trials stop by themselves, and
-// a workflow that has not ended is removed.
+// stop ends what a finished run still has in the cluster. Trials stop by themselves; an unfinished workflow is deleted.
 func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if !s.ended() {
 		return reconciler.GoOn, nil
@@ -56,7 +55,7 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (reconci
 	return r.collect(ctx, s.run)
 }
 
-// collect removes what was made for a run that has ended some time ago, and the finalizer, since nothing is left to clean up.
+// collect deletes the objects of a run after its TTL, and then the finalizer.
 func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.BenchmarkRun) (reconciler.Step, error) {
 	done, err := r.cleanUp(ctx, run)
 	switch {
@@ -68,7 +67,7 @@ func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.Benc
 	return reconciler.Halt, letGo(ctx, r.Client, run)
 }
 
-// cleanUp removes what is there of what was made for a run that is being deleted; done is true when nothing is left that is worth a wait.
+// cleanUp deletes the objects of a run that is being deleted. done is true when there is nothing left to wait for.
 func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
 	left, stuck, err := clearNodes(ctx, r.Client, r.Live, run, r.Now())
 	if err := errors.Join(err, r.engine().RemoveAll(ctx, run)); err != nil || left > 0 {
@@ -79,7 +78,7 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 	}
 	if len(stuck) > 0 {
 		r.Recorder.Eventf(run, nil, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, "Release", "%s", util.Clip(fmt.Sprintf(
-			"the run is let go while pods of its trials are still being deleted, on a node that is not ready or for more than ten minutes: look at their node and their finalizers: %s", strings.Join(stuck, ", "),
+			"the run is deleted, but pods of its trials remain, because their node is not ready or their deletion takes more than ten minutes: check their node and finalizers: %s", strings.Join(stuck, ", "),
 		), reconciler.MaxMessage))
 	}
 	return true, nil

@@ -33,32 +33,32 @@ import (
 // BenchmarkRunReconciler takes runs from a spec to a report.
 type BenchmarkRunReconciler struct {
 	client.Client
-	// Live reads from the API server itself, where a cache could be too old.
+	// Live reads from the API server where the cache could be stale.
 	Live     client.Reader
 	Store    artifact.Bucket
 	Recorder events.EventRecorder
 	Key      ed25519.PrivateKey
-	// Namespace is the operator's own, where workflows live.
+	// Namespace is the operator's namespace, with all workflows.
 	Namespace string
-	// Service is the address of the trial endpoint as Argo's agent pod reaches it.
+	// Service is the address of the trial endpoint for Argo's agent pod.
 	Service                string
 	WorkflowServiceAccount string
 	InstanceID             string
-	// Memory is what the operator's heap may take, and so bounds the runs that it can report; 0 if nothing does.
+	// Memory is the heap limit of the operator, which limits the size of reports; 0 without a limit.
 	Memory int64
-	// Network is what the NetworkPolicy of a run allows beside its own pods; nil makes none.
+	// Network is what a run's NetworkPolicy allows besides its own pods; nil creates no policy.
 	Network *networkingv1.NetworkPolicySpec
-	// Absence is when no operator led before this one; nil if nobody knows.
+	// Absence is when there was no leader before this operator; nil if unknown.
 	Absence func() (from, to time.Time)
 	Version string
 	Now     func() time.Time
 
-	// tries are used by the one worker.
+	// tries is used only by the single worker.
 	tries Tries
 	plans plans
 }
 
-// Reconcile does one pass over a run: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
+// Reconcile does one pass over a run: observe, run the phases, write the status.
 func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.BenchmarkRun) (ctrl.Result, error) {
 	if !run.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, run)
@@ -70,8 +70,8 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.Be
 	return reconciler.Drive(ctx, r.Client, s, r.phases(), r.announce)
 }
 
-// announce tells in one event of the conditions that have changed, after they were written. Its reason is that of the last of them: Succeeded, once the
-// run has ended.
+// announce sends one event about changed conditions after they were written, with the reason of the last one (Succeeded at the end of the
+// run).
 func (r *BenchmarkRunReconciler) announce(before, after *v1alpha1.BenchmarkRun) {
 	kind, why := corev1.EventTypeNormal, ""
 	var changed, messages []string
@@ -111,7 +111,6 @@ func (r *BenchmarkRunReconciler) finalize(ctx context.Context, run *v1alpha1.Ben
 	return ctrl.Result{}, letGo(ctx, r.Client, run)
 }
 
-// observe reads all that the phases decide upon.
 func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.BenchmarkRun) (*runScope, error) {
 	trials, err := index.TrialsOf(ctx, r.Client, run.Namespace, string(run.UID))
 	if err != nil {
@@ -134,7 +133,7 @@ func (r *BenchmarkRunReconciler) engine() argo.Engine {
 	}
 }
 
-// SetupWithManager registers the reconciler. One worker: whose turn it is is decided by one pass at a time.
+// SetupWithManager registers the reconciler with a single worker, so that only one pass at a time decides whose turn it is.
 func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).
 		For(&v1alpha1.BenchmarkRun{}).
@@ -145,20 +144,20 @@ func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
 
-// byUID is the run that an object in the operator's namespace was made for.
+// byUID maps an object in the operator's namespace to its run.
 func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []reconcile.Request {
 	runs, err := index.RunOf(ctx, r.Client, o.GetLabels()[v1alpha1.LabelRunUID])
 	return index.Requests(ctx, runs, err)
 }
 
-// movesQueue reports whether those behind a run have to learn how it has changed.
+// movesQueue reports whether a change of a run matters to the runs behind it.
 func movesQueue(e event.UpdateEvent) bool {
 	before, is := e.ObjectOld.(*v1alpha1.BenchmarkRun)
 	after, are := e.ObjectNew.(*v1alpha1.BenchmarkRun)
 	return is && are && queue.Ahead(before) != queue.Ahead(after)
 }
 
-// queued are the runs that wait for one that was there, or has changed. One that is new and behind them has changed nothing for them.
+// queued are the runs behind a run that changed. A new run changes nothing for the runs before it.
 func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []reconcile.Request {
 	changed, ok := o.(*v1alpha1.BenchmarkRun)
 	if !ok || queue.HoldsUp(changed) && changed.Status.StartTime == nil && changed.Status.WaitingSince == nil {

@@ -16,8 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// analyse makes the interim analysis after a block: it asks whether enough has been measured, and looks at the width of intervals only. The
-// next block waits for it.
+// analyse makes the interim analysis after a block, on interval widths only. The next block waits for it.
 func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope, block int32) (reconciler.Step, error) {
 	run := runFacts(s)
 	data, unread := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), block))
@@ -34,15 +33,14 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope, block
 	table, err := publish.Analyse(data)
 	if err = errors.Join(unread, err); err != nil {
 		// What is measured is worth its time all the same, and a report can be made of it by a version that can: all blocks are.
-		ctrl.LoggerFrom(ctx).Error(err, "Making an interim analysis", "block", block)
+		ctrl.LoggerFrom(ctx).Error(err, "Interim analysis failed", "block", block)
 	}
 	made := run.Interim.Made(block, err == nil && table.NarrowerThan(width))
 	s.interim = &made
 	return reconciler.Halt, nil
 }
 
-// scan looks for cells that were disturbed, while their blocks can still be repeated. What cannot be read or analysed is the report's to
-// tell.
+// scan finds disturbed cells while their blocks can still be repeated. Unreadable cells are left to the report.
 func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	run := runFacts(s)
 	var disturbed []int32
@@ -51,7 +49,7 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (reconci
 	case err == nil:
 		table, err := publish.Analyse(data)
 		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Scanning for disturbed blocks")
+			ctrl.LoggerFrom(ctx).Error(err, "Scan for disturbed blocks failed")
 			break
 		}
 		disturbed = table.DisturbedBlocks()
@@ -66,18 +64,18 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (reconci
 	return reconciler.Halt, nil
 }
 
-// forGood reports whether a failure of the store is waited for no longer, if it ever was.
+// forGood reports whether a store failure is no longer, or never, waited for.
 func (s *runScope) forGood(err error) bool {
 	return artifact.Terminal(err) && (!artifact.Mendable(err) || facts.Impatient(s.run, s.absence, v1alpha1.ReasonStoreRefused, s.now))
 }
 
-// awaitStore waits for a store that may come back.
+// awaitStore waits for an unavailable store.
 func (s *runScope) awaitStore(err error) (reconciler.Step, error) {
 	s.waitForStore(err)
 	return reconciler.Again(retryStore), nil
 }
 
-// waitForStore says for what a run waits. A refusal has a patience of its own, of which the store's absence takes nothing.
+// waitForStore sets the reason of the wait. Refusals have their own patience, separate from outages.
 func (s *runScope) waitForStore(err error) {
 	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
 	if artifact.Mendable(err) {

@@ -26,21 +26,21 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// Deadlines of a run that are the cluster's own; package conduct has the others.
+// Deadlines that only a cluster has; package conduct has the others.
 const (
 	retryStore = 2 * time.Second
-	// retryReport is longer: what is read and written for a report shall not disturb a run that measures meanwhile.
+	// retryReport is long, because a report's I/O would disturb a measuring run.
 	retryReport = 10 * time.Second
-	// retryNodes is how often a run that waits for nodes looks for them.
+	// retryNodes is how often a run that waits for nodes checks them.
 	retryNodes = 15 * time.Second
 )
 
-// phases are what a pass does, each of which may end it: what only a cluster asks of a run, until its turn has come, and then what package conduct decides.
+// phases run in order, and each may end the pass: first the cluster's own steps up to the run's turn, then what package conduct decides.
 func (r *BenchmarkRunReconciler) phases() []reconciler.Phase[*runScope] {
 	return []reconciler.Phase[*runScope]{r.hold, r.stop, r.compile, r.finish, r.awaitTurn, r.lead}
 }
 
-// lead does what comes next of a run whose turn has come. The order is that of conduct.Run.Next, here and on one machine.
+// lead does the next step of a run in its turn. conduct.Run.Next decides the order, here and on one machine.
 func (r *BenchmarkRunReconciler) lead(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	switch next := runFacts(s).Next(); next.Act {
 	case conduct.ActBegin:
@@ -55,14 +55,14 @@ func (r *BenchmarkRunReconciler) lead(ctx context.Context, s *runScope) (reconci
 		return r.report(ctx, s)
 	case conduct.ActEnd:
 		s.end = next.Ending
-		s.end.Message += ", or find what took long with kubectl get trials.loadstone.dev"
+		s.end.Message += ", or find the slow trials with kubectl get trials.loadstone.dev"
 		return r.conclude(ctx, s)
 	default:
-		return reconciler.Halt, fmt.Errorf("package conduct asks for step %d, which is unknown here", next.Act)
+		return reconciler.Halt, fmt.Errorf("unknown step %d from package conduct", next.Act)
 	}
 }
 
-// hold puts the finalizer on a new run, before anything is made that would outlive it.
+// hold adds the finalizer before anything is created that would outlive the run.
 func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if s.ended() || controllerutil.ContainsFinalizer(s.run, v1alpha1.Finalizer) {
 		return reconciler.GoOn, nil
@@ -77,7 +77,7 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (reconci
 	return reconciler.GoOn, nil
 }
 
-// compile turns the spec into a plan and, before the run may begin, asks whether nodes and operator can give it what it needs.
+// compile compiles the spec into a plan and, before the run starts, checks that nodes and operator have enough resources.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	p, err := r.plans.of(ctx, r.Store, s.run)
 	v := (*plan.Violation)(nil)
@@ -105,7 +105,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reco
 	return reconciler.GoOn, nil
 }
 
-// outgrown concludes a run of which this operator refuses the spec, by the plan that it stored when it began.
+// outgrown ends a run whose spec this operator version refuses, with the stored plan.
 func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *plan.Violation) (reconciler.Step, error) {
 	over := cmp.Or(facts.Over(s.run), conduct.Outgrown(v))
 	p, err := publish.Plan(ctx, r.Store, s.prefix(), s.run.Status.PlanHash)
@@ -116,8 +116,8 @@ func (r *BenchmarkRunReconciler) outgrown(ctx context.Context, s *runScope, v *p
 	return r.conclude(ctx, s)
 }
 
-// awaitPlan waits until the plan with which another version began the run can be read, and ends the run if that plan is damaged. Meanwhile the run has the timeout of the plan that this version
-// compiles: the end of its time is written down, which ends its trials and lets the next run start.
+// awaitPlan waits for the stored plan of another version, and ends the run if that plan is damaged. Meanwhile the timeout of this version's
+// plan applies: at its end the trials end and the next run can start.
 func (s *runScope) awaitPlan(err error) (reconciler.Step, error) {
 	compiled, refused := facts.Plan(s.run)
 	if refused != nil {
@@ -136,7 +136,7 @@ func (s *runScope) awaitPlan(err error) (reconciler.Step, error) {
 	return s.withoutPlan(over, err)
 }
 
-// withoutPlan waits until the stored plan of a run can be read, or ends the run without a report. over is why it measures nothing more; nil if it may.
+// withoutPlan waits for the stored plan, or ends the run without a report. over is why the run measures nothing more; nil if it may.
 func (s *runScope) withoutPlan(over *conduct.Ending, err error) (reconciler.Step, error) {
 	end := runFacts(s).NotReported(err, artifact.Unreadable(err))
 	if end == nil {
@@ -148,8 +148,8 @@ func (s *runScope) withoutPlan(over *conduct.Ending, err error) (reconciler.Step
 	return reconciler.Halt, nil
 }
 
-// awaitTurn lets one run of the installation measure at a time. It asks the API server itself: the cache may not know yet
-// that another run has begun.
+// awaitTurn lets one run of the installation measure at a time. It reads from the API server, because the cache may not show that another run
+// started.
 func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if s.active() {
 		return reconciler.GoOn, nil
@@ -169,7 +169,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (re
 	return reconciler.Halt, nil
 }
 
-// begin makes the trials that are needed. Before the first of them it stores what is asked: the plan, and what users wrote.
+// begin creates the needed trials. Before the first one it stores the plan and the users' inputs.
 func (r *BenchmarkRunReconciler) begin(ctx context.Context, s *runScope, lines []record.PlannedTrial) (reconciler.Step, error) {
 	for _, prepare := range []reconciler.Phase[*runScope]{r.storePlan, r.freeze} {
 		if step, err := prepare(ctx, s); step.Stop || err != nil {
@@ -179,8 +179,8 @@ func (r *BenchmarkRunReconciler) begin(ctx context.Context, s *runScope, lines [
 	return r.createTrials(ctx, s, lines)
 }
 
-// storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write. A plan that another version has
-// stored stays: this version may write the same plan in other bytes.
+// storePlan writes the plan, which also checks that the store is writable before anything starts. A plan stored by another version stays: this
+// version may encode the same plan differently.
 func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if len(s.trials) > 0 {
 		return reconciler.GoOn, nil
@@ -192,7 +192,7 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (re
 	return reconciler.GoOn, nil
 }
 
-// storeAway waits for a store that may come back, as long as the run has time, and for none that refuses: that it has done for long, or begins to.
+// storeAway waits for an unavailable store until the run's timeout, but not for one that refuses.
 func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (reconciler.Step, error) {
 	if artifact.Terminal(err) {
 		s.end = conduct.NotStored(err)
@@ -201,8 +201,8 @@ func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (reconciler.S
 	return s.awaitStore(err)
 }
 
-// freeze stores the users' scripts and bodies as they are when the run starts. From then on nobody reads their ConfigMaps: the generators of every
-// trial get what was stored. Of the ConfigMaps that implementations name it notes the digests, if no version did without before.
+// freeze stores the users' scripts and bodies at the start of the run; generators get the stored copies. It records the digests of the
+// implementations' ConfigMaps, unless an earlier version started the run without them.
 func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if inputs.Frozen(s.run) && (inputs.Noted(s.run.Status.ConfigMaps, s.plan.Implementations) || len(s.trials) > 0) {
 		return reconciler.GoOn, nil
@@ -226,8 +226,7 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (recon
 	return reconciler.Halt, nil
 }
 
-// createTrials makes the trials that are needed, held, after the policy that keeps their pods to themselves. The first is prepared at once, beside
-// the start of the workflow.
+// createTrials creates the needed trials, held, after the run's NetworkPolicy. The first one is prepared while the workflow starts.
 func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope, lines []record.PlannedTrial) (reconciler.Step, error) {
 	if err := confineRun(ctx, r.Client, s.run, r.Network); err != nil {
 		return reconciler.Halt, err
@@ -253,8 +252,7 @@ func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, 
 	return err
 }
 
-// followWorkflow sees to it that there is a workflow and that it gets on. One that was deleted is created again: the steps of trials that have ended
-// are then answered at once.
+// followWorkflow keeps a working workflow. A deleted one is created again: its steps for finished trials are answered at once.
 func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if s.workflow == nil {
 		if err := r.makeWorkflow(ctx, s, runFacts(s).Part()); err != nil {
@@ -271,7 +269,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	}
 	owed := facts.Release(s.trials, *s.plan)
 	if owed.Remade.After(s.workflow.GetCreationTimestamp().Time) {
-		return r.replaceWorkflow(ctx, s, "trial "+owed.Trial+" was deleted, and made again after its step")
+		return r.replaceWorkflow(ctx, s, "trial "+owed.Trial+" was deleted, and created again after its step")
 	}
 	stands, err := r.engine().Follow(ctx, s.workflow, owed, s.absence.Until, s.now)
 	if err != nil {
@@ -290,11 +288,11 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	return reconciler.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, argo.AnswerPatience)), nil
 }
 
-// replaceWorkflow makes room for another workflow where one will not release its trials any more, such as after retries that an absence of the
-// operator has used up. A workflow orders trials and measures nothing, so that its end costs none of them.
+// replaceWorkflow replaces a workflow that releases no more trials, for example after its retries were used up during an outage. A workflow
+// only orders trials, so no trial is lost.
 func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope, because string) (reconciler.Step, error) {
 	s.why = v1alpha1.ReasonWorkflowFailed
-	s.waiting = fmt.Sprintf("another workflow takes the place of %s: %s", s.workflow.GetName(), because)
+	s.waiting = fmt.Sprintf("another workflow replaces %s: %s", s.workflow.GetName(), because)
 	if left := argo.AnswerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
 		return reconciler.Again(left), nil // One that fails at once is not made again at once.
 	}
@@ -304,7 +302,7 @@ func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScop
 	return reconciler.Again(time.Second), nil
 }
 
-// report writes the run's manifest, reads everything back, and makes the report from that alone.
+// report writes the run's manifest, reads everything back, and creates the report only from that.
 func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	made, err := r.makeReport(ctx, s)
 	// A run was read as a whole; an idle operator shall not hold on to the room that took.
@@ -327,7 +325,7 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (recon
 	return reconciler.Again(retryReport), nil
 }
 
-// finish goes on with the early end of a run that an earlier pass has written down.
+// finish continues an early end that an earlier pass recorded.
 func (r *BenchmarkRunReconciler) finish(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if s.end = facts.Over(s.run); s.end == nil {
 		return reconciler.GoOn, nil
@@ -335,7 +333,7 @@ func (r *BenchmarkRunReconciler) finish(ctx context.Context, s *runScope) (recon
 	return r.conclude(ctx, s)
 }
 
-// conclude ends a run before everything was measured, with a report of what was.
+// conclude ends a run early, with a report of what was measured.
 func (r *BenchmarkRunReconciler) conclude(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if !runFacts(s).Partial() {
 		return reconciler.Halt, nil

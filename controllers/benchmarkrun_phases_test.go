@@ -111,7 +111,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			if tc.remade {
 				s.trials[0].CreationTimestamp = metav1.Time{Time: noon}
 				s.trials[1].Status.AttemptTime, s.trials[1].Status.CompletionTime = &metav1.Time{Time: noon}, &metav1.MicroTime{Time: noon}
-				because = "trial " + s.trials[0].Name + " was deleted, and made again after its step"
+				because = "trial " + s.trials[0].Name + " was deleted, and created again after its step"
 			}
 			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).lead(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
@@ -123,7 +123,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			if gone := apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(w), w)); gone != tc.gone {
 				t.Errorf("it is gone: %v", gone)
 			}
-			if tc.gone && s.waiting != "another workflow takes the place of w: "+because {
+			if tc.gone && s.waiting != "another workflow replaces w: "+because {
 				t.Errorf("the run says %q", s.waiting)
 			}
 		})

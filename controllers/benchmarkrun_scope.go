@@ -17,31 +17,28 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// runScope is what one pass over a run knows. The gatherer fills the first group; phases fill the second.
+// runScope is the knowledge of one pass over a run: the first group is observed, the second is set by phases.
 type runScope struct {
 	run    *v1alpha1.BenchmarkRun
 	trials []v1alpha1.Trial
 	// workflow is nil when there is none.
 	workflow *unstructured.Unstructured
-	// absence is the time in which nobody led the run, without that in which it has waited for Argo since its last pass.
+	// absence is the time without a leader, not counting the wait for Argo since the last pass.
 	absence conduct.Absence
 	now     time.Time
 
 	// plan is nil until the spec has been compiled.
 	plan *plan.Plan
-	// begins is true in the pass in which the run's turn has come.
+	// begins is true in the pass in which the run's turn starts.
 	begins bool
-	// waiting says in a sentence what the run waits for, and why is its reason.
+	// waiting is the message, and why the reason, of a wait.
 	waiting, why string
-	// frozen is set when the users' scripts and bodies have been stored, and ConfigMaps looked at: it says what the status says of them.
-	frozen *v1alpha1.BenchmarkRunStatus
-	// interim is set when this pass has made an interim analysis.
-	interim *conduct.Interim
-	// scan is set when this pass has scanned for disturbed cells.
-	scan *conduct.Scan
-	// reported is set when the report is stored.
+	// frozen is the stored inputs for the status; set when scripts, bodies and ConfigMaps were handled.
+	frozen   *v1alpha1.BenchmarkRunStatus
+	interim  *conduct.Interim
+	scan     *conduct.Scan
 	reported *reported
-	// end is set when the run is over before it was measured and reported as planned, and over while such an end waits for its report.
+	// end is set when the run ends early; over is set while such an end waits for its report.
 	end, over *conduct.Ending
 }
 
@@ -52,7 +49,7 @@ type reported struct {
 	conduct.Verdict
 }
 
-// unreported ends the run without a report. Why it ended before keeps the first word.
+// unreported ends the run without a report. The original reason stays first.
 func (s *runScope) unreported(end *conduct.Ending) {
 	if s.end != nil {
 		s.end.Message += "; what was measured could not be reported: " + end.Message
@@ -69,8 +66,8 @@ func (s *runScope) verdict() *conduct.Verdict {
 	return &s.reported.Verdict
 }
 
-// Hindered implements pass.Scope. An operator that fails at a run before its turn would do so for ever, and let no other run come first; after
-// that, the run's time is over one day.
+// Hindered implements pass.Scope. A run that fails the operator before its turn would block the queue forever, so it ends; later its timeout
+// applies.
 func (s *runScope) Hindered(err error) {
 	s.waiting = err.Error()
 	if errors.Is(err, util.ErrPanic) && !s.ended() && (s.plan == nil || !s.active()) {
@@ -85,18 +82,18 @@ func (s *runScope) States() (before, after *v1alpha1.BenchmarkRun) {
 	return s.run, after
 }
 
-// refuse ends a run that cannot be planned, and passes on what is no violation.
+// refuse ends a run with an invalid spec, and returns other errors.
 func (s *runScope) refuse(err error) (reconciler.Step, error) {
 	var v *plan.Violation
 	if !errors.As(err, &v) {
-		return reconciler.Halt, fmt.Errorf("reading what the spec asks for: %w", err)
+		return reconciler.Halt, fmt.Errorf("reading the objects of the spec: %w", err)
 	}
 	s.end = conduct.Refused(v)
 	return reconciler.Halt, nil
 }
 
-// noRoom waits for nodes that are away and may come back. A run for which there would be no room with them either is refused after its patience: nodes
-// may be gone for as long as they are replaced.
+// noRoom waits for unavailable nodes. A run that would not fit on them either is refused after spec.patienceSeconds, because nodes may be
+// missing while they are replaced.
 func (s *runScope) noRoom(v *plan.Violation, awaited string) (reconciler.Step, error) {
 	patience := facts.Patience(s.run)
 	switch {
@@ -112,10 +109,10 @@ func (s *runScope) noRoom(v *plan.Violation, awaited string) (reconciler.Step, e
 
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }
 
-// active reports whether the run's turn has come.
+// active reports whether the run's turn has started.
 func (s *runScope) active() bool { return s.run.Status.StartTime != nil }
 
-// executed reports whether every trial that is needed has ended.
+// executed reports whether every needed trial has ended.
 func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Executed() }
 
 // record is what the run's manifest says beside how the run was led.

@@ -15,7 +15,7 @@ import (
 
 func (s *runScope) prefix() string { return runPrefix(s.run) }
 
-// runStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.
+// runStatus computes the whole status from a pass. Only this function sets conditions.
 func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	st := *s.run.Status.DeepCopy()
 	st.ObservedGeneration = &s.run.Generation
@@ -60,7 +60,6 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	return facts.WrittenRun(s.run.Status, st, runFacts(s))
 }
 
-// stepConditions states Planned, Executed, Reported and Conclusive.
 func stepConditions(c *reconciler.Conditions, s *runScope) {
 	steps := []struct {
 		kind    string
@@ -104,7 +103,7 @@ func stepConditions(c *reconciler.Conditions, s *runScope) {
 	}
 }
 
-// summaryConditions states Succeeded, and kstatus' Reconciling and Stalled, which follow from it.
+// summaryConditions sets Succeeded, Reconciling and Stalled (kstatus).
 func summaryConditions(c *reconciler.Conditions, s *runScope) {
 	outcome := runFacts(s).Outcome(s.end, s.verdict())
 	reason, message := outcome.Reason, outcome.Message

@@ -17,16 +17,15 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/facts"
 )
 
-// clearNodes removes the pods and the trials of a run. It returns how many were there to wait for, and the names of the trials' pods that are not worth a wait:
-// their node is away, or they should have gone long ago. A refusal of one does not keep the others, and what is going already is not removed again. What
-// is there is asked of the API server itself.
+// clearNodes deletes the pods and trials of a run. It returns how many to wait for, and the names of pods not worth a wait: their node is
+// unavailable, or they should be gone by now. It reads from the API server. One failed deletion does not stop the others.
 func clearNodes(ctx context.Context, c client.Client, live client.Reader, run *v1alpha1.BenchmarkRun, now time.Time) (left int, stuck []string, err error) {
 	var pods corev1.PodList
 	var trials v1alpha1.TrialList
 	here, mine := client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}
 	for _, list := range []client.ObjectList{&pods, &trials} {
 		if err := reconciler.Insist(func() error { return live.List(ctx, list, here, mine) }); err != nil {
-			return 0, nil, fmt.Errorf("looking for what is left: %w", err)
+			return 0, nil, fmt.Errorf("listing remaining objects: %w", err)
 		}
 	}
 	var refused []error
@@ -58,7 +57,7 @@ func clearNodes(ctx context.Context, c client.Client, live client.Reader, run *v
 	return left, stuck, errors.Join(refused...)
 }
 
-// letGo removes the finalizer from a run of which nothing is left to clean up, if nobody has changed the run meanwhile.
+// letGo removes the finalizer, unless the run changed meanwhile.
 func letGo(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	before := run.DeepCopy()
 	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/controllers/render"
 )
 
-// confineRun keeps the pods of a run to themselves, and whom the rules name. No rules confine nobody.
+// confineRun creates the NetworkPolicy that isolates the pods of a run. Without rules there is no policy.
 func confineRun(ctx context.Context, c client.Writer, run *v1alpha1.BenchmarkRun, rules *networkingv1.NetworkPolicySpec) error {
 	if rules == nil {
 		return nil
@@ -25,7 +25,6 @@ func confineRun(ctx context.Context, c client.Writer, run *v1alpha1.BenchmarkRun
 	return nil
 }
 
-// releaseRun removes what confineRun has made for a run.
 func releaseRun(ctx context.Context, c client.Writer, run *v1alpha1.BenchmarkRun, rules *networkingv1.NetworkPolicySpec) error {
 	if rules == nil {
 		return nil // Where no policies are made, the operator may not remove any.

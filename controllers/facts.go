@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// runFacts are what the objects of a run say to whom leads it. Before its spec is compiled only its blocks are known of the plan.
+// runFacts converts the objects of a run for package conduct. Before the spec is compiled, only the blocks of the plan are known.
 func runFacts(s *runScope) conduct.Run {
 	r := conduct.Run{
 		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: facts.Interim(s.run),
@@ -33,7 +33,7 @@ func runFacts(s *runScope) conduct.Run {
 	return r
 }
 
-// viewFacts are what a trial has to know of its run.
+// viewFacts are what a trial needs to know of its run.
 func viewFacts(s *trialScope) conduct.View {
 	v := conduct.View{Name: s.trial.Spec.RunName, Deleted: s.run == nil || !s.run.DeletionTimestamp.IsZero(), Trials: s.siblings}
 	if s.run == nil {
@@ -44,7 +44,7 @@ func viewFacts(s *trialScope) conduct.View {
 	return v
 }
 
-// attemptFacts are what is known of the current try at a trial.
+// attemptFacts are the facts of the current attempt.
 func attemptFacts(s *trialScope) conduct.Attempt {
 	a := s.planned().Attempt(s.attempt, s.now)
 	a.Patience, a.Renewed = facts.Patience(s.run), s.attempt-1-int32(len(s.trial.Status.Failures))
@@ -61,7 +61,7 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 	return a
 }
 
-// podFacts are what the pods of the current try at a trial say.
+// podFacts are the facts of the current attempt's pods.
 func podFacts(s *trialScope) pods.Attempt {
 	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: s.planned().Follows(), Patience: facts.Patience(s.run), Unmounted: s.unmounted, Now: s.now}
 }

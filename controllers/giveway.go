@@ -15,8 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// giveWay ends a run that is bound to nodes which are away, if other runs wait for their turns; nil if it may go on waiting. Live reads from the API server
-// itself, and c from a cache.
+// giveWay ends a run that waits for unavailable nodes while other runs are queued; nil if it may wait on.
 func giveWay(ctx context.Context, c, live client.Reader, run *v1alpha1.BenchmarkRun, trials conduct.Trials) (*conduct.Ending, error) {
 	nodes, err := readNodes(ctx, c)
 	if err != nil {
@@ -37,13 +36,13 @@ func giveWay(ctx context.Context, c, live client.Reader, run *v1alpha1.Benchmark
 	return conduct.GaveWay(away, len(behind)), nil
 }
 
-// couldBegin reports whether a run waits for nothing but its turn.
+// couldBegin reports whether a run waits only for its turn.
 func couldBegin(r *v1alpha1.BenchmarkRun, nodes []plan.Node) bool {
 	p, err := facts.Plan(r)
 	return err == nil && r.Status.StartTime == nil && controllerutil.ContainsFinalizer(r, v1alpha1.Finalizer) && plan.Fits(p, nodes) == nil
 }
 
-// missing are those nodes to which members are bound that take no pods now, or are not there, each once.
+// missing are the unavailable nodes that members are bound to, without duplicates.
 func missing(nodes []plan.Node, bound map[string]string) []string {
 	var away []string
 	for _, name := range bound {

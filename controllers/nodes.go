@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// ownersOf are the trials that control pods, by their UID.
+// ownersOf are the trials that control pods, by UID.
 func ownersOf(ctx context.Context, c client.Reader, pods []corev1.Pod) (map[types.UID]*v1alpha1.Trial, error) {
 	owners := map[types.UID]*v1alpha1.Trial{}
 	for i := range pods {
@@ -36,8 +36,7 @@ func ownersOf(ctx context.Context, c client.Reader, pods []corev1.Pod) (map[type
 	return owners, nil
 }
 
-// takenName reports whether a pod that a trial would make cannot be made because there is another of its name that is not the trial's. It wants a reader of
-// the API server itself.
+// takenName reports whether a foreign pod has the name of a trial's pod. It needs a reader of the API server.
 func takenName(ctx context.Context, live client.Reader, pod *corev1.Pod) (bool, error) {
 	var there corev1.PodList
 	if err := live.List(ctx, &there, client.InNamespace(pod.Namespace), client.MatchingFields{metav1.ObjectNameField: pod.Name}); err != nil {
@@ -50,7 +49,6 @@ func takenName(ctx context.Context, live client.Reader, pod *corev1.Pod) (bool, 
 	}), nil
 }
 
-// measuredPods are the measured pods of the installation.
 func measuredPods(ctx context.Context, c client.Reader) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := c.List(ctx, &pods, client.HasLabels{v1alpha1.LabelTrial}); err != nil {
@@ -59,10 +57,10 @@ func measuredPods(ctx context.Context, c client.Reader) ([]corev1.Pod, error) {
 	return pods.Items, nil
 }
 
-// tidyPause is how long a cache may take to know of the end of all pods that were told to go at once.
+// tidyPause is how long a cache may take to show deleted pods.
 const tidyPause = time.Second
 
-// tidyPods removes the pods of a trial that has ended, in one request. It returns when to look again, where some are known to go and others are not yet.
+// tidyPods deletes the pods of a finished trial in one request. It returns when to check again.
 func tidyPods(ctx context.Context, c client.Client, t *v1alpha1.Trial, now time.Time) (again time.Duration, err error) {
 	pods, err := measuredPods(ctx, c)
 	if err != nil {
@@ -89,7 +87,6 @@ func tidyPods(ctx context.Context, c client.Client, t *v1alpha1.Trial, now time.
 	return 0, nil
 }
 
-// readNodes are those of the cluster.
 func readNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
 	var list corev1.NodeList
 	if err := c.List(ctx, &list); err != nil {
@@ -98,7 +95,7 @@ func readNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
 	return facts.Nodes(list.Items), nil
 }
 
-// deletePods deletes pods that are not being deleted yet.
+// deletePods deletes pods, except those being deleted.
 func deletePods(ctx context.Context, c client.Writer, pods []*corev1.Pod) error {
 	for _, p := range pods {
 		if !p.DeletionTimestamp.IsZero() {
@@ -112,11 +109,10 @@ func deletePods(ctx context.Context, c client.Writer, pods []*corev1.Pod) error 
 	return nil
 }
 
-// reason is that of the events with which a kubelet says that it cannot mount a volume. It says so nowhere else: the pod only waits.
+// mountReason is the event reason for volumes that cannot be mounted. The kubelet reports this only in events.
 const mountReason = "FailedMount"
 
-// Failed returns what kubelets say of pods, by the pods' names. It wants a reader of the API server itself: a cache would hold every event of the
-// cluster.
+// failedMounts returns the mount errors of pods by pod name. It reads from the API server: a cache would hold all events of the cluster.
 func failedMounts(ctx context.Context, live client.Reader, pods []*corev1.Pod) (map[string]string, error) {
 	said := map[string]string{}
 	for _, p := range pods {

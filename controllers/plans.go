@@ -16,14 +16,13 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// plans remembers the plan of the run that was looked at last: one run measures at a time, and each pass over one of its trials needs the plan. The zero
-// value is ready, and any number of goroutines may use it.
+// plans caches the last used plan: one run measures at a time, and each pass needs its plan. The zero value is ready for concurrent use.
 type plans struct {
 	mu   sync.Mutex
 	last planned
 }
 
-// planned is the plan of a run, or why its spec is refused. It is full if its requests have their bodies.
+// planned is the plan of a run, or the violation of its spec. full means that its requests have their bodies.
 type planned struct {
 	of   basis
 	plan plan.Plan
@@ -31,7 +30,7 @@ type planned struct {
 	full bool
 }
 
-// basis is all that decides which plan a run has: its spec, or the stored plan with which it has begun.
+// basis is what determines a run's plan: the spec, or the stored plan of the run.
 type basis struct {
 	run        types.UID
 	generation int64
@@ -55,8 +54,9 @@ func (p *plans) keep(own planned) {
 	p.last = own
 }
 
-// of is the plan of a run as its spec is compiled, or a *plan.Violation. A run that has begun by another plan, which another version of the operator has
-// compiled, goes on by that: it is stored. If it cannot be read, the error is that of the store; if it does not exist, the spec decides. Requests lack the bodies that the run has frozen, unless somebody has read them.
+// of returns the plan of a run, or a *plan.Violation. A run started with another version's plan continues with that stored plan. If it cannot
+// be read, the store's error is returned; if it does not exist, the spec is compiled. Requests lack their stored bodies unless they were read
+// before.
 func (p *plans) of(ctx context.Context, store artifact.Runs, run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
 	own := planned{of: basisOf(run)}
 	if last := p.recall(); last.of == own.of {
@@ -69,7 +69,7 @@ func (p *plans) of(ctx context.Context, store artifact.Runs, run *v1alpha1.Bench
 		case err == nil:
 			own.plan = stored
 		case errors.Is(err, artifact.ErrNotFound):
-			log.FromContext(ctx).Info("the stored plan of the run does not exist: the run goes on by the plan that this version of the operator compiles", "key", artifact.PlanKey(runPrefix(run)))
+			log.FromContext(ctx).Info("the stored plan of the run does not exist: continuing with the plan that this operator version compiles", "key", artifact.PlanKey(runPrefix(run)))
 		default:
 			return plan.Plan{}, err
 		}
@@ -78,12 +78,12 @@ func (p *plans) of(ctx context.Context, store artifact.Runs, run *v1alpha1.Bench
 	return own.plan, own.err
 }
 
-// begunByAnother reports whether a run has begun by another plan.
+// begunByAnother reports whether another version's plan started the run.
 func begunByAnother(run *v1alpha1.BenchmarkRun, p plan.Plan) bool {
 	return run.Status.StartTime != nil && run.Status.PlanHash != "" && run.Status.PlanHash != p.Hash()
 }
 
-// withBodies is a plan of a run with the bodies that the run has frozen.
+// withBodies returns the plan with the stored bodies.
 func (p *plans) withBodies(ctx context.Context, store artifact.Bucket, run *v1alpha1.BenchmarkRun, without plan.Plan) (plan.Plan, error) {
 	if last := p.recall(); last.of == basisOf(run) && last.full {
 		return last.plan, nil
@@ -100,7 +100,6 @@ func (p *plans) withBodies(ctx context.Context, store artifact.Bucket, run *v1al
 	return full, nil
 }
 
-// runPrefix is where the files of a run lie.
 func runPrefix(run *v1alpha1.BenchmarkRun) string {
 	return artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run))
 }

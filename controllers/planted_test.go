@@ -27,7 +27,7 @@ func admitPlanted(t *testing.T, w *world) {
 	c, err := client.New(w.config, client.Options{Scheme: scheme})
 	w.must(err)
 	change(t, c, "benchmarkruns.loadstone.dev", func(spec *apiextensionsv1.JSONSchemaProps) {
-		either := rule(t, spec, "give either loads")
+		either := rule(t, spec, "set either loads")
 		either.Rule = fmt.Sprintf("self.seed == %d || (%s)", kindtest.FollowedSeed, either.Rule)
 	})
 	run := &v1alpha1.BenchmarkRun{}

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// silencePatience is how long an agent may be silent before that ends an attempt whose time to answer is over: a lost packet, or a connection that
-	// is refused for a moment, must not cost what was measured. It has room for two requests that time out.
+	// silencePatience is how long an agent may be silent after its deadline before the attempt ends. It covers two requests that time out, so
+	// that a lost packet does not lose the measurement.
 	silencePatience = 5 * time.Second
-	// askSilent is the pause between two requests to such an agent.
+	// askSilent is the pause between requests to a silent agent.
 	askSilent = time.Second
-	// podPatience is how long it may take until the API server knows of a container that has ended: a kubelet looks once a second.
+	// podPatience is how long the API server may take to show that a container ended: kubelets check once a second.
 	podPatience = 3 * time.Second
 )
 
-// suspect notes a failure that may pass, and returns how much longer it must last before it ends the attempt. The status of the trial says since when
-// it has lasted: nothing waits in a pass, and another operator knows it.
+// suspect records a failure that may pass, and returns how much longer it must last to end the attempt. The start is in the trial's status, so
+// that another operator knows it.
 func (s *trialScope) suspect(f *conduct.Failure, patience time.Duration) (left time.Duration) {
 	since := s.now
 	if why, _ := facts.Outcome(s.trial); s.trial.Status.SuspectSince != nil && why == f.Reason {
@@ -38,8 +38,8 @@ func (s *trialScope) suspect(f *conduct.Failure, patience time.Duration) (left t
 	return since.Add(patience).Sub(s.now)
 }
 
-// recheck ends an attempt for a failed check, after a second look at its pods if the failure is permanent: a server that was killed or deleted
-// answers like one that is wrong. What has happened to the pods is the cause then. Live reads from the API server itself.
+// recheck ends an attempt after a failed check. If the failure is permanent, it first rereads the pods: a killed server looks like a wrong
+// one, and the pod's fate is then the cause.
 func recheck(ctx context.Context, live client.Reader, s *trialScope, f *conduct.Failure) (reconciler.Step, error) {
 	if f.Kind == conduct.Permanent {
 		if left := s.suspect(f, podPatience); left > 0 {
@@ -54,12 +54,12 @@ func recheck(ctx context.Context, live client.Reader, s *trialScope, f *conduct.
 	return reconciler.Halt, nil
 }
 
-// befallen is the failure of an attempt by what has happened to its pods by now, or else the one that was found.
+// befallen is the failure shown by the pods, or else the given one.
 func befallen(ctx context.Context, live client.Reader, a pods.Attempt, found *conduct.Failure) (*conduct.Failure, error) {
 	of := a.Pods[0]
 	var there corev1.PodList
 	if err := live.List(ctx, &there, client.InNamespace(of.Namespace), client.MatchingLabels{v1alpha1.LabelTrial: of.Labels[v1alpha1.LabelTrial]}); err != nil {
-		return nil, fmt.Errorf("looking at the pods of trial %s again: %w", of.Labels[v1alpha1.LabelTrial], err)
+		return nil, fmt.Errorf("listing the pods of trial %s again: %w", of.Labels[v1alpha1.LabelTrial], err)
 	}
 	var now []*corev1.Pod
 	for _, p := range a.Pods {

@@ -25,26 +25,25 @@ import (
 // TrialReconciler takes trials through their cells.
 type TrialReconciler struct {
 	client.Client
-	// Live reads from the API server itself what no cache holds.
+	// Live reads uncached objects from the API server.
 	Live  client.Reader
 	Store artifact.Bucket
-	// StoreCA holds certificates of private authorities in PEM, which agents trust when they upload to the store.
+	// StoreCA are private CA certificates (PEM) for uploads by agents.
 	StoreCA    string
 	Agents     agents.Client
 	Key        ed25519.PrivateKey
 	AgentImage string
 	// ToolboxImage holds the agent and the profilers.
 	ToolboxImage string
-	// PullSecrets are the Secrets by which all measured pods pull their images.
+	// PullSecrets are the pull Secrets of all measured pods.
 	PullSecrets []string
 	Version     string
 	Now         func() time.Time
 
-	// plans are those of the runs that go on.
 	plans plans
 }
 
-// Reconcile does one pass over a trial: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
+// Reconcile does one pass over a trial: observe, run the phases, write the status.
 func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctrl.Result, error) {
 	if !t.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // Its pods are its dependents and go with it.
@@ -60,7 +59,6 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 	return reconciler.Drive(ctx, r.Client, s, r.phases(), nil)
 }
 
-// observe reads all that the phases decide upon.
 func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*trialScope, error) {
 	s := &trialScope{trial: t, now: r.Now(), attempt: max(t.Status.Attempt, 1), prepared: t.Status.StartTime != nil}
 	var run v1alpha1.BenchmarkRun
@@ -96,8 +94,8 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 
 func (r *TrialReconciler) publicKey() ed25519.PublicKey { return r.Key.Public().(ed25519.PublicKey) }
 
-// SetupWithManager registers the reconciler. A trial is looked at when it or one of its pods changes; and since a trial waits
-// for others of its run and for other people's pods, the one whose turn it is is looked at whenever any of these changes.
+// SetupWithManager registers the reconciler. A trial is reconciled when it or its pods change. The next trial is also reconciled when other
+// trials or measured pods change, because it waits for them.
 func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 	waiting := handler.EnqueueRequestsFromMapFunc(r.next)
 	return ctrl.NewControllerManagedBy(m).
@@ -116,7 +114,7 @@ func (r *TrialReconciler) next(ctx context.Context, _ client.Object) []reconcile
 	return index.Requests(ctx, trials, err)
 }
 
-// ofRun are the open trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
+// ofRun are the open trials of a run that ended, is being deleted, or had an interim analysis.
 func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcile.Request {
 	run, ok := o.(*v1alpha1.BenchmarkRun)
 	if !ok || run.DeletionTimestamp.IsZero() && facts.EndReason(run) == "" && run.Status.Interim.AnalysedBlocks == 0 {

@@ -18,8 +18,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
-// first warm-up they are, so that an operator that died before it told them does not cost the whole timetable.
+// askAgents reads the agents' states. During load they are not asked, because an answer costs generator CPU; during the first warm-up they
+// are, to detect a start command that a dead operator never sent.
 func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if try := attemptFacts(s); try.Quiet() {
 		s.prepared = true
@@ -42,17 +42,15 @@ func (r *TrialReconciler) command(ctx context.Context, pod *corev1.Pod, c protoc
 	return r.Agents.Command(ctx, pod.Status.PodIP, c)
 }
 
-// askAgent asks an agent how far it is.
 func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *corev1.Pod) (protocol.State, error) {
 	st, err := r.Agents.State(ctx, pod.Status.PodIP)
 	if o := s.command(pod.Labels[v1alpha1.LabelMember]); err == nil && !st.Is(o) {
-		err = fmt.Errorf("what answers at %s is %s of attempt %d at %s, and not %s of attempt %d at %s", pod.Status.PodIP, st.Member, st.Attempt, st.Trial, o.Member, o.Attempt, o.Trial)
+		err = fmt.Errorf("wrong agent at %s: it is %s of attempt %d at %s, expected %s of attempt %d at %s", pod.Status.PodIP, st.Member, st.Attempt, st.Trial, o.Member, o.Attempt, o.Trial)
 	}
 	return st, err
 }
 
-// silent waits for an agent that has not answered as agents do, as long as it may, and some seconds longer: one lost answer ends nothing. One that refuses for good has answered: it ends the
-// attempt.
+// silent waits for an unresponsive agent until its deadline plus some seconds. An agent that refuses permanently ends the attempt at once.
 func silent(s *trialScope, pod *corev1.Pod, err error) (reconciler.Step, error) {
 	if s.fault = refusal(pod, err); s.fault != nil {
 		return reconciler.Halt, nil
@@ -71,7 +69,7 @@ func silent(s *trialScope, pod *corev1.Pod, err error) (reconciler.Step, error) 
 	return reconciler.Again(pollEvery), nil
 }
 
-// refusal is the failure of an agent that will not do what it was asked, whoever asks again; nil for every other error.
+// refusal is the failure for a permanent refusal by an agent; nil for other errors.
 func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 	if refused := (*agents.Refusal)(nil); errors.As(err, &refused) && refused.Final() {
 		return conduct.AgentRefused(agentIn(pod), refused)
@@ -79,10 +77,9 @@ func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 	return nil
 }
 
-// agentIn names an agent in messages.
 func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
-// prepare waits until every server is ready, and then lets every generator check what it will measure.
+// prepare waits until every server is ready, then lets every generator check its requests.
 func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	for !s.prepared {
 		next, k, f := attemptFacts(s).Prepare(s.planned(), seen(s.servers()), seen(s.generators()))
@@ -103,7 +100,7 @@ func (r *TrialReconciler) prepare(ctx context.Context, s *trialScope) (reconcile
 	return reconciler.GoOn, nil
 }
 
-// check lets a generator send one request of each kind before anything is measured, and asks whether it can make its part.
+// check lets a generator send one request of each kind, and asks whether it can generate its share of the load.
 func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (reconciler.Step, error) {
 	if err := cmp.Or(r.loadScripts(ctx, s), r.readBodies(ctx, s)); err != nil {
 		return inputsAway(s, err)
@@ -116,7 +113,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope, g *member) (
 	return reconciler.GoOn, nil
 }
 
-// loadScripts reads what the run has frozen, once a pass.
+// loadScripts reads the stored scripts, once per pass.
 func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err error) {
 	if len(s.scripts) != len(s.run.Status.Scripts) {
 		s.scripts, err = inputs.Load(ctx, r.Store, s.runPrefix(), s.run.Status.Scripts)
@@ -124,7 +121,7 @@ func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err e
 	return err
 }
 
-// readBodies gives the requests of the plan the bodies that the run has frozen.
+// readBodies adds the stored bodies to the plan's requests.
 func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
 	full, err := r.plans.withBodies(ctx, r.Store, s.run, s.plan)
 	if err != nil {
@@ -137,7 +134,7 @@ func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
 	return nil
 }
 
-// inputsAway waits for a store that may come back.
+// inputsAway waits for an unavailable store.
 func inputsAway(s *trialScope, err error) (reconciler.Step, error) {
 	if s.fault = attemptFacts(s).InputsAway(err); s.fault != nil {
 		return reconciler.Halt, nil
@@ -152,7 +149,7 @@ func (s *trialScope) checkCommand(member string) protocol.Command {
 	return o
 }
 
-// awaitRelease holds a prepared trial until its step of the workflow has come.
+// awaitRelease holds a prepared trial until its workflow step.
 func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (reconciler.Step, error) {
 	if s.trial.Spec.Start == v1alpha1.StartReleased {
 		return reconciler.GoOn, nil
@@ -164,8 +161,8 @@ func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (reconc
 	return reconciler.Halt, nil
 }
 
-// start gives all agents the timetable and one instant. The instant is written down first, so that an operator that dies in
-// between is followed by one that knows it.
+// start sends all agents the timetable and one start instant. The instant is written to the status first, so that another operator can
+// continue.
 func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	try := attemptFacts(s)
 	if try.Started.IsZero() {
@@ -202,7 +199,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (reconciler.
 	return reconciler.GoOn, nil
 }
 
-// awaitEnd waits for the last cell, waking at the end of each for the sake of the progress that people see.
+// awaitEnd waits for the last cell, and wakes at the end of each cell to update the progress.
 func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (reconciler.Step, error) {
 	try := attemptFacts(s)
 	if wait := try.AwaitEnd(s.agentStates()...); wait > 0 {

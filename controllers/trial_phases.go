@@ -28,17 +28,16 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Deadlines of a trial that are the cluster's own; packages conduct and pods have the others.
+// Deadlines that only a cluster has; packages conduct and pods have the others.
 const (
-	// pollEvery is how often agents are asked while pods start and files are stored; nothing tells us of their progress.
+	// pollEvery is how often agents are asked while pods start and files are stored, because no event reports that.
 	pollEvery = 40 * time.Millisecond
-	// retryPods is how often pods that cannot be made, or do not run, are looked at where no event tells of them.
+	// retryPods is how often pods are checked where no event reports a change.
 	retryPods = 5 * time.Second
-	// addressLife is how long a signed address is good for: a store command takes at most two minutes.
+	// addressLife is the validity of presigned URLs: a store command takes at most two minutes.
 	addressLife = 5 * time.Minute
 )
 
-// phases are the steps of a trial in their order.
 func (r *TrialReconciler) phases() []reconciler.Phase[*trialScope] {
 	return []reconciler.Phase[*trialScope]{
 		r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
@@ -46,8 +45,8 @@ func (r *TrialReconciler) phases() []reconciler.Phase[*trialScope] {
 	}
 }
 
-// follow ends a trial whose run is over, whose implementation has already shown that it cannot be measured, or that this operator does not find in the
-// plan of its run, such as one that another version made. While that plan cannot be read, the end of the run is the deadline.
+// follow ends a trial if its run ended, its implementation already failed, or it is not in the plan (for example after an upgrade). While the
+// plan cannot be read, the end of the run is the deadline.
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (reconciler.Step, error) {
 	if s.fault = viewFacts(s).GiveUp(s.planned()); s.fault != nil {
 		return reconciler.Halt, nil
@@ -63,7 +62,7 @@ func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (reconciler.S
 	return reconciler.GoOn, nil
 }
 
-// awaitTurn lets the trials of a run be prepared one after the other.
+// awaitTurn prepares the trials of a run one after the other.
 func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (reconciler.Step, error) {
 	if s.waiting = viewFacts(s).Awaits(s.planned()); s.waiting != "" {
 		return reconciler.Halt, nil
@@ -71,8 +70,7 @@ func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (reconcile
 	return reconciler.GoOn, nil
 }
 
-// awaitRoom waits until no other measured pod exists: two would disturb each other, and a predecessor's CPUs are free only
-// when its object is gone.
+// awaitRoom waits until no other measured pod exists: two would disturb each other, and CPUs are free only after the pod object is gone.
 func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if len(s.others) == 0 {
 		s.turn = true
@@ -82,8 +80,8 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (reconci
 	return reconciler.Again(retryPods), deletePods(ctx, r.Client, s.stalePods())
 }
 
-// awaitStore waits for a store that is away or takes nothing before anything is started of which nothing could be stored. A store that is full, or whose
-// key may only read, still answers whoever reads.
+// awaitStore waits for an unavailable or unwritable store before the trial starts. It writes a small object, because a full or read-only store
+// still answers reads.
 func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if len(s.pods()) > 0 || s.trial.Status.StartTime != nil {
 		return reconciler.GoOn, nil
@@ -98,7 +96,7 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (reconc
 		s.await(err.Error())
 		return reconciler.Again(retryStore), nil
 	}
-	text := fmt.Appendf(nil, "attempt %d at trial %s begins\n", s.attempt, s.trial.Name)
+	text := fmt.Appendf(nil, "attempt %d of trial %s starts\n", s.attempt, s.trial.Name)
 	if _, err := r.Store.Put(ctx, artifact.BegunKey(s.prefix()), "text/plain", text); err != nil {
 		s.await(err.Error())
 		return reconciler.Again(retryStore), nil
@@ -106,7 +104,7 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (reconc
 	return reconciler.GoOn, nil
 }
 
-// ensurePods creates the attempt's pods, all at once.
+// ensurePods creates all pods of the attempt at once.
 func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if len(s.pods()) == len(s.members) {
 		return reconciler.GoOn, nil
@@ -138,8 +136,8 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (reconc
 	return reconciler.GoOn, nil
 }
 
-// lost ends an attempt of which a pod was deleted that agents have used: after the start, while a failure is suspected, or once a generator has answered
-// its check. The implementation must not be blamed for that answer, and a new pod in the place of the old one would hide why it failed.
+// lost ends an attempt after the deletion of a pod that agents used: after the start, while a failure is suspected, or after a generator's
+// check. The implementation must not be blamed for the consequences, and a new pod would hide the cause.
 func (r *TrialReconciler) lost(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	used := s.trial.Status.StartTime != nil || s.trial.Status.SuspectSince != nil
 	for _, g := range s.generators() {
@@ -172,7 +170,7 @@ func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev
 		s.await(fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err))
 		return reconciler.Again(retryPods), nil
 	case reconciler.Terminating(err):
-		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "namespace %s is being deleted, and takes no pod any more: create the run in another", pod.Namespace)
+		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "namespace %s is being deleted: create the run in another namespace", pod.Namespace)
 		return reconciler.Halt, nil
 	case (reconciler.Denied(err) || reconciler.Forbidden(err)) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
 		s.await(fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err))
@@ -184,17 +182,17 @@ func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev
 	return reconciler.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
 }
 
-// renew gives up an attempt that has waited too long for its step: other pods are made when that comes, and not before, for it may take days.
+// renew gives up the pods of an attempt that waited too long for its step. New pods are created when the step comes, which may take days.
 func (s *trialScope) renew(p *corev1.Pod) (reconciler.Step, error) {
 	if s.trial.Spec.Start == v1alpha1.StartReleased {
 		s.fault = conduct.Outwaited("pod " + p.Name)
 		return reconciler.Halt, nil
 	}
-	s.waiting = "waiting for the workflow to reach this trial: its pods will be created again then"
+	s.waiting = "waiting for the workflow to reach this trial: its pods are recreated then"
 	return reconciler.Halt, nil
 }
 
-// examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
+// examinePods turns pod states into a fault, or waits until all pods run: either all generators start, or none.
 func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	var err error
 	if s.unmounted, err = failedMounts(ctx, r.Live, podFacts(s).AwaitFiles()); err != nil {
@@ -225,18 +223,16 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (recon
 	return reconciler.Again(min(left, retryPods)), nil
 }
 
-// planned is the trial as the plan of its run has it.
+// planned is the trial in the plan.
 func (s *trialScope) planned() conduct.Trial { return facts.Trial(s.trial, s.plan) }
 
-// work is what the trial does.
 func (s *trialScope) work() kind.Work { return s.planned().Work }
 
-// servers are the members that are measured: one, or the two of a duet.
+// servers are the measured members: one, or two in a duet.
 func (s *trialScope) servers() []*member {
 	return slices.DeleteFunc(slices.Clone(s.members), func(m *member) bool { return !record.IsServer(m.Name) })
 }
 
-// targets are the addresses of the servers.
 func (s *trialScope) targets() []string {
 	var targets []string
 	for i, m := range s.servers() {
@@ -245,7 +241,7 @@ func (s *trialScope) targets() []string {
 	return targets
 }
 
-// serverCPU is the CPU on which both servers of a duet are put. It is nil outside a duet and where there is none.
+// serverCPU is the CPU that both servers of a duet share; nil outside a duet or if they share none.
 func (s *trialScope) serverCPU() *int32 {
 	servers := s.servers()
 	if len(servers) < 2 {
@@ -260,9 +256,9 @@ func (s *trialScope) serverCPU() *int32 {
 	return conduct.SharedCPU(servers[0].state.CPUsAllowed, servers[1].state.CPUsAllowed, neighbours)
 }
 
-// noSharedCPU ends a duet whose servers cannot meet. Every further attempt would show the same.
+// noSharedCPU fails a duet whose servers share no CPU. A retry would not help.
 func noSharedCPU(s *trialScope) *conduct.Failure {
 	servers := s.servers()
-	return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "the servers of a duet must share a CPU, but pods %s and %s may run on CPUs %q of %s and %q of %s: let pods without exclusive CPUs share one pool there, or choose spec.order Blocks",
+	return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "the servers of a duet must share a CPU: pods %s and %s may run on CPUs %q of %s and %q of %s: use one shared CPU pool for pods without exclusive CPUs, or spec.order Blocks",
 		servers[0].pod.Name, servers[1].pod.Name, servers[0].state.CPUsAllowed, servers[0].pod.Spec.NodeName, servers[1].state.CPUsAllowed, servers[1].pod.Spec.NodeName)
 }

@@ -301,7 +301,7 @@ func TestAPodThatTheServerRefusesIsWaitedForOrFailsItsTrial(t *testing.T) {
 		"by a webhook, for a while":    {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: patience - time.Second},
 		"by a policy, for a while":     {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", field.ErrorList{field.Forbidden(nil, `ValidatingAdmissionPolicy "hours" with binding "all" denied request: not at this hour`)}), since: patience - time.Second},
 		"by a webhook, for too long":   {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: patience, fault: "PodRejected permanent"},
-		"since its namespace goes":     {err: terminating(), fault: "PodRejected permanent: namespace bench is being deleted, and takes no pod any more: create the run in another"},
+		"since its namespace goes":     {err: terminating(), fault: "PodRejected permanent: namespace bench is being deleted: create the run in another namespace"},
 		"by a limit, for a while":      {err: apierrors.NewForbidden(pods, "x", errors.New("maximum cpu usage per Container is 500m, but limit is 1")), since: patience - time.Second},
 		"by a limit, for too long":     {err: apierrors.NewForbidden(pods, "x", errors.New("maximum cpu usage per Container is 500m, but limit is 1")), since: patience, fault: `PodRejected permanent: the API server rejected pod quick-000-go-1-s0: pods "x" is forbidden: maximum cpu usage`},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
@@ -398,7 +398,7 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		}, "TimedOut permanent: BenchmarkRun quick has ended"},
 		"the run has ended early": {
 			func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock = 9; inBlock(10)(s) },
-			"EnoughMeasured permanent: BenchmarkRun quick stopped early, after block 9: its intervals are narrow enough",
+			"StoppedEarly permanent: BenchmarkRun quick stopped early, after block 9: its intervals are narrow enough",
 		},
 		"the run has ended early, after this block": {func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock = 10; inBlock(10)(s) }, ""},
 	} {
@@ -421,7 +421,7 @@ func TestTrialWaitsUntilRequestBodiesAreFrozen(t *testing.T) {
 		s.plan.Cells[0].Request.From = &record.BodySource{ConfigMap: "mine", Key: "order.json"}
 	})
 	step, err := (&TrialReconciler{Store: brokenStore{}}).ensurePods(t.Context(), s)
-	if err != nil || step.After != retryStore || s.waiting != "the request body mine/order.json is not frozen yet" || len(s.pods()) > 0 {
+	if err != nil || step.After != retryStore || s.waiting != "the request body mine/order.json is not stored yet" || len(s.pods()) > 0 {
 		t.Errorf("the phase ends with %+v, %v, %q, pods %v", step, err, s.waiting, s.pods())
 	}
 }

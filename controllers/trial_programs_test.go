@@ -73,7 +73,7 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 		fault string
 	}{
 		"it is asked while it runs":             {ask(protocol.State{Phase: protocol.Running}), scopeOf(ofProgram, later(time.Second)), reconciler.GoOn, ""},
-		"it took too long":                      {ask(fault), scopeOf(ofProgram, later(time.Second)), reconciler.Halt, "ProgramTooLong permanent: implementations[go]: it had not ended after 1m0s"},
+		"it took too long":                      {ask(fault), scopeOf(ofProgram, later(time.Second)), reconciler.Halt, "ProgramTimedOut permanent: implementations[go]: it had not ended after 1m0s"},
 		"its collector is silent while it runs": {r.askAgents, scopeOf(ofProgram, later(time.Second)), reconciler.Again(pollEvery), ""},
 		"its parent is not ready":               {r.prepare, scopeOf(ofProgram, collects(protocol.Idle)), reconciler.Again(pollEvery), ""},
 		"nobody is there to be checked":         {r.prepare, scopeOf(ofProgram, up), reconciler.GoOn, ""},

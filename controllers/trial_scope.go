@@ -22,53 +22,53 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// trialScope is what one pass over a trial knows. The gatherer fills the first group; phases fill the second.
+// trialScope is the knowledge of one pass over a trial: the first group is observed, the second is set by phases.
 type trialScope struct {
 	trial *v1alpha1.Trial
 	// run is nil when the BenchmarkRun is gone.
 	run *v1alpha1.BenchmarkRun
-	// plan is the run's, empty when it is gone or unplanned says why this operator cannot compile or read it. Its requests may lack the bodies that the
-	// run has frozen until readBodies has read them.
+	// plan is the run's plan. It is empty if the run is gone, or if unplanned says why it cannot be compiled or read. Its requests lack stored
+	// bodies until readBodies.
 	plan      plan.Plan
 	unplanned error
-	// siblings are the trials of the run, this one among them; none while the plan is awaited.
+	// siblings are all trials of the run; none while the plan is awaited.
 	siblings conduct.Trials
 	nodes    []plan.Node
 	attempt  int32
-	// members are the pods that this attempt needs, generators first: those that exist and those that do not.
+	// members are the pods of this attempt, existing or not, generators first.
 	members []*member
-	// others are measured pods of the installation that are not of this attempt and still hold CPUs.
+	// others are measured pods of other attempts that still hold CPUs.
 	others []corev1.Pod
 	now    time.Time
 
-	// waiting says in a sentence what the trial waits for, and why is its reason where that is away or refuses.
+	// waiting is the message of a wait; why is its reason if something is unavailable or refused.
 	waiting, why string
-	// suspectSince is since when a failure has lasted that ends the attempt if it goes on.
+	// suspectSince is the start of a failure that ends the attempt if it lasts.
 	suspectSince *time.Time
-	// turn is true once this pass has seen that no other trial and no other measured pod comes first.
+	// turn is true if no other trial and no other measured pod comes first.
 	turn bool
-	// prepared and measured are true once this pass has seen it so.
+	// prepared and measured are milestones reached in this pass.
 	prepared, measured bool
-	// unmounted is what kubelets say of volumes that they cannot mount, by the pod's name.
+	// unmounted are the kubelets' mount errors by pod name.
 	unmounted map[string]string
-	// scripts are the run's, as it has frozen them; nil until they are needed.
+	// scripts are the stored scripts; nil until needed.
 	scripts []protocol.Script
-	// startTime is set when the agents are to be told to start; it is written before they are.
+	// startTime is written to the status before the agents get it.
 	startTime *time.Time
-	// manifest is set when the trial's manifest has been stored, and measuredOn, beside it, if that was before somebody deleted the trial.
+	// manifest is set when the trial's manifest is stored; measuredOn too, if the trial was deleted afterwards and created again.
 	manifest   *record.Artifact
 	measuredOn []v1alpha1.MemberNode
-	// fault is set when the attempt is over without a manifest.
+	// fault is why the attempt ended without a manifest.
 	fault *conduct.Failure
 }
 
-// awaitsPlan reports whether the plan of the run is stored and cannot be read now.
+// awaitsPlan reports whether the stored plan cannot be read now.
 func (s *trialScope) awaitsPlan() bool {
 	refused := (*plan.Violation)(nil)
 	return s.unplanned != nil && !errors.As(s.unplanned, &refused) && !artifact.Unreadable(s.unplanned)
 }
 
-// Hindered implements pass.Scope. An operator that fails at a trial would do so at each pass, while the trial's pods hold their CPUs.
+// Hindered implements pass.Scope. A trial that fails the operator would do so at each pass while its pods hold CPUs.
 func (s *trialScope) Hindered(err error) {
 	s.waiting = err.Error()
 	if errors.Is(err, util.ErrPanic) && !s.ended() {
@@ -76,7 +76,7 @@ func (s *trialScope) Hindered(err error) {
 	}
 }
 
-// await waits for what is away or refuses: the run says so at once.
+// await waits for something unavailable or refused; the run shows it at once.
 func (s *trialScope) await(what string) { s.why, s.waiting = v1alpha1.ReasonTrialWaiting, what }
 
 // States implements pass.Scope.
@@ -88,17 +88,16 @@ func (s *trialScope) States() (before, after *v1alpha1.Trial) {
 
 func (s *trialScope) ended() bool { return s.trial.Status.CompletionTime != nil }
 
-// member is one pod of an attempt: the server, or one of its generators.
+// member is one pod of an attempt: a server or a generator.
 type member struct {
 	kind.Member
 	// pod is nil when it does not exist.
 	pod *corev1.Pod
-	// state is nil until its agent has answered in this pass. asked is true of a generator that this pass has asked for its check.
+	// state is the agent's answer in this pass, or nil. asked is true for a generator whose check was requested.
 	state *protocol.State
 	asked bool
 }
 
-// agentStates are what the agents have said in this pass.
 func (s *trialScope) agentStates() []protocol.State {
 	var list []protocol.State
 	for _, m := range s.members {
@@ -107,7 +106,7 @@ func (s *trialScope) agentStates() []protocol.State {
 	return list
 }
 
-// seen are members whose agents have answered in this pass, for package conduct.
+// seen are the members whose agents answered, for package conduct.
 func seen(members []*member) []conduct.Seen {
 	var list []conduct.Seen
 	for _, m := range members {
@@ -116,10 +115,10 @@ func seen(members []*member) []conduct.Seen {
 	return list
 }
 
-// generators are the members that make load; of a program that measures itself there is none.
+// generators are the load generators; none for a microbenchmark.
 func (s *trialScope) generators() []*member { return s.members[:len(s.members)-len(s.servers())] }
 
-// placePods sorts the installation's measured pods into this attempt's and others. Owners are the trials that control them, by their UID.
+// placePods splits the measured pods into this attempt's and others.
 func (s *trialScope) placePods(pods []corev1.Pod, owners map[types.UID]*v1alpha1.Trial) {
 	s.members = nil
 	for _, m := range s.work().Members() {
@@ -138,7 +137,7 @@ func (s *trialScope) placePods(pods []corev1.Pod, owners map[types.UID]*v1alpha1
 	}
 }
 
-// memberOf is the member of this attempt that a pod is; nil if it is none.
+// memberOf is this attempt's member for a pod, or nil.
 func (s *trialScope) memberOf(p *corev1.Pod) *member {
 	mine := p.Namespace == s.trial.Namespace && slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == s.trial.UID })
 	if !mine || p.Labels[v1alpha1.LabelAttempt] != strconv.Itoa(int(s.attempt)) {
@@ -152,7 +151,6 @@ func (s *trialScope) memberOf(p *corev1.Pod) *member {
 	return nil
 }
 
-// pods are the pods of this attempt that exist.
 func (s *trialScope) pods() []*corev1.Pod {
 	var list []*corev1.Pod
 	for _, m := range s.members {
@@ -163,7 +161,6 @@ func (s *trialScope) pods() []*corev1.Pod {
 	return list
 }
 
-// stalePods are the pods of earlier attempts at this trial.
 func (s *trialScope) stalePods() []*corev1.Pod {
 	var list []*corev1.Pod
 	for i := range s.others {
@@ -178,7 +175,7 @@ func (s *trialScope) command(member string) protocol.Command {
 	return protocol.Command{Trial: string(s.trial.UID), Attempt: s.attempt, Member: member}
 }
 
-// placed is where the pods of the attempt are.
+// placed is the nodes of the attempt's pods.
 func (s *trialScope) placed() []v1alpha1.MemberNode {
 	list := s.measuredOn
 	for _, m := range s.members {

@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// trialStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.
+// trialStatus computes the whole status from a pass. Only this function sets conditions.
 func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	st := *s.trial.Status.DeepCopy()
 	if s.ended() {
@@ -51,7 +51,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	return facts.WrittenTrial(s.trial.Status, st, attemptFacts(s), siblings)
 }
 
-// progress is the number of cells that have ended, and of all; empty if the plan is not known. Work that ends by itself may end before its time is over.
+// progress is the number of finished and of all cells; empty without a plan. A microbenchmark may finish early.
 func (s *trialScope) progress() string {
 	if _, unplanned := s.work().(kind.Unknown); unplanned {
 		return ""
@@ -63,7 +63,7 @@ func (s *trialScope) progress() string {
 	return facts.Progress(done, all)
 }
 
-// nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
+// nextAttempt restarts after an infrastructure failure. Earlier measurements of the trial are dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	note := util.Clip(attemptFacts(s).Note(s.fault), reconciler.MaxMessage)
 	if !s.fault.Waited {
@@ -90,7 +90,7 @@ func trialConditions(s *trialScope, old []metav1.Condition) []metav1.Condition {
 	return c.Sorted()
 }
 
-// milestone states whether an attempt has come so far. What it has reached stays true, whatever ends it.
+// milestone sets the condition of a reached step. It stays True whatever ends the attempt.
 func milestone(c *reconciler.Conditions, kind string, reached bool, s *trialScope) {
 	switch {
 	case reached, s.fault != nil && c.IsTrue(kind):
@@ -102,14 +102,13 @@ func milestone(c *reconciler.Conditions, kind string, reached bool, s *trialScop
 	}
 }
 
-// key is where a file of this attempt lies in the store.
+// key is the store key of a file of this attempt.
 func (s *trialScope) key(member, file string) string {
 	return s.prefix() + "/" + member + "/" + file
 }
 
 func (s *trialScope) manifestKey() string { return artifact.ManifestKey(s.prefix()) }
 
-// prefix is where the files of this attempt lie.
 func (s *trialScope) prefix() string {
 	return artifact.TrialPrefix(s.runPrefix(), s.trial.Name, s.attempt)
 }

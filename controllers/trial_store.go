@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// store gives each agent signed addresses for its files, and waits until all are written.
+// store sends each agent presigned URLs for its files, and waits until all are uploaded.
 func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	done, pause := true, attemptFacts(s).StorePause()
 	s.waiting = "storing artifacts"
@@ -51,7 +51,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (reconciler.
 	return reconciler.GoOn, nil
 }
 
-// keys are where the files of a member lie in the store.
+// keys are the store keys of a member's files.
 func (s *trialScope) keys(a *member) []string {
 	var out []string
 	for _, f := range a.state.Files {
@@ -60,7 +60,7 @@ func (s *trialScope) keys(a *member) []string {
 	return out
 }
 
-// blame is why an attempt ends whose files cannot be stored: a program that has failed did so whether or not its output is stored.
+// blame is the failure of an attempt whose files cannot be stored. A failed program stays the cause.
 func (s *trialScope) blame(f *conduct.Failure) *conduct.Failure {
 	for _, a := range s.members {
 		if f != nil && a.state != nil {
@@ -81,12 +81,12 @@ func (r *TrialReconciler) tellToStore(ctx context.Context, s *trialScope, a *mem
 		o.Store.Files = append(o.Store.Files, protocol.Destination{Name: f.Name, URL: url, Headers: headers})
 	}
 	if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
-		return fmt.Errorf("telling %s to store: %w", a.pod.Name, err)
+		return fmt.Errorf("sending the store command to %s: %w", a.pod.Name, err)
 	}
 	return nil
 }
 
-// storeTrouble waits for a store that may come back, until the deadline.
+// storeTrouble waits for an unavailable store until the deadline.
 func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (reconciler.Step, error) {
 	if s.fault = s.blame(attemptFacts(s).StoreAway(err)); s.fault != nil {
 		return reconciler.Halt, nil
@@ -95,7 +95,7 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (reconciler.Ste
 	return reconciler.Again(time.Second), nil
 }
 
-// writeManifest verifies every object and writes the manifest, last: with it the trial has happened.
+// writeManifest verifies every object, then writes the manifest: the trial counts from then on.
 func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ reconciler.Step, err error) {
 	// A kubelet renews the files of a server while it is measured: what it was given has to be the same before and after.
 	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.plan.Implementations, s.work().Servers()); s.fault != nil || err != nil {

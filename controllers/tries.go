@@ -12,17 +12,16 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// most is how many operators may end over one report. With the pauses between the starts of a pod they take some minutes.
+// most is how many operator processes may die over one report. With restart delays this takes some minutes.
 const most = 5
 
-// ErrTooMany is why a report is not begun once more.
-var ErrTooMany = errors.New("operators have ended while they made the report")
+var ErrTooMany = errors.New("operator processes died while creating the report")
 
-// Tries are those of one operator. Its zero value is ready; one goroutine uses it at a time.
+// Tries counts the report attempts of one operator process. The zero value is ready; not safe for concurrent use.
 type Tries struct{ begun map[types.UID]bool }
 
-// Begin writes into the status of a run, which lies at a prefix, that this operator begins to make its report, once; ErrTooMany if as many have ended over it
-// as may. It counts none once the report has been made: what is left is to store it.
+// Begin records once in the run's status that this process starts the report; ErrTooMany if too many processes died over it. It records
+// nothing if the report was already created and only has to be stored.
 func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store artifact.Bucket, run *v1alpha1.BenchmarkRun, prefix string) error {
 	if t.begun[run.UID] {
 		return nil
@@ -33,7 +32,7 @@ func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store artifact
 	case !artifact.Unreadable(err) && !errors.Is(err, artifact.ErrDenied): // A key that may not list hears of none that is missing.
 		return err
 	case run.Status.Report.Tries >= most:
-		return fmt.Errorf("%d %w, maybe for want of memory: raise it (chart values operator.goMemoryLimit and operator.resources), or make the report elsewhere with loadstone report --again",
+		return fmt.Errorf("%d %w, probably out of memory: raise the chart values operator.goMemoryLimit and operator.resources, or create the report elsewhere with loadstone report --again",
 			most, ErrTooMany)
 	}
 	if err := writeTries(ctx, c, run, run.Status.Report.Tries+1); err != nil {
@@ -46,7 +45,7 @@ func (t *Tries) Begin(ctx context.Context, c client.StatusClient, store artifact
 	return nil
 }
 
-// Survived takes the tries back at a report that could not be made, such as for a store that went away: nobody has ended over it.
+// Survived resets the count after a failure that killed no process, such as an unavailable store.
 func (t *Tries) Survived(ctx context.Context, c client.StatusClient, run *v1alpha1.BenchmarkRun) error {
 	if run.Status.Report.Tries == 0 {
 		return nil
@@ -58,7 +57,7 @@ func writeTries(ctx context.Context, c client.StatusClient, run *v1alpha1.Benchm
 	before := run.DeepCopy()
 	run.Status.Report.Tries = tries
 	if err := c.Status().Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("counting the tries at a report: %w", err)
+		return fmt.Errorf("counting the tries of a report: %w", err)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func TestARunWhoseNamespaceIsBeingDeletedSaysSoAndEnds(t *testing.T) {
 	first := w.awaitFirst("homeless")
 	w.must(w.c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
 	run = w.awaitHastened(run)
-	const says = "is being deleted, and takes no pod any more: create the run in another"
+	const says = "is being deleted: create the run in another"
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "namespace "+w.namespace+" "+says)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	for _, trial := range w.trials(run) {

@@ -5,81 +5,83 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Images is what the images of a suite's inputs are.
+// Images is how the images of a suite are resolved.
 // +kubebuilder:validation:Enum=Resolve;AsWritten
 type Images string
 
 const (
-	// ImagesResolve asks the registry which digest is behind each tag. A new digest is a new input, and runs measure that digest.
+	// ImagesResolve asks the registry for the digest of each tag. A new digest starts a round, and runs measure that digest.
 	ImagesResolve Images = "Resolve"
-	// ImagesAsWritten asks no registry: an image changes only with its name.
+	// ImagesAsWritten does not contact a registry. Only a new image name is a change.
 	ImagesAsWritten Images = "AsWritten"
 )
 
-// Concurrency is what happens to a trigger that comes while a round is in progress.
+// Concurrency is what a trigger does while a round is in progress.
 // +kubebuilder:validation:Enum=Queue;Replace;Skip
 type Concurrency string
 
 const (
-	// ConcurrencyQueue lets the round end first. Of several changes meanwhile the newest is measured, and of several scheduled times one.
+	// ConcurrencyQueue waits for the end of the round. Of several changes only the newest is measured; several scheduled times start one
+	// round.
 	ConcurrencyQueue Concurrency = "Queue"
-	// ConcurrencyReplace deletes what the round has not yet measured, and begins the next; that of a pull request waits for one of the suite's own.
+	// ConcurrencyReplace deletes the unmeasured rest of the round and starts the next. A pull request's round never replaces one of the suite
+	// itself; it waits.
 	ConcurrencyReplace Concurrency = "Replace"
-	// ConcurrencySkip drops scheduled times and requests. A change is never dropped: it waits for the end of the round.
+	// ConcurrencySkip drops scheduled times and requests. Changes are never dropped: they wait for the end of the round.
 	ConcurrencySkip Concurrency = "Skip"
 )
 
-// OnInconclusive is what an inconclusive round means for the suite.
+// OnInconclusive is how an inconclusive round affects Ready.
 // +kubebuilder:validation:Enum=Fail;Pass
 type OnInconclusive string
 
 const (
-	// InconclusiveFails makes the suite not ready.
+	// InconclusiveFails sets Ready to False.
 	InconclusiveFails OnInconclusive = "Fail"
-	// InconclusivePasses makes the suite ready. The round is not the last good one all the same.
+	// InconclusivePasses sets Ready to True. The round still does not count as good.
 	InconclusivePasses OnInconclusive = "Pass"
 )
 
-// Parameter is a text that stands for itself in several places of a suite.
+// Parameter is a text that can be used in several places of a suite.
 type Parameter struct {
-	// name is the parameter's. $(name) stands for its value in the fields image, command, args and env of the templates, and nowhere else.
+	// name is the name of the parameter. Write $(name) in image, command, args and env of the templates; other fields do not support it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a parameter's name must be lower-case letters, digits and '-', begin with a letter and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a parameter's name: use lower-case letters, digits and '-'; start with a letter, and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
-	// default is the parameter's value where no trigger sets another.
+	// default is the value if the trigger sets none.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Default string `json:"default,omitempty"`
 
-	// pattern is a regular expression (RE2) that the whole value must match. Defaults to any text without line breaks.
+	// pattern is a regular expression (RE2) that the whole value must match. Default: any text without line breaks.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Pattern string `json:"pattern,omitempty"`
 }
 
-// SuiteRun is one of the runs of each round.
+// SuiteRun is one run of each round.
 type SuiteRun struct {
-	// name identifies the run in the suite and in its rounds.
+	// name identifies the run in the suite and its rounds.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a run's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a run's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
-	// template is what the run is made from.
+	// template describes the BenchmarkRun.
 	// +required
 	Template RunTemplate `json:"template,omitzero"`
 }
 
-// RunTemplate is what a BenchmarkRun is made from.
+// RunTemplate describes a BenchmarkRun.
 type RunTemplate struct {
-	// spec is the spec of a BenchmarkRun, in which $(name) stands for parameters. The operator checks it, and not the API server: a tool that
-	// replaces what the API server refuses would delete the suite and its rounds because of a typo. What is wrong stands in the condition Stalled.
+	// spec is the spec of a BenchmarkRun, with $(name) for parameters. The operator validates it, not the API server, and reports errors in
+	// the condition Stalled. Otherwise a GitOps tool that recreates refused objects would delete the suite and its rounds after a typo.
 	// +required
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Type=object
@@ -87,15 +89,15 @@ type RunTemplate struct {
 	Spec apiextensionsv1.JSON `json:"spec,omitempty,omitzero"`
 }
 
-// ChangeTrigger starts a round when the inputs of the suite change: the specs of its runs, with all parameters filled in, and the digest behind
-// each of their tags. Inputs that have been measured before are not measured again.
+// ChangeTrigger starts a round when the inputs of the suite change: the run specs with parameters filled in, or the digest of an image tag.
+// Inputs that were already measured start no round.
 // +kubebuilder:validation:MinProperties=1
 type ChangeTrigger struct {
-	// images is Resolve, which asks the registry for the digest behind each tag, or AsWritten, which asks nobody. Defaults to Resolve.
+	// images is Resolve (ask the registry for the digest of each tag) or AsWritten (do not contact a registry). Default: Resolve.
 	// +optional
 	Images Images `json:"images,omitempty"`
 
-	// intervalSeconds is how often the registry is asked. Defaults to 600.
+	// intervalSeconds is how often the registry is asked, in seconds. Default: 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=604800
@@ -104,26 +106,26 @@ type ChangeTrigger struct {
 
 // Schedule starts rounds at given times.
 type Schedule struct {
-	// cron is when: minute, hour, day of the month, month and day of the week, or a word such as @daily.
+	// cron is the schedule: minute, hour, day of month, month and day of week, or a word such as @daily.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Cron string `json:"cron,omitempty"`
 
-	// timeZone is the name of the time zone of cron, such as Europe/Berlin. Defaults to UTC.
+	// timeZone is the time zone of cron, such as Europe/Berlin. Default: UTC.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	TimeZone string `json:"timeZone,omitempty"`
 
-	// startingDeadlineSeconds is how late a round may begin. One that cannot begin until then is left out. Defaults to no deadline.
+	// startingDeadlineSeconds is how late a round may start, in seconds. Later, the scheduled time is skipped. Default: no deadline.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=604800
 	StartingDeadlineSeconds int32 `json:"startingDeadlineSeconds,omitempty"`
 }
 
-// PickedParameter is a parameter whose value a request to the webhook gives.
+// PickedParameter sets a parameter from a webhook request.
 type PickedParameter struct {
 	// name is the name of one of the suite's parameters.
 	// +required
@@ -131,23 +133,23 @@ type PickedParameter struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// value is a CEL expression that picks the parameter's value, a text, from the request: body is its body, read as JSON. The functions of CEL and
-	// of its extension for strings are there, such as has(body.sha) ? body.sha : "main";
-	// but for those that can make a text of any length (format, join, replace, strings.quote).
+	// value is a CEL expression that returns the value as a string. Variable body is the request body, parsed as JSON: has(body.sha) ?
+	// body.sha : "main". The CEL standard functions and the strings extension are available, except format, join, replace and strings.quote,
+	// which could create texts of any length.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Value string `json:"value,omitempty"`
 }
 
-// WebhookTrigger starts a round for a signed HTTP request, if the installation has the webhook.
+// WebhookTrigger starts a round for a signed HTTP request. The webhook must be enabled in the installation.
 type WebhookTrigger struct {
-	// secretRef names the key of a Secret in the suite's namespace that holds the key by which requests are signed.
-	// The same Secret may hold under token what those show who cannot sign, and ask again and again what their request has come to.
+	// secretRef is the key of a Secret in the suite's namespace with the signing key of the requests. The same Secret may contain a bearer
+	// token under the key token, for clients that cannot sign and that poll for the result.
 	// +required
 	SecretRef KeyReference `json:"secretRef,omitzero"`
 
-	// parameters are those whose values a request gives; at most 8. All others have their defaults.
+	// parameters are set from the request; at most 8. All others have their defaults.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -156,67 +158,66 @@ type WebhookTrigger struct {
 	Parameters []PickedParameter `json:"parameters,omitempty"`
 }
 
-// Triggers are what starts rounds. By hand, the annotation loadstone.dev/requestedAt or reconcile.fluxcd.io/requestedAt starts one whenever its
-// value changes.
+// Triggers start rounds. A new value of the annotation loadstone.dev/requestedAt or reconcile.fluxcd.io/requestedAt always starts one.
 // +kubebuilder:validation:MinProperties=1
 type Triggers struct {
-	// change starts a round when the inputs change. If absent, changes wait for another trigger, and no registry is asked.
+	// change starts a round when the inputs change. If absent, changes are measured in the next round of another trigger, and no registry is
+	// contacted.
 	// +optional
 	Change ChangeTrigger `json:"change,omitzero"`
 
-	// schedules start rounds at given times, whatever has been measured before; at most 8.
+	// schedules start rounds at given times, even if the inputs were already measured; at most 8.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Schedules []Schedule `json:"schedules,omitempty"`
 
-	// webhook starts a round for each request that is signed with a key of yours, and fills parameters from it. If absent, no request does.
+	// webhook starts a round for each signed request and can set parameters from it. If absent, webhook requests are refused.
 	// +optional
 	Webhook WebhookTrigger `json:"webhook,omitzero"`
 }
 
-// ChangePointGate is which change points make a suite not ready. One is found from three rounds with the new values on, and most need more.
+// ChangePointGate is which change points set Ready to False. A change point needs at least three rounds with the new values, and usually more.
 type ChangePointGate struct {
-	// withinRounds is how many of the newest rounds of a value count. One that became worse within them, and has stayed so, makes the suite not
-	// ready; one that became worse before them does not any more.
+	// withinRounds is the number of newest rounds in which a lasting regression sets Ready to False. Older regressions are ignored.
 	// +required
 	// +kubebuilder:validation:Minimum=3
 	// +kubebuilder:validation:Maximum=100
 	WithinRounds int32 `json:"withinRounds,omitempty"`
 }
 
-// Gate is what makes a suite ready. A round in which a run misses an objective or fails always makes it not ready.
+// Gate is how rounds affect Ready. A missed objective or a failed run always sets Ready to False.
 // +kubebuilder:validation:MinProperties=1
 type Gate struct {
-	// onInconclusive is what a round means that is inconclusive: an objective is undecided; without objectives, a comparison has no verdict; or
-	// nothing that was measured counts. It is also what it means that changePoints cannot be known. Defaults to Fail.
+	// onInconclusive is how an inconclusive round affects Ready: an objective is undecided, a comparison has no verdict (without objectives),
+	// or no measurement is valid. It also applies if changePoints cannot be determined. Default: Fail.
 	// +optional
 	OnInconclusive OnInconclusive `json:"onInconclusive,omitempty"`
 
-	// changePoints makes a suite not ready also if a value has become worse over its rounds, as loadstone suite history shows it. The reports of the
-	// rounds are read once when a round has ended. If absent, none is read.
+	// changePoints also sets Ready to False if a value regressed over the rounds, as loadstone suite history shows. The reports are read once
+	// per finished round. Default: not checked.
 	// +optional
 	ChangePoints ChangePointGate `json:"changePoints,omitzero"`
 }
 
-// History is how many rounds stay in the cluster, and for how long. Others are deleted with their runs; what is in the object store stays. The last good
-// round stays in any case, and the one that the suite is judged by.
+// History limits the rounds in the cluster. Older rounds are deleted with their runs; the object store keeps everything. The last good round,
+// and the round that decides Ready, are never deleted.
 // +kubebuilder:validation:MinProperties=1
 type History struct {
-	// passed is the number of passed rounds that stay. The last good one stays in any case. Defaults to 10.
+	// passed is the number of passed rounds to keep. The last good one is always kept. Default: 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=500
 	Passed *int32 `json:"passed,omitempty"`
 
-	// failed is the number of other rounds that stay. Defaults to 10.
+	// failed is the number of other rounds to keep. Default: 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=500
 	Failed *int32 `json:"failed,omitempty"`
 
-	// maxAgeDays is for how many days a round stays after its end, passed or not. If absent, its age is no matter.
+	// maxAgeDays is the maximum age of a round after its end, in days. Default: no age limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3650
@@ -225,11 +226,11 @@ type History struct {
 
 // BenchmarkSuiteSpec is what a suite measures, and when.
 type BenchmarkSuiteSpec struct {
-	// suspend is true while nothing new may start. What has begun goes on.
+	// suspend pauses new rounds; running rounds finish. Default: false.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// parameters are texts that the templates name, and the only thing that a trigger may set; at most 32.
+	// parameters are texts for the templates. Triggers can set parameters and nothing else. At most 32.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -237,7 +238,7 @@ type BenchmarkSuiteSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Parameters []Parameter `json:"parameters,omitempty"`
 
-	// runs are what a round measures: each becomes a BenchmarkRun, in this order. At most 16.
+	// runs are the BenchmarkRuns of each round, in this order; at most 16.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -245,23 +246,23 @@ type BenchmarkSuiteSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Runs []SuiteRun `json:"runs,omitempty"`
 
-	// triggers are what starts rounds. If absent, only a request by hand does.
+	// triggers start rounds. If absent, only a request by hand does.
 	// +optional
 	Triggers Triggers `json:"triggers,omitzero"`
 
-	// concurrency is what happens to a trigger that comes while a round is in progress. Defaults to Queue.
+	// concurrency is what a trigger does while a round is in progress: Queue, Replace or Skip. Default: Queue.
 	// +optional
 	Concurrency Concurrency `json:"concurrency,omitempty"`
 
-	// gate is what makes the suite ready.
+	// gate is how rounds affect the condition Ready.
 	// +optional
 	Gate Gate `json:"gate,omitzero"`
 
-	// history is how many rounds stay in the cluster, and for how long.
+	// history limits the rounds that are kept in the cluster.
 	// +optional
 	History History `json:"history,omitzero"`
 
-	// notifications are told how each round has ended: by a CloudEvent over HTTP, or by the status of a commit; at most 4.
+	// notifications report finished rounds: CloudEvents over HTTP, or commit statuses in GitHub or GitLab; at most 4.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -270,8 +271,8 @@ type BenchmarkSuiteSpec struct {
 	Notifications []Notification `json:"notifications,omitempty"`
 }
 
-// BenchmarkSuite is a set of benchmarks that lies in Git beside the manifests of what it measures: each change, scheduled time or request starts
-// a round of it, and the outcome of the last round makes it ready or not.
+// BenchmarkSuite is a set of benchmarks, usually kept in Git next to the manifests of the measured software. A change, a schedule or a request
+// starts a round. The result of the last round sets the condition Ready.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=bsuite;bsuites,categories=loadstone
@@ -283,7 +284,7 @@ type BenchmarkSuiteSpec struct {
 // +kubebuilder:printcolumn:name="Good",type=integer,JSONPath=`.status.lastGood.round`
 // +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextScheduleTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')",message="the name of a BenchmarkSuite may have at most 63 characters and no dots, since it is a label of its runs"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')",message="metadata.name of a BenchmarkSuite: at most 63 characters and no dots, because its runs have it as a label"
 type BenchmarkSuite struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.

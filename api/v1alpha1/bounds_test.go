@@ -121,10 +121,10 @@ func TestTheSchemaAndTheCodeHaveTheSameBounds(t *testing.T) {
 			t.Errorf("spec.%s is bounded by %d, and the code by %d", path, got, want)
 		}
 	}
-	if got, want := run.at(t, "implementations.readiness.timeoutSeconds").Description, fmt.Sprintf("Defaults to %d for a server", record.ReadySeconds); !strings.Contains(got, want) {
+	if got, want := run.at(t, "implementations.readiness.timeoutSeconds").Description, fmt.Sprintf("Default: %d for a server", record.ReadySeconds); !strings.Contains(got, want) {
 		t.Errorf("spec.implementations[].readiness.timeoutSeconds does not say %q: %s", want, got)
 	}
-	if got, want := run.at(t, "implementations.user").Description, fmt.Sprintf("Defaults to %d on a cluster", record.OwnUser); !strings.Contains(got, want) {
+	if got, want := run.at(t, "implementations.user").Description, fmt.Sprintf("Default: %d on a cluster", record.OwnUser); !strings.Contains(got, want) {
 		t.Errorf("spec.implementations[].user does not say %q: %s", want, got)
 	}
 }

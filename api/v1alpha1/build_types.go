@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Expectation is whether a property must be there or must not.
+// Expectation is whether a property is required or forbidden.
 // +kubebuilder:validation:Enum=Required;Forbidden
 type Expectation string
 
@@ -11,40 +11,40 @@ const (
 	ExpectForbidden Expectation = "Forbidden"
 )
 
-// Build is what is expected of the way in which a server was built. It is checked before any load is measured, by the file of the process
-// that listens on the port: what that file does not show fails nothing, and the report lists it.
+// Build is how a server must have been built. It is checked before any load, in the executable of the process that listens on the port.
+// Properties that the file does not show fail nothing; the report lists them.
 // +kubebuilder:validation:MinProperties=1
 type Build struct {
-	// optimized is about compiled code: with Required, no unit whose flags are recorded may be compiled with -O0 or without -O. gcc records
-	// them with -g, and with -frecord-gcc-switches in a form that stripping leaves.
+	// optimized is about compiled code. With Required, no unit with recorded flags may use -O0 or lack -O. gcc records flags with -g, and with
+	// -frecord-gcc-switches even in stripped files.
 	// +optional
 	Optimized Expectation `json:"optimized,omitempty"`
 
-	// debugInfo is about DWARF in the file itself.
+	// debugInfo is about DWARF in the executable itself.
 	// +optional
 	DebugInfo Expectation `json:"debugInfo,omitempty"`
 
-	// coverage is about code that counts how often it runs: gcc --coverage, LLVM's profiles, go build -cover.
+	// coverage is about coverage counters: gcc --coverage, LLVM profiles, go build -cover.
 	// +optional
 	Coverage Expectation `json:"coverage,omitempty"`
 
-	// sanitizers is about the runtimes of sanitizers and Go's race detector.
+	// sanitizers is about sanitizer runtimes and Go's race detector.
 	// +optional
 	Sanitizers Expectation `json:"sanitizers,omitempty"`
 
-	// assertions is about assert of C and C++. They are compiled out with -DNDEBUG.
+	// assertions is about assert in C and C++, which -DNDEBUG removes.
 	// +optional
 	Assertions Expectation `json:"assertions,omitempty"`
 
-	// stripped is about the symbol table: a stripped file has none.
+	// stripped is about a missing symbol table.
 	// +optional
 	Stripped Expectation `json:"stripped,omitempty"`
 
-	// pie is about an executable that can be loaded at any address.
+	// pie is about a position-independent executable.
 	// +optional
 	PIE Expectation `json:"pie,omitempty"`
 
-	// static is about an executable that names neither an interpreter nor a library.
+	// static is about an executable without interpreter and shared libraries.
 	// +optional
 	Static Expectation `json:"static,omitempty"`
 }
@@ -52,71 +52,70 @@ type Build struct {
 // IsZero reports whether nothing is expected.
 func (b Build) IsZero() bool { return b == Build{} }
 
-// ClaimSubject is what a claim is about.
+// ClaimSubject is the subject of a claim.
 // +kubebuilder:validation:Enum=Allocator;Compiler;Flag;GoSetting;GoVersion;Library;Property;Response;Symbol
 type ClaimSubject string
 
 const (
-	// ClaimAllocator is about the allocator that serves malloc.
+	// ClaimAllocator is the allocator behind malloc.
 	ClaimAllocator ClaimSubject = "Allocator"
-	// ClaimCompiler is about a compiler that has left its name.
+	// ClaimCompiler is a compiler that left its name.
 	ClaimCompiler ClaimSubject = "Compiler"
-	// ClaimFlag is about a flag of gcc or clang.
+	// ClaimFlag is a flag of gcc or clang.
 	ClaimFlag ClaimSubject = "Flag"
-	// ClaimGoSetting is about a setting of Go's build information.
+	// ClaimGoSetting is a setting in Go's build information.
 	ClaimGoSetting ClaimSubject = "GoSetting"
-	// ClaimGoVersion is about the version of Go.
+	// ClaimGoVersion is the version of Go.
 	ClaimGoVersion ClaimSubject = "GoVersion"
-	// ClaimLibrary is about a shared library.
+	// ClaimLibrary is a shared library.
 	ClaimLibrary ClaimSubject = "Library"
-	// ClaimProperty is about a property that the section Builds of a report answers with yes or no.
+	// ClaimProperty is a yes-or-no property of section Builds of a report.
 	ClaimProperty ClaimSubject = "Property"
-	// ClaimResponse is about what the server answers.
+	// ClaimResponse is the server's answer.
 	ClaimResponse ClaimSubject = "Response"
-	// ClaimSymbol is about a function or a variable.
+	// ClaimSymbol is a function or variable.
 	ClaimSymbol ClaimSubject = "Symbol"
 )
 
-// Presence is whether a claim says that something is there or that it is not.
+// Presence is whether a claim states that something is present or absent.
 // +kubebuilder:validation:Enum=Present;Absent
 type Presence string
 
 const (
-	// PresencePresent claims that it is there.
+	// PresencePresent claims presence.
 	PresencePresent Presence = "Present"
-	// PresenceAbsent claims that it is not.
+	// PresenceAbsent claims absence.
 	PresenceAbsent Presence = "Absent"
 )
 
-// Claim is a statement about how an implementation was built, or about what it answers. It is checked by the file of its process, by the
-// libraries that the process has loaded, and by a request before any load; the report shows it as confirmed, refuted or unchecked. A refuted
-// claim ends nothing: build is for what must hold.
-// +kubebuilder:validation:XValidation:rule="self.subject != 'Property' || self.value in ['assertions', 'bindNow', 'branchTargets', 'coverage', 'debugInfo', 'fortify', 'optimized', 'pie', 'sanitizers', 'shadowStack', 'stackClash', 'stackProtector', 'static', 'stripped']",message="a claim about a Property must name one of assertions, bindNow, branchTargets, coverage, debugInfo, fortify, optimized, pie, sanitizers, shadowStack, stackClash, stackProtector, static and stripped"
-// +kubebuilder:validation:XValidation:rule="self.subject != 'Flag' || self.value.startsWith('-')",message="a claim about a Flag must give it as the compiler gets it, such as -O2"
-// +kubebuilder:validation:XValidation:rule="self.subject == 'Response' || !has(self.path)",message="only a claim about a Response has a path"
+// Claim is a statement about an implementation's build or its answers. It is checked in the executable, in the loaded libraries, and with one
+// request before any load. The report shows it as confirmed, refuted or unchecked. A refuted claim fails nothing; use build for requirements.
+// +kubebuilder:validation:XValidation:rule="self.subject != 'Property' || self.value in ['assertions', 'bindNow', 'branchTargets', 'coverage', 'debugInfo', 'fortify', 'optimized', 'pie', 'sanitizers', 'shadowStack', 'stackClash', 'stackProtector', 'static', 'stripped']",message="value: a Property is one of assertions, bindNow, branchTargets, coverage, debugInfo, fortify, optimized, pie, sanitizers, shadowStack, stackClash, stackProtector, static or stripped"
+// +kubebuilder:validation:XValidation:rule="self.subject != 'Flag' || self.value.startsWith('-')",message="value: a Flag starts with '-', such as -O2"
+// +kubebuilder:validation:XValidation:rule="self.subject == 'Response' || !has(self.path)",message="path is only for claims about a Response: remove it"
 type Claim struct {
-	// subject is what the claim is about. Allocator: glibc, musl, jemalloc, tcmalloc, mimalloc, "Go runtime" or own. Compiler: part of its
-	// name, such as "GNU C17 12.2". Flag: such as -O2, of all units with recorded flags. GoSetting: such as CGO_ENABLED=0, as go version -m
-	// prints it. GoVersion: such as 1.26 or 1.26.1. Library: such as libuv or libssl.so.3. Property: such as static. Response: text in the
-	// body of the server's answer to a GET, such as its version. Symbol: the linker's name of a function or variable.
+	// subject is the subject of the claim, with these values. Allocator: glibc, musl, jemalloc, tcmalloc, mimalloc, "Go runtime" or own.
+	// Compiler: part of its name, such as "GNU C17 12.2". Flag: such as -O2, for all units with recorded flags. GoSetting: such as
+	// CGO_ENABLED=0, as printed by go version -m. GoVersion: such as 1.26 or 1.26.1. Library: such as libuv or libssl.so.3. Property: such as
+	// static. Response: text in the body of a GET answer, such as a version. Symbol: the linker name of a function or variable.
 	// +required
 	Subject ClaimSubject `json:"subject,omitempty"`
 
-	// value is what is claimed of the subject; at most 200 characters.
+	// value is the claimed value; at most 200 characters.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]([ -~]*[!-~])?$')",message="a claim's value must be printable ASCII, without blanks at its ends"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]([ -~]*[!-~])?$')",message="value: use printable ASCII without leading or trailing spaces"
 	Value string `json:"value,omitempty"`
 
-	// path is what a claim about a Response asks the server for. Defaults to "/".
+	// path is the request path of a Response claim. Default: "/".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must start with '/' and contain only printable ASCII without spaces: percent-encode everything else"
 	Path string `json:"path,omitempty"`
 
-	// presence is Present, or Absent for what is claimed not to be there. Defaults to Present.
+	// presence is Present or Absent. Default: Present.
 	// +optional
 	Presence Presence `json:"presence,omitempty"`
 }

@@ -1,226 +1,223 @@
 package v1alpha1
 
-// Conditions of a BenchmarkRun. All are present from the first reconciliation on, as Unknown.
+// Conditions of a BenchmarkRun. They start as Unknown.
 const (
-	// ConditionPlanned is True when the spec was compiled into a plan that this cluster can run.
+	// ConditionPlanned: the spec was compiled into a plan that this cluster can run.
 	ConditionPlanned = "Planned"
-	// ConditionExecuted is True when every trial of the plan has ended.
+	// ConditionExecuted: every trial of the plan has ended.
 	ConditionExecuted = "Executed"
-	// ConditionReported is True when the report is in the object store.
+	// ConditionReported: the report is in the object store.
 	ConditionReported = "Reported"
-	// ConditionConclusive is True when every comparison of the run has a verdict.
+	// ConditionConclusive: every comparison has a verdict.
 	ConditionConclusive = "Conclusive"
-	// ConditionSucceeded is the summary: True when the run is measured and reported and every objective is met, False when it
-	// ended otherwise, Unknown while it goes on.
+	// ConditionSucceeded is the summary. True: measured, reported, every objective met. False: ended otherwise. Unknown: in progress.
 	ConditionSucceeded = "Succeeded"
-	// ConditionReconciling is True while the run goes on, as kstatus defines it.
+	// ConditionReconciling: in progress (kstatus).
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True when the run has failed for good, as kstatus defines it.
+	// ConditionStalled: failed permanently (kstatus).
 	ConditionStalled = "Stalled"
 )
 
 // Conditions of a Trial, in addition to Succeeded.
 const (
-	// ConditionPrepared is True when the server listens, has answered as expected and the generators are ready.
+	// ConditionPrepared: the server listens and answers as expected, and the generators are ready.
 	ConditionPrepared = "Prepared"
-	// ConditionMeasured is True when the last cell has ended.
+	// ConditionMeasured: the last cell has ended.
 	ConditionMeasured = "Measured"
-	// ConditionStored is True when all artifacts and then the manifest are in the object store.
+	// ConditionStored: all artifacts, and then the manifest, are in the object store.
 	ConditionStored = "Stored"
 )
 
 // Conditions of a BenchmarkSuite, in addition to Reconciling and Stalled.
 const (
-	// ConditionReady is True when the newest round of the current inputs has passed, and False when it has not. It is Unknown while inputs that
-	// have changed wait for their round, or are measured.
+	// ConditionReady: the newest round of the current inputs passed. Unknown: changed inputs are not yet measured.
 	ConditionReady = "Ready"
-	// ConditionMeasuring is True while a round is in progress, whatever has started it.
+	// ConditionMeasuring: a round is in progress.
 	ConditionMeasuring = "Measuring"
-	// ConditionImagesResolved is True when the digest behind each tag is known.
+	// ConditionImagesResolved: the digest of each tag is known.
 	ConditionImagesResolved = "ImagesResolved"
-	// ConditionNotified is True when no sink of spec.notifications has failed since it last took a round. It says nothing of the rounds themselves.
+	// ConditionNotified: the last delivery to every receiver succeeded. It does not depend on the result of rounds.
 	ConditionNotified = "Notified"
 )
 
 // Reasons that several conditions share.
 const (
-	// ReasonPending surfaces when an earlier step must end first.
+	// ReasonPending: an earlier step must end first.
 	ReasonPending = "Pending"
-	// ReasonDone surfaces when a step has ended successfully.
+	// ReasonDone: the step succeeded.
 	ReasonDone = "Done"
-	// ReasonInProgress surfaces when a step is in progress.
+	// ReasonInProgress: the step is in progress.
 	ReasonInProgress = "InProgress"
-	// ReasonDeleted surfaces when the object is being deleted.
+	// ReasonDeleted: the object is being deleted.
 	ReasonDeleted = "Deleted"
-	// ReasonOperatorFailed surfaces when the operator fails at a run or a trial because of a defect of its own.
+	// ReasonOperatorFailed: a defect of the operator.
 	ReasonOperatorFailed = "OperatorFailed"
-	// ReasonTimedOut surfaces when a run has used up its timeoutSeconds.
+	// ReasonTimedOut: the run exceeded timeoutSeconds.
 	ReasonTimedOut = "TimedOut"
 )
 
 // Reasons of Planned.
 const (
-	// ReasonInvalidSpec surfaces when the spec cannot be measured as it is.
+	// ReasonInvalidSpec: the spec cannot be measured.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonNotEnoughCPUs surfaces when no node can give a pod as many exclusive CPUs as the spec asks for.
+	// ReasonNotEnoughCPUs: no node has enough exclusive CPUs for a pod.
 	ReasonNotEnoughCPUs = "NotEnoughCPUs"
-	// ReasonNotEnoughMemory surfaces when no node can give a pod as much memory as the spec asks for, with what its tools need besides.
+	// ReasonNotEnoughMemory: no node has enough memory for a pod and its tools.
 	ReasonNotEnoughMemory = "NotEnoughMemory"
-	// ReasonNotEnoughResources surfaces when no node can give a pod as much of another resource as the spec asks for, such as huge pages.
+	// ReasonNotEnoughResources: no node has enough of another resource, such as huge pages.
 	ReasonNotEnoughResources = "NotEnoughResources"
-	// ReasonStoreUnavailable surfaces when the object store cannot be reached, or refuses the bucket or the key.
+	// ReasonStoreUnavailable: the object store is unreachable, or refuses the bucket or key.
 	ReasonStoreUnavailable = "StoreUnavailable"
-	// ReasonStoreRefused surfaces while a run waits for an object store that refuses the key, the bucket or more data, that tells no
-	// SHA-256 of what it holds, or that overwrites it.
+	// ReasonStoreRefused: the run waits for an object store that refuses the key, the bucket or more data, that returns no SHA-256, or that
+	// overwrites objects.
 	ReasonStoreRefused = "StoreRefused"
 )
 
 // Reasons of Executed.
 const (
-	// ReasonQueued surfaces when another run of the installation comes first: two runs would disturb each other.
+	// ReasonQueued: another run comes first, because two runs would disturb each other.
 	ReasonQueued = "Queued"
-	// ReasonTrialWaiting surfaces while a trial waits for something that is away or that refuses, such as a quota, an image, a node or the store.
+	// ReasonTrialWaiting: a trial waits for something unavailable or refused, such as a quota, an image, a node or the store.
 	ReasonTrialWaiting = "TrialWaiting"
-	// ReasonTrialsFailed surfaces when at least one trial of a block has failed for good. A lost trial counts if too few blocks are complete.
+	// ReasonTrialsFailed: at least one trial of a block failed permanently. A lost trial counts if too few blocks are complete.
 	ReasonTrialsFailed = "TrialsFailed"
-	// ReasonWorkflowFailed surfaces when the workflow ended before its trials.
+	// ReasonWorkflowFailed: the workflow ended before its trials.
 	ReasonWorkflowFailed = "WorkflowFailed"
-	// ReasonWorkflowEngineDown surfaces when Argo has not picked up the workflow, or has not released the trial whose turn has come, within a minute.
+	// ReasonWorkflowEngineDown: for a minute, Argo did not pick up the workflow or did not release the next trial.
 	ReasonWorkflowEngineDown = "WorkflowEngineDown"
 )
 
 // Reasons of Reported.
 const (
-	// ReasonReportFailed surfaces when the report could not be created or stored.
+	// ReasonReportFailed: the report could not be created or stored.
 	ReasonReportFailed = "ReportFailed"
 )
 
 // Reasons of Succeeded for a run that was measured and reported.
 const (
-	// ReasonObjectivesMissed surfaces when a measured value lies on the wrong side of its objective.
+	// ReasonObjectivesMissed: a measured value is on the wrong side of its objective.
 	ReasonObjectivesMissed = "ObjectivesMissed"
-	// ReasonObjectivesUndecided surfaces when no objective is missed and at least one is undecided. Succeeded is then False and not
-	// Unknown: the run has ended, and a gate must not open on an undecided objective.
+	// ReasonObjectivesUndecided: no objective is missed, and at least one is undecided. Succeeded is then False, not Unknown: the run has
+	// ended, and an undecided objective fails the gate.
 	ReasonObjectivesUndecided = "ObjectivesUndecided"
 )
 
-// Reasons of a BenchmarkSuite. Ready has moreover those with which a run's condition Succeeded ends.
+// Reasons of a BenchmarkSuite. Ready also has the final reasons of a run's Succeeded.
 const (
-	// ReasonSuspended surfaces when changed inputs of a suite wait, or a run before its turn, since spec.suspend is true, or when somebody has suspended
-	// the workflow of a run.
+	// ReasonSuspended: spec.suspend is true on a suite with changed inputs or on a queued run, or the workflow of a run was suspended.
 	ReasonSuspended = "Suspended"
-	// ReasonNoRound surfaces when no round has ended, and none is to start now.
+	// ReasonNoRound: no round has ended, and none starts now.
 	ReasonNoRound = "NoRound"
-	// ReasonBecameWorse surfaces when a value has become worse within the rounds that gate.changePoints names.
-	ReasonBecameWorse = "BecameWorse"
-	// ReasonRunDenied surfaces when a quota, a webhook or a policy denies the runs of a suite.
+	// ReasonRegressed: a value regressed within the rounds of gate.changePoints.
+	ReasonRegressed = "Regressed"
+	// ReasonRunDenied: a quota, a webhook or a policy denies the runs of a suite.
 	ReasonRunDenied = "RunDenied"
-	// ReasonImageNotFound surfaces when a registry does not have an image.
+	// ReasonImageNotFound: the registry does not have an image.
 	ReasonImageNotFound = "ImageNotFound"
-	// ReasonRegistryUnavailable surfaces when a registry cannot be reached, or does not answer without a password, or with the one that the operator has.
+	// ReasonRegistryUnavailable: the registry is unreachable, or rejects the operator's credentials or anonymous access.
 	ReasonRegistryUnavailable = "RegistryUnavailable"
-	// ReasonSinkRefused surfaces when a sink answers that it does not take what it is told.
+	// ReasonSinkRefused: a receiver refuses notifications.
 	ReasonSinkRefused = "SinkRefused"
-	// ReasonSinkUnavailable surfaces when a sink cannot be reached, or does not answer in time, or when the API server does not show its token now.
+	// ReasonSinkUnavailable: a receiver is unreachable or does not answer in time, or the API server does not return its token now.
 	ReasonSinkUnavailable = "SinkUnavailable"
-	// ReasonTokenMissing surfaces when the namespace of a suite does not let the operator read the token of a notification, or has none.
+	// ReasonTokenMissing: the token of a notification does not exist, or the operator may not read it.
 	ReasonTokenMissing = "TokenMissing"
 )
 
 // Reasons of Conclusive.
 const (
-	// ReasonTooFewBlocks surfaces when fewer than seven complete blocks were measured: they give a ratio and no verdict.
+	// ReasonTooFewBlocks: fewer than seven complete blocks give a ratio, but no verdict.
 	ReasonTooFewBlocks = "TooFewBlocks"
-	// ReasonNothingCounts surfaces when no cell and no case of the run counts.
-	ReasonNothingCounts = "NothingCounts"
-	// ReasonNothingToCompare surfaces when the run has only one contender.
+	// ReasonNoValidResults: no cell and no case is valid.
+	ReasonNoValidResults = "NoValidResults"
+	// ReasonNothingToCompare: the run has only one contender.
 	ReasonNothingToCompare = "NothingToCompare"
-	// ReasonNoiseTooHigh surfaces when at least one comparison with enough blocks is Inconclusive because of noise alone.
+	// ReasonNoiseTooHigh: a comparison with enough blocks is Inconclusive because of noise alone.
 	ReasonNoiseTooHigh = "NoiseTooHigh"
-	// ReasonUndecided surfaces when at least one comparison is Inconclusive for another reason, which status.verdict names: a saturated
-	// generator, a rate that neither side sustained, implementation failures.
+	// ReasonUndecided: a comparison is Inconclusive for another reason, see status.verdict: a saturated generator, a rate that neither side
+	// sustained, implementation failures.
 	ReasonUndecided = "Undecided"
 )
 
-// Reasons of a Trial's conditions. Infrastructure failures are retried; implementation failures are not.
+// Reasons of a Trial. Infrastructure failures are retried; implementation failures are not.
 const (
-	// ReasonImagePull surfaces when an image cannot be pulled.
+	// ReasonImagePull: an image cannot be pulled.
 	ReasonImagePull = "ImagePull"
-	// ReasonObjectMissing surfaces when a ConfigMap or Secret that a run names, or a key of it, is not there.
+	// ReasonObjectMissing: a ConfigMap, a Secret or one of its keys does not exist.
 	ReasonObjectMissing = "ObjectMissing"
-	// ReasonObjectChanged surfaces when a ConfigMap that an implementation names is no longer what it was when the run started.
+	// ReasonObjectChanged: an implementation's ConfigMap changed after the start of the run.
 	ReasonObjectChanged = "ObjectChanged"
-	// ReasonServerNotListening surfaces when the server does not listen on its port in time.
+	// ReasonServerNotListening: the server does not listen on its port in time.
 	ReasonServerNotListening = "ServerNotListening"
-	// ReasonServerExited surfaces when the server's process ends before the trial does.
+	// ReasonServerExited: the server exits before the trial ends.
 	ReasonServerExited = "ServerExited"
-	// ReasonDependencyFailed surfaces when a dependency of the server does not get ready in time, or ends before the trial does.
+	// ReasonDependencyFailed: a dependency is not ready in time, or exits before the trial ends.
 	ReasonDependencyFailed = "DependencyFailed"
-	// ReasonWrongResponse surfaces when the server's response differs from expect.
+	// ReasonWrongResponse: the server's response differs from expect.
 	ReasonWrongResponse = "WrongResponse"
-	// ReasonProgramFailed surfaces when a program that measures itself ends with an exit code other than 0, or by a signal.
+	// ReasonProgramFailed: a microbenchmark exits with a code other than 0, or is killed by a signal.
 	ReasonProgramFailed = "ProgramFailed"
-	// ReasonProgramTooLong surfaces when a program that measures itself takes longer than microbenchmark.limitSeconds.
-	ReasonProgramTooLong = "ProgramTooLong"
-	// ReasonOutputUnreadable surfaces when what a program has printed is not in the format that microbenchmark.format names.
+	// ReasonProgramTimedOut: a microbenchmark exceeds microbenchmark.limitSeconds.
+	ReasonProgramTimedOut = "ProgramTimedOut"
+	// ReasonOutputUnreadable: a microbenchmark's output is not in microbenchmark.format.
 	ReasonOutputUnreadable = "OutputUnreadable"
-	// ReasonBuildMismatch surfaces when the server was not built as implementations[].build expects.
+	// ReasonBuildMismatch: the server was not built as implementations[].build requires.
 	ReasonBuildMismatch = "BuildMismatch"
-	// ReasonLoadImpossible surfaces when a load cannot be made: its script fails, or it needs more than a generator has.
+	// ReasonLoadImpossible: the load cannot be generated: its script fails, or it exceeds a generator's resources.
 	ReasonLoadImpossible = "LoadImpossible"
-	// ReasonUnschedulable surfaces when a pod of the trial finds no node in time, and while a run waits for the node to which it is bound.
+	// ReasonUnschedulable: a pod finds no node in time, or the run waits for the node that it is bound to.
 	ReasonUnschedulable = "Unschedulable"
-	// ReasonPodLost surfaces when a pod of the trial was refused, evicted, deleted or lost.
+	// ReasonPodLost: a pod was refused by the node, evicted, deleted or lost.
 	ReasonPodLost = "PodLost"
-	// ReasonAgentLost surfaces when an agent of the trial no longer answers.
+	// ReasonAgentLost: an agent no longer answers.
 	ReasonAgentLost = "AgentLost"
-	// ReasonAgentFailed surfaces when an agent of the trial reports a failure.
+	// ReasonAgentFailed: an agent reports a failure.
 	ReasonAgentFailed = "AgentFailed"
-	// ReasonPodRejected surfaces when the API server refuses a pod of the trial.
+	// ReasonPodRejected: the API server refuses a pod.
 	ReasonPodRejected = "PodRejected"
-	// ReasonEnoughMeasured surfaces when the run ended before the trial, since its intervals were narrow enough.
-	ReasonEnoughMeasured = "EnoughMeasured"
-	// ReasonUploadFailed surfaces when artifacts could not be stored in time.
+	// ReasonStoppedEarly: the run ended before this trial, because its intervals were narrow enough.
+	ReasonStoppedEarly = "StoppedEarly"
+	// ReasonUploadFailed: artifacts could not be stored in time.
 	ReasonUploadFailed = "UploadFailed"
 )
 
-// Names that the operator writes on the objects that it creates, and reads on nodes.
+// Names on objects that the operator creates, and on nodes.
 const (
-	// LabelRunUID carries the UID of the BenchmarkRun on every object created for it.
+	// LabelRunUID is the UID of the BenchmarkRun, on every object created for it.
 	LabelRunUID = "loadstone.dev/run-uid"
-	// LabelRun carries the name of the BenchmarkRun.
+	// LabelRun is the name of the BenchmarkRun.
 	LabelRun = "loadstone.dev/run"
-	// LabelImplementation and LabelPeer carry the names of the implementations that a Trial measures, the second of a duet alone.
+	// LabelImplementation and LabelPeer are the implementations of a Trial. Only a duet has a peer.
 	LabelImplementation = "loadstone.dev/implementation"
 	LabelPeer           = "loadstone.dev/peer"
-	// LabelTrial carries the name of the Trial.
+	// LabelTrial is the name of the Trial.
 	LabelTrial = "loadstone.dev/trial"
-	// LabelMember carries the name of the trial's member that a measured pod is, such as "server-0" or "generator-0".
+	// LabelMember is the name of the pod in its trial, such as "server-0" or "generator-0".
 	LabelMember = "loadstone.dev/member"
-	// LabelAttempt carries the attempt of the Trial.
+	// LabelAttempt is the attempt of the Trial.
 	LabelAttempt = "loadstone.dev/attempt"
-	// LabelRole carries the purpose of a measured pod or of a node: RoleServer or RoleGenerator.
+	// LabelRole is RoleServer or RoleGenerator, on measured pods and on nodes.
 	LabelRole = "loadstone.dev/role"
-	// TaintMeasure repels every pod but measured ones from the nodes that measure.
+	// TaintMeasure keeps all other pods off the measuring nodes.
 	TaintMeasure = "loadstone.dev/measure"
-	// RoleServer is the value of LabelRole of pods that run implementations, and of the nodes for them.
+	// RoleServer marks pods that run implementations, and the nodes for them.
 	RoleServer = "server"
-	// RoleGenerator is the value of LabelRole of pods that run load generators, and of the nodes for them.
+	// RoleGenerator marks pods that run load generators, and the nodes for them.
 	RoleGenerator = "generator"
-	// LabelSuiteUID carries the UID of the BenchmarkSuite on each of its runs.
+	// LabelSuiteUID is the UID of the BenchmarkSuite, on each of its runs.
 	LabelSuiteUID = "loadstone.dev/suite-uid"
-	// LabelSuite carries the name of the BenchmarkSuite.
+	// LabelSuite is the name of the BenchmarkSuite.
 	LabelSuite = "loadstone.dev/suite"
-	// LabelRound carries the number of the round that a run belongs to.
+	// LabelRound is the number of the round of a run.
 	LabelRound = "loadstone.dev/round"
-	// AnnotationRound carries what else is to be known of the round that a run belongs to, as JSON. Its form is the operator's own.
+	// AnnotationRound is the operator's private record of a run's round, as JSON.
 	AnnotationRound = "loadstone.dev/round-record"
-	// AnnotationRequestedAt starts a round of a BenchmarkSuite whenever its value changes.
+	// AnnotationRequestedAt starts a round when its value changes.
 	AnnotationRequestedAt = "loadstone.dev/requestedAt"
-	// AnnotationReconcileAt is Flux' way to ask for the same.
+	// AnnotationReconcileAt is the same, in Flux.
 	AnnotationReconcileAt = "reconcile.fluxcd.io/requestedAt"
-	// AnnotationWebhook carries the newest request to a BenchmarkSuite that gives values, to its webhook or by hand, as JSON. Its form is the operator's own.
+	// AnnotationWebhook is the newest request with values, from the webhook or by hand, as JSON in a private format.
 	AnnotationWebhook = "loadstone.dev/webhook"
-	// Finalizer keeps a BenchmarkRun until its load has stopped and its objects in other namespaces are gone.
+	// Finalizer keeps a BenchmarkRun until its load has stopped and its objects in other namespaces are deleted.
 	Finalizer = "loadstone.dev/cleanup"
 )

@@ -31,25 +31,25 @@ spec:
 func TestABadContainerIsRefusedWithASentence(t *testing.T) {
 	c := apiServer(t)
 	const noTLS = "tls: {ca: PEM, serverName: app.example}"
-	const env, absolute = "{name: MODE, value: fast}", "path must be absolute, without ':', '.' and '..'"
+	const env, absolute = "{name: MODE, value: fast}", "path must be absolute, without ':' and without the elements '.' and '..'"
 	for name, tc := range map[string]struct{ before, after, want string }{
-		"a variable with a hyphen":         {"name: MODE", "name: MO-DE", "a variable's name must be letters, digits and '_', and begin with no digit"},
+		"a variable with a hyphen":         {"name: MODE", "name: MO-DE", "a variable's name: use letters, digits and '_'; do not start with a digit"},
 		"a variable that is there twice":   {env, env + ", " + env, `spec.implementations[0].env[1]: Duplicate value: {"name":"MODE"}`},
-		"a variable of two origins":        {"secretKeyRef: {name: db, key: password}", "secretKeyRef: {name: db, key: a}, configMapKeyRef: {name: db, key: a}", "valueFrom has either a configMapKeyRef or a secretKeyRef"},
-		"a variable with a value and more": {"{name: KEY, valueFrom", "{name: KEY, value: a, valueFrom", "a variable has a value or a valueFrom, not both"},
+		"a variable of two origins":        {"secretKeyRef: {name: db, key: password}", "secretKeyRef: {name: db, key: a}, configMapKeyRef: {name: db, key: a}", "valueFrom needs either configMapKeyRef or secretKeyRef"},
+		"a variable with a value and more": {"{name: KEY, valueFrom", "{name: KEY, value: a, valueFrom", "value and valueFrom exclude each other: remove one"},
 		"a Secret without a key":           {"{name: db, key: password}", "{name: db}", "spec.implementations[0].env[1].valueFrom.secretKeyRef.key: Required value"},
 		"variables from nowhere":           {"kind: ConfigMap, name: app", "name: app", "spec.implementations[0].envFrom[0].kind: Required value"},
-		"files from nowhere":               {"{path: /etc/app, configMap: {name: app}}", "{path: /etc/app}", "an item of files has either a configMap or a secret"},
+		"files from nowhere":               {"{path: /etc/app, configMap: {name: app}}", "{path: /etc/app}", "files: each item needs either configMap or secret"},
 		"files in no folder":               {"path: /etc/app", "path: etc/app", absolute},
 		"files in a folder above":          {"path: /etc/app", "path: /etc/../app", absolute},
 		"scratch in a folder above":        {"path: /tmp", "path: /tmp/..", absolute},
 		"a negative user":                  {"user: 1000", "user: -1", "spec.implementations[0].user in body should be greater than or equal to 0"},
 		"a server that is never ready":     {"timeoutSeconds: 60", "timeoutSeconds: 601", "spec.implementations[0].readiness.timeoutSeconds in body should be less than or equal to 600"},
-		"a path that is none":              {"path: /ready", "path: ready", "path must begin with '/' and hold printable ASCII"},
+		"a path that is none":              {"path: /ready", "path: ready", "path must start with '/' and contain only printable ASCII"},
 		"TLS of nothing":                   {noTLS, "tls: {}", "spec.implementations[0].tls in body should have at least 1 properties"},
-		"TLS with a name and no authority": {noTLS, "tls: {verify: None, serverName: a}", "tls.serverName is the name for which the certificate is verified by ca: give ca, or remove serverName"},
-		"an authority for nothing":         {noTLS, "tls: {verify: None, ca: PEM}", "tls has either a ca, by which the server's certificate is verified, or verify: None"},
-		"nothing to verify by":             {noTLS, "tls: {verify: Authority}", "tls has either a ca, by which the server's certificate is verified, or verify: None"},
+		"TLS with a name and no authority": {noTLS, "tls: {verify: None, serverName: a}", "tls.serverName needs ca: set ca, or remove serverName"},
+		"an authority for nothing":         {noTLS, "tls: {verify: None, ca: PEM}", "tls needs either ca, to verify the certificate, or verify: None"},
+		"nothing to verify by":             {noTLS, "tls: {verify: Authority}", "tls needs either ca, to verify the certificate, or verify: None"},
 		"another way to verify":            {noTLS, "tls: {verify: Some}", `spec.implementations[0].tls.verify: Unsupported value: "Some": supported values: "Authority", "None"`},
 		"a readiness of nothing":           {"{path: /ready, timeoutSeconds: 60}", "{}", "spec.implementations[0].readiness in body should have at least 1 properties"},
 	} {

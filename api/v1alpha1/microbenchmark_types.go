@@ -1,6 +1,6 @@
 package v1alpha1
 
-// CaseFormat is the format in which a program prints what it has measured.
+// CaseFormat is the output format of a program.
 // +kubebuilder:validation:Enum=GoogleBenchmark;GoTest;JSONLines
 type CaseFormat string
 
@@ -9,23 +9,23 @@ const (
 	FormatGoogleBenchmark CaseFormat = "GoogleBenchmark"
 	// FormatGoTest is the text of go test -bench.
 	FormatGoTest CaseFormat = "GoTest"
-	// FormatJSONLines is a line of JSON per value, of the schema loadstone.case/v1.
+	// FormatJSONLines is one JSON value per line, in the schema loadstone.case/v1.
 	FormatJSONLines CaseFormat = "JSONLines"
 )
 
-// Microbenchmark runs programs that measure themselves and end. What each prints on its standard output is compared case by case.
+// Microbenchmark runs programs that measure themselves. Their standard output is compared case by case.
 type Microbenchmark struct {
-	// format is the format of what the programs print on their standard output, where outputs names no other.
+	// format is the format of the standard output, unless outputs sets another.
 	// +required
 	Format CaseFormat `json:"format,omitempty"`
 
-	// limitSeconds is the maximum duration of one process. A process that takes longer has failed. Defaults to 300.
+	// limitSeconds is the maximum duration of one process, in seconds. A slower process fails. Default: 300.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
 	LimitSeconds int32 `json:"limitSeconds,omitempty"`
 
-	// outputs say what single implementations print in another format or under other names. Cases are compared by their names.
+	// outputs set another format or other case names for single implementations. Cases are compared by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=implementation
@@ -34,7 +34,7 @@ type Microbenchmark struct {
 	Outputs []ProgramOutput `json:"outputs,omitempty"`
 }
 
-// ProgramOutput says what one implementation prints in another format or under other names than the others.
+// ProgramOutput is the format and the case names of one implementation.
 type ProgramOutput struct {
 	// implementation is the name of the implementation.
 	// +required
@@ -42,12 +42,11 @@ type ProgramOutput struct {
 	// +kubebuilder:validation:MaxLength=20
 	Implementation string `json:"implementation,omitempty"`
 
-	// format is the format of what it prints. Defaults to the format of the microbenchmark.
+	// format is its output format. Default: the format of the microbenchmark.
 	// +optional
 	Format CaseFormat `json:"format,omitempty"`
 
-	// cases are the names that its cases are to have. Cases that no entry matches keep the name that was printed. The first entry that
-	// matches counts. At most 64.
+	// cases rename printed cases; at most 64. The first match counts. Other cases keep their names.
 	// +optional
 	// +listType=map
 	// +listMapKey=printed
@@ -56,16 +55,15 @@ type ProgramOutput struct {
 	Cases []CaseName `json:"cases,omitempty"`
 }
 
-// CaseName is the name of a case, or of a family of cases, in the place of the one that a program prints.
+// CaseName renames a case, or a family of cases.
 type CaseName struct {
-	// printed is the name that the program prints, as the report shows it: without what its tool appends for itself, such as -8 or
-	// /real_time. One * in it stands for any text.
+	// printed is the printed name as the report shows it, without suffixes of the tool such as -8 or /real_time. One * matches any text.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	Printed string `json:"printed,omitempty"`
 
-	// name is the name that the case is compared under. A * in it stands for the text that the * of printed matches.
+	// name is the new name. A * is replaced by the text that the * of printed matched.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200

@@ -20,7 +20,7 @@ spec:
   microbenchmark: {format: GoogleBenchmark}
 `
 
-const eitherOr = "give either loads, which are put on servers, or microbenchmark, for programs that measure themselves"
+const eitherOr = "set either loads (for servers) or microbenchmark (for programs that measure themselves)"
 
 // changed is the text of an object with one part of it replaced; the part must be there.
 func changed(t *testing.T, text, before, after string) string {

@@ -26,9 +26,9 @@ spec:
 func TestABadProfileIsRefusedWithASentence(t *testing.T) {
 	c := apiServer(t)
 	const own, loads = "{name: costs, tool: callgrind}", "loads: [{name: sweep, tool: wrk, levels: [{connections: 10}]}]"
-	const word = "a profile's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	const word = "a profile's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
 	for name, tc := range map[string]struct{ before, after, want string }{
-		"of programs that measure themselves": {loads, "microbenchmark: {format: GoTest}", "profiles send the request of a load: give loads"},
+		"of programs that measure themselves": {loads, "microbenchmark: {format: GoTest}", "profiles need loads: a profile sends the request of a load"},
 		"without a tool":                      {own, "{name: costs}", "spec.profiles[0].tool: Required value"},
 		"without a name":                      {own, "{tool: callgrind}", "spec.profiles[0].name: Required value"},
 		"with a tool that nobody knows":       {"callgrind", "gdb", `spec.profiles[0].tool: Unsupported value: "gdb"`},

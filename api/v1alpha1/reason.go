@@ -1,18 +1,18 @@
 package v1alpha1
 
-// Origin is the origin of a failure. Each reason has one; package conduct decides by it after a trial has failed.
+// Origin is the cause of a failure. Each reason has one. Package conduct uses it to decide what follows a failed trial.
 type Origin int32
 
 const (
-	// Nobody is the origin of reasons that name no failure of a trial, but its progress, its run or its report.
+	// OriginNone is for reasons that are no failure of a trial.
 	OriginNone Origin = iota + 1
-	// Implementation failures are caused by the implementation and count against it.
+	// OriginImplementation: the implementation caused the failure, and it counts against it.
 	OriginImplementation
-	// Setup failures are of an image, an object, a pod or a node that the spec asks for and the cluster cannot give. They count against no implementation.
+	// OriginSetup: the cluster cannot provide an image, object, pod or node of the spec. Counts against no implementation.
 	OriginSetup
-	// Load failures are of a load that cannot be made, whatever the implementation.
+	// OriginLoad: the load cannot be generated for any implementation.
 	OriginLoad
-	// Infrastructure failures are caused by the cluster, an agent or the store. They count against no implementation, and disturb their block.
+	// OriginInfrastructure: the cluster, an agent or the store failed. Counts against no implementation and disturbs the block.
 	OriginInfrastructure
 )
 
@@ -22,7 +22,7 @@ var originOfReason = map[string]Origin{
 	ReasonInProgress:          OriginNone,
 	ReasonDeleted:             OriginNone,
 	ReasonTimedOut:            OriginNone,
-	ReasonEnoughMeasured:      OriginNone,
+	ReasonStoppedEarly:        OriginNone,
 	ReasonInvalidSpec:         OriginNone,
 	ReasonNotEnoughCPUs:       OriginNone,
 	ReasonNotEnoughMemory:     OriginNone,
@@ -36,19 +36,19 @@ var originOfReason = map[string]Origin{
 	ReasonObjectivesMissed:    OriginNone,
 	ReasonObjectivesUndecided: OriginNone,
 	ReasonTooFewBlocks:        OriginNone,
-	ReasonNothingCounts:       OriginNone,
+	ReasonNoValidResults:      OriginNone,
 	ReasonNothingToCompare:    OriginNone,
 	ReasonNoiseTooHigh:        OriginNone,
 	ReasonUndecided:           OriginNone,
 	ReasonSuspended:           OriginNone,
 	ReasonNoRound:             OriginNone,
-	ReasonBecameWorse:         OriginNone,
+	ReasonRegressed:           OriginNone,
 	ReasonServerNotListening:  OriginImplementation,
 	ReasonServerExited:        OriginImplementation,
 	ReasonDependencyFailed:    OriginImplementation,
 	ReasonWrongResponse:       OriginImplementation,
 	ReasonProgramFailed:       OriginImplementation,
-	ReasonProgramTooLong:      OriginImplementation,
+	ReasonProgramTimedOut:     OriginImplementation,
 	ReasonOutputUnreadable:    OriginImplementation,
 	ReasonBuildMismatch:       OriginImplementation,
 	ReasonImagePull:           OriginSetup,
@@ -72,5 +72,5 @@ var originOfReason = map[string]Origin{
 	ReasonOperatorFailed:      OriginInfrastructure,
 }
 
-// Of returns the origin of a reason; zero for a word that is not a reason of the API.
+// OriginOf returns the origin of a reason, or zero for an unknown one.
 func OriginOf(reason string) Origin { return originOfReason[reason] }

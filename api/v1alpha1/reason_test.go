@@ -39,7 +39,7 @@ func TestEveryReasonOfTheAPIHasAnOrigin(t *testing.T) {
 
 func TestAReasonTellsWhoseFailureItWas(t *testing.T) {
 	for word, want := range map[string]v1alpha1.Origin{
-		v1alpha1.ReasonEnoughMeasured: v1alpha1.OriginNone,
+		v1alpha1.ReasonStoppedEarly:   v1alpha1.OriginNone,
 		v1alpha1.ReasonServerExited:   v1alpha1.OriginImplementation,
 		v1alpha1.ReasonImagePull:      v1alpha1.OriginSetup,
 		v1alpha1.ReasonLoadImpossible: v1alpha1.OriginLoad,

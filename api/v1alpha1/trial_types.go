@@ -4,61 +4,61 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Start is the permission of a prepared trial to put load on its server.
+// Start is whether a prepared trial may put load on its server.
 // +kubebuilder:validation:Enum=Held;Released
 type Start string
 
 const (
-	// StartHeld forbids a prepared trial to measure.
+	// StartHeld keeps a prepared trial from measuring.
 	StartHeld Start = "Held"
-	// StartReleased permits a prepared trial to measure. The trial's step of the workflow sets it.
+	// StartReleased lets a prepared trial measure. The trial's workflow step sets it.
 	StartReleased Start = "Released"
 )
 
-// TrialSpec points to one trial of the plan of a run, and says whether it may start. The plan says everything else of the trial: the operator
-// compiles it from the spec of the run, which never changes.
-// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && has(self.block) == has(oldSelf.block) && (!has(self.block) || self.block == oldSelf.block)",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+// TrialSpec points to one trial of a run's plan. Everything else is in the plan, which the operator compiles from the immutable spec of the
+// run.
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && has(self.block) == has(oldSelf.block) && (!has(self.block) || self.block == oldSelf.block)",message="only start can change in the spec of a Trial: the plan comes from its BenchmarkRun"
 type TrialSpec struct {
-	// runName is the name of the BenchmarkRun, in the same namespace.
+	// runName is the name of the BenchmarkRun in the same namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	RunName string `json:"runName,omitempty"`
 
-	// index is the position of the trial in the plan of the run, from 0.
+	// index is the position of the trial in the plan, from 0.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
 	Index *int32 `json:"index,omitempty"`
 
-	// block is the block of the trial, from 1. Every implementation is measured once per block. Repeat blocks follow the planned blocks.
-	// At most 200: the 100 blocks of a spec and as many repeat blocks. Absent of a profile, which follows all blocks.
+	// block is the block of the trial, from 1; at most 200 (100 blocks of a spec, and as many repeat blocks after them). Absent for profiles,
+	// which follow all blocks.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=200
 	Block int32 `json:"block,omitempty"`
 
-	// start is Held until the trial's step of the workflow releases it.
+	// start is Held until the trial's workflow step releases it.
 	// +required
 	Start Start `json:"start,omitempty"`
 }
 
 // MemberNode is the node of one pod of a trial.
 type MemberNode struct {
-	// member is the name of the trial's member that the pod is, such as "server-0" or "generator-0".
+	// member is the name of the pod in the trial, such as "server-0" or "generator-0".
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Member string `json:"member,omitempty"`
 
-	// node is the name of the pod's node.
+	// node is the name of the node.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
 }
 
-// TrialStatus is the observed state of a trial. The record of a trial is its manifest in the object store.
+// TrialStatus is the observed state of a trial. The permanent record is the manifest in the object store.
 // +kubebuilder:validation:MinProperties=1
 type TrialStatus struct {
 	// conditions are Prepared, Measured, Stored and the summary Succeeded.
@@ -73,13 +73,13 @@ type TrialStatus struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
 	// attempt is the number of the current attempt, from 1. Infrastructure failures are retried; implementation failures are not. Pods that
-	// have waited for too long are created again under the next number, without a failure.
+	// waited too long are recreated under the next number, without a failure.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=999
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// failures are the reasons of earlier failed attempts, oldest first.
+	// failures are the reasons of failed attempts, oldest first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -90,17 +90,17 @@ type TrialStatus struct {
 	// +optional
 	AttemptTime *metav1.Time `json:"attemptTime,omitempty"`
 
-	// suspectSince is since when the attempt has shown a failure that ends it if it lasts for some seconds, such as an agent that does
-	// not answer. Absent while there is none.
+	// suspectSince is when a failure was first seen that ends the attempt if it lasts some seconds, such as an unresponsive agent. Absent
+	// otherwise.
 	// +optional
 	SuspectSince *metav1.MicroTime `json:"suspectSince,omitempty"`
 
-	// startTime is the instant at which the agents start the first cell.
+	// startTime is when the agents start the first cell.
 	// +optional
 	StartTime *metav1.MicroTime `json:"startTime,omitempty"`
 
-	// nodes are the nodes of the pods whose agents were told to start. Every later trial of the run is bound to the nodes of the
-	// first stored trial, so that the whole run is measured on the same machines.
+	// nodes are the nodes of the pods whose agents were started. All later trials of the run use the nodes of the first stored trial, so the
+	// whole run is measured on the same machines.
 	// +optional
 	// +listType=map
 	// +listMapKey=member
@@ -111,13 +111,13 @@ type TrialStatus struct {
 	// +optional
 	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
 
-	// progress is the number of measured cells and of planned cells, such as "2/4". It is updated every half minute.
+	// progress is the number of measured cells and of planned cells, such as "2/4". It is updated every 30 seconds.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	Progress string `json:"progress,omitempty"`
 
-	// manifestKey is the key of the trial's manifest in the object store.
+	// manifestKey is the object-store key of the trial's manifest.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -130,8 +130,8 @@ type TrialStatus struct {
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 }
 
-// Trial is one fresh process of one implementation, or of the two peers of a duet, through the whole work of a block. The operator creates
-// it from the plan of a run.
+// Trial is one fresh process of one implementation (or the two servers of a duet) through the whole work of a block. The operator creates it
+// from the plan of a run.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=lstrial;lstrials,categories=loadstone

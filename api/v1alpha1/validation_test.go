@@ -100,21 +100,21 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		want   string
 	}{
 		"an unknown tool":                        {oldNew: []string{"tool: wrk", "tool: hammer"}, want: `spec.loads[0].tool: Unsupported value: "hammer": supported values: "wrk"`},
-		"no baseline among several":              {oldNew: []string{"baseline: go\n", "\n"}, want: "baseline must name the implementation that the others are compared with"},
+		"no baseline among several":              {oldNew: []string{"baseline: go\n", "\n"}, want: "baseline is required with more than one implementation: name the one to compare with"},
 		"a baseline that is no implementation":   {oldNew: []string{"baseline: go", "baseline: rust"}, want: "baseline must be the name of one of the implementations"},
-		"a baseline that is a reference":         {oldNew: []string{"baseline: go", "baseline: epoll"}, want: "baseline must be a Contender: an implementation of role Reference takes no part in verdicts"},
+		"a baseline that is a reference":         {oldNew: []string{"baseline: go", "baseline: epoll"}, want: "baseline must be a Contender: choose another implementation, or remove its role Reference"},
 		"two implementations of one name":        {oldNew: []string{"name: zco", "name: epoll"}, want: `spec.implementations[2]: Duplicate value: {"name":"epoll"}`},
 		"no implementation":                      {oldNew: []string{"implementations:", "implementations: []\n  x:"}, want: "spec.implementations: Invalid value: 0: spec.implementations in body should have at least 1 items"},
-		"a name that no pod could have":          {oldNew: []string{"name: zco", "name: Zco_1"}, want: "an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"},
+		"a name that no pod could have":          {oldNew: []string{"name: zco", "name: Zco_1"}, want: "an implementation's name: use lower-case letters, digits and '-'; start and end with a letter or digit"},
 		"an unknown role":                        {oldNew: []string{"role: Reference", "role: Judge"}, want: `spec.implementations[1].role: Unsupported value: "Judge"`},
-		"no image":                               {oldNew: []string{`image: "zco:dev", `, ""}, want: "an implementation needs an image, or a command for a run on one machine"},
+		"no image":                               {oldNew: []string{`image: "zco:dev", `, ""}, want: "an implementation needs an image, or (on one machine) a command"},
 		"an unknown expectation":                 {oldNew: []string{"role: Reference", "build: {coverage: Never}"}, want: `spec.implementations[1].build.coverage: Unsupported value: "Never": supported values: "Required", "Forbidden"`},
 		"a claim about nothing that is known":    {oldNew: []string{"role: Reference", "claims: [{subject: Colour, value: red}]"}, want: `spec.implementations[1].claims[0].subject: Unsupported value: "Colour"`},
-		"a claim about no property":              {oldNew: []string{"role: Reference", "claims: [{subject: Property, value: fast}]"}, want: "a claim about a Property must name one of assertions,"},
-		"a claim about no flag":                  {oldNew: []string{"role: Reference", "claims: [{subject: Flag, value: O2}]"}, want: "a claim about a Flag must give it as the compiler gets it, such as -O2"},
-		"a claim with a path and no answer":      {oldNew: []string{"role: Reference", "claims: [{subject: Symbol, value: main, path: /}]"}, want: "only a claim about a Response has a path"},
-		"a claim about an answer to no path":     {oldNew: []string{"role: Reference", "claims: [{subject: Response, value: a, path: version}]"}, want: "path must begin with '/'"},
-		"a claim with a blank at its end":        {oldNew: []string{"role: Reference", `claims: [{subject: Symbol, value: "main "}]`}, want: "a claim's value must be printable ASCII, without blanks at its ends"},
+		"a claim about no property":              {oldNew: []string{"role: Reference", "claims: [{subject: Property, value: fast}]"}, want: "value: a Property is one of assertions,"},
+		"a claim about no flag":                  {oldNew: []string{"role: Reference", "claims: [{subject: Flag, value: O2}]"}, want: "value: a Flag starts with '-', such as -O2"},
+		"a claim with a path and no answer":      {oldNew: []string{"role: Reference", "claims: [{subject: Symbol, value: main, path: /}]"}, want: "path is only for claims about a Response: remove it"},
+		"a claim about an answer to no path":     {oldNew: []string{"role: Reference", "claims: [{subject: Response, value: a, path: version}]"}, want: "path must start with '/'"},
+		"a claim with a blank at its end":        {oldNew: []string{"role: Reference", `claims: [{subject: Symbol, value: "main "}]`}, want: "value: use printable ASCII without leading or trailing spaces"},
 		"an expectation of nothing":              {oldNew: []string{"role: Reference", "build: {}"}, want: "spec.implementations[1].build in body should have at least 1 properties"},
 		"port 0":                                 {oldNew: []string{"port: 8080", "port: 0"}, want: "spec.implementations[0].port in body should be greater than or equal to 1"},
 		"no CPUs for a server":                   {oldNew: []string{"role: Reference", "cpus: 0"}, want: "spec.implementations[1].cpus in body should be greater than or equal to 1"},
@@ -122,7 +122,7 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"memory that is no quantity":             {oldNew: []string{"role: Reference", "memory: plenty"}, want: "spec.implementations[1].memory"},
 		"an empty command":                       {oldNew: []string{"role: Reference", "command: []"}, want: "spec.implementations[1].command in body should have at least 1 items"},
 		"two loads of one name":                  {oldNew: []string{"  loads:\n", "  loads:\n  - {name: sweep, tool: wrk, levels: [{connections: 1}]}\n"}, want: `spec.loads[1]: Duplicate value: {"name":"sweep"}`},
-		"a load's name with a dot":               {oldNew: []string{"name: sweep", "name: a.b"}, want: "a load's name must be lower-case letters, digits and '-'"},
+		"a load's name with a dot":               {oldNew: []string{"name: sweep", "name: a.b"}, want: "a load's name: use lower-case letters, digits and '-'"},
 		"a level twice":                          {oldNew: []string{"{connections: 100}", "{connections: 10}"}, want: "two levels have the same connections and requestsPerSecond"},
 		"level 0":                                {oldNew: []string{"{connections: 100}", "{connections: 0}"}, want: "spec.loads[0].levels[1].connections in body should be greater than or equal to 1"},
 		"a negative level":                       {oldNew: []string{"{connections: 100}", "{connections: -1}"}, want: "spec.loads[0].levels[1].connections in body should be greater than or equal to 1"},
@@ -130,27 +130,27 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"no levels":                              {oldNew: []string{"levels: [{connections: 10}, {connections: 100}]", "levels: []"}, want: "spec.loads[0].levels in body should have at least 1 items"},
 		"a duration of 0":                        {oldNew: []string{load, load + " durationSeconds: 0,"}, want: "spec.loads[0].durationSeconds in body should be greater than or equal to 1"},
 		"a negative warm-up":                     {oldNew: []string{load, load + " warmupSeconds: -1,"}, want: "spec.loads[0].warmupSeconds in body should be greater than or equal to 0"},
-		"levels that threads cannot share":       {oldNew: []string{load, load + " generators: {cpus: 3},"}, want: "every level's connections must be a multiple of generators.pods times generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"},
-		"a mix for a tool that sends none":       {oldNew: []string{load, "{name: sweep, tool: ab, requests: [{weight: 1}, {weight: 1, path: /a}],"}, want: "requests is for wrk and k6: ab and vegeta are given one request"},
-		"a mix beside a request":                 {oldNew: []string{load, load + " request: {path: /}, requests: [{weight: 1}, {weight: 1, path: /a}],"}, want: "request and requests exclude each other: put the one request among requests, with a weight, or remove requests"},
-		"a mix beside a script":                  {oldNew: []string{load, load + " script: {configMap: a, key: b.lua}, requests: [{weight: 1}, {weight: 1, path: /a}],"}, want: "requests has no effect beside script, which makes the requests: remove one of the two"},
+		"levels that threads cannot share":       {oldNew: []string{load, load + " generators: {cpus: 3},"}, want: "every level's connections must be a multiple of generators.pods times generators.cpus: wrk gives each thread the same number and would drop the remainder"},
+		"a mix for a tool that sends none":       {oldNew: []string{load, "{name: sweep, tool: ab, requests: [{weight: 1}, {weight: 1, path: /a}],"}, want: "requests needs tool wrk or k6: other tools send only one request"},
+		"a mix beside a request":                 {oldNew: []string{load, load + " request: {path: /}, requests: [{weight: 1}, {weight: 1, path: /a}],"}, want: "request and requests exclude each other: move request into requests with a weight, or remove requests"},
+		"a mix beside a script":                  {oldNew: []string{load, load + " script: {configMap: a, key: b.lua}, requests: [{weight: 1}, {weight: 1, path: /a}],"}, want: "requests and script exclude each other, because the script makes the requests: remove one"},
 		"a mix of one":                           {oldNew: []string{load, load + " requests: [{weight: 1}],"}, want: "spec.loads[0].requests in body should have at least 2 items"},
 		"a mix without a weight":                 {oldNew: []string{load, load + " requests: [{weight: 1}, {path: /a}],"}, want: "spec.loads[0].requests[1].weight: Required value"},
 		"a weight of 0":                          {oldNew: []string{load, load + " requests: [{weight: 1}, {weight: 0, path: /a}],"}, want: "spec.loads[0].requests[1].weight in body should be greater than or equal to 1"},
-		"HTTP/2 with wrk":                        {oldNew: []string{load, load + " protocol: HTTP2,"}, want: "protocol HTTP2 needs another tool: wrk and ab speak HTTP/1 alone, and vegeta does not tell which version it was answered in"},
-		"streams in HTTP/1.1":                    {oldNew: []string{load, load + " streamsPerConnection: 10,"}, want: "streamsPerConnection above 1 needs protocol HTTP2: HTTP/1.1 has one request at a time on each connection"},
-		"HTTP/2, a connection each request":      {oldNew: []string{load, "{name: sweep, tool: k6, protocol: HTTP2, connection: PerRequest,"}, want: "protocol HTTP2 is for connections that carry many requests: remove connection, or let the load speak HTTP1"},
+		"HTTP/2 with wrk":                        {oldNew: []string{load, load + " protocol: HTTP2,"}, want: "protocol HTTP2 needs tool k6 or h2load: wrk and ab support only HTTP/1, and vegeta does not report the version of responses"},
+		"streams in HTTP/1.1":                    {oldNew: []string{load, load + " streamsPerConnection: 10,"}, want: "streamsPerConnection above 1 needs protocol HTTP2: HTTP/1.1 sends one request at a time per connection"},
+		"HTTP/2, a connection each request":      {oldNew: []string{load, "{name: sweep, tool: k6, protocol: HTTP2, connection: PerRequest,"}, want: "protocol HTTP2 excludes connection PerRequest: remove connection, or use HTTP1"},
 		"HTTP/3":                                 {oldNew: []string{load, load + " protocol: HTTP3,"}, want: `spec.loads[0].protocol: Unsupported value: "HTTP3": supported values: "HTTP1", "HTTP2"`},
-		"a path without a slash in a mix":        {oldNew: []string{load, load + " requests: [{weight: 1}, {weight: 1, path: a}],"}, want: "path must begin with '/'"},
-		"a path without a slash":                 {oldNew: []string{load, load + " request: {path: plaintext},"}, want: "path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"},
-		"a path that would end the request line": {oldNew: []string{load, load + ` request: {path: "/ HTTP/1.1\r\nHost: elsewhere"},`}, want: "path must begin with '/'"},
-		"a path with a newline at its end":       {oldNew: []string{load, load + ` request: {path: "/\n"},`}, want: "path must begin with '/'"},
-		"an address instead of a path":           {oldNew: []string{load, load + ` request: {path: "http://elsewhere/"},`}, want: "path must begin with '/'"},
+		"a path without a slash in a mix":        {oldNew: []string{load, load + " requests: [{weight: 1}, {weight: 1, path: a}],"}, want: "path must start with '/'"},
+		"a path without a slash":                 {oldNew: []string{load, load + " request: {path: plaintext},"}, want: "path must start with '/' and contain only printable ASCII without spaces: percent-encode everything else"},
+		"a path that would end the request line": {oldNew: []string{load, load + ` request: {path: "/ HTTP/1.1\r\nHost: elsewhere"},`}, want: "path must start with '/'"},
+		"a path with a newline at its end":       {oldNew: []string{load, load + ` request: {path: "/\n"},`}, want: "path must start with '/'"},
+		"an address instead of a path":           {oldNew: []string{load, load + ` request: {path: "http://elsewhere/"},`}, want: "path must start with '/'"},
 		"a status that HTTP has not":             {oldNew: []string{load, load + " request: {expect: {status: 99}},"}, want: "spec.loads[0].request.expect.status in body should be greater than or equal to 100"},
-		"a duet of three":                        {oldNew: []string{"baseline: go", "baseline: go\n  order: SlicedDuet"}, want: "order SlicedDuet compares two implementations: make a run for each pair"},
+		"a duet of three":                        {oldNew: []string{"baseline: go", "baseline: go\n  order: SlicedDuet"}, want: "order SlicedDuet needs exactly two implementations: create one run per pair"},
 		"an unknown order":                       {oldNew: []string{"baseline: go", "baseline: go\n  order: Chaos"}, want: `spec.order: Unsupported value: "Chaos": supported values: "Blocks", "SlicedDuet"`},
-		"a prefix with a slash at its end":       {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: suites/}"}, want: "prefix must be path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"},
-		"a prefix that climbs":                   {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: a/../b}"}, want: "prefix must be path elements"},
+		"a prefix with a slash at its end":       {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: suites/}"}, want: "prefix: use path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"},
+		"a prefix that climbs":                   {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: a/../b}"}, want: "prefix: use path elements"},
 		"no patience":                            {oldNew: []string{"baseline: go", "baseline: go\n  patienceSeconds: 0"}, want: "spec.patienceSeconds in body should be greater than or equal to 1"},
 		"patience for more than a day":           {oldNew: []string{"baseline: go", "baseline: go\n  patienceSeconds: 86401"}, want: "spec.patienceSeconds in body should be less than or equal to 86400"},
 		"no blocks":                              {oldNew: []string{"baseline: go", "baseline: go\n  blocks: 0"}, want: "spec.blocks in body should be greater than or equal to 1"},
@@ -164,8 +164,8 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"a limit that lets more errors pass":     {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxErrorRate: \"0.01\"}"}, want: "validity.maxErrorRate must be a decimal from 0 to 0.001"},
 		"a limit that is a word":                 {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxNeighbourCPU: few}"}, want: "validity.maxNeighbourCPU must be a decimal from 0 to 0.15"},
 		"a limit below 0":                        {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxSteal: \"-0.01\"}"}, want: "validity.maxSteal must be a decimal from 0 to 0.05"},
-		"a long name":                            {name: "a234567890123456789012345678x", want: "the name of a BenchmarkRun may have at most 28 characters, since the names of its trials and pods are made from it"},
-		"a name with dots":                       {name: "v1.2", want: "the name of a BenchmarkRun may not hold dots, since the names of its trials and pods are made from it"},
+		"a long name":                            {name: "a234567890123456789012345678x", want: "metadata.name of a BenchmarkRun: at most 28 characters, because trial and pod names contain it"},
+		"a name with dots":                       {name: "v1.2", want: "metadata.name of a BenchmarkRun: no dots, because trial and pod names contain it"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestTheSamplesAreAccepted(t *testing.T) {
 
 func TestTheSpecOfARunStaysAsItIs(t *testing.T) {
 	c := apiServer(t)
-	const sentence = "only suspend can change in the spec of a BenchmarkRun, since its trials would no longer answer one question: delete it or create a run of another name"
+	const sentence = "only suspend can change in the spec of a BenchmarkRun: delete the run, or create one with another name"
 	run := edit(t, "fixed", "role: Reference", "memory: 64Mi")
 	if err := create(t, c, run); err != nil {
 		t.Fatal(err)
@@ -358,7 +358,7 @@ func TestOfATrialOnlyStartChanges(t *testing.T) {
 		}
 		for _, field := range fields {
 			t.Run(name+" "+field, func(t *testing.T) {
-				refused(t, patch(`{"spec": {`+field+`}}`), "only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun")
+				refused(t, patch(`{"spec": {`+field+`}}`), "only start can change in the spec of a Trial: the plan comes from its BenchmarkRun")
 			})
 		}
 		refused(t, patch(`{"spec": {"start": "Now"}}`), `spec.start: Unsupported value: "Now": supported values: "Held", "Released"`)

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Client speaks to the agents of a trial. It is an interface so that controllers can be tested without pods.
+// Client sends requests to the agents of a trial.
 type Client interface {
 	// State asks the agent at a pod's address how far it is.
 	State(ctx context.Context, ip string) (protocol.State, error)
@@ -62,7 +62,7 @@ func (r *Refusal) Final() bool {
 	return r.Code >= http.StatusBadRequest && r.Code < http.StatusInternalServerError
 }
 
-// HTTP speaks to agents in pods.
+// HTTP is the Client for agents in pods.
 type HTTP struct {
 	key    ed25519.PrivateKey
 	client *http.Client
@@ -70,8 +70,8 @@ type HTTP struct {
 
 var _ Client = HTTP{}
 
-// New signs commands with a key, and sends them by a way. It goes nowhere else: what runs beside an agent may take its port, and an answer of such a
-// one could send the operator anywhere in its network.
+// New returns a client that signs commands with a key. It does not follow redirects: another process in the pod could take the agent's port
+// and redirect the operator into its network.
 func New(key ed25519.PrivateKey, by http.RoundTripper) HTTP {
 	return HTTP{key: key, client: &http.Client{
 		Transport:     by,
@@ -139,7 +139,7 @@ func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path st
 		return s, fmt.Errorf("decoding answer of agent at %s: %w", ip, err)
 	}
 	if err := s.Check(); err != nil {
-		return protocol.State{}, fmt.Errorf("what answers at %s as an agent is none: %w", ip, err)
+		return protocol.State{}, fmt.Errorf("%s does not answer like an agent: %w", ip, err)
 	}
 	return s, nil
 }

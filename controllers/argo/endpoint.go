@@ -50,10 +50,10 @@ type outcome struct {
 
 var _ manager.LeaderElectionRunnable = (*Endpoint)(nil)
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: only the operator that acts may release trials.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: only the leader may release trials.
 func (e *Endpoint) NeedLeaderElection() bool { return true }
 
-// SetupWithManager registers the endpoint and its interest in trials.
+// SetupWithManager registers the endpoint and watches trials.
 func (e *Endpoint) SetupWithManager(ctx context.Context, m ctrl.Manager) error {
 	e.changed = make(chan struct{})
 	informer, err := m.GetCache().GetInformer(ctx, &v1alpha1.Trial{})
@@ -82,7 +82,7 @@ func (e *Endpoint) next() <-chan struct{} {
 	return e.changed
 }
 
-// Start serves until the operator ends; open calls are then answered 503 at once.
+// Start serves until the operator ends; open calls then get 503 at once.
 func (e *Endpoint) Start(ctx context.Context) error {
 	e.ending = ctx
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", e.Addr)
@@ -104,7 +104,7 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 		// Nobody reads it, be it without an end; and while it is not read, nobody sees that its caller has gone.
 		w.Header().Set("Connection", "close")
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
-		http.Error(w, "a step has no body", http.StatusRequestEntityTooLarge)
+		http.Error(w, "the request of a step must have no body", http.StatusRequestEntityTooLarge)
 		return
 	}
 	key := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
@@ -114,7 +114,7 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 		changed := e.next()
 		t, code, err := e.release(q.Context(), key, q.Header.Get("Authorization"), released)
 		if err != nil {
-			log.Info("Refusing a step of the workflow", "status", code, "reason", err.Error())
+			log.Info("Refused a workflow step", "status", code, "reason", err.Error())
 			http.Error(w, http.StatusText(code), code)
 			return
 		}
@@ -134,8 +134,7 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// release checks that the caller holds the token of the trial's run, and lets the trial start, unless this call has released it already and the
-// cache does not know yet.
+// release checks the run's token and releases the trial, unless this call has already released it and the cache is stale.
 func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token string, released types.UID) (*v1alpha1.Trial, int, error) {
 	var t v1alpha1.Trial
 	if err := e.Get(ctx, key, &t); err != nil {

@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// KeySecret is shipped empty with the installation, so that the operator needs to create no Secret.
+	// KeySecret is created empty by the installation, so that the operator needs no right to create Secrets.
 	KeySecret = "loadstone-signing-key"
 	keyField  = "ed25519-seed"
 )
 
-// SigningKey reads the installation's key, or makes it at the first start. It signs commands to agents, and the tokens of
-// runs are derived from it, so that an operator that restarts knows them all.
+// SigningKey reads the installation's key, or generates it at the first start. It signs commands to agents. Tokens of runs are derived from
+// it, so that a restarted operator knows them.
 func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519.PrivateKey, error) {
 	name := client.ObjectKey{Namespace: namespace, Name: KeySecret}
 	var s corev1.Secret
 	if err := c.Get(ctx, name, &s); err != nil {
-		return nil, fmt.Errorf("reading Secret %s, which the chart installs: %w", name, err)
+		return nil, fmt.Errorf("reading Secret %s, which the chart creates: %w", name, err)
 	}
 	if len(s.Data[keyField]) == 0 {
 		seed := make([]byte, ed25519.SeedSize)
@@ -57,12 +57,12 @@ func Token(key ed25519.PrivateKey, runUID string) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// SetToken puts a run's token where the steps of its workflow read it.
+// SetToken stores a run's token for the steps of its workflow.
 func SetToken(ctx context.Context, c client.Client, namespace, workflow, token string) error {
 	return writeTokens(ctx, c, namespace, map[string]any{workflow: []byte(token)})
 }
 
-// RemoveTokens takes away the tokens of workflows. It does not mind those that are not there.
+// RemoveTokens removes the tokens of workflows. Missing ones are ignored.
 func RemoveTokens(ctx context.Context, c client.Client, namespace string, workflows ...string) error {
 	none := map[string]any{}
 	for _, name := range workflows {

@@ -31,7 +31,7 @@ func TestASigningKeyThatCannotBeIsNamed(t *testing.T) {
 	c := fake.NewClientBuilder().WithObjects(short).Build()
 	for namespace, want := range map[string]string{
 		"short":  "has 1 bytes instead of 32: remove the field and restart the operator",
-		"absent": "reading Secret absent/loadstone-signing-key, which the chart installs",
+		"absent": "reading Secret absent/loadstone-signing-key, which the chart creates",
 	} {
 		if _, err := SigningKey(t.Context(), c, namespace); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -14,19 +14,20 @@ import (
 )
 
 const (
-	// Patience is how long Argo may leave a workflow, or a trial whose turn has come, alone before the run says so, and an agent pod may take to start.
+	// Patience is how long Argo may leave a workflow or the next trial unhandled, and how long an agent pod may take to start, before the run
+	// reports it.
 	Patience = time.Minute
-	// AnswerPatience is how long Argo may leave a finished trial's answer alone before its agent pod is replaced.
+	// AnswerPatience is how long Argo may leave a finished trial's answer uncollected before its agent pod is replaced.
 	AnswerPatience = 10 * time.Second
 )
 
-// Standing is how a workflow gets on that has not ended.
+// Standing is the progress of an unfinished workflow.
 type Standing struct {
-	// Why and Waiting are for what its run waits, and the reason; both are empty if it gets on.
+	// Why and Waiting are the reason and the message of a wait; empty if the workflow makes progress.
 	Why, Waiting string
-	// Suspended is true if somebody has suspended it: nothing of it is touched.
+	// Suspended is true if a user suspended the workflow; it is then left alone.
 	Suspended bool
-	// Unanswered is true if Argo has not collected the result of a trial: its agent pod may have lost it.
+	// Unanswered is true if Argo has not collected a trial's result: the agent pod may have lost it.
 	Unanswered bool
 }
 
@@ -49,23 +50,23 @@ func Stands(w *unstructured.Unstructured, agents []corev1.Pod, owed facts.Owed, 
 	switch {
 	case suspended(w):
 		s = Standing{Suspended: true, Why: v1alpha1.ReasonSuspended}
-		s.Waiting = fmt.Sprintf("workflow %s is suspended: set its spec.suspend to null, or argo resume it; the time of the run goes on", name)
+		s.Waiting = fmt.Sprintf("workflow %s is suspended, and the run's timeout continues: resume it with argo resume, or set its spec.suspend to null", name)
 	case phase == "" && late(made, Patience) && late(since, Patience):
 		s.Why = v1alpha1.ReasonWorkflowEngineDown
-		s.Waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", name)
+		s.Waiting = fmt.Sprintf("Argo has not picked up workflow %s: check that its controller runs with the same instanceID (chart value argo.instanceID)", name)
 	case owed.Trial != "" && late(since, Patience) && held != nil:
 		s.Why = v1alpha1.ReasonTrialWaiting
-		s.Waiting = fmt.Sprintf("agent pod %s of workflow %s has not released trial %s, whose turn has come, and the time of the run goes on: %s", held.Name, name, owed.Trial, state(held))
+		s.Waiting = fmt.Sprintf("agent pod %s of workflow %s has not released the next trial %s, and the run's timeout continues: %s", held.Name, name, owed.Trial, state(held))
 	case owed.Trial != "" && late(since, Patience):
 		s.Why = v1alpha1.ReasonWorkflowEngineDown
-		s.Waiting = fmt.Sprintf("Argo has not released trial %s of workflow %s, whose turn has come: is its controller running?", owed.Trial, name)
+		s.Waiting = fmt.Sprintf("Argo has not released the next trial %s of workflow %s: check that its controller runs", owed.Trial, name)
 	case s.Unanswered:
 		s.Waiting = fmt.Sprintf("Argo has not collected the result of trial %s: its agent pod is being replaced", owed.After)
 	}
 	return s
 }
 
-// heldUp is the first of some pods that cannot start or does not go; nil if there is none.
+// heldUp is the first pod that cannot start or is not deleted; nil if there is none.
 func heldUp(agents []corev1.Pod, now time.Time) *corev1.Pod {
 	for i := range agents {
 		p := &agents[i]
@@ -77,25 +78,24 @@ func heldUp(agents []corev1.Pod, now time.Time) *corev1.Pod {
 	return nil
 }
 
-// state is what a pod waits for, as far as it says so, or else its phase.
+// state is what a pod waits for, or else its phase.
 func state(p *corev1.Pod) string {
 	if !p.DeletionTimestamp.IsZero() {
-		return "it is being deleted"
+		return "the pod is being deleted"
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return "it has no node: " + c.Message
+			return "the pod is not scheduled: " + c.Message
 		}
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 		if w := c.State.Waiting; w != nil {
-			return fmt.Sprintf("container %s waits: %s", c.Name, strings.TrimSuffix(w.Reason+": "+w.Message, ": "))
+			return fmt.Sprintf("container %s is waiting: %s", c.Name, strings.TrimSuffix(w.Reason+": "+w.Message, ": "))
 		}
 	}
-	return "it is " + string(p.Status.Phase)
+	return "the pod is " + string(p.Status.Phase)
 }
 
-// suspended reports whether somebody has asked Argo to start nothing more of a workflow.
 func suspended(w *unstructured.Unstructured) bool {
 	is, _, _ := unstructured.NestedBool(w.Object, "spec", "suspend")
 	return is

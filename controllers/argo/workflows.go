@@ -22,15 +22,14 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// Engine is Argo, as the operator reaches it.
 type Engine struct {
 	client.Client
-	// Live reads from the API server itself, where a cache could be too old.
+	// Live reads from the API server where the cache could be stale.
 	Live client.Reader
 	Key  ed25519.PrivateKey
-	// Namespace is the operator's own, where workflows live.
+	// Namespace is the operator's namespace, with all workflows.
 	Namespace string
-	// Service is the address of the trial endpoint as Argo's agent pod reaches it.
+	// Service is the address of the trial endpoint for Argo's agent pod.
 	Service, ServiceAccount, InstanceID string
 }
 
@@ -54,8 +53,7 @@ func New() *unstructured.Unstructured {
 	return w
 }
 
-// Make makes the workflow of a part of a run and the token that its steps show. One that is there already, and that a cache may not know yet, is left
-// alone.
+// Make creates the workflow of a part of a run, and its token. An existing workflow is left alone.
 func (e Engine) Make(ctx context.Context, run *v1alpha1.BenchmarkRun, p plan.Plan, part plan.Part) (*unstructured.Unstructured, error) {
 	w := render.Workflow(p, render.WorkflowOptions{
 		Namespace: e.Namespace, RunNamespace: run.Namespace, RunName: run.Name, RunUID: string(run.UID),
@@ -74,7 +72,7 @@ func (e Engine) Make(ctx context.Context, run *v1alpha1.BenchmarkRun, p plan.Pla
 	return w, nil
 }
 
-// there reads a workflow from the API server itself; nil if there is none. The operator may list, and not get.
+// there reads a workflow from the API server; nil if there is none. It lists, because the operator has no right to get.
 func (e Engine) there(ctx context.Context, name string) (*unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(render.WorkflowKind)
@@ -87,7 +85,7 @@ func (e Engine) there(ctx context.Context, name string) (*unstructured.Unstructu
 	return &list.Items[0], nil
 }
 
-// RemoveAll removes the workflows of a run that are there. A refusal of one does not keep the others.
+// RemoveAll deletes the workflows of a run. One failed deletion does not stop the others.
 func (e Engine) RemoveAll(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	there := &unstructured.UnstructuredList{}
 	there.SetGroupVersionKind(render.WorkflowKind)
@@ -106,7 +104,7 @@ func (e Engine) RemoveAll(ctx context.Context, run *v1alpha1.BenchmarkRun) error
 	return errors.Join(refused...)
 }
 
-// Remove removes a workflow, and none that has taken its name since.
+// Remove deletes a workflow by UID, never a successor of the same name.
 func (e Engine) Remove(ctx context.Context, w *unstructured.Unstructured) error {
 	uid := w.GetUID()
 	err := e.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})
@@ -119,7 +117,7 @@ func (e Engine) Remove(ctx context.Context, w *unstructured.Unstructured) error 
 	return nil
 }
 
-// RemoveTokens removes the tokens of all workflows that a run may have had, at once.
+// RemoveTokens removes all tokens of a run.
 func (e Engine) RemoveTokens(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	names := []string{render.WorkflowName(run.Name, string(run.UID), plan.Part{Following: true})}
 	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
@@ -128,7 +126,7 @@ func (e Engine) RemoveTokens(ctx context.Context, run *v1alpha1.BenchmarkRun) er
 	return reconciler.Insist(func() error { return client.IgnoreNotFound(RemoveTokens(ctx, e.Client, e.Namespace, names...)) })
 }
 
-// Follow tells how a workflow gets on, as Stands does, and replaces those of its agent pods from which nothing can be expected any more.
+// Follow returns the progress of a workflow, and replaces agent pods that cannot recover.
 func (e Engine) Follow(ctx context.Context, w *unstructured.Unstructured, owed facts.Owed, led, now time.Time) (Standing, error) {
 	var agents []corev1.Pod
 	if owed.Trial != "" {
@@ -148,7 +146,7 @@ func (e Engine) Follow(ctx context.Context, w *unstructured.Unstructured, owed f
 	default:
 		if err := e.agentPodRefused(ctx, w.GetName()); err != nil {
 			s.Why = v1alpha1.ReasonTrialWaiting
-			s.Waiting = fmt.Sprintf("Argo cannot make the agent pod of workflow %s, which releases trial %s, and the time of the run goes on: %s", w.GetName(), owed.Trial, err)
+			s.Waiting = fmt.Sprintf("Argo cannot create the agent pod of workflow %s, which releases trial %s, and the run's timeout continues: %s", w.GetName(), owed.Trial, err)
 		}
 		return s, nil
 	}
@@ -162,8 +160,8 @@ func (e Engine) Follow(ctx context.Context, w *unstructured.Unstructured, owed f
 // never is longer than any pod lives.
 const never = time.Duration(math.MaxInt64)
 
-// agentPodRefused is the quota of the operator's namespace that has no room for an agent pod of Argo's; nil if there is none. Argo tries again without a
-// word, as if it were not there; of whatever else refuses its pod it ends the workflow, and says so.
+// agentPodRefused is the quota that has no room for Argo's agent pod; nil if there is none. Argo retries silently after a quota error; after
+// other errors it ends the workflow with a message.
 func (e Engine) agentPodRefused(ctx context.Context, workflow string) error {
 	err := e.Create(ctx, render.AgentPod(e.Namespace, workflow, e.ServiceAccount), client.DryRunAll)
 	if reconciler.OverQuota(err) {
@@ -181,8 +179,8 @@ func (e Engine) AgentPods(ctx context.Context, workflow string) ([]corev1.Pod, e
 	return list.Items, nil
 }
 
-// ReplaceAgentPods deletes those pods of a workflow that have failed, which Argo never mends, and those that have had their time to do what they should
-// have done. Argo then makes another, which asks again for every open step.
+// ReplaceAgentPods deletes the failed and the overdue agent pods of a workflow. Argo never repairs them, but creates new ones, which ask again
+// for every open step.
 func (e Engine) ReplaceAgentPods(ctx context.Context, agents []corev1.Pod, patience time.Duration, now time.Time) error {
 	for i := range agents {
 		p := &agents[i]
@@ -197,7 +195,7 @@ func (e Engine) ReplaceAgentPods(ctx context.Context, agents []corev1.Pod, patie
 	return nil
 }
 
-// overdue reports whether an agent pod has had its time. One that starts may still pull its image, and another would, too.
+// overdue reports whether an agent pod had enough time. A starting pod may still pull its image, as a new one would.
 func overdue(p *corev1.Pod, patience time.Duration, now time.Time) bool {
 	if p.Status.Phase == corev1.PodPending {
 		return now.Sub(p.CreationTimestamp.Time) > max(patience, Patience)
@@ -205,20 +203,19 @@ func overdue(p *corev1.Pod, patience time.Duration, now time.Time) bool {
 	return now.Sub(pods.Settled([]*corev1.Pod{p})) > patience
 }
 
-// Phase is how far Argo says that a workflow is, and what it says of it; empty before it has looked at it.
+// Phase is the workflow's phase and message; empty before Argo has handled it.
 func Phase(w *unstructured.Unstructured) (phase, message string) {
 	phase, _, _ = unstructured.NestedString(w.Object, "status", "phase")
 	message, _, _ = unstructured.NestedString(w.Object, "status", "message")
 	return phase, message
 }
 
-// Stopped reports whether somebody has asked Argo to end the workflow.
+// Stopped reports whether a user asked Argo to end the workflow.
 func Stopped(w *unstructured.Unstructured) bool {
 	shutdown, _, _ := unstructured.NestedString(w.Object, "spec", "shutdown")
 	return shutdown != ""
 }
 
-// Ended reports whether Argo has ended the workflow.
 func Ended(w *unstructured.Unstructured) bool {
 	phase, _ := Phase(w)
 	return phase == "Succeeded" || phase == "Failed" || phase == "Error"

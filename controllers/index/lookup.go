@@ -25,7 +25,7 @@ const (
 
 var isOpen = client.MatchingFields{open: "true"}
 
-// Index makes the indexes of a manager's cache, once and before it starts.
+// Index creates the indexes of a manager's cache. Call it once, before the cache starts.
 func Index(ctx context.Context, cache client.FieldIndexer) error {
 	for _, i := range []struct {
 		of     client.Object
@@ -62,19 +62,19 @@ func openRun(o client.Object) []string {
 	return []string{"true"}
 }
 
-// TrialsOf are the trials of a run, which its UID names, in their order, to be read only: they are the cache's own.
+// TrialsOf are the trials of a run UID, in order. Read-only: they belong to the cache.
 func TrialsOf(ctx context.Context, c client.Reader, namespace, run string) ([]v1alpha1.Trial, error) {
 	trials, err := listTrials(ctx, c, client.InNamespace(namespace), client.MatchingFields{byRun: run}, client.UnsafeDisableDeepCopy)
 	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
 	return trials, err
 }
 
-// OpenTrials are all trials that have not ended, to be read only: they are the cache's own.
+// OpenTrials are all unfinished trials. Read-only: they belong to the cache.
 func OpenTrials(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) {
 	return listTrials(ctx, c, isOpen, client.UnsafeDisableDeepCopy)
 }
 
-// Turns are the trials whose turn it is: of each run the first that has not ended. They are to be read only.
+// Turns are the first unfinished trials of each run. Read-only.
 func Turns(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) {
 	trials, err := OpenTrials(ctx, c)
 	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
@@ -95,12 +95,12 @@ func listTrials(ctx context.Context, c client.Reader, which ...client.ListOption
 	return list.Items, nil
 }
 
-// OpenRuns are all runs that have not ended, to be read only: they are the cache's own.
+// OpenRuns are all unfinished runs. Read-only: they belong to the cache.
 func OpenRuns(ctx context.Context, c client.Reader) ([]v1alpha1.BenchmarkRun, error) {
 	return listRuns(ctx, c, isOpen)
 }
 
-// RunOf is the run of a UID, or none, to be read only.
+// RunOf is the run of a UID, or none. Read-only.
 func RunOf(ctx context.Context, c client.Reader, uid string) ([]v1alpha1.BenchmarkRun, error) {
 	return listRuns(ctx, c, client.MatchingFields{byUID: uid})
 }
@@ -119,7 +119,7 @@ func Requests[T any, P interface {
 	client.Object
 }](ctx context.Context, found []T, err error) []reconcile.Request {
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Finding the objects that an event is about")
+		ctrl.LoggerFrom(ctx).Error(err, "Finding the objects of an event failed")
 	}
 	var list []reconcile.Request
 	for i := range found {
@@ -128,8 +128,8 @@ func Requests[T any, P interface {
 	return list
 }
 
-// TrimWorkflow is what the operator's cache keeps of a workflow: whose it is, how far it is, and whether somebody holds or ends it. What Argo notes
-// of each step is larger than all the rest.
+// TrimWorkflow reduces a cached workflow to owner, phase, and whether it is suspended or stopped. Argo's notes on each step are larger than
+// the rest.
 func TrimWorkflow(o any) (any, error) {
 	w, ok := o.(*unstructured.Unstructured)
 	if !ok {

@@ -15,14 +15,13 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// Body is a body that requests name.
 type Body struct {
 	// Name is that of its source.
 	Name string
 	Text []byte
 }
 
-// readBodies reads the bodies that the requests of a run name, each once, and compiles the run with them.
+// readBodies reads each named body once, and compiles the run with them.
 func readBodies(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) ([]Body, error) {
 	var bodies []Body
 	given := map[string]string{}
@@ -47,7 +46,6 @@ func readBodies(ctx context.Context, live client.Reader, run *v1alpha1.Benchmark
 	return bodies, err
 }
 
-// freezeBodies stores bodies.
 func freezeBodies(ctx context.Context, store artifact.Bucket, runPrefix string, bodies []Body) ([]v1alpha1.FrozenBody, error) {
 	var frozen []v1alpha1.FrozenBody
 	for _, b := range bodies {
@@ -64,7 +62,7 @@ func frozenBody(frozen []v1alpha1.FrozenBody, name string) bool {
 	return slices.ContainsFunc(frozen, func(f v1alpha1.FrozenBody) bool { return f.Name == name })
 }
 
-// LoadBodies reads frozen bodies back, by their names, with their digests checked.
+// LoadBodies reads stored bodies by name, and checks their digests.
 func LoadBodies(ctx context.Context, store artifact.Bucket, runPrefix string, frozen []v1alpha1.FrozenBody) (map[string]string, error) {
 	bodies := map[string]string{}
 	for _, f := range frozen {
@@ -77,8 +75,7 @@ func LoadBodies(ctx context.Context, store artifact.Bucket, runPrefix string, fr
 	return bodies, nil
 }
 
-// WithBodies is a plan with the bodies that its requests name, by the names of their sources. Each request names its source still. A body that is not
-// there is an error: the run has not frozen it yet.
+// WithBodies adds the named bodies to a plan. Requests keep their source names. A missing body is an error: the run has not stored it yet.
 func WithBodies(p plan.Plan, bodies map[string]string) (plan.Plan, error) {
 	var missing error
 	fill := func(r *record.Request) {
@@ -87,7 +84,7 @@ func WithBodies(p plan.Plan, bodies map[string]string) (plan.Plan, error) {
 		}
 		body, frozen := bodies[r.From.String()]
 		if !frozen {
-			missing = fmt.Errorf("the request body %s is not frozen yet", r.From)
+			missing = fmt.Errorf("the request body %s is not stored yet", r.From)
 		}
 		r.Body = body
 	}
@@ -106,7 +103,7 @@ func WithBodies(p plan.Plan, bodies map[string]string) (plan.Plan, error) {
 	return p, missing
 }
 
-// RecordBodies returns frozen bodies as the manifest of their run names them.
+// RecordBodies converts stored bodies for the run's manifest.
 func RecordBodies(frozen []v1alpha1.FrozenBody, runPrefix string) []record.FrozenBody {
 	var bodies []record.FrozenBody
 	for _, f := range frozen {

@@ -18,15 +18,14 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Texts are what a run names and freezes.
+// Texts are the scripts and bodies that a run stores at its start.
 type Texts struct {
-	// Scripts are those of loads, and Bodies those of requests.
 	Scripts []protocol.Script
 	Bodies  []Body
 }
 
-// Read reads the scripts and the bodies of a run, or returns a *plan.Violation that says which is missing, or what of the run cannot be measured with
-// them. It wants a reader of the API server itself: a cache would hold every ConfigMap of the cluster.
+// Read reads the scripts and bodies of a run, or returns a *plan.Violation. It needs a reader of the API server: a cache would hold every
+// ConfigMap of the cluster.
 func Read(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) (Texts, error) {
 	scripts, err := readScripts(ctx, live, run)
 	if err != nil {
@@ -36,7 +35,7 @@ func Read(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) (
 	return Texts{scripts, bodies}, err
 }
 
-// Freeze stores what a run names with the run that lies under a prefix.
+// Freeze stores the texts under the run's prefix.
 func (t Texts) Freeze(ctx context.Context, store artifact.Bucket, runPrefix string) ([]v1alpha1.FrozenScript, []v1alpha1.FrozenBody, error) {
 	scripts, err := freezeScripts(ctx, store, runPrefix, t.Scripts)
 	if err != nil {
@@ -88,7 +87,7 @@ func read(ctx context.Context, live client.Reader, namespace string, s v1alpha1.
 	return text, nil
 }
 
-// missing is what may yet come: who applies a ConfigMap with the run may do so after it.
+// missing is a violation that may resolve itself: the ConfigMap may be applied after the run.
 func missing(format string, args ...any) error {
 	return &plan.Violation{Reason: v1alpha1.ReasonObjectMissing, Message: fmt.Sprintf(format, args...)}
 }
@@ -97,7 +96,6 @@ func violation(format string, args ...any) error {
 	return &plan.Violation{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
 }
 
-// freezeScripts stores scripts.
 func freezeScripts(ctx context.Context, store artifact.Bucket, runPrefix string, scripts []protocol.Script) ([]v1alpha1.FrozenScript, error) {
 	var frozen []v1alpha1.FrozenScript
 	for _, s := range scripts {
@@ -110,7 +108,7 @@ func freezeScripts(ctx context.Context, store artifact.Bucket, runPrefix string,
 	return frozen, nil
 }
 
-// put stores a text, or finds what is stored: an operator that ended before it could say so has stored it, and it was changed since.
+// put stores a text, or returns the stored one: an operator that died afterwards may have stored it, and the source may have changed since.
 func put(ctx context.Context, store artifact.Bucket, key string, text []byte) (record.Artifact, error) {
 	stored, err := store.Put(ctx, key, "text/plain; charset=utf-8", text)
 	if errors.Is(err, artifact.ErrExists) {
@@ -119,7 +117,7 @@ func put(ctx context.Context, store artifact.Bucket, key string, text []byte) (r
 	return stored, err
 }
 
-// Frozen reports whether every script of a run is stored, and every body that its requests name.
+// Frozen reports whether every script and every named body of a run is stored.
 func Frozen(run *v1alpha1.BenchmarkRun) bool {
 	for _, use := range sweep.BodyUses(run.Spec.Loads) {
 		if !frozenBody(run.Status.Bodies, use.From.String()) {
@@ -131,7 +129,7 @@ func Frozen(run *v1alpha1.BenchmarkRun) bool {
 	})
 }
 
-// Load reads frozen scripts back, with their digests checked.
+// Load reads stored scripts and checks their digests.
 func Load(ctx context.Context, store artifact.Bucket, runPrefix string, frozen []v1alpha1.FrozenScript) ([]protocol.Script, error) {
 	var scripts []protocol.Script
 	for _, f := range frozen {
@@ -144,7 +142,7 @@ func Load(ctx context.Context, store artifact.Bucket, runPrefix string, frozen [
 	return scripts, nil
 }
 
-// Record returns frozen scripts as the manifest of their run names them.
+// Record converts stored scripts for the run's manifest.
 func Record(frozen []v1alpha1.FrozenScript, runPrefix string) []record.FrozenScript {
 	var scripts []record.FrozenScript
 	for _, f := range frozen {

@@ -22,19 +22,19 @@ import (
 )
 
 const (
-	// Most is how many ConfigMaps the implementations of a run may name: each is read twice a trial, and stands in the run's status.
+	// Most is the maximum number of ConfigMaps per run: each is read twice per trial and listed in the run's status.
 	Most = 128
-	// Patience is how long a run whose turn has come waits for a ConfigMap: whoever applies it with the run may do so after it.
+	// Patience is how long a run in its turn waits for a ConfigMap, which may be applied after the run.
 	Patience = 10 * time.Second
 )
 
-// Digests reads the ConfigMaps that implementations name, or returns a *plan.Violation that says which of them, or which key, is not there. It wants a
-// reader of the API server itself: a cache would hold every ConfigMap of the cluster.
+// Digests reads the implementations' ConfigMaps, or returns a *plan.Violation for a missing one or a missing key. It needs a reader of the API
+// server: a cache would hold every ConfigMap of the cluster.
 func Digests(ctx context.Context, live client.Reader, namespace string, implementations []record.Implementation) ([]v1alpha1.ConfigMapDigest, error) {
 	return digestsOf(ctx, live, namespace, implementations, implementations)
 }
 
-// digestsOf are those of the ConfigMaps that some implementations of a run name, of what all of them read.
+// digestsOf are the digests of some implementations' ConfigMaps, over the entries that all implementations read.
 func digestsOf(ctx context.Context, live client.Reader, namespace string, implementations, all []record.Implementation) ([]v1alpha1.ConfigMapDigest, error) {
 	var digests []v1alpha1.ConfigMapDigest
 	seen := map[string]*corev1.ConfigMap{}
@@ -42,7 +42,7 @@ func digestsOf(ctx context.Context, live client.Reader, namespace string, implem
 		name := u.Object.ConfigMap
 		if seen[name] == nil {
 			if len(digests) == Most {
-				return nil, digestViolation(v1alpha1.ReasonInvalidSpec, "%s names the ConfigMap %q, and the run more than %d: put several into one, or split the run", u.Field, name, Most)
+				return nil, digestViolation(v1alpha1.ReasonInvalidSpec, "%s names the ConfigMap %q, but a run may have at most %d: merge some, or split the run", u.Field, name, Most)
 			}
 			m, err := readConfigMap(ctx, live, namespace, u)
 			if err != nil {
@@ -59,7 +59,7 @@ func digestsOf(ctx context.Context, live client.Reader, namespace string, implem
 	return digests, nil
 }
 
-// uses are the places where implementations name ConfigMaps.
+// uses are the references to ConfigMaps in implementations.
 func uses(implementations []record.Implementation) []record.Use {
 	var out []record.Use
 	for _, i := range implementations {
@@ -72,7 +72,7 @@ func uses(implementations []record.Implementation) []record.Use {
 	return out
 }
 
-// Awaited says for what a run waits that has failed to read its ConfigMaps for some time; empty if waiting is over, or is no help.
+// Awaited is the message of a run that waits for ConfigMaps; empty if it should not wait, or no longer.
 func Awaited(err error, waited time.Duration) string {
 	v := (*plan.Violation)(nil)
 	if !errors.As(err, &v) || v.Reason != v1alpha1.ReasonObjectMissing || waited >= Patience {
@@ -96,8 +96,7 @@ func digestViolation(reason, format string, args ...any) error {
 	return &plan.Violation{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// digest is that of all that processes are given of a ConfigMap: the text of some keys, or all it has if none are given. The rest may change, and so
-// may its labels and annotations.
+// digest covers the entries that processes get: some keys, or all if none are given. Other entries, labels and annotations may change.
 func digest(m *corev1.ConfigMap, keys []string) string {
 	sum := sha256.New()
 	for _, key := range keys {
@@ -115,7 +114,7 @@ func digest(m *corev1.ConfigMap, keys []string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Noted reports whether the digests of all ConfigMaps are known that implementations name.
+// Noted reports whether all ConfigMap digests are known.
 func Noted(known []v1alpha1.ConfigMapDigest, implementations []record.Implementation) bool {
 	return !slices.ContainsFunc(uses(implementations), func(u record.Use) bool { return of(known, u.Object.ConfigMap) == nil })
 }
@@ -124,12 +123,11 @@ func of(known []v1alpha1.ConfigMapDigest, name string) *v1alpha1.ConfigMapDigest
 	return util.First(known, func(d *v1alpha1.ConfigMapDigest) bool { return d.Name == name })
 }
 
-// Changed is the failure of a trial whose implementations name a ConfigMap that is not what it was when the run started, by the digests that are known
-// from then; nil if all are. What counts of a ConfigMap is what all implementations of the run read of it.
+// Changed is the failure of a trial if a ConfigMap differs from the start of the run; nil otherwise.
 func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun, all, implementations []record.Implementation) (*conduct.Failure, error) {
 	now, err := digestsOf(ctx, live, run.Namespace, implementations, all)
 	if v := (*plan.Violation)(nil); errors.As(err, &v) {
-		return conduct.PermanentFailure(v.Reason, "since the run started an object has gone that it needs: %s, in a new run", v.Message), nil
+		return conduct.PermanentFailure(v.Reason, "an object was deleted after the run started: %s, and start a new run", v.Message), nil
 	} else if err != nil {
 		return nil, err
 	}
@@ -140,13 +138,13 @@ func Changed(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun
 		}
 		first := util.First(uses(implementations), func(u *record.Use) bool { return u.Object.ConfigMap == is.Name })
 		return conduct.PermanentFailure(v1alpha1.ReasonObjectChanged,
-			"the ConfigMap %q, which %s names, has changed since the run started, so that its trials would not measure the same: start another run, and let nobody change it meanwhile, as its immutable: true sees to",
+			"ConfigMap %q of %s changed after the run started, so later trials would measure something else: start another run, and set immutable: true on the ConfigMap",
 			is.Name, first.Field), nil
 	}
 	return nil, nil
 }
 
-// Record returns digests as the manifest of their run names them.
+// RecordDigests converts digests for the run's manifest.
 func RecordDigests(known []v1alpha1.ConfigMapDigest) []record.ConfigMap {
 	var out []record.ConfigMap
 	for _, d := range known {

@@ -59,7 +59,7 @@ func TestEveryConfigMapThatIsNamedIsLookedFor(t *testing.T) {
 		"one that is not there":        {given: given(files("other")), refused: `ObjectMissing: implementations[go].files[0] names the ConfigMap "other", which namespace "bench" does not have: create it there, or correct the name`},
 		"a key that is not there":      {given: given(key("app", "host")), refused: `ObjectMissing: implementations[go].env[0].valueFrom names the key "host", under which the ConfigMap "app" has no text: add it, or correct the key`},
 		"a key that holds bytes":       {given: given(key("app", "image")), refused: `ObjectMissing: implementations[go].env[0].valueFrom names the key "image", under which the ConfigMap "app" has no text`},
-		"too many":                     {given: given(many), refused: `InvalidSpec: implementations[go].envFrom[128] names the ConfigMap "many-128", and the run more than 128: put several into one, or split the run`},
+		"too many":                     {given: given(many), refused: `InvalidSpec: implementations[go].envFrom[128] names the ConfigMap "many-128", but a run may have at most 128: merge some, or split the run`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			digests, err := inputs.Digests(t.Context(), live, "bench", tc.given)
@@ -135,14 +135,14 @@ func TestAChangeOfAConfigMapEndsTheTrial(t *testing.T) {
 	}{
 		"it is what it was":               {},
 		"its labels differ":               {change: func(m *corev1.ConfigMap) { m.Labels = map[string]string{"a": "b"} }},
-		"a text differs":                  {change: func(m *corev1.ConfigMap) { m.Data["port"] = "81" }, want: `ObjectChanged: the ConfigMap "app", which implementations[go].files[0] names, has changed since the run started`},
+		"a text differs":                  {change: func(m *corev1.ConfigMap) { m.Data["port"] = "81" }, want: `ObjectChanged: ConfigMap "app" of implementations[go].files[0] changed after the run started`},
 		"bytes differ":                    {change: func(m *corev1.ConfigMap) { m.BinaryData["image"] = nil }, want: "ObjectChanged"},
 		"there is a new key":              {change: func(m *corev1.ConfigMap) { m.Data["host"] = "" }, want: "ObjectChanged"},
-		"it has gone":                     {gone: true, want: `ObjectMissing: since the run started an object has gone that it needs: implementations[go].files[0] names the ConfigMap "app", which namespace "bench" does not have: create it there, or correct the name, in a new run`},
+		"it has gone":                     {gone: true, want: `ObjectMissing: an object was deleted after the run started: implementations[go].files[0] names the ConfigMap "app", which namespace "bench" does not have: create it there, or correct the name, and start a new run`},
 		"a key that nobody reads differs": {settings: []v1alpha1.ContainerSettings{keyed}, change: edited("host")},
 		"the one key that is read differs": {
 			settings: []v1alpha1.ContainerSettings{keyed}, change: edited("port"),
-			want: `ObjectChanged: the ConfigMap "app", which implementations[go].env[0].valueFrom names, has changed since the run started`,
+			want: `ObjectChanged: ConfigMap "app" of implementations[go].env[0].valueFrom changed after the run started`,
 		},
 		"a key differs that another implementation reads": {settings: []v1alpha1.ContainerSettings{keyed, mounted}, change: edited("host"), want: "ObjectChanged"},
 	} {

@@ -12,25 +12,25 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// ErrLost says that the lease is not this operator's, or may no longer be.
-var ErrLost = errors.New("this operator does not hold the lease, and another one may lead: it writes nothing")
+// ErrLost means that this operator does not, or may no longer, hold the lease.
+var ErrLost = errors.New("this operator lost the leader lease: writes are refused")
 
 // resolution is how exactly the electors of client-go tell two renewals apart: of those within one second they see the first.
 const resolution = time.Second
 
-// Fence lets writes through for as long as nobody else can hold the lease: from each renewal on for the lease's duration, but for a second.
+// Fence allows writes only while no other operator can hold the lease: from each renewal for the lease duration minus one second.
 type Fence struct {
 	duration time.Duration
 	now      func() time.Time
 
 	mu sync.Mutex
-	// until is when others may take the lease; it is zero before the first renewal and after the lease was given back.
+	// until is when others may take the lease; zero before the first renewal and after release.
 	until time.Time
-	// left is when another was last seen to have held the lease, and taken when this operator took it; zero before, or if there was no other.
+	// left is the last renewal by another operator, taken when this one took the lease; zero before, or without another.
 	left, taken time.Time
 }
 
-// NewFence makes a Fence that lets nothing through before its lease is held. Its clock is to be the one that the elector's durations are measured by.
+// NewFence returns a closed Fence. Its clock must be the elector's.
 func NewFence(duration time.Duration, now func() time.Time) *Fence {
 	return &Fence{duration: duration, now: now}
 }
@@ -45,8 +45,8 @@ func (f *Fence) Check() error {
 	return nil
 }
 
-// Absence is the time in which no operator led before this one: from when the one before renewed the lease for the last time, or gave it back, until
-// this one took it. Both are zero if there was none before.
+// Absence is the time without a leader before this operator: from the last renewal or release to the takeover. Both are zero if there was no
+// earlier leader.
 func (f *Fence) Absence() (from, to time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,8 +56,7 @@ func (f *Fence) Absence() (from, to time.Time) {
 	return f.left, f.taken
 }
 
-// Lock is the lease of a name for an operator that is told from all others by its identity. Who holds it holds the fence. Its requests must not go
-// through the fence themselves.
+// Lock is the lease lock that opens the fence. Its own requests must bypass the fence.
 func (f *Fence) Lock(config *rest.Config, namespace, name, identity string, renew time.Duration) (resourcelock.Interface, error) {
 	lock, err := resourcelock.NewFromKubeconfig(
 		resourcelock.LeasesResourceLock, namespace, name, resourcelock.ResourceLockConfig{Identity: identity}, config, renew)
@@ -67,7 +66,7 @@ func (f *Fence) Lock(config *rest.Config, namespace, name, identity string, rene
 	return fencedLock{lock, f}, nil
 }
 
-// Guard is a way on which requests that change something go while the lease is held, and reads always.
+// Guard is a transport that allows writes only while the lease is held. Reads always pass.
 func (f *Fence) Guard(way http.RoundTripper) http.RoundTripper { return guarded{way, f} }
 
 type guarded struct {
@@ -88,7 +87,7 @@ func (g guarded) RoundTrip(q *http.Request) (*http.Response, error) {
 	return g.way.RoundTrip(q)
 }
 
-// fencedLock tells a fence what becomes of a lease.
+// fencedLock reports lease changes to a fence.
 type fencedLock struct {
 	resourcelock.Interface
 	fence *Fence
@@ -133,7 +132,7 @@ func (l fencedLock) write(r resourcelock.LeaderElectionRecord, do func() error) 
 	return nil
 }
 
-// hold holds the lease until an instant; the first time, it was taken now.
+// hold opens the fence until an instant; the first time, the lease was taken now.
 func (f *Fence) hold(until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,7 +141,7 @@ func (f *Fence) hold(until time.Time) {
 	}
 }
 
-// sees notes when another has renewed the lease.
+// sees records renewals by other operators.
 func (f *Fence) sees(renewed time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -29,24 +29,24 @@ import (
 )
 
 const (
-	// workers is how many suites have their sinks told at a time: a sink that answers slowly holds up no other suite.
+	// workers is the number of suites notified in parallel, so that a slow receiver does not delay other suites.
 	workers = 16
-	// afterError and longestError bound when a pass is done again that has failed: it may have posted what it could not write down.
+	// afterError and longestError limit the retry delay of a failed pass, which may have posted without recording it.
 	afterError, longestError = 10 * time.Second, 15 * time.Minute
 )
 
-// conflicts is how often, and when, what sinks were told is written down again that others have written before: a try that is not known is made again.
+// conflicts is the backoff for writing the notification status after conflicts: an unrecorded try would be repeated.
 var conflicts = wait.Backoff{Steps: 10, Duration: 10 * time.Millisecond, Factor: 2, Jitter: 1}
 
 // Reconciler tells the sinks of suites.
 type Reconciler struct {
 	client.Client
-	// Live reads from the API server itself: a cache that does not know yet what was told would have it told again.
+	// Live reads from the API server where the cache could be stale.
 	Live     client.Reader
 	Recorder events.EventRecorder
-	// Post posts an event to a sink. Its answer has a reason and a message if the sink has not taken it. An error says nothing of the sink.
+	// Post posts an event to a sink. The answer has a reason and a message if it was not accepted. An error is unrelated to the sink.
 	Post func(ctx context.Context, address string, event []byte) (notify.Answer, error)
-	// Forges tells those that are repositories of a forge.
+	// Forges notifies GitHub and GitLab.
 	Forges *Forges
 	Now    func() time.Time
 }
@@ -82,13 +82,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, cached *v1alpha1.BenchmarkSu
 	return ctrl.Result{RequeueAfter: after}, nil
 }
 
-// next are the rounds that sinks are to be told of now, and when to look again.
+// next are the rounds to report now, and when to check again.
 func (r *Reconciler) next(s *v1alpha1.BenchmarkSuite) ([]notify.Due, time.Duration) {
 	now := r.Now()
 	return notify.Next(s, now, func(line v1alpha1.SuiteRound) time.Duration { return suite.Held(s, line, now) })
 }
 
-// live is the suite as the API server has it.
 func (r *Reconciler) live(ctx context.Context, of *v1alpha1.BenchmarkSuite) (*v1alpha1.BenchmarkSuite, error) {
 	s := &v1alpha1.BenchmarkSuite{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(of), s); err != nil {
@@ -97,7 +96,7 @@ func (r *Reconciler) live(ctx context.Context, of *v1alpha1.BenchmarkSuite) (*v1
 	return s, nil
 }
 
-// tell posts to all sinks at the same time.
+// tell posts to all sinks in parallel.
 func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due []notify.Due) ([]notify.Answer, error) {
 	if len(due) == 0 {
 		return nil, nil
@@ -125,7 +124,7 @@ func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due [
 	return answers, errors.Join(append(errs, ctx.Err())...)
 }
 
-// remember writes down what became of some tries, and returns the suite with it. Whatever others write meanwhile, no try is made again for it.
+// remember records the results of tries and returns the updated suite. After a conflict it writes again, without a new try.
 func (r *Reconciler) remember(ctx context.Context, s *v1alpha1.BenchmarkSuite, answers []notify.Answer) (*v1alpha1.BenchmarkSuite, error) {
 	before := s
 	after := s.DeepCopy()
@@ -145,13 +144,13 @@ func (r *Reconciler) remember(ctx context.Context, s *v1alpha1.BenchmarkSuite, a
 		return r.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	})
 	if err != nil {
-		return nil, fmt.Errorf("writing what the sinks of BenchmarkSuite %s were told: %w", s.Name, err)
+		return nil, fmt.Errorf("writing the notification status of BenchmarkSuite %s: %w", s.Name, err)
 	}
 	r.announce(before, after)
 	return after, nil
 }
 
-// announce tells of sinks that have begun to fail or to answer again, and of rounds that were given up.
+// announce sends events when sinks start to fail or recover, and when rounds are given up.
 func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 	c := meta.FindStatusCondition(after.Status.Conditions, v1alpha1.ConditionNotified)
 	old := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionNotified)
@@ -172,7 +171,7 @@ func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 	}
 }
 
-// givenUp names all rounds that sinks of a suite were not told of.
+// givenUp lists all rounds that were not reported.
 func givenUp(s *v1alpha1.BenchmarkSuite) []string {
 	var lost []string
 	for _, n := range s.Status.Notifications {

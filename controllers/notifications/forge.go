@@ -28,25 +28,25 @@ import (
 )
 
 const (
-	// wholePatience is how long all requests for one round may take.
+	// wholePatience is the time limit for all requests of one round.
 	wholePatience = 40 * time.Second
-	// secretPatience is how long the API server may take to show the token.
+	// secretPatience is the time limit for reading the token's Secret.
 	secretPatience = 10 * time.Second
-	// perPage and maxPages bound the comments of a pull request among which that of the suite is looked for.
+	// perPage and maxPages limit the search for the suite's comment in a pull request.
 	perPage, maxPages = 100, 10
-	// maxPage bounds a page of them, of which GitHub's have 65,536 characters each, and GitLab's a million.
+	// maxPage limits the size of a page of comments. A comment has up to 65,536 characters in GitHub, and a million in GitLab.
 	maxPage = 32 << 20
-	// maxStatus bounds the answer to a status, which shows whose the token is.
+	// maxStatus limits the answer to a commit status, which names the token's account.
 	maxStatus = 256 << 10
-	// restAfterLimit is how long a forge asks to be left alone where it only says that it was asked too often.
+	// restAfterLimit is the pause after a rate limit without a reset time.
 	restAfterLimit = time.Minute
 )
 
-// Forges tells GitHub and GitLab: it sets the statuses of commits, and keeps comments in pull requests.
+// Forges sets commit statuses in GitHub and GitLab, and maintains comments in pull requests.
 type Forges struct {
-	// Live reads the Secrets that namespaces lend, from the API server itself.
+	// Live reads Secrets from the API server.
 	Live client.Reader
-	// Reports is where the reports of runs are read from.
+	// Reports is the store of the runs' reports.
 	Reports interface {
 		Get(ctx context.Context, key, sha256 string) ([]byte, error)
 	}
@@ -56,7 +56,7 @@ type Forges struct {
 	rests rests
 }
 
-// failure is why a forge was not told.
+// failure is why a forge was not notified.
 type failure struct{ notify.Answer }
 
 // Error implements error.
@@ -66,13 +66,13 @@ func fails(reason, format string, args ...any) error {
 	return failure{notify.Answer{Reason: reason, Message: fmt.Sprintf(format, args...)}}
 }
 
-// final is a failure that would be the same at any other try, and says nothing of other rounds.
+// final is a failure that a retry would repeat, and that does not affect other rounds.
 func final(format string, args ...any) error {
 	return failure{notify.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: fmt.Sprintf(format, args...), Final: true}}
 }
 
-// Tell tells a repository of a round: 1 the status of its commit, 2 the comment in its pull request. Said again, it replaces what was said. An error is
-// lease.ErrLost, which says nothing of the forge.
+// Tell reports a round: first the commit status, then the comment. Repeating it replaces both. The only error is leader.ErrLost, which is
+// unrelated to the forge.
 func (g *Forges) Tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify.Due, e notify.Event) (notify.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, wholePatience)
 	defer cancel()
@@ -105,7 +105,7 @@ func (g *Forges) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notif
 	return err
 }
 
-// say sets the status of the commit, and then the comment.
+// say sets the commit status and then the comment.
 func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify.Due, e notify.Event, h *hub) error {
 	account, err := h.setStatus(ctx, notify.StatusOf(e, due.Sink, s.Spec.Gate))
 	if err != nil || h.at.Pull == "" {
@@ -115,7 +115,7 @@ func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify
 		return final("%s", wrong)
 	}
 	if account == 0 {
-		return fails(v1alpha1.ReasonSinkUnavailable, "has the status of the commit and no comment: its answer does not say whose the token is")
+		return fails(v1alpha1.ReasonSinkUnavailable, "has the commit status but no comment: the answer does not name the token's account")
 	}
 	reports, err := g.reports(ctx, e)
 	if err != nil {
@@ -125,7 +125,7 @@ func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify
 	return h.comment(ctx, account, marker, marker+"\n"+notify.CommentOf(e, h.at, s.Spec.Gate, h.to.Link, reports))
 }
 
-// token is the one that a Secret of a namespace holds, if the namespace lets the operator read it.
+// token reads the token from its Secret.
 func (g *Forges) token(ctx context.Context, namespace string, to notify.Forge) (string, error) {
 	ref := to.SecretRef
 	ctx, cancel := context.WithTimeout(ctx, secretPatience)
@@ -133,28 +133,28 @@ func (g *Forges) token(ctx context.Context, namespace string, to notify.Forge) (
 	var secret corev1.Secret
 	switch err := g.Live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, &secret); {
 	case apierrors.IsForbidden(err):
-		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the operator may not read the Secret %s of %s.secretRef, unless a Role of this namespace lets it",
+		return "", fails(v1alpha1.ReasonTokenMissing, "was not notified: the operator may not read the Secret %s of %s.secretRef: create a Role for it in this namespace",
 			ref.Name, to.Kind)
 	case apierrors.IsNotFound(err):
-		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the Secret %s of %s.secretRef is not there", ref.Name, to.Kind)
+		return "", fails(v1alpha1.ReasonTokenMissing, "was not notified: the Secret %s of %s.secretRef does not exist", ref.Name, to.Kind)
 	case err != nil: // Whether there is a token nobody knows: that passes.
-		return "", fails(v1alpha1.ReasonSinkUnavailable, "is not told yet: the API server does not show the Secret %s of %s.secretRef now: %s",
+		return "", fails(v1alpha1.ReasonSinkUnavailable, "is not notified yet: the API server does not return the Secret %s of %s.secretRef: %s",
 			ref.Name, to.Kind, trouble(err))
 	}
 	token := strings.TrimSpace(string(secret.Data[ref.Key]))
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fails(v1alpha1.ReasonTokenMissing, "is not told: the Secret %s of %s.secretRef has no token under its key %s", ref.Name, to.Kind, ref.Key)
+		return "", fails(v1alpha1.ReasonTokenMissing, "was not notified: the Secret %s of %s.secretRef has no valid token under key %s", ref.Name, to.Kind, ref.Key)
 	}
 	return token, nil
 }
 
-// trouble is what keeps the API server from answering, in words that are the same at each try.
+// trouble is why the API server did not answer, in words that are the same at each try.
 func trouble(err error) string {
 	switch reason := apierrors.ReasonForError(err); {
 	case reason != metav1.StatusReasonUnknown:
 		return string(reason)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return fmt.Sprintf("nothing came within %.0f s", secretPatience.Seconds())
+		return fmt.Sprintf("no answer within %.0f s", secretPatience.Seconds())
 	}
 	return "it does not answer"
 }
@@ -170,9 +170,9 @@ func (g *Forges) reports(ctx context.Context, e notify.Event) ([]notify.Printed,
 		text, err := g.Reports.Get(ctx, path.Join(path.Dir(notify.KeyOf(r.Report)), report.MarkdownFile), "")
 		switch {
 		case artifact.Unreadable(err):
-			all = append(all, notify.Printed{Why: "Its report cannot be read from the object store any more."})
+			all = append(all, notify.Printed{Why: "Its report can no longer be read from the object store."})
 		case err != nil:
-			return nil, fails(v1alpha1.ReasonStoreUnavailable, "has the status of the commit and no comment: the object store does not give the report of %s", r.Name)
+			return nil, fails(v1alpha1.ReasonStoreUnavailable, "has the commit status but no comment: the report of %s cannot be read from the object store", r.Name)
 		default:
 			all = append(all, notify.Printed{Text: string(text)})
 		}
@@ -180,24 +180,24 @@ func (g *Forges) reports(ctx context.Context, e notify.Event) ([]notify.Printed,
 	return all, nil
 }
 
-// dialect is what forges say differently of the same.
+// dialect is what differs between GitHub and GitLab.
 type dialect interface {
-	// root is where a repository is below the address of the API.
+	// root is the path of a repository in the API.
 	root(repository string) string
 	// header has the fields of each request, with the token.
 	header(token string) map[string]string
-	// status is a commit's, as the forge takes it.
+	// status is the request body of a commit status.
 	status(of notify.CommitStatus) any
-	// comments is where those of a pull request are made, and list where a page of them is, the oldest first.
+	// comments is the path for creating comments, and list the path of a page of them, oldest first.
 	comments(pull string) string
 	list(pull string, page int) string
-	// change is how a comment is changed, and where.
+	// change is the method and path for updating a comment.
 	change(pull string, id int64) (method, path string)
-	// text is that of a comment, with no command in it.
+	// text is a comment's text without commands.
 	text(of string) string
-	// limited reports whether an answer says that too much was asked for, and what begins the names of its fields which say until when.
+	// limited reports whether an answer is a rate limit, and the prefix of its header fields.
 	limited(answer *http.Response, says string) (fields string, limited bool)
-	// statusRefused and commentRefused say why the status of a commit is not set, and why a comment is not taken or comments are not shown.
+	// statusRefused and commentRefused explain refusals of the commit status and of the comment.
 	statusRefused(h *hub, r refused) error
 	commentRefused(h *hub, r refused) error
 }
@@ -221,26 +221,26 @@ type hub struct {
 	now               func() time.Time
 }
 
-// refused is an answer that is none of success, redirects, limits and trouble of the server's own.
+// refused is an answer other than success, redirect, rate limit and server error.
 type refused struct {
 	status int
-	// says is what its body begins with, which nobody is shown, and message what it is in a sentence.
+	// says is the start of the body, which is never shown; message is the explanation.
 	says, message string
 }
 
-// ask asks a forge for something. The answer's status is 2xx, and its body is to be closed. A refusal is what why says of it.
+// ask sends a request. On success (2xx) the caller closes the body. Refusals are explained by why.
 func (h *hub) ask(ctx context.Context, method, address string, why func(*hub, refused) error, body any) (*http.Response, error) {
 	var text io.Reader
 	if body != nil {
 		written, err := json.Marshal(body)
 		if err != nil {
-			return nil, fmt.Errorf("writing what a forge is told: %w", err)
+			return nil, fmt.Errorf("encoding a request: %w", err)
 		}
 		text = bytes.NewReader(written)
 	}
 	q, err := http.NewRequestWithContext(ctx, method, address, text)
 	if err != nil {
-		return nil, fails(v1alpha1.ReasonSinkUnavailable, "cannot be asked: %s.apiURL is no address", h.to.Kind)
+		return nil, fails(v1alpha1.ReasonSinkUnavailable, "was not notified: %s.apiURL is not a valid URL", h.to.Kind)
 	}
 	if body != nil {
 		q.Header.Set("Content-Type", "application/json; charset=utf-8")
@@ -263,8 +263,8 @@ func (h *hub) ask(ctx context.Context, method, address string, why func(*hub, re
 	return nil, h.refusal(answer, says, why)
 }
 
-// setStatus sets the status of the commit, and returns the id of the account whose token it was set with; 0 if the answer does not name it. It is the same
-// for the token of a person and of an app, whose comments have it for their author.
+// setStatus sets the commit status and returns the id of the token's account, or 0 if the answer does not name it. That account is the author
+// of the comments, for users and apps alike.
 func (h *hub) setStatus(ctx context.Context, status notify.CommitStatus) (int64, error) {
 	answer, err := h.ask(ctx, http.MethodPost, h.repository+"/statuses/"+h.at.Commit, h.statusRefused, h.status(status))
 	if errors.Is(err, errSame) {
@@ -297,33 +297,33 @@ func (h *hub) send(ctx context.Context, method, path string, why func(*hub, refu
 	return nil
 }
 
-// drop ends an answer of which no more than the beginning is read, and returns that.
+// drop reads the start of an answer, closes it, and returns the start.
 func drop(answer *http.Response) string {
 	begins, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // What does not come is not needed: its status says nearly all.
 	_ = answer.Body.Close()
 	return string(begins)
 }
 
-// refusal is what an answer means that is no success, by its header and by what its body begins with.
+// refusal explains an answer that is not a success.
 func (h *hub) refusal(answer *http.Response, says string, why func(*hub, refused) error) error {
 	a := refusal(answer)
 	fields, limited := h.limited(answer, says)
 	switch {
 	case limited:
-		a.Message += ": it was asked too often, and is left alone for as long as it wants"
+		a.Message += ": rate limit exceeded; retried when the limit is reset"
 		a.After = h.rest(answer.Header, fields, a.After)
 	case answer.StatusCode/100 == 3:
-		a.Message = fmt.Sprintf("answers %d %s, and no redirect is followed: %s or %s.apiURL has another name now",
+		a.Message = fmt.Sprintf("answers %d %s; redirects are not followed: correct %s or %s.apiURL",
 			answer.StatusCode, http.StatusText(answer.StatusCode), h.to.RepositoryField, h.to.Kind)
 	case answer.StatusCode == http.StatusUnauthorized:
-		a.Message += fmt.Sprintf(": it knows the token of %s.secretRef no more; put another into the Secret %s", h.to.Kind, h.to.SecretRef.Name)
+		a.Message += fmt.Sprintf(": the token of %s.secretRef is invalid or expired: put a new one into the Secret %s", h.to.Kind, h.to.SecretRef.Name)
 	case answer.StatusCode/100 == 4:
 		return why(h, refused{answer.StatusCode, strings.ToLower(says), a.Message})
 	}
 	return failure{a}
 }
 
-// rest is how long a forge wants to be left alone, and a second, of which the suite's status knows no parts.
+// rest is the pause that a forge asks for, plus a second, because the suite's status has no fractions.
 func (h *hub) rest(header http.Header, fields string, after time.Duration) time.Duration {
 	if after > 0 {
 		return after + time.Second
@@ -335,7 +335,7 @@ func (h *hub) rest(header http.Header, fields string, after time.Duration) time.
 	return max(time.Unix(reset, 0).Sub(h.now())+time.Second, restAfterLimit)
 }
 
-// comment puts a text into the comment of an account that begins with a marker, or makes that comment.
+// comment updates the account's comment that starts with a marker, or creates it.
 func (h *hub) comment(ctx context.Context, account int64, marker, text string) error {
 	id, err := h.find(ctx, account, marker)
 	if err != nil {
@@ -348,15 +348,15 @@ func (h *hub) comment(ctx context.Context, account int64, marker, text string) e
 	return h.send(ctx, method, path, changeRefused, text)
 }
 
-// changeRefused says why a comment is not changed. One that was deleted meanwhile is made at the next try.
+// changeRefused explains a failed update. A comment deleted meanwhile is created at the next try.
 func changeRefused(h *hub, r refused) error {
 	if r.status == http.StatusNotFound {
-		return fails(v1alpha1.ReasonSinkRefused, "%s to the comment, which was there a moment before", r.message)
+		return fails(v1alpha1.ReasonSinkRefused, "%s to the comment, which existed a moment before", r.message)
 	}
 	return h.commentRefused(h, r)
 }
 
-// find is the id of the oldest comment of an account in the pull request that begins with a marker; 0 if none does.
+// find is the id of the account's oldest comment that starts with the marker, or 0.
 func (h *hub) find(ctx context.Context, account int64, marker string) (int64, error) {
 	for page := 1; page <= maxPages; page++ {
 		answer, err := h.ask(ctx, http.MethodGet, h.repository+h.list(h.at.Pull, page), h.commentRefused, nil)
@@ -367,17 +367,17 @@ func (h *hub) find(ctx context.Context, account int64, marker string) (int64, er
 		_ = answer.Body.Close()
 		switch {
 		case err != nil:
-			return 0, fails(v1alpha1.ReasonSinkUnavailable, "has the status of the commit and no comment: its list of comments ends early, or is none")
+			return 0, fails(v1alpha1.ReasonSinkUnavailable, "has the commit status but no comment: its list of comments is incomplete or invalid")
 		case id != 0 || !strings.Contains(strings.Join(answer.Header.Values("Link"), ","), `rel="next"`):
 			return id, nil
 		}
 	}
-	return 0, final("has the status of the commit and no comment: on the first %d pages of comments of %s %s is none of the suite, and no more are read",
+	return 0, final("has the commit status but no comment: the first %d pages of comments of %s %s have none of the suite, and more are not read",
 		maxPages, h.to.Pull, h.at.Pull)
 }
 
-// among is the id of the first of some comments that an account has made and that begins with a marker; 0 if none does. It holds one at a time. Who may write
-// into the pull request can copy the marker: what others have written is not the suite's to change.
+// among is the id of the account's first comment that starts with the marker, or 0. It decodes one comment at a time. Other users can copy the
+// marker, so comments of other accounts are never changed.
 func among(list io.Reader, account int64, marker string) (int64, error) {
 	d := json.NewDecoder(list)
 	if _, err := d.Token(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// gitHub is how GitHub is spoken to.
 type gitHub struct{}
 
 func (gitHub) root(repository string) string { return "/repos/" + repository }
@@ -33,7 +32,7 @@ func (gitHub) change(_ string, id int64) (method, path string) {
 
 func (gitHub) text(of string) string { return of }
 
-// limited knows GitHub's secondary limits, which may have no header of their own, and the status of a missing right.
+// limited detects GitHub's secondary limits, which may have no header and the status of a missing right.
 func (gitHub) limited(answer *http.Response, says string) (fields string, limited bool) {
 	const prefix = "X-Ratelimit-"
 	if answer.StatusCode != http.StatusForbidden {
@@ -42,36 +41,35 @@ func (gitHub) limited(answer *http.Response, says string) (fields string, limite
 	return prefix, refusal(answer).After > 0 || answer.Header.Get(prefix+"Remaining") == "0" || asksForRest(says)
 }
 
-// asksForRest reports whether an answer says that too much was asked for within a short time, by the words that such sentences have, which nobody is
-// shown.
+// asksForRest reports whether an answer's text describes a rate limit. The text is never shown.
 func asksForRest(says string) bool {
 	says = strings.ToLower(says)
 	return strings.Contains(says, "rate limit") || strings.Contains(says, "abuse detection")
 }
 
 func (gitHub) statusRefused(h *hub, r refused) error {
-	says := r.message + " to the status of a commit"
+	says := r.message + " to the commit status"
 	switch r.status {
 	case http.StatusUnprocessableEntity:
-		return final("%s: %s has no commit %s, or has a thousand statuses of it; correct what requests give to %s", says, h.at.Repository, h.at.Commit, h.to.CommitParameter)
+		return final("%s: %s has no commit %s, or it already has 1,000 statuses: correct parameter %s", says, h.at.Repository, h.at.Commit, h.to.CommitParameter)
 	case http.StatusForbidden:
-		says += ": give the token of gitHub.secretRef the right to write commit statuses of gitHub.repository"
+		says += ": allow the token of gitHub.secretRef to write commit statuses of gitHub.repository"
 	case http.StatusNotFound:
-		says += ": gitHub.repository is not there, or the token of gitHub.secretRef may not write commit statuses of it"
+		says += ": gitHub.repository does not exist, or the token of gitHub.secretRef may not write its commit statuses"
 	}
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
 }
 
 func (gitHub) commentRefused(h *hub, r refused) error {
-	says := r.message + " to the comment, and has the status of the commit"
+	says := r.message + " to the comment, but has the commit status"
 	switch r.status {
 	case http.StatusForbidden:
 		if strings.Contains(r.says, "issue is locked") { // It says so of pull requests, too.
-			return final("%s: the conversation of pull request %s is locked; unlock it", says, h.at.Pull)
+			return final("%s: the conversation of pull request %s is locked: unlock it", says, h.at.Pull)
 		}
-		says += ": give the token of gitHub.secretRef the right to write pull requests of gitHub.repository, or unlock the conversation"
+		says += ": allow the token of gitHub.secretRef to write pull requests of gitHub.repository, or unlock the conversation"
 	case http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
-		return final("%s: %s has no pull request %s, or the token of gitHub.secretRef may not write it; correct what requests give to %s",
+		return final("%s: %s has no pull request %s, or the token of gitHub.secretRef may not write it: correct parameter %s",
 			says, h.at.Repository, h.at.Pull, h.to.PullParameter)
 	}
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)

@@ -315,7 +315,7 @@ func TestTheCommentIsFoundOnAnyPage(t *testing.T) {
 	h.wantAsked(append(all, "PATCH /issues/comments/1025")...)
 	// Where it may be, and is not within bounds, none is made each time.
 	h.comments, h.onPage = h.comments[:20], 1
-	if a := h.tell(); !a.Final || a.Message != "has the status of the commit and no comment: on the first 10 pages of comments of pull request 7 is none of the suite, and no more are read" {
+	if a := h.tell(); !a.Final || a.Message != "has the commit status but no comment: the first 10 pages of comments of pull request 7 have none of the suite, and more are not read" {
 		t.Errorf("the answer is %+v", a)
 	}
 	if len(h.asked) != 1+maxPages || len(h.comments) != 20 {
@@ -341,7 +341,7 @@ func TestACommentOfAnotherAccountIsLeftAlone(t *testing.T) {
 	h.wantAsked(setsStatus, listsFirst, "PATCH /issues/comments/1002")
 	// Of whose token it is nobody must guess.
 	h.nobody = true
-	if a := h.tell(); a.Reason != v1alpha1.ReasonSinkUnavailable || a.Message != "has the status of the commit and no comment: its answer does not say whose the token is" {
+	if a := h.tell(); a.Reason != v1alpha1.ReasonSinkUnavailable || a.Message != "has the commit status but no comment: the answer does not name the token's account" {
 		t.Errorf("the answer is %+v", a)
 	}
 	h.wantAsked(setsStatus)
@@ -362,7 +362,7 @@ func limits(status int, body string, header ...string) func(*hubbub) {
 
 // Some limits are told by a sentence alone. Taken for a missing right, they would have people look at a token to which nothing is wrong.
 func TestALimitIsNoMissingRight(t *testing.T) {
-	const limited = "answers 403 Forbidden: it was asked too often, and is left alone for as long as it wants"
+	const limited = "answers 403 Forbidden: rate limit exceeded; retried when the limit is reset"
 	for name, tc := range map[string]struct {
 		change  func(*hubbub)
 		message string
@@ -381,7 +381,7 @@ func TestALimitIsNoMissingRight(t *testing.T) {
 		},
 		"a missing right": {
 			limits(http.StatusForbidden, `{"message": "Resource not accessible by integration", "documentation_url": "https://docs.example/rest/commits/statuses"}`),
-			"answers 403 Forbidden to the status of a commit: give the token of gitHub.secretRef the right to write commit statuses of gitHub.repository", 0,
+			"answers 403 Forbidden to the commit status: allow the token of gitHub.secretRef to write commit statuses of gitHub.repository", 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -396,12 +396,12 @@ func TestALimitIsNoMissingRight(t *testing.T) {
 
 // An API server that is away for a moment says nothing of the token.
 func TestASecretThatIsNotShownNowIsNoMissingToken(t *testing.T) {
-	const secret = "is not told yet: the API server does not show the Secret checkout-github of gitHub.secretRef now: "
+	const secret = "is not notified yet: the API server does not return the Secret checkout-github of gitHub.secretRef: "
 	for name, tc := range map[string]struct {
 		err  error
 		want string
 	}{
-		"nothing came":      {fmt.Errorf("hush: %w", context.DeadlineExceeded), "nothing came within 10 s"},
+		"nothing came":      {fmt.Errorf("hush: %w", context.DeadlineExceeded), "no answer within 10 s"},
 		"too busy":          {apierrors.NewTooManyRequests("hush", 1), "TooManyRequests"},
 		"its own deadline":  {apierrors.NewTimeoutError("hush", 1), "Timeout"},
 		"a broken line":     {errors.New("connection refused by hush"), "it does not answer"},
@@ -448,25 +448,25 @@ func TestWhatGitHubRefuses(t *testing.T) {
 		"a token that it does not know": {
 			func(h *hubbub) { h.secret.Data["token"] = []byte("ghs_hush_of_yesterday") },
 			v1alpha1.ReasonSinkRefused,
-			"answers 401 Unauthorized: it knows the token of gitHub.secretRef no more; put another into the Secret checkout-github",
+			"answers 401 Unauthorized: the token of gitHub.secretRef is invalid or expired: put a new one into the Secret checkout-github",
 			0, false, 1,
 		},
 		"a token that may not set statuses": {
 			fallsOn(status, http.StatusForbidden, "X-RateLimit-Remaining", "4999"),
 			v1alpha1.ReasonSinkRefused,
-			"answers 403 Forbidden to the status of a commit: give the token of gitHub.secretRef the right to write commit statuses of gitHub.repository",
+			"answers 403 Forbidden to the commit status: allow the token of gitHub.secretRef to write commit statuses of gitHub.repository",
 			0, false, 1,
 		},
 		"a repository that it does not show": {
 			func(h *hubbub) { h.sink.GitHub.Repository = "shop/chekout" },
 			v1alpha1.ReasonSinkRefused,
-			"answers 404 Not Found to the status of a commit: gitHub.repository is not there, or the token of gitHub.secretRef may not write commit statuses of it",
+			"answers 404 Not Found to the commit status: gitHub.repository does not exist, or the token of gitHub.secretRef may not write its commit statuses",
 			0, false, 1,
 		},
 		"a commit that is not there": {
 			func(h *hubbub) { h.line.Noted[0].Value = strings.Repeat("0", 40) },
 			v1alpha1.ReasonSinkRefused,
-			"answers 422 Unprocessable Entity to the status of a commit: shop/checkout has no commit 0000000000000000000000000000000000000000, or has a thousand statuses of it; correct what requests give to commit",
+			"answers 422 Unprocessable Entity to the commit status: shop/checkout has no commit 0000000000000000000000000000000000000000, or it already has 1,000 statuses: correct parameter commit",
 			0, true, 1,
 		},
 		"half a commit": {
@@ -484,7 +484,7 @@ func TestWhatGitHubRefuses(t *testing.T) {
 		"a pull request that is not there": {
 			func(h *hubbub) { h.line.Noted[1].Value = "8" },
 			v1alpha1.ReasonSinkRefused,
-			"answers 404 Not Found to the comment, and has the status of the commit: shop/checkout has no pull request 8, or the token of gitHub.secretRef may not write it; correct what requests give to pull",
+			"answers 404 Not Found to the comment, but has the commit status: shop/checkout has no pull request 8, or the token of gitHub.secretRef may not write it: correct parameter pull",
 			0, true, 2,
 		},
 		"a conversation that is locked": {
@@ -498,37 +498,37 @@ func TestWhatGitHubRefuses(t *testing.T) {
 				}
 			},
 			v1alpha1.ReasonSinkRefused,
-			"answers 403 Forbidden to the comment, and has the status of the commit: the conversation of pull request 7 is locked; unlock it",
+			"answers 403 Forbidden to the comment, but has the commit status: the conversation of pull request 7 is locked: unlock it",
 			0, true, 3,
 		},
 		"a token that may not write comments": {
 			fallsOn(comments, http.StatusForbidden),
 			v1alpha1.ReasonSinkRefused,
-			"answers 403 Forbidden to the comment, and has the status of the commit: give the token of gitHub.secretRef the right to write pull requests of gitHub.repository, or unlock the conversation",
+			"answers 403 Forbidden to the comment, but has the commit status: allow the token of gitHub.secretRef to write pull requests of gitHub.repository, or unlock the conversation",
 			0, false, 3,
 		},
 		"more requests than it takes, in seconds": {
 			fallsOn(status, http.StatusForbidden, "Retry-After", "120"),
 			v1alpha1.ReasonSinkRefused,
-			"answers 403 Forbidden: it was asked too often, and is left alone for as long as it wants",
+			"answers 403 Forbidden: rate limit exceeded; retried when the limit is reset",
 			2*time.Minute + time.Second, false, 1,
 		},
 		"more requests than it takes in an hour": {
 			fallsOn(listsFirst, http.StatusForbidden, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", in(40*time.Minute)),
 			v1alpha1.ReasonSinkRefused,
-			"answers 403 Forbidden: it was asked too often, and is left alone for as long as it wants",
+			"answers 403 Forbidden: rate limit exceeded; retried when the limit is reset",
 			40*time.Minute + time.Second, false, 2,
 		},
 		"a limit that is over": {
 			fallsOn(status, http.StatusTooManyRequests, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", in(-time.Hour)),
 			v1alpha1.ReasonSinkRefused,
-			"answers 429 Too Many Requests: it was asked too often, and is left alone for as long as it wants",
+			"answers 429 Too Many Requests: rate limit exceeded; retried when the limit is reset",
 			time.Minute, false, 1,
 		},
 		"a limit of which it says no more": {
 			fallsOn(comments, http.StatusTooManyRequests),
 			v1alpha1.ReasonSinkRefused,
-			"answers 429 Too Many Requests: it was asked too often, and is left alone for as long as it wants",
+			"answers 429 Too Many Requests: rate limit exceeded; retried when the limit is reset",
 			time.Minute, false, 3,
 		},
 		"trouble of its own": {
@@ -537,7 +537,7 @@ func TestWhatGitHubRefuses(t *testing.T) {
 		"a repository with another name": {
 			fallsOn(status, http.StatusMovedPermanently, "Location", "https://elsewhere.example/steal"),
 			v1alpha1.ReasonSinkRefused,
-			"answers 301 Moved Permanently, and no redirect is followed: gitHub.repository or gitHub.apiURL has another name now",
+			"answers 301 Moved Permanently; redirects are not followed: correct gitHub.repository or gitHub.apiURL",
 			0, false, 1,
 		},
 		"a comment that was deleted meanwhile": {
@@ -546,7 +546,7 @@ func TestWhatGitHubRefuses(t *testing.T) {
 				fallsOn(patched, http.StatusNotFound)(h)
 			},
 			v1alpha1.ReasonSinkRefused,
-			"answers 404 Not Found to the comment, which was there a moment before",
+			"answers 404 Not Found to the comment, which existed a moment before",
 			0, false, 3,
 		},
 		"a connection that ends": {
@@ -554,7 +554,7 @@ func TestWhatGitHubRefuses(t *testing.T) {
 				h.first = func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
 			},
 			v1alpha1.ReasonSinkUnavailable,
-			"does not answer: the connection ends before an answer",
+			"does not answer: the connection was closed before an answer",
 			0, false, 1,
 		},
 		"a list that is none": {
@@ -567,7 +567,7 @@ func TestWhatGitHubRefuses(t *testing.T) {
 				}
 			},
 			v1alpha1.ReasonSinkUnavailable,
-			"has the status of the commit and no comment: its list of comments ends early, or is none",
+			"has the commit status but no comment: its list of comments is incomplete or invalid",
 			0, false, 2,
 		},
 	} {
@@ -609,7 +609,7 @@ func TestACommentThatWasMadeWithoutAnAnswerIsNotMadeAgain(t *testing.T) {
 }
 
 func TestWithoutAPermittedTokenNobodyIsAsked(t *testing.T) {
-	const secret = "is not told: the Secret checkout-github of gitHub.secretRef "
+	const secret = "was not notified: the Secret checkout-github of gitHub.secretRef "
 	denied := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "checkout-github", errors.New("hush"))
 	for name, tc := range map[string]struct {
 		change func(*hubbub)
@@ -617,12 +617,12 @@ func TestWithoutAPermittedTokenNobodyIsAsked(t *testing.T) {
 	}{
 		"no Role": {
 			func(h *hubbub) { h.forbidden = denied },
-			"is not told: the operator may not read the Secret checkout-github of gitHub.secretRef, unless a Role of this namespace lets it",
+			"was not notified: the operator may not read the Secret checkout-github of gitHub.secretRef: create a Role for it in this namespace",
 		},
-		"no Secret":      {func(h *hubbub) { h.sink.GitHub.SecretRef.Name = "other" }, "is not told: the Secret other of gitHub.secretRef is not there"},
-		"no key":         {func(h *hubbub) { h.sink.GitHub.SecretRef.Key = "other" }, secret + "has no token under its key other"},
-		"an empty token": {func(h *hubbub) { h.secret.Data["token"] = []byte(" \n") }, secret + "has no token under its key token"},
-		"two lines":      {func(h *hubbub) { h.secret.Data["token"] = []byte("a\nX-Evil: b") }, secret + "has no token under its key token"},
+		"no Secret":      {func(h *hubbub) { h.sink.GitHub.SecretRef.Name = "other" }, "was not notified: the Secret other of gitHub.secretRef does not exist"},
+		"no key":         {func(h *hubbub) { h.sink.GitHub.SecretRef.Key = "other" }, secret + "has no valid token under key other"},
+		"an empty token": {func(h *hubbub) { h.secret.Data["token"] = []byte(" \n") }, secret + "has no valid token under key token"},
+		"two lines":      {func(h *hubbub) { h.secret.Data["token"] = []byte("a\nX-Evil: b") }, secret + "has no valid token under key token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHubbub(t)
@@ -638,12 +638,12 @@ func TestWithoutAPermittedTokenNobodyIsAsked(t *testing.T) {
 func TestAReportThatCannotBeReadIsWaitedForOnlyWhileTheStoreIsAway(t *testing.T) {
 	h := newHubbub(t)
 	h.away = errors.New("no route to the hush store")
-	if a := h.tell(); a.Reason != v1alpha1.ReasonStoreUnavailable || a.Message != "has the status of the commit and no comment: the object store does not give the report of small" {
+	if a := h.tell(); a.Reason != v1alpha1.ReasonStoreUnavailable || a.Message != "has the commit status but no comment: the report of small cannot be read from the object store" {
 		t.Errorf("the answer is %+v", a)
 	}
 	h.wantAsked(setsStatus)
 	h.away, h.stored = nil, nil
-	if a := h.tell(); a.Reason != "" || !strings.Contains(h.comments[0].Body, "**slower** Its report cannot be read from the object store any more.") {
+	if a := h.tell(); a.Reason != "" || !strings.Contains(h.comments[0].Body, "**slower** Its report can no longer be read from the object store.") {
 		t.Errorf("the answer is %+v, the comments are %+v", a, h.comments)
 	}
 }
@@ -651,14 +651,14 @@ func TestAReportThatCannotBeReadIsWaitedForOnlyWhileTheStoreIsAway(t *testing.T)
 // The token goes to no server that has not shown the certificate of its host, and to none at all of an operator that does not lead.
 func TestTheTokenStaysWithGitHub(t *testing.T) {
 	h := newHubbub(t)
-	if a, err := h.tells(unguarded()); err != nil || a.Message != "does not answer: its certificate is not trusted, or is not that of its host" {
+	if a, err := h.tells(unguarded()); err != nil || a.Message != "does not answer: its certificate is not trusted, or is for another host" {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}
 	fence := leader.NewFence(time.Minute, func() time.Time { return noon })
 	if _, err := h.tells(fence.Guard(h.way)); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("an operator that does not lead gets %v", err)
 	}
-	if a, err := h.tells(Way()); err != nil || !strings.Contains(a.Message, "its host has an address of the operator's own machine") {
+	if a, err := h.tells(Way()); err != nil || !strings.Contains(a.Message, "its host resolves to a loopback") {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}
 	h.wantAsked()

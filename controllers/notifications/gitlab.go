@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// gitLab is how GitLab is spoken to.
 type gitLab struct{}
 
 // root is that of a project, whose path is one part of the address.
@@ -44,7 +43,7 @@ func (d gitLab) change(pull string, id int64) (method, path string) {
 	return http.MethodPut, fmt.Sprintf("%s/%d", d.comments(pull), id)
 }
 
-// commands are lines that GitLab takes for what it is to do, such as /merge, with the rights of the token's account.
+// commands match quick actions such as /merge, which GitLab would execute with the rights of the token's account.
 var commands = regexp.MustCompile(`(?m)^([ \t\r]*)/`)
 
 func (gitLab) text(of string) string { return commands.ReplaceAllString(of, `$1\/`) }
@@ -53,21 +52,21 @@ func (gitLab) limited(answer *http.Response, _ string) (fields string, limited b
 	return "Ratelimit-", answer.StatusCode == http.StatusTooManyRequests
 }
 
-// errSame is GitLab's refusal to let a status go to where it may be already.
+// errSame is GitLab's refusal to set the status that a commit may already have.
 var errSame = errors.New("the status of a commit cannot go from what it is to what it should be")
 
 func (gitLab) statusRefused(h *hub, r refused) error {
-	says := r.message + " to the status of a commit"
+	says := r.message + " to the commit status"
 	switch {
 	case r.status == http.StatusBadRequest && strings.Contains(r.says, "cannot transition status"):
 		return errSame
 	case r.status == http.StatusNotFound && strings.Contains(r.says, "commit not found"):
-		return final("%s: %s has no commit %s, or has it in no branch; correct what requests give to %s", says, h.at.Repository, h.at.Commit, h.to.CommitParameter)
+		return final("%s: %s has no commit %s in any branch: correct parameter %s", says, h.at.Repository, h.at.Commit, h.to.CommitParameter)
 	case r.status == http.StatusNotFound:
-		says += ": gitLab.project is not there, or the token of gitLab.secretRef may not see it"
+		says += ": gitLab.project does not exist, or the token of gitLab.secretRef may not see it"
 	case r.status == http.StatusForbidden:
 		says += ": the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
-			" and, where the commit's branch is protected, the right to push or to merge there"
+			" and, if the commit's branch is protected, the right to push or merge there"
 		if !outOfScope(r) { // Of a protected branch it says no more than of a missing role, and other commits are in other branches.
 			return final("%s", says)
 		}
@@ -76,27 +75,27 @@ func (gitLab) statusRefused(h *hub, r refused) error {
 }
 
 func (gitLab) commentRefused(h *hub, r refused) error {
-	says := r.message + " to the comment, and has the status of the commit"
+	says := r.message + " to the comment, but has the commit status"
 	switch r.status {
 	case http.StatusForbidden:
-		says += ": let the account of gitLab.secretRef's token comment on merge requests of gitLab.project, or unlock the discussion"
+		says += ": allow the account of gitLab.secretRef's token to comment on merge requests of gitLab.project, or unlock the discussion"
 		if !outOfScope(r) {
 			return final("%s", says)
 		}
 	case http.StatusNotFound:
-		return final("%s: %s has no merge request %s, or the token of gitLab.secretRef may not see it; correct what requests give to %s",
+		return final("%s: %s has no merge request %s, or the token of gitLab.secretRef may not see it: correct parameter %s",
 			says, h.at.Repository, h.at.Pull, h.to.PullParameter)
 	case http.StatusBadRequest:
-		return final("%s: it takes no such comment on merge request %s, or has too many there", says, h.at.Pull)
+		return final("%s: the comment on merge request %s is not accepted, or there are too many", says, h.at.Pull)
 	}
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
 }
 
-// outOfScope reports whether a refusal is that of the token, whatever it is used for.
+// outOfScope reports whether the token itself lacks a scope.
 func outOfScope(r refused) bool { return strings.Contains(r.says, "insufficient_scope") }
 
-// unchanged is the id of the account whose token it is, if the newest of its statuses with a name is what it was to be: GitLab refuses to set anew what is
-// pending or running.
+// unchanged is the id of the token's account if its newest status of that name already has the wanted state. GitLab refuses to set pending or
+// running again.
 func (h *hub) unchanged(ctx context.Context, status notify.CommitStatus) (int64, error) {
 	var me author
 	if err := h.read(ctx, h.at.API+"/user", &me); err != nil {
@@ -119,22 +118,21 @@ func (h *hub) unchanged(ctx context.Context, status notify.CommitStatus) (int64,
 		}
 	}
 	if state != status.State {
-		return 0, fails(v1alpha1.ReasonSinkRefused, "answers 400 Bad Request to the status of a commit: from %s it does not let it go to %s", state, status.State)
+		return 0, fails(v1alpha1.ReasonSinkRefused, "answers 400 Bad Request to the commit status: it does not allow a change from %s to %s", state, status.State)
 	}
 	return me.ID, nil
 }
 
-// read reads what GitLab shows of something.
 func (h *hub) read(ctx context.Context, address string, into any) error {
 	answer, err := h.ask(ctx, http.MethodGet, address, func(_ *hub, r refused) error {
-		return fails(v1alpha1.ReasonSinkRefused, "%s to the question which status a commit has", r.message)
+		return fails(v1alpha1.ReasonSinkRefused, "%s to a request for the commit status", r.message)
 	}, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxPage)).Decode(into); err != nil {
-		return fails(v1alpha1.ReasonSinkUnavailable, "does not say which status a commit has: its answer ends early, or is none")
+		return fails(v1alpha1.ReasonSinkUnavailable, "does not return the commit status: the answer is incomplete or invalid")
 	}
 	return nil
 }

@@ -244,8 +244,8 @@ func TestAStatusOfGitLabThatStandsIsNotSetAgain(t *testing.T) {
 		after   []string
 	}{
 		"it stands":                      {[]labStatus{{1, "running", ofLab, "", "", author{ours}}, {2, "failed", ofLab, "", "", author{ours}}, theirs}, "", []string{listsNotes, makesNote}},
-		"it stood":                       {[]labStatus{{2, "running", ofLab, "", "", author{ours}}, {1, "failed", ofLab, "", "", author{ours}}}, "from running", nil},
-		"that of another account stands": {[]labStatus{theirs}, "from nothing", nil},
+		"it stood":                       {[]labStatus{{2, "running", ofLab, "", "", author{ours}}, {1, "failed", ofLab, "", "", author{ours}}}, "it does not allow a change from running", nil},
+		"that of another account stands": {[]labStatus{theirs}, "it does not allow a change from nothing", nil},
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := newLab(t)
@@ -259,7 +259,7 @@ func TestAStatusOfGitLabThatStandsIsNotSetAgain(t *testing.T) {
 			}
 			a := l.tell()
 			l.wantAsked(append([]string{setsStatus, asksWhose, asksState}, tc.after...)...)
-			if want := "answers 400 Bad Request to the status of a commit: " + tc.message + " it does not let it go to failed"; tc.message != "" && (a.Message != want || a.Final) {
+			if want := "answers 400 Bad Request to the commit status: " + tc.message + " to failed"; tc.message != "" && (a.Message != want || a.Final) {
 				t.Errorf("the answer is %+v, want %q", a, want)
 			} else if tc.message == "" && a.Reason != "" {
 				t.Errorf("the answer is %+v", a)
@@ -285,7 +285,7 @@ func answers(request string, status int, body string, header ...string) func(*la
 }
 
 func TestWhatGitLabRefuses(t *testing.T) {
-	const limited = "answers 429 Too Many Requests: it was asked too often, and is left alone for as long as it wants"
+	const limited = "answers 429 Too Many Requests: rate limit exceeded; retried when the limit is reset"
 	in := func(d time.Duration) string { return strconv.FormatInt(noon.Add(d).Unix(), 10) }
 	for name, tc := range map[string]struct {
 		change  func(*lab)
@@ -297,34 +297,34 @@ func TestWhatGitLabRefuses(t *testing.T) {
 	}{
 		"a token that it does not know": {
 			func(l *lab) { l.secret.Data["token"] = []byte("glpat-hush_of_yesterday") },
-			"answers 401 Unauthorized: it knows the token of gitLab.secretRef no more; put another into the Secret checkout-github", 0, false, 1,
+			"answers 401 Unauthorized: the token of gitLab.secretRef is invalid or expired: put a new one into the Secret checkout-github", 0, false, 1,
 		},
 		"a token that may not set statuses": {
 			answers(setsStatus, http.StatusForbidden, `{"error": "insufficient_scope", "scope": "hush"}`),
-			"answers 403 Forbidden to the status of a commit: the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
-				" and, where the commit's branch is protected, the right to push or to merge there", 0, false, 1,
+			"answers 403 Forbidden to the commit status: the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
+				" and, if the commit's branch is protected, the right to push or merge there", 0, false, 1,
 		},
 		"a commit of a protected branch": {
 			answers(setsStatus, http.StatusForbidden, `{"message": "403 Forbidden"}`),
-			"answers 403 Forbidden to the status of a commit: the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
-				" and, where the commit's branch is protected, the right to push or to merge there", 0, true, 1,
+			"answers 403 Forbidden to the commit status: the token of gitLab.secretRef needs the scope api, and its account the role Developer in gitLab.project" +
+				" and, if the commit's branch is protected, the right to push or merge there", 0, true, 1,
 		},
 		"a project that it does not show": {
 			func(l *lab) { l.sink.GitLab.Project = "shop/chekout" },
-			"answers 404 Not Found to the status of a commit: gitLab.project is not there, or the token of gitLab.secretRef may not see it", 0, false, 1,
+			"answers 404 Not Found to the commit status: gitLab.project does not exist, or the token of gitLab.secretRef may not see it", 0, false, 1,
 		},
 		"a commit that is not there": {
 			func(l *lab) { l.line.Noted[0].Value = strings.Repeat("0", 40) },
-			"answers 404 Not Found to the status of a commit: shop/web/checkout has no commit 0000000000000000000000000000000000000000, or has it in no branch; correct what requests give to commit",
+			"answers 404 Not Found to the commit status: shop/web/checkout has no commit 0000000000000000000000000000000000000000 in any branch: correct parameter commit",
 			0, true, 1,
 		},
 		"a commit that is in no branch": {
 			answers(setsStatus, http.StatusNotFound, `{"message": "404 References for commit Not Found"}`),
-			"answers 404 Not Found to the status of a commit: shop/web/checkout has no commit " + commit + ", or has it in no branch; correct what requests give to commit",
+			"answers 404 Not Found to the commit status: shop/web/checkout has no commit " + commit + " in any branch: correct parameter commit",
 			0, true, 1,
 		},
 		"another who sets it now": {
-			answers(setsStatus, http.StatusConflict, `{"message": "hush"}`), "answers 409 Conflict to the status of a commit", 0, false, 1,
+			answers(setsStatus, http.StatusConflict, `{"message": "hush"}`), "answers 409 Conflict to the commit status", 0, false, 1,
 		},
 		"a merge request without a number": {
 			func(l *lab) { l.line.Noted[1].Value = "!7" },
@@ -333,22 +333,22 @@ func TestWhatGitLabRefuses(t *testing.T) {
 		},
 		"a merge request that is not there": {
 			func(l *lab) { l.line.Noted[1].Value = "8" },
-			"answers 404 Not Found to the comment, and has the status of the commit: shop/web/checkout has no merge request 8, or the token of gitLab.secretRef may not see it; correct what requests give to pull",
+			"answers 404 Not Found to the comment, but has the commit status: shop/web/checkout has no merge request 8, or the token of gitLab.secretRef may not see it: correct parameter pull",
 			0, true, 2,
 		},
 		"a discussion that is locked": {
 			answers(makesNote, http.StatusForbidden, `{"message": "403 Forbidden"}`),
-			"answers 403 Forbidden to the comment, and has the status of the commit: let the account of gitLab.secretRef's token comment on merge requests of gitLab.project, or unlock the discussion",
+			"answers 403 Forbidden to the comment, but has the commit status: allow the account of gitLab.secretRef's token to comment on merge requests of gitLab.project, or unlock the discussion",
 			0, true, 3,
 		},
 		"a token that may not write notes": {
 			answers(makesNote, http.StatusForbidden, `{"error": "insufficient_scope", "scope": "hush"}`),
-			"answers 403 Forbidden to the comment, and has the status of the commit: let the account of gitLab.secretRef's token comment on merge requests of gitLab.project, or unlock the discussion",
+			"answers 403 Forbidden to the comment, but has the commit status: allow the account of gitLab.secretRef's token to comment on merge requests of gitLab.project, or unlock the discussion",
 			0, false, 3,
 		},
 		"more notes than it takes": {
 			answers(makesNote, http.StatusBadRequest, `{"message": "hush"}`),
-			"answers 400 Bad Request to the comment, and has the status of the commit: it takes no such comment on merge request 7, or has too many there", 0, true, 3,
+			"answers 400 Bad Request to the comment, but has the commit status: the comment on merge request 7 is not accepted, or there are too many", 0, true, 3,
 		},
 		"more requests than it takes, in seconds": {
 			answers(setsStatus, http.StatusTooManyRequests, "Retry later", "Retry-After", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", in(time.Hour)),
@@ -367,14 +367,14 @@ func TestWhatGitLabRefuses(t *testing.T) {
 		},
 		"a project with another name": {
 			answers(setsStatus, http.StatusMovedPermanently, "", "Location", "https://elsewhere.example/steal"),
-			"answers 301 Moved Permanently, and no redirect is followed: gitLab.project or gitLab.apiURL has another name now", 0, false, 1,
+			"answers 301 Moved Permanently; redirects are not followed: correct gitLab.project or gitLab.apiURL", 0, false, 1,
 		},
 		"a note that was deleted meanwhile": {
 			func(l *lab) {
 				l.comments = []comment{{9, notify.Marker(l.suite, l.sink.Name, notify.Place{Repository: "shop/web/checkout", Pull: "7"}) + "\n", author{ours}}}
 				answers("PUT /merge_requests/7/notes/9", http.StatusNotFound, `{"message": "404 Not found"}`)(l)
 			},
-			"answers 404 Not Found to the comment, which was there a moment before", 0, false, 3,
+			"answers 404 Not Found to the comment, which existed a moment before", 0, false, 3,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -400,7 +400,7 @@ func TestWhatGitLabAskedOneToWaitIsAskedByNoOther(t *testing.T) {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}
 	l.sink.Name = "another"
-	const alone = "is left alone for as long as it wants: it has said so to another notification with the token of gitLab.secretRef"
+	const alone = "is paused: its rate limit is exceeded by another notification with the token of gitLab.secretRef"
 	if a, err := l.says(g); err != nil || a.Message != alone {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}

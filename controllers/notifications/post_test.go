@@ -66,11 +66,11 @@ func TestWhatASinkAnswers(t *testing.T) {
 			func(w http.ResponseWriter, q *http.Request) {
 				http.Redirect(w, q, elsewhere, http.StatusTemporaryRedirect)
 			},
-			v1alpha1.ReasonSinkRefused, "answers 307 Temporary Redirect, and no redirect is followed: name the address to which it leads", 0,
+			v1alpha1.ReasonSinkRefused, "answers 307 Temporary Redirect; redirects are not followed: set url to the new address", 0,
 		},
 		"one that dies": {
 			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-			v1alpha1.ReasonSinkUnavailable, "does not answer: the connection ends before an answer", 0,
+			v1alpha1.ReasonSinkUnavailable, "does not answer: the connection was closed before an answer", 0,
 		},
 		"a header without an end": {
 			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("secret", 20_000)) },
@@ -84,7 +84,7 @@ func TestWhatASinkAnswers(t *testing.T) {
 		"another protocol":              {says("220 secret.example ESMTP\r\n"), v1alpha1.ReasonSinkUnavailable, unread, 0},
 		"a redirect that leads nowhere": {says("HTTP/1.1 302 Found\r\nLocation: http://a:secret/\r\n\r\n"), v1alpha1.ReasonSinkUnavailable, unread, 0},
 		"an answer that ends in its header": {
-			says("HTTP/1.1 200 OK\r\nX: secret"), v1alpha1.ReasonSinkUnavailable, "does not answer: the connection ends before an answer", 0,
+			says("HTTP/1.1 200 OK\r\nX: secret"), v1alpha1.ReasonSinkUnavailable, "does not answer: the connection was closed before an answer", 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestWhatASinkAnswers(t *testing.T) {
 }
 
 // unread is what is said of an answer that is none.
-const unread = "does not answer: no HTTP answer came that can be read"
+const unread = "does not answer: it did not send a valid HTTP answer"
 
 // says answers with a text as it is, and ends the connection.
 func says(text string) http.HandlerFunc {
@@ -163,7 +163,7 @@ func TestNothingIsSentToTheOperatorsOwnMachine(t *testing.T) {
 	}
 	for _, host := range []string{"127.0.0.1", "localhost", "127.1.2.3", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "169.254.169.254", "168.63.129.16", "100.100.100.200"} {
 		a := posted(t, post, "http://"+host+":"+port+"/", nil)
-		if a.Reason != v1alpha1.ReasonSinkUnavailable || !strings.Contains(a.Message, "its host has an address of the operator's own machine, of its link or of a cloud's metadata, to which nothing is sent") {
+		if a.Reason != v1alpha1.ReasonSinkUnavailable || !strings.Contains(a.Message, "its host resolves to a loopback, link-local or cloud metadata address, which is not allowed") {
 			t.Errorf("%s: %+v", host, a)
 		}
 	}
@@ -187,10 +187,10 @@ func TestWhyASinkDoesNotAnswerIsTheSameAtEachTry(t *testing.T) {
 	if a := posted(t, post, closed, nil); a.Message != "does not answer: dial: connect: connection refused" {
 		t.Errorf("nobody listens: %+v", a)
 	}
-	if a, err := post(ctx, closed, nil); err != nil || a.Message != "does not answer: nothing came within 10 s" {
+	if a, err := post(ctx, closed, nil); err != nil || a.Message != "does not answer: no answer within 10 s" {
 		t.Errorf("a sink that is slow: %+v", a)
 	}
-	if a := posted(t, post, "http://[::1]:secret/", nil); a.Message != "cannot be asked: its url is no address" {
+	if a := posted(t, post, "http://[::1]:secret/", nil); a.Message != "was not notified: its url is not valid" {
 		t.Errorf("no address: %+v", a)
 	}
 }
@@ -206,11 +206,11 @@ func TestOfTheCertificateOfASinkNothingIsShown(t *testing.T) {
 		way           *http.Transport
 		address, want string
 	}{
-		"one that nobody has signed": {unguarded(), of(secure.URL), "does not answer: its certificate is not trusted, or is not that of its host"},
-		"one of another host":        {trusting, of(secure.URL), "does not answer: its certificate is not trusted, or is not that of its host"},
+		"one that nobody has signed": {unguarded(), of(secure.URL), "does not answer: its certificate is not trusted, or is for another host"},
+		"one of another host":        {trusting, of(secure.URL), "does not answer: its certificate is not trusted, or is for another host"},
 		"none at all": {
 			unguarded(), strings.Replace(sink(t, func(http.ResponseWriter, *http.Request) {}), "http:", "https:", 1),
-			"does not answer: its url begins with https://, and it speaks no TLS",
+			"does not answer: its url starts with https://, but it does not support TLS",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

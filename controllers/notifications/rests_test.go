@@ -11,7 +11,7 @@ import (
 
 // GitHub counts what is asked with a token, whoever asks: a sink that asks while another was told to wait makes all wait longer.
 func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
-	const alone = "is left alone for as long as it wants: it has said so to another notification with the token of gitHub.secretRef"
+	const alone = "is paused: its rate limit is exceeded by another notification with the token of gitHub.secretRef"
 	h := newHubbub(t)
 	limits(http.StatusTooManyRequests, `{}`, "Retry-After", "90")(h)
 	now := noon
@@ -26,7 +26,7 @@ func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
 		h.wantAsked(asked...)
 	}
 	tell("at first", notify.Answer{
-		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 429 Too Many Requests: it was asked too often, and is left alone for as long as it wants", After: 91 * time.Second,
+		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 429 Too Many Requests: rate limit exceeded; retried when the limit is reset", After: 91 * time.Second,
 	}, setsStatus)
 	h.first = nil
 	now = noon.Add(time.Minute)
@@ -35,7 +35,7 @@ func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
 	h.secret.Data["token"] = []byte("ghs_other")
 	g.Live = h.forges(h.way).Live
 	tell("with another token", notify.Answer{
-		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 401 Unauthorized: it knows the token of gitHub.secretRef no more; put another into the Secret checkout-github",
+		Reason: v1alpha1.ReasonSinkRefused, Message: "answers 401 Unauthorized: the token of gitHub.secretRef is invalid or expired: put a new one into the Secret checkout-github",
 	}, setsStatus)
 	h.secret.Data["token"] = []byte(token)
 	g.Live = h.forges(h.way).Live

@@ -17,21 +17,20 @@ import (
 )
 
 const (
-	// PullDeadline is how long an image pull may at least fail before it counts as impossible, and at most where its registry says so.
+	// PullDeadline is the minimum time before a failing image pull counts as impossible, and the maximum if the registry refuses.
 	PullDeadline = 20 * time.Second
-	// ScheduleDeadline is how long a pod may at least find no node.
+	// ScheduleDeadline is the minimum time before a pod counts as unschedulable.
 	ScheduleDeadline = 45 * time.Second
-	// StartDeadline is how long a container may at least fail to be started.
+	// StartDeadline is the minimum time before a container counts as unstartable.
 	StartDeadline = 45 * time.Second
-	// ObjectDeadline is how long an object that a container names may be missing: whoever applies it with the run may do so after it, and a kubelet that
-	// could not make a container looks again within 15 s.
+	// ObjectDeadline is how long a named object may be missing: it may be applied after the run, and a kubelet retries within 15 s.
 	ObjectDeadline = 20 * time.Second
 )
 
-// maxLastWords bounds what is quoted of a container that has ended.
+// maxLastWords limits the quoted output of an ended container.
 const maxLastWords = 300
 
-// Fault returns why the pods of an attempt can no longer be measured; nil if they can, or may yet.
+// Fault returns why the attempt cannot continue; nil if it can, or may later.
 func (a Attempt) Fault() *conduct.Failure {
 	for _, p := range a.Pods {
 		for _, check := range []func(Attempt, *corev1.Pod) *conduct.Failure{lost, exited, unpullable, unstartable, unmountable, unschedulable} {
@@ -43,7 +42,7 @@ func (a Attempt) Fault() *conduct.Failure {
 	return nil
 }
 
-// lost pods were deleted, evicted or refused by their node: a failure of the infrastructure.
+// lost is the infrastructure failure of a deleted, evicted or refused pod.
 func lost(a Attempt, p *corev1.Pod) *conduct.Failure {
 	switch {
 	case !p.DeletionTimestamp.IsZero():
@@ -58,8 +57,8 @@ func lost(a Attempt, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
-// Expired returns the pod of an attempt that is to start now, needs some time until its files are stored, and lives no longer, because it has waited since it
-// was ready; nil if there is none. Another would have enough.
+// Expired returns a pod whose remaining lifetime is too short for the trial, because it waited too long after it was ready; nil if there is
+// none. A new pod has enough time.
 func (a Attempt) Expired(needs time.Duration) *corev1.Pod {
 	for _, p := range a.Pods {
 		if p.Status.StartTime == nil || p.Spec.ActiveDeadlineSeconds == nil {
@@ -74,8 +73,8 @@ func (a Attempt) Expired(needs time.Duration) *corev1.Pod {
 	return nil
 }
 
-// overfull reports whether the kubelet has evicted a server's pod for what was written in it beyond its limits: what an agent writes is little,
-// and bounded by a volume of its own. Where the node was short of disk, somebody else may have filled it.
+// overfull reports whether a server's pod was evicted for exceeding its own disk limits, not because its node was short of disk. Agents write
+// little, to a limited volume.
 func overfull(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodFailed || p.Status.Reason != "Evicted" || !record.IsServer(p.Labels[v1alpha1.LabelMember]) {
 		return false
@@ -87,7 +86,7 @@ func overfull(p *corev1.Pod) bool {
 		said(fmt.Sprintf("Usage of EmptyDir volume \"%s", render.ScratchVolume))
 }
 
-// filler is the dependency that has filled a folder of its own, as the kubelet says; empty if it names none.
+// filler is the dependency that exceeded a volume's limit; empty if the kubelet names none.
 func (a Attempt) filler(p *corev1.Pod) string {
 	for _, own := range a.processes(p) {
 		for i := range own.Container.Scratch {
@@ -99,12 +98,12 @@ func (a Attempt) filler(p *corev1.Pod) string {
 	return ""
 }
 
-// containers are the states of all containers of a pod, the one that brings the agent into another's image among them.
+// containers are the states of all containers, including the one that copies the agent.
 func containers(p *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
 }
 
-// isAgent reports whether a container of a pod is Loadstone's own.
+// isAgent reports whether a container is Loadstone's.
 func (a Attempt) isAgent(p *corev1.Pod, container string) bool {
 	if container == render.Bringer {
 		return true
@@ -112,7 +111,7 @@ func (a Attempt) isAgent(p *corev1.Pod, container string) bool {
 	return slices.ContainsFunc(a.processes(p), func(own kind.Process) bool { return own.Name == container && own.IsAgent() })
 }
 
-// exited containers end the attempt: the failure of a server is the implementation's, that of an agent is not.
+// exited is the failure of an ended container: a server's counts against the implementation, an agent's does not.
 func exited(a Attempt, p *corev1.Pod) *conduct.Failure {
 	for _, c := range containers(p) {
 		t := terminated(c)
@@ -135,7 +134,7 @@ func exited(a Attempt, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
-// terminated is how a container has ended; nil if it has not. A kubelet starts a dependency again that has ended, and none may end.
+// terminated is how a container ended; nil if it runs. Kubelets restart dependencies, but none may end.
 func terminated(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if c.State.Terminated != nil {
 		return c.State.Terminated
@@ -143,15 +142,14 @@ func terminated(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return c.LastTerminationState.Terminated
 }
 
-// neverRan reports whether a container was given up before its process ran, as containerd and Docker say it.
+// neverRan reports whether a container failed before its process ran, in the words of containerd and Docker.
 func neverRan(t *corev1.ContainerStateTerminated) bool {
 	return t.Reason == "StartError" || t.Reason == "ContainerCannotRun"
 }
 
-// begun reports whether a container has been started.
 func begun(c corev1.ContainerStatus) bool { return c.State.Running != nil || terminated(c) != nil }
 
-// followed reports whether a container of a pod has been started that comes after a dependency, which was ready then.
+// followed reports whether a container after a dependency has started, which means that the dependency was ready.
 func followed(p *corev1.Pod, dependency string) bool {
 	at := slices.IndexFunc(p.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == dependency })
 	for _, later := range p.Spec.InitContainers[at+1:] {
@@ -162,7 +160,7 @@ func followed(p *corev1.Pod, dependency string) bool {
 	return slices.ContainsFunc(p.Status.ContainerStatuses, begun)
 }
 
-// dependency is the name of the dependency that a container of a pod is; empty if it is none.
+// dependency is the name of the dependency in a container; empty for others.
 func (a Attempt) dependency(p *corev1.Pod, container string) string {
 	for _, own := range a.processes(p) {
 		if own.Name == container {
@@ -172,7 +170,7 @@ func (a Attempt) dependency(p *corev1.Pod, container string) string {
 	return ""
 }
 
-// processes are those of the member of the trial that a pod is.
+// processes are the processes of a pod's member.
 func (a Attempt) processes(p *corev1.Pod) []kind.Process {
 	if m := util.First(a.Work.Members(), func(m *kind.Member) bool { return m.Name == p.Labels[v1alpha1.LabelMember] }); m != nil {
 		return m.Processes
@@ -184,7 +182,7 @@ func exitOf(t *corev1.ContainerStateTerminated) conduct.Exit {
 	return conduct.Exit{Code: t.ExitCode, Reason: t.Reason, OutOfMemory: t.Reason == "OOMKilled", LastWords: util.Clip(strings.TrimSpace(t.Message), maxLastWords)}
 }
 
-// unpullable images are the spec's fault; a registry that stumbles gets the run's patience.
+// unpullable is the failure of an image pull: the spec's fault, except that temporary registry errors get the run's patience.
 func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	for _, c := range containers(p) {
 		w := c.State.Waiting
@@ -210,7 +208,7 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
-// bySecrets is the way out for a pod that pulls its images by Secrets: kubelet pulls without those that are missing, and says nothing of them here.
+// bySecrets is advice about pull Secrets: the kubelet silently skips missing ones.
 func bySecrets(p *corev1.Pod, reason string) string {
 	if len(p.Spec.ImagePullSecrets) == 0 || reason == "InvalidImageName" || reason == "ErrImageNeverPull" {
 		return ""
@@ -219,10 +217,10 @@ func bySecrets(p *corev1.Pod, reason string) string {
 	for _, secret := range p.Spec.ImagePullSecrets {
 		names = append(names, secret.Name)
 	}
-	return fmt.Sprintf(", or see that namespace %s has the pull secrets %s, and that they may pull it", p.Namespace, strings.Join(names, ", "))
+	return fmt.Sprintf(", or check that the pull Secrets %s in namespace %s exist and allow it", strings.Join(names, ", "), p.Namespace)
 }
 
-// field is the part of the spec that a container of a pod, which is none of Loadstone's, is made of.
+// field is the part of the spec that a user's container comes from.
 func (a Attempt) field(p *corev1.Pod, container string) string {
 	field := fmt.Sprintf("implementations[%s]", Implementation(a.Work, p).Name)
 	if name := a.dependency(p, container); name != "" {
@@ -231,7 +229,8 @@ func (a Attempt) field(p *corev1.Pod, container string) string {
 	return field
 }
 
-// unstartable containers are the spec's fault or the image's, unless the node says that it is in trouble, which gets the run's patience.
+// unstartable is the failure of a container that does not start: the fault of the spec or image, except that node trouble gets the run's
+// patience.
 func unstartable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	for _, c := range containers(p) {
 		w := c.State.Waiting
@@ -248,20 +247,20 @@ func unstartable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
-// unconfigured is why a container waits whose variables or user its kubelet cannot make of the spec.
+// unconfigured is why the kubelet cannot set a container's variables or user.
 const unconfigured = "CreateContainerConfigError"
 
-// unmade reports whether a container waits because its kubelet could not make or start it.
+// unmade reports whether a container waits because it could not be created or started.
 func unmade(w *corev1.ContainerStateWaiting) bool {
 	return w != nil && slices.Contains([]string{unconfigured, "CreateContainerError", "RunContainerError"}, w.Reason)
 }
 
-// unstarted is the failure of a node that is too troubled to start a container.
+// unstarted is the failure of a node that cannot start a container.
 func unstarted(p *corev1.Pod, name, said string) *conduct.Failure {
 	return conduct.TransientFailure(v1alpha1.ReasonPodLost, "node %s did not start container %s of pod %s: %s", p.Spec.NodeName, name, p.Name, said)
 }
 
-// misconfigured is a container that its kubelet cannot make of what the spec gives.
+// misconfigured is the failure of a container that cannot be created from the spec.
 func misconfigured(a Attempt, p *corev1.Pod, name, image string, why corev1.ContainerStateWaiting) *conduct.Failure {
 	fields := "command"
 	if why.Reason == unconfigured {

@@ -11,10 +11,10 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// absences are words of a kubelet for what it looks for in vain: an object, and a key of one.
+// absences are the kubelet's words for a missing object or key.
 var absences = []string{"not found", "non-existent", "couldn't find"}
 
-// AwaitFiles returns the pods that wait for ConfigMaps or Secrets whose files they shall hold.
+// AwaitFiles returns the pods that wait for ConfigMaps or Secrets to mount.
 func (a Attempt) AwaitFiles() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, p := range a.Pods {
@@ -25,19 +25,19 @@ func (a Attempt) AwaitFiles() []*corev1.Pod {
 	return out
 }
 
-// mounted reports whether all volumes of a pod are there. A kubelet mounts them before it makes the pod's sandbox, and that before it pulls the first
-// image; what it has said of them before stays for an hour.
+// mounted reports whether all volumes of a pod are mounted: the kubelet mounts them before it creates the sandbox and pulls images. Earlier
+// mount events remain for an hour.
 func mounted(p *corev1.Pod) bool {
 	return slices.ContainsFunc(containers(p), begun) || slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReadyToStartContainers && c.Status == corev1.ConditionTrue
 	})
 }
 
-// holdsFiles reports whether a volume is made of an object of the user's.
+// holdsFiles reports whether a volume comes from a user's object.
 func holdsFiles(v corev1.Volume) bool { return v.ConfigMap != nil || v.Secret != nil }
 
-// missing is the failure of a pod of which a kubelet says that an object which the spec names, or a key of it, is not there; nil if it says something
-// else. Of Secrets nobody else tells: the operator reads none.
+// missing is the failure of a pod with a missing object or key, in the kubelet's words; nil otherwise. It is the only source for Secrets,
+// which the operator cannot read.
 func missing(a Attempt, p *corev1.Pod, said string) *conduct.Failure {
 	for _, u := range Implementation(a.Work, p).Uses() {
 		kind, name := u.Object.Named()
@@ -53,7 +53,7 @@ func missing(a Attempt, p *corev1.Pod, said string) *conduct.Failure {
 	return nil
 }
 
-// Starting says what pods that do not run yet are doing.
+// Starting describes pods that do not run yet.
 func (a Attempt) Starting() string {
 	for _, p := range a.Pods {
 		if said := a.Unmounted[p.Name]; said != "" {
@@ -63,7 +63,7 @@ func (a Attempt) Starting() string {
 	return "pods are starting"
 }
 
-// unmountable pods shall hold files of an object that is not there: whoever applies it with the run may do so after it.
+// unmountable is the failure of a pod whose object is still missing; it may be applied after the run.
 func unmountable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	said := a.Unmounted[p.Name]
 	if !says(said, absences) || a.Now.Sub(scheduledAt(p)) < ObjectDeadline {
@@ -76,5 +76,5 @@ func unmountable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	if a.Work.EndsItself() {
 		reason = v1alpha1.ReasonProgramFailed
 	}
-	return conduct.PermanentFailure(reason, "%s of pod %s cannot be started: %s: correct the files of implementations[%s] and of its dependencies, or make the ConfigMap or Secret", own.Name, p.Name, said, own.Name)
+	return conduct.PermanentFailure(reason, "%s of pod %s cannot be started: %s: correct the files of implementations[%s] and of its dependencies, or create the ConfigMap or Secret", own.Name, p.Name, said, own.Name)
 }

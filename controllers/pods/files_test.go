@@ -65,7 +65,7 @@ func TestAPodWhoseFilesAreNowhereIsAFaultOfTheSpec(t *testing.T) {
 	}{
 		"a Secret that is not there": {absent, 20 * time.Second, `ObjectMissing permanent: implementations[go].files[0] names the Secret "keys", which namespace "bench" does not have: create it there, or correct the name`},
 		"a Secret that may yet come": {absent, 19 * time.Second, ""},
-		"a key that is not there":    {`MountVolume.SetUp failed for volume "b" : references non-existent secret key: tls.crt`, time.Minute, "ServerExited permanent: go of pod " + serverPod + ` cannot be started: MountVolume.SetUp failed for volume "b" : references non-existent secret key: tls.crt: correct the files of implementations[go] and of its dependencies, or make the ConfigMap or Secret`},
+		"a key that is not there":    {`MountVolume.SetUp failed for volume "b" : references non-existent secret key: tls.crt`, time.Minute, "ServerExited permanent: go of pod " + serverPod + ` cannot be started: MountVolume.SetUp failed for volume "b" : references non-existent secret key: tls.crt: correct the files of implementations[go] and of its dependencies, or create the ConfigMap or Secret`},
 		"a cache that is slow":       {`MountVolume.SetUp failed for volume "b" : failed to sync secret cache: timed out waiting for the condition`, time.Minute, ""},
 		"nothing is said":            {"", time.Hour, ""},
 	} {

@@ -9,22 +9,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// refusals are words of a registry, or of a container runtime, that no waiting changes.
+// refusals are permanent errors of registries and container runtimes.
 var refusals = []string{
 	"not found", "does not exist", "manifest unknown", "name unknown", "not known to registry", "no such image", "no image found", "no matching manifest",
 	"denied", "unauthorized", "authorization failed", "403 forbidden", "no basic auth credentials", "bad credentials",
 }
 
-// ownTrouble is what a node says of its own files and sockets, which no registry has refused.
+// ownTrouble are errors of a node's own files and sockets, not a registry's refusal.
 const ownTrouble = "permission denied"
 
-// lacks are words of a container runtime for what an image itself lacks, which no waiting changes.
+// lacks are permanent errors of an image.
 var lacks = []string{"executable file not found", "no such file or directory", "exec format error", "permission denied"}
 
-// stumbles are words of a kubelet or a container runtime that is in trouble itself: it is slow, restarts, or waits for the API server.
+// stumbles are temporary errors of kubelets and container runtimes.
 var stumbles = []string{"failed to sync", "deadline exceeded", "deadlineexceeded", "timed out", "failed to reserve", "code = unavailable"}
 
-// startDeadline is how long a container may fail to be started of which its node says something.
+// startDeadline is how long a container may fail to start with such a message.
 func (a Attempt) startDeadline(why corev1.ContainerStateWaiting) time.Duration {
 	switch said := why.Message; {
 	case stumbled(said):
@@ -38,16 +38,16 @@ func (a Attempt) startDeadline(why corev1.ContainerStateWaiting) time.Duration {
 	return max(StartDeadline, a.Patience)
 }
 
-// stumbled reports whether a node is in trouble, by what it says of a container that it cannot start.
+// stumbled reports whether a start failed because of its node.
 func stumbled(said string) bool { return says(said, stumbles) }
 
-// says reports whether one of some words, in small letters, is in a text.
+// says reports whether a text contains one of some lower-case words.
 func says(text string, words []string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
-// pullDeadline is how long the pull of an image may fail of which the runtime says something.
+// pullDeadline is how long an image pull may fail with such a message.
 func (a Attempt) pullDeadline(image, said string) time.Duration {
 	if refused(image, said) {
 		return PullDeadline
@@ -55,12 +55,12 @@ func (a Attempt) pullDeadline(image, said string) time.Duration {
 	return max(PullDeadline, a.Patience)
 }
 
-// refused reports whether a registry does not know an image or does not give it, by what the runtime says. The image's own name says nothing.
+// refused reports whether a registry refuses an image. The image's own name is ignored.
 func refused(image, said string) bool {
 	return says(strings.NewReplacer(repository(image), "", ownTrouble, "").Replace(strings.ToLower(said)), refusals)
 }
 
-// repository is an image's name without its registry, tag and digest, as it stands in messages and addresses.
+// repository is an image's name without registry, tag and digest.
 func repository(image string) string {
 	name, _, _ := strings.Cut(strings.ToLower(image), "@")
 	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
@@ -72,10 +72,10 @@ func repository(image string) string {
 	return name
 }
 
-// scheduleDeadline is how long a pod may find no node.
+// scheduleDeadline is how long a pod may be unscheduled.
 func (a Attempt) scheduleDeadline() time.Duration { return max(ScheduleDeadline, a.Patience) }
 
-// atMost says how long something is waited for; a shortest time of Loadstone's own is not that of the spec.
+// atMost names a deadline, with spec.patienceSeconds if it comes from there.
 func (a Attempt) atMost(d time.Duration) string {
 	if d == a.Patience {
 		return fmt.Sprintf("up to %s (spec.patienceSeconds)", d)
@@ -83,8 +83,7 @@ func (a Attempt) atMost(d time.Duration) string {
 	return fmt.Sprintf("up to %s", d)
 }
 
-// Awaited returns what the pods of an attempt wait for that may come back, and how long, in a sentence; empty if it is nothing. Fault ends
-// the wait.
+// Awaited describes what the pods wait for, and how long; empty if nothing. Fault ends the wait.
 func (a Attempt) Awaited() string {
 	for _, p := range a.Pods {
 		for _, c := range containers(p) {

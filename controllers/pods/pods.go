@@ -12,26 +12,24 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// Attempt is one try at a trial, as its pods show it at one instant.
+// Attempt is one attempt at a trial, with its pods at one instant.
 type Attempt struct {
-	// Pods are those that exist, in the order of the members.
+	// Pods are the existing pods, in the order of the members.
 	Pods []*corev1.Pod
-	// Work is what the trial does.
 	Work kind.Work
-	// Trials are those of the run, the first of which binds the others to its nodes.
+	// Trials are the trials of the run. The first stored one binds the others to its nodes.
 	Trials conduct.Trials
-	// Follows is true of a trial that follows the blocks: it is compared with nothing that was measured, and waits for no node.
+	// Follows is true for profiles, which follow the blocks: they are compared with nothing and need no particular node.
 	Follows bool
-	// Patience is how long the run waits for what may come back.
+	// Patience is spec.patienceSeconds.
 	Patience time.Duration
-	// Unmounted is what kubelets say of volumes that they cannot mount, by the pod's name.
+	// Unmounted are the kubelets' mount errors by pod name.
 	Unmounted map[string]string
-	// Now is the instant of the question.
-	Now time.Time
+	Now       time.Time
 }
 
-// Settled is when the last of some pods found its node, or was made, if it has none, or when the last of their containers began, whose image may have
-// been long in coming; zero if there are no pods.
+// Settled is when the last pod was scheduled (or created, if unscheduled), or when its last container started after a slow image pull; zero
+// without pods.
 func Settled(pods []*corev1.Pod) time.Time {
 	var last time.Time
 	for _, p := range pods {
@@ -55,7 +53,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// AwaitedNode returns which pod waits for the node that it is bound to, and what the scheduler says of it; empty if none does.
+// AwaitedNode describes a pod that waits for its bound node, with the scheduler's message; empty if there is none.
 func (a Attempt) AwaitedNode() string {
 	for _, p := range a.Pods {
 		to := a.boundTo(p)
@@ -65,7 +63,7 @@ func (a Attempt) AwaitedNode() string {
 		text := fmt.Sprintf("pod %s is waiting for %s", p.Name, to)
 		for _, c := range p.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-				text += fmt.Sprintf(": %s: bring the node back or free what it lacks, or start a new run", c.Message)
+				text += fmt.Sprintf(": %s: restore the node or free its resources, or start a new run", c.Message)
 			}
 		}
 		return text
@@ -73,7 +71,7 @@ func (a Attempt) AwaitedNode() string {
 	return ""
 }
 
-// boundTo returns a phrase that names the node to which a pod is bound and why; empty if it is not.
+// boundTo names the node that a pod is bound to and why; empty if it is not bound.
 func (a Attempt) boundTo(p *corev1.Pod) string {
 	node := a.Trials.Bound(a.Follows)[p.Labels[v1alpha1.LabelMember]]
 	if node == "" {
@@ -82,7 +80,6 @@ func (a Attempt) boundTo(p *corev1.Pod) string {
 	return fmt.Sprintf("node %s, where trial %s was measured: all trials of a run share their nodes", node, a.Trials.Binding().Name)
 }
 
-// Implementation is what a server's pod runs.
 func Implementation(work kind.Work, p *corev1.Pod) record.Implementation {
 	servers := work.Servers()
 	index, err := record.ServerIndex(p.Labels[v1alpha1.LabelMember])
@@ -92,7 +89,7 @@ func Implementation(work kind.Work, p *corev1.Pod) record.Implementation {
 	return servers[index]
 }
 
-// Running reports whether the containers of a pod run, or have ended where they may: those of work that ends itself.
+// Running reports whether a pod's containers run, or have ended if their work ends itself.
 func Running(p *corev1.Pod, endsItself bool) bool {
 	if p.Status.PodIP == "" || len(p.Status.ContainerStatuses) < len(p.Spec.Containers) {
 		return false
@@ -105,7 +102,7 @@ func Running(p *corev1.Pod, endsItself bool) bool {
 	return true
 }
 
-// ContainerStart is when a container of a pod began to run; of one that does not run, when its pod was created.
+// ContainerStart is when a container started, or else when its pod was created.
 func ContainerStart(p *corev1.Pod, name string) time.Time {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.Name == name && c.State.Running != nil {
@@ -115,8 +112,7 @@ func ContainerStart(p *corev1.Pod, name string) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// pullingSince is when the images of a pod's containers began to be pulled at the latest: after the agent was brought and after each dependency was
-// ready, where there are any.
+// pullingSince is the latest time at which image pulls began: after the agent was copied, and after each dependency was ready.
 func pullingSince(p *corev1.Pod) time.Time {
 	began := scheduledAt(p)
 	for _, c := range p.Status.InitContainerStatuses {
@@ -144,7 +140,7 @@ func scheduledAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// since is when a condition of a pod became what it is. Nothing of a pod was so before its creation, however late the clock is of who says so.
+// since is a condition's transition time, but not before the pod's creation: clocks may differ.
 func since(p *corev1.Pod, c corev1.PodCondition) time.Time {
 	return latest(p.CreationTimestamp.Time, c.LastTransitionTime.Time)
 }

@@ -141,7 +141,7 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 				server(a).Status.Conditions = condOf("True", pods.PullDeadline, "")
 				server(a).Namespace, server(a).Spec.ImagePullSecrets = "bench", []corev1.LocalObjectReference{{Name: "mirror"}, {Name: "registry"}}
 			},
-			want: `ImagePull permanent: implementations[go].image: "server:1" cannot be pulled on node n1: denied: correct the name, or load the image into the node, or see that namespace bench has the pull secrets mirror, registry, and that they may pull it`,
+			want: `ImagePull permanent: implementations[go].image: "server:1" cannot be pulled on node n1: denied: correct the name, or load the image into the node, or check that the pull Secrets mirror, registry in namespace bench exist and allow it`,
 		},
 		"an image that is never pulled needs no pull secret": {
 			change: func(a *pods.Attempt) {
@@ -212,7 +212,7 @@ func TestAPodThatIsBoundToANodeWaitsForItByName(t *testing.T) {
 	if f := a.Fault(); f != nil {
 		t.Errorf("it ends with %q", describe(f))
 	}
-	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound+": 0/3 nodes: bring the node back or free what it lacks, or start a new run"; got != want {
+	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound+": 0/3 nodes: restore the node or free its resources, or start a new run"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }

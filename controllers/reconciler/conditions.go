@@ -12,26 +12,26 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// MaxMessage bounds the messages of conditions: they may quote a server's last words.
+// MaxMessage limits condition messages, which may quote a server's last output.
 const MaxMessage = 1024
 
-// ownEnd is the own end of a connection in an error of Go's network, such as "10.0.0.1:43210->". Its port is another one at each try, and a message that is
-// another one at each try would be written and seen each time, so that the next try would come at once.
+// ownEnd matches the local address in Go's network errors, such as "10.0.0.1:43210->". Its port changes at each try: the changing message
+// would be written each time and trigger the next try at once.
 var ownEnd = regexp.MustCompile(`\S+:\d+->`)
 
-// Conditions collects the conditions of one pass over one generation.
+// Conditions collects the conditions of one pass.
 type Conditions struct {
 	list       []metav1.Condition
 	generation int64
 	now        metav1.Time
 }
 
-// NewConditions returns the conditions that an object has, for a pass over its generation to state anew.
+// NewConditions starts with the conditions of an object, for a pass over its generation.
 func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Conditions {
 	return &Conditions{list: slices.Clone(old), generation: generation, now: metav1.Time{Time: now}}
 }
 
-// Set states a condition; its transition time moves only when its status does.
+// Set sets a condition. Its transition time changes only with its status.
 func (c *Conditions) Set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&c.list, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: util.Clip(ownEnd.ReplaceAllString(message, ""), MaxMessage),
@@ -39,16 +39,16 @@ func (c *Conditions) Set(kind string, status metav1.ConditionStatus, reason, mes
 	})
 }
 
-// IsTrue reports whether a condition is true, as it was stated last.
+// IsTrue reports whether a condition is True now.
 func (c *Conditions) IsTrue(kind string) bool { return meta.IsStatusConditionTrue(c.list, kind) }
 
-// Known reports whether a condition is true or false, as it was stated last.
+// Known reports whether a condition is True or False now.
 func (c *Conditions) Known(kind string) bool {
 	at := meta.FindStatusCondition(c.list, kind)
 	return at != nil && at.Status != metav1.ConditionUnknown
 }
 
-// Sorted returns the conditions in a fixed order, so that equal sets are equal bytes.
+// Sorted returns the conditions in a fixed order, so that equal sets have equal bytes.
 func (c *Conditions) Sorted() []metav1.Condition {
 	slices.SortFunc(c.list, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 	return c.list

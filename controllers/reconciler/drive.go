@@ -15,38 +15,38 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// afterConflict is when a pass is done again that was built on something old: the cache will soon know the new.
+// afterConflict is the delay after a pass on stale data: the cache catches up soon.
 const afterConflict = 40 * time.Millisecond
 
-// Step is how a phase ends: Stop ends the pass, After asks for another one (0: when something changes).
+// Step is the result of a phase: Stop ends the pass, After requests another one (0: on the next change).
 type Step struct {
 	Stop  bool
 	After time.Duration
 }
 
 var (
-	// GoOn goes on to the next phase.
+	// GoOn continues with the next phase.
 	GoOn = Step{}
 	// Halt ends the pass until something changes.
 	Halt = Step{Stop: true}
 )
 
-// Again ends the pass and asks for another one after a while.
+// Again ends the pass and requests another one after a delay.
 func Again(after time.Duration) Step { return Step{Stop: true, After: max(after, time.Millisecond)} }
 
-// Phase is one step of a pass over what S knows. Each observes the world again, so that a pass can begin anywhere.
+// Phase is one step of a pass. Each observes the world again, so that a pass can start anywhere.
 type Phase[S any] func(context.Context, S) (Step, error)
 
-// Scope is what one pass over an object knows.
+// Scope is the knowledge of one pass over an object.
 type Scope[O client.Object] interface {
-	// Hindered notes an error, for people to see why nothing moves.
+	// Hindered records an error, for the status.
 	Hindered(err error)
-	// States are the object as it was observed, and the same with the status that follows from what the pass has seen.
+	// States are the observed object, and the object with the new status.
 	States() (before, after O)
 }
 
-// Drive does a pass over what was observed: it goes through the phases as far as they lead, writes the status, and then tells of what
-// has changed. A phase that panics has failed, so that the status says what hinders the next, and the deadlines of a run hold.
+// Drive runs the phases, writes the status, and then sends events about changes. A panic counts as an error of its phase: the status shows it,
+// and the deadlines of a run still apply.
 func Drive[O client.Object, S Scope[O]](ctx context.Context, c client.Client, s S, phases []Phase[S], tell func(before, after O)) (ctrl.Result, error) {
 	var result ctrl.Result
 	var trouble error
@@ -85,14 +85,14 @@ func Drive[O client.Object, S Scope[O]](ctx context.Context, c client.Client, s 
 }
 
 const (
-	// afterError is when a pass that has failed is done again, and longestError what that doubles to, failure by failure. Unbounded, as it is by default, an
-	// object of which many passes have failed would be left alone for a quarter of an hour when nothing is in its way any more.
+	// afterError is the first retry delay after an error, and longestError its maximum. With the default maximum, an object could be ignored
+	// for a quarter of an hour after its problem is solved.
 	afterError, longestError = 5 * time.Millisecond, 10 * time.Second
-	// failedRate and failedBurst bound how many passes that have failed are done again in a second: all objects may fail at once.
+	// failedRate and failedBurst limit the retries per second: all objects may fail at once.
 	failedRate, failedBurst = 10, 100
 )
 
-// Workers are the options of a controller that does so many passes at a time, over different objects.
+// Workers are the options of a controller with this many parallel passes.
 func Workers(n int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: n,

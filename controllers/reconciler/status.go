@@ -14,8 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// writeStatus writes a changed status in one merge patch that fails if somebody else wrote the object meanwhile: the pass
-// was then built on something old and is done again.
+// writeStatus writes a changed status in one merge patch. It fails if the object changed meanwhile; the pass is then repeated.
 func writeStatus(ctx context.Context, c client.Client, before, after client.Object) (changed bool, err error) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return false, nil
@@ -27,38 +26,37 @@ func writeStatus(ctx context.Context, c client.Client, before, after client.Obje
 	return true, nil
 }
 
-// Insist does again, four times within a second, what the API server does not do at the moment: something that begins anew at each refusal would get
-// through nowhere where many are refused.
+// Insist retries four times within a second while the API server refuses for a moment. Restarting a whole pass at each refusal would make no
+// progress if many are refused.
 func Insist(do func() error) error {
 	return retry.OnError(wait.Backoff{Steps: 4, Duration: 20 * time.Millisecond, Factor: 4, Jitter: 0.2}, passes, do)
 }
 
-// passes reports whether an API server may do in a moment what it has refused.
+// passes reports whether a refusal is temporary.
 func passes(err error) bool {
 	return apierrors.IsInternalError(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err)
 }
 
-// Benign reports whether the next pass will see the world as it is: a conflict, or an object gone meanwhile.
+// Benign reports whether the next pass will solve it: a conflict, or a deleted object.
 func Benign(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
-// Denied reports whether a webhook or a policy of the cluster refuses an object that may be as it should. Both choose the code with which they do, and
-// are known by the words of the API server alone.
+// Denied reports whether a webhook or policy denies a valid object. They choose their status codes freely, so the API server's words decide.
 func Denied(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy "))
 }
 
-// OverQuota reports whether the API server refuses an object because a ResourceQuota is used up, which others may free or somebody raise.
+// OverQuota reports whether a ResourceQuota is exhausted.
 func OverQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota:")
 }
 
-// Forbidden reports whether the API server forbids an object for a reason that others may remove: a limit or a right of the namespace. The standard
-// for pods is none of these: a spec either meets it or does not.
+// Forbidden reports whether a limit or right of the namespace forbids the object; others can change that. Pod Security does not count: a spec
+// either meets it or not.
 func Forbidden(err error) bool {
 	return apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "violates PodSecurity")
 }
 
-// Terminating reports whether the API server takes no object into a namespace any more, since the namespace is being deleted.
+// Terminating reports whether the namespace is being deleted.
 func Terminating(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -14,15 +14,15 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// ScratchVolume begins the names of the volumes for folders to write to.
+// ScratchVolume is the name prefix of volumes for scratch folders.
 const ScratchVolume = "scratch-"
 
-// Scratch is the name of the volume for a process's folder to write to of some place.
+// Scratch is the volume name of a process's scratch folder.
 func Scratch(p kind.Process, place int) string {
 	return ScratchVolume + ofDependency(p) + strconv.Itoa(place)
 }
 
-// ofDependency begins what follows in the name of a volume of a dependency; empty of another process.
+// ofDependency is the volume name part of a dependency; empty for other processes.
 func ofDependency(p kind.Process) string {
 	if p.Dependency == "" {
 		return ""
@@ -30,7 +30,7 @@ func ofDependency(p kind.Process) string {
 	return p.Dependency + "-"
 }
 
-// equip gives a container of a pod what its process asks for beside image and command.
+// equip adds a process's settings to its container.
 func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
 	own := p.Container
 	if p.Dependency != "" {
@@ -75,7 +75,7 @@ func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
 	}
 }
 
-// podUser gives a pod the user of its server, since an observer must share it to read of the process.
+// podUser gives a pod its server's user: the observer needs the same user to read the process.
 func podUser(pod *corev1.Pod, own record.Container) {
 	if own.User != nil {
 		pod.Spec.SecurityContext.RunAsUser = ptr(*own.User)
@@ -85,7 +85,7 @@ func podUser(pod *corev1.Pod, own record.Container) {
 	}
 }
 
-// dependencyUser gives a dependency a user of its own: Loadstone's, unless it names one.
+// dependencyUser gives a dependency its own user, or Loadstone's default.
 func dependencyUser(c *corev1.Container, own record.Container) {
 	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsGroup = ptr(int64(record.OwnUser)), ptr(int64(record.OwnUser))
 	if own.User != nil {
@@ -126,7 +126,7 @@ func named(object string) corev1.LocalObjectReference {
 	return corev1.LocalObjectReference{Name: object}
 }
 
-// literal is a text that means itself where a kubelet would put variables into it.
+// literal escapes a text so that the kubelet expands no variables in it.
 func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
 func literals(list []string) []string {
@@ -137,7 +137,7 @@ func literals(list []string) []string {
 	return out
 }
 
-// asRoot lets a pod run as root, where its namespace admits that.
+// asRoot allows root, if the namespace admits it.
 func asRoot(pod *corev1.Pod) {
 	pod.Spec.SecurityContext.RunAsNonRoot = nil
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {

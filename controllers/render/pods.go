@@ -25,53 +25,50 @@ import (
 )
 
 const (
-	// dataDir is where agents keep their files until they are stored.
+	// dataDir is where agents keep files until they are uploaded.
 	dataDir = "/var/lib/loadstone"
-	// Bringer is the name of the init container that brings the agent into the image of a program. It asks for as little as the collector.
+	// Bringer is the init container that copies the agent into a program's pod. Its requests are as small as the collector's.
 	Bringer         = "bring"
 	bringerMilliCPU = 200
 	bringerMemory   = 64 << 20
-	// ExchangeVolume is the volume that a program, its parent and its collector share, exchangeDir where they see it, and agentFile the agent
-	// in it.
+	// ExchangeVolume is shared by a program, its parent and its collector; exchangeDir is its mount path, and agentFile the agent in it.
 	ExchangeVolume = "loadstone"
 	exchangeDir    = "/loadstone"
 	agentFile      = "loadstone-agent"
-	// diskBytes is what a process may write to the disk of its node, its output among it, beside the volumes of its pod.
+	// diskBytes is what a process may write to its node's disk, including output, besides the pod's volumes.
 	diskBytes = 2 << 30
-	// podMargin is how much longer than its timetable a measured pod may live whatever happens to the operator.
+	// podMargin is how much longer than its timetable a measured pod may live, even without an operator.
 	podMargin = 20 * time.Minute
 )
 
-// PodOptions is what the pods of a trial need beside the trial.
+// PodOptions are the inputs of pods besides the trial.
 type PodOptions struct {
 	AgentImage string
 	// ToolboxImage holds the agent and the profilers.
 	ToolboxImage string
-	// PullSecrets are the Secrets of the run's namespace by which every pod pulls its images, its implementation's own aside.
+	// PullSecrets are the common pull Secrets of all pods, in addition to the implementation's.
 	PullSecrets []string
-	// Key is the operator's public key: the only thing by which an agent knows whom to obey.
-	Key ed25519.PublicKey
-	// RunUID is the UID of the BenchmarkRun.
-	RunUID string
-	// Attempt is the try that the pods are for.
+	// Key is the operator's public key: agents obey only commands signed with it.
+	Key     ed25519.PublicKey
+	RunUID  string
 	Attempt int32
-	// Nodes are the cluster's, for the choice of node labels.
+	// Nodes are the cluster's nodes, for the choice of node labels.
 	Nodes []plan.Node
-	// Bound are the nodes to which the run is bound, by the member of the trial; empty until a trial of it is stored.
+	// Bound are the run's nodes by member; empty until a trial is stored.
 	Bound map[string]string
-	// LargestServer is the most that the servers of the run ask of one node.
+	// LargestServer is the largest request of the run's servers on one node.
 	LargestServer plan.Demand
-	// Patience is how long the run waits for the pod's image.
+	// Patience is spec.patienceSeconds, for image pulls.
 	Patience time.Duration
 }
 
-// PodName is the name of the pod of a member of a trial: "-s0" ends that of the first server, "-g0" that of the first generator.
+// PodName is the name of a member's pod: "-s0" for the first server, "-g0" for the first generator.
 func PodName(trial string, attempt int32, member string) string {
 	kind, index, _ := strings.Cut(member, "-")
 	return fmt.Sprintf("%s-%d-%s%s", trial, attempt, kind[:min(1, len(kind))], index)
 }
 
-// Pod is a member of a trial that takes a time from its first cell to its last.
+// Pod is a member of a trial that takes this long from its first cell to its last.
 func Pod(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *corev1.Pod {
 	pod := anywhere(t, m, length, o)
 	if node := o.Bound[m.Name]; node != "" {
@@ -82,8 +79,8 @@ func Pod(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *
 	return pod
 }
 
-// anywhere is a pod that no earlier trial has bound to a node. Requests equal limits in every container that owns its CPUs, without which the
-// pod is not Guaranteed and its pinning is lost in silence.
+// anywhere is a pod without a bound node. Requests equal limits in every container with exclusive CPUs: otherwise the pod is not Guaranteed
+// and is silently not pinned.
 func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *corev1.Pod {
 	pod := basePod(t, length, o, m.Role, m.Name)
 	for _, p := range m.Processes {
@@ -153,8 +150,8 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 	return c
 }
 
-// sidecar makes a container a dependency of those after it: the kubelet starts them when it is ready, and ends it when they have ended. A probe that
-// fails for long ends it, and its pod shows what it has printed last.
+// sidecar makes a container a dependency of those after it: the kubelet starts them when it is ready, and stops it after them. A probe that
+// keeps failing ends it; its last output is in the pod's status.
 func sidecar(c *corev1.Container, p kind.Process) {
 	c.RestartPolicy = ptr(corev1.ContainerRestartPolicyAlways)
 	if p.Port == 0 {
@@ -170,8 +167,7 @@ func sidecar(c *corev1.Container, p kind.Process) {
 	}
 }
 
-// bringer copies the agent, and the profilers where they are needed, into the folder that it shares with a program, whose image knows nothing of
-// them.
+// bringer copies the agent, and the profilers if needed, into the folder shared with a program.
 func bringer(o PodOptions, toolbox bool) corev1.Container {
 	args := []string{"bring", exchangeDir + "/" + agentFile}
 	image := o.AgentImage
@@ -188,7 +184,7 @@ func bringer(o PodOptions, toolbox bool) corev1.Container {
 	}
 }
 
-// apart keeps generators off the server's node, as strictly as the spec says.
+// apart keeps generators off the server's node, as strictly as the spec requires.
 func apart(strictly record.Strictness, runUID string) *corev1.PodAntiAffinity {
 	term := corev1.PodAffinityTerm{
 		TopologyKey: corev1.LabelHostname,
@@ -202,7 +198,7 @@ func apart(strictly record.Strictness, runUID string) *corev1.PodAntiAffinity {
 	return &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}}
 }
 
-// together puts a pod on the node of another member of the trial.
+// together puts a pod on another member's node.
 func together(t *v1alpha1.Trial, with string, o PodOptions) *corev1.PodAffinity {
 	return &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 		TopologyKey: corev1.LabelHostname,
@@ -251,7 +247,6 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 	}
 }
 
-// references name the Secrets by which images are pulled.
 func references(names []string) []corev1.LocalObjectReference {
 	var out []corev1.LocalObjectReference
 	for _, name := range names {
@@ -260,7 +255,7 @@ func references(names []string) []corev1.LocalObjectReference {
 	return out
 }
 
-// agent is a container of Loadstone's own: it knows its trial, its attempt and whom to obey, and holds no credential.
+// agent is a Loadstone container: it knows its trial, its attempt and the operator's key, and holds no credentials.
 func agent(t *v1alpha1.Trial, o PodOptions, member, name string, args ...string) corev1.Container {
 	return corev1.Container{
 		Name: name, Image: o.AgentImage, Args: append(args, "--dir="+dataDir),
@@ -298,8 +293,7 @@ func equal(milliCPU int64, memory resource.Quantity) corev1.ResourceRequirements
 
 func ptr[T any](v T) *T { return &v }
 
-// bind lets a pod run on the named nodes only; no names leave it as it is. They need no label any more: a node that was chosen stays
-// chosen, even if somebody takes its label away.
+// bind restricts a pod to named nodes, if there are any. Their labels no longer matter: a chosen node stays chosen.
 func bind(pod *corev1.Pod, nodes ...string) {
 	if len(nodes) == 0 {
 		return
@@ -318,8 +312,8 @@ func bind(pod *corev1.Pod, nodes ...string) {
 	pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}
 }
 
-// roomy are the nodes for servers that can hold the largest server of the run, where some cannot: the run will be bound to the node of
-// its first trial, which may be that of a smaller one.
+// roomy are the server nodes that fit the run's largest server, if some do not: the run is bound to the first trial's node, which may have a
+// smaller server.
 func roomy(o PodOptions) []string {
 	selector := plan.Selector(o.Nodes, v1alpha1.RoleServer)
 	var fit []string

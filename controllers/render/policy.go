@@ -11,8 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// NetworkPolicy keeps the pods of a run to themselves: they and whom the rules name reach each other, and nobody else does. Rules are those of an
-// installation, the same for every run.
+// NetworkPolicy isolates the pods of a run: only they and the peers of the rules reach each other. The rules come from the installation.
 func NetworkPolicy(run *v1alpha1.BenchmarkRun, rules networkingv1.NetworkPolicySpec) *networkingv1.NetworkPolicy {
 	own := metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelRunUID: string(run.UID)}}
 	each := []networkingv1.NetworkPolicyPeer{{PodSelector: &own}}
@@ -27,13 +26,12 @@ func NetworkPolicy(run *v1alpha1.BenchmarkRun, rules networkingv1.NetworkPolicyS
 	}
 }
 
-// PolicyName is the name of a run's NetworkPolicy. That of an earlier run of the same name is another.
+// PolicyName is the name of a run's NetworkPolicy. Earlier runs with the same name have another one.
 func PolicyName(run *v1alpha1.BenchmarkRun) string {
 	return run.Name + "-" + string(run.UID[:min(8, len(run.UID))])
 }
 
-// AgentPod is a pod such as Argo makes for a workflow: what admits or refuses that one, admits or refuses this. It is for asking the API server, and for no
-// kubelet. Argo lets two variables of its controller set other limits.
+// AgentPod is a pod like Argo's agent pod, for a dry run against admission. Two variables of Argo's controller can change its limits.
 func AgentPod(namespace, workflow, serviceAccount string) *corev1.Pod {
 	resources := corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("64M")},

@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Trial points to a line of the plan of a run. It is held until its step of the workflow comes. Its labels name what it measures, for people.
+// Trial points to a line of the run's plan. It is held until its workflow step. Its labels are for users.
 func Trial(run *v1alpha1.BenchmarkRun, line record.PlannedTrial) *v1alpha1.Trial {
 	t := &v1alpha1.Trial{ObjectMeta: owned(run, line.Name), Spec: v1alpha1.TrialSpec{
 		RunName: run.Name, Index: &line.Index, Block: line.Block, Start: v1alpha1.StartHeld,
@@ -20,7 +20,7 @@ func Trial(run *v1alpha1.BenchmarkRun, line record.PlannedTrial) *v1alpha1.Trial
 	return t
 }
 
-// owned is an object of that name which goes with its run.
+// owned is an object owned by the run.
 func owned(run *v1alpha1.BenchmarkRun, name string) metav1.ObjectMeta {
 	yes := true
 	return metav1.ObjectMeta{

@@ -12,30 +12,30 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// WorkflowKind is Argo's Workflow. It is handled without Argo's Go types, which would more than double the operator.
+// WorkflowKind is Argo's Workflow, without Argo's Go types, which would more than double the operator's size.
 var WorkflowKind = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Workflow"}
 
-// TokensSecret is the Secret, shipped empty with the installation, that holds the tokens of the runs that go on: one key a
-// run, named like its workflow. The workflow's service account may read this one Secret and no other.
+// TokensSecret has the tokens of unfinished runs, one key per workflow name. The chart creates it empty. The workflow's service account can
+// read only this Secret.
 const TokensSecret = "loadstone-run-tokens"
 
-// WorkflowOptions is what the workflow of a run needs beside the plan.
+// WorkflowOptions are the inputs of a workflow besides the plan.
 type WorkflowOptions struct {
-	// Namespace is the operator's: workflow, agent pod and token live there, away from the measured pods.
+	// Namespace is the operator's namespace: workflow, agent pod and token are kept apart from measured pods.
 	Namespace string
-	// Part is the part of the run that the workflow is for.
+	// Part is the workflow's part of the run.
 	Part plan.Part
 	// Run identifies the run.
 	RunNamespace, RunName, RunUID string
-	// Service is the address of the operator's trial endpoint, such as "http://loadstone.loadstone-system.svc:8090".
+	// Service is the URL of the trial endpoint, such as "http://loadstone.loadstone-system.svc:8090".
 	Service string
-	// ServiceAccount is the one of Argo's agent pod.
+	// ServiceAccount is the account of Argo's agent pod.
 	ServiceAccount string
-	// InstanceID keeps other Argo controllers away from the workflow; empty for one that has none.
+	// InstanceID selects the Argo controller; empty for one without an instanceID.
 	InstanceID string
 }
 
-// WorkflowName is the name of a run's workflow, and of its key in TokensSecret; each part of the run has one.
+// WorkflowName is the name of the workflow of a part of a run, and of its key in TokensSecret.
 func WorkflowName(run, uid string, part plan.Part) string {
 	name := run + "-" + uid[:min(8, len(uid))]
 	switch {
@@ -47,8 +47,8 @@ func WorkflowName(run, uid string, part plan.Part) string {
 	return name
 }
 
-// Workflow orders the trials of a part of a run: one HTTP step a trial, one after the other. A step starts its trial
-// and waits for its end, however it ends; anything but 200 means "ask again".
+// Workflow runs the trials of a part in order: one HTTP step per trial. A step starts its trial and waits for its end, successful or not; any
+// status but 200 means "retry".
 func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 	trials := p.Lines(o.RunName, o.Part)
 	steps := make([]any, 0, len(trials))
@@ -81,7 +81,7 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 	return w
 }
 
-// stepName is what Argo shows of a trial: its place, and what it measures.
+// stepName is what Argo shows: the trial's position and what it measures.
 func stepName(t record.PlannedTrial) string {
 	if t.Follows() {
 		return fmt.Sprintf("t%03d-%s-%s", t.Index, t.Item, strings.Join(t.Servers, "-"))
@@ -119,7 +119,7 @@ func trialTemplate(p plan.Plan, trials []record.PlannedTrial, o WorkflowOptions)
 	}
 }
 
-// offMeasuringNodes keeps Argo's agent pod off the nodes that measure, tainted or not.
+// offMeasuringNodes keeps Argo's agent pod off measuring nodes, tainted or not.
 func offMeasuringNodes() map[string]any {
 	return map[string]any{"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{
 		"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{map[string]any{

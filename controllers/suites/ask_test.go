@@ -87,7 +87,7 @@ func TestWhoAsksAgainAndAgainGetsOneRound(t *testing.T) {
 	h.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
 	h.await("the first round", measures(1))
 	h.permit()
-	if come := h.asks("shop/checkout:7", http.StatusAccepted); come.Message != "a round is asked for" || come.Outcome != "" {
+	if come := h.asks("shop/checkout:7", http.StatusAccepted); come.Message != "round requested" || come.Outcome != "" {
 		t.Errorf("who asks first is told %+v", come)
 	}
 	h.measure("while it waits for another round", "shop/checkout:7", "Error")
@@ -149,7 +149,7 @@ func TestAsksThatAreRefused(t *testing.T) {
 	pattern := fmt.Appendf(nil, `{"spec": {"parameters": [{"name": "image", "default": %q, "pattern": ".*shop/[a-z]+:[0-9a-z]+"}]}}`, s.Spec.Parameters[0].Default)
 	h.must(h.c.Patch(t.Context(), s, client.RawPatch(types.MergePatchType, pattern)))
 	h.asks("shop/checkout:7", http.StatusAccepted)
-	const nobody = "there is no such webhook, or the request does not show its token"
+	const nobody = "no such webhook, or the request has no valid token"
 	good := `{"image": "shop/checkout:8"}`
 	for name, tc := range map[string]struct {
 		authorization, suite, body string
@@ -166,7 +166,7 @@ func TestAsksThatAreRefused(t *testing.T) {
 		"a suite without a webhook":       {"Bearer shown", "unnamed", good, 401, nobody},
 		"a name that is a path":           {"Bearer shown", "..%2Fbenchmarkruns", good, 401, nobody},
 		"much from who shows nothing":     {"Bearer guess", "checkout", strings.Repeat("x", 10<<20), 401, nobody},
-		"a body of ten megabytes":         {"Bearer shown", "checkout", strings.Repeat("x", 10<<20), 413, "larger than the 1048576 bytes"},
+		"a body of ten megabytes":         {"Bearer shown", "checkout", strings.Repeat("x", 10<<20), 413, "exceeds the limit of 1048576 bytes"},
 		"a body that is no JSON":          {"Bearer shown", "checkout", "image=shop/checkout:8", 422, "the body is not JSON"},
 		"no body":                         {"Bearer shown", "checkout", "", 422, "the body is not JSON"},
 		"a body without the value":        {"Bearer shown", "checkout", "{}", 422, "no such key: image"},

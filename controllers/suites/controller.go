@@ -21,28 +21,28 @@ import (
 	"loadstone.dev/loadstone/internal/suite"
 )
 
-// workers is how many suites are reconciled at a time: one that waits for a registry holds up no other.
+// workers is the number of suites reconciled in parallel, so that a slow registry does not delay other suites.
 const workers = 4
 
 // Reconciler takes suites from round to round.
 type Reconciler struct {
 	client.Client
-	// Live reads from the API server itself, where a cache could be too old.
+	// Live reads from the API server where the cache could be stale.
 	Live     client.Reader
 	Recorder events.EventRecorder
-	// Registry returns the digest behind an image's tag, asked with the password that a keychain has for its registry.
+	// Registry returns the digest of an image's tag, with the credentials of a keychain.
 	Registry func(ctx context.Context, image string, keys authn.Keychain) suite.Resolution
-	// Reports is where the reports of rounds are read from.
+	// Reports is the store of the rounds' reports.
 	Reports artifact.Runs
 	Now     func() time.Time
 
 	answers  answers
 	silences silences
-	// reading is held while the reports of a suite are read: those of one suite at a time, for the sake of the operator's memory.
+	// reading is held while reports are read: one suite at a time, to limit memory.
 	reading sync.Mutex
 }
 
-// Reconcile does one pass over a suite: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
+// Reconcile does one pass over a suite: observe, run the phases, write the status.
 func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.BenchmarkSuite) (ctrl.Result, error) {
 	if !s.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // Its runs are collected with it, and stop their load first.
@@ -55,7 +55,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.BenchmarkSuite) 
 	return reconciler.Drive(ctx, r.Client, of, []reconciler.Phase[*scope]{r.resolve, r.show, r.decide, r.read, r.act}, r.announce)
 }
 
-// announce tells of conditions that people wait for and that have changed, after they were written.
+// announce sends events about changed conditions after they were written.
 func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionImagesResolved, v1alpha1.ConditionMeasuring} {
 		c, old := meta.FindStatusCondition(after.Status.Conditions, kind), meta.FindStatusCondition(before.Status.Conditions, kind)

@@ -1,6 +1,4 @@
-// Package suites is the edge of BenchmarkSuites to the cluster, to registries and to the object store: it looks at what exists, asks package suite
-// what is to be done, does it, and writes down the status. It decides nothing.
-//
-// A decision that creates or deletes is made again from what the API server itself has, since the cache may not know yet what the pass before has
-// made.
+// Package suites connects BenchmarkSuites to the cluster, registries and the object store: it observes, asks package suite for a decision,
+// carries it out and writes the status. Decisions that create or delete are made again with data from the API server, because the cache may be
+// stale.
 package suites

@@ -95,7 +95,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.known()
 	w.endsWithReports(store, metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "p99 +23 %, at most +10 % wanted")
 	s := w.await("that the token is missed", is(v1alpha1.ConditionNotified, metav1.ConditionFalse, v1alpha1.ReasonTokenMissing))
-	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNotified); !strings.Contains(c.Message, "forge is not told: the operator may not read the Secret servers-github of gitHub.secretRef, unless a Role of this namespace lets it") {
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNotified); !strings.Contains(c.Message, "forge was not notified: the operator may not read the Secret servers-github of gitHub.secretRef: create a Role for it in this namespace") {
 		t.Errorf("Notified is %+v", c)
 	}
 	w.warned(v1alpha1.ReasonTokenMissing, "the operator may not read the Secret servers-github")

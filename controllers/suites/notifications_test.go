@@ -212,7 +212,7 @@ func TestSinksThatFailHoldUpNothing(t *testing.T) {
 	w.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
 	s := w.await("that the failures are told", func(s *v1alpha1.BenchmarkSuite) bool { return told(s, "slow").FailureTime != nil })
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNotified)
-	for _, part := range []string{"refusing answers 503 Service Unavailable: ", "slow does not answer: nothing came within 10 s: ", "dead does not answer: the connection ends before an answer: "} {
+	for _, part := range []string{"refusing answers 503 Service Unavailable: ", "slow does not answer: no answer within 10 s: ", "dead does not answer: the connection was closed before an answer: "} {
 		if c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, part) || strings.Contains(c.Message, "secret") {
 			t.Errorf("Notified is %+v, want %q", c, part)
 		}

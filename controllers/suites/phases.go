@@ -17,20 +17,20 @@ import (
 	"loadstone.dev/loadstone/internal/suite/rounds"
 )
 
-// scope is what one pass over a suite knows.
+// scope is the knowledge of one pass over a suite.
 type scope struct {
 	facts    suite.Facts
 	decision suite.Decision
-	// done is true when the decision has been carried out: its status holds then.
+	// done is true when the decision was carried out, so its status is valid.
 	done bool
-	// hindered is an error that kept it from being carried out.
+	// hindered is the error that prevented it.
 	hindered error
 }
 
 // Hindered implements pass.Scope.
 func (s *scope) Hindered(err error) { s.hindered = err }
 
-// States implements pass.Scope. What was not carried out is not written down, but for what hinders it.
+// States implements pass.Scope. A decision that was not carried out changes no status, except for its error.
 func (s *scope) States() (before, after *v1alpha1.BenchmarkSuite) {
 	after = s.facts.Suite.DeepCopy()
 	switch {
@@ -44,7 +44,7 @@ func (s *scope) States() (before, after *v1alpha1.BenchmarkSuite) {
 	return s.facts.Suite, after
 }
 
-// owned are the runs of a suite that nobody is deleting.
+// owned are the runs of a suite that are not being deleted.
 func owned(ctx context.Context, c client.Reader, s *v1alpha1.BenchmarkSuite) ([]v1alpha1.BenchmarkRun, error) {
 	var list v1alpha1.BenchmarkRunList
 	if err := c.List(ctx, &list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
@@ -59,7 +59,7 @@ func owned(ctx context.Context, c client.Reader, s *v1alpha1.BenchmarkSuite) ([]
 	return runs, nil
 }
 
-// resolve asks registries for the digests behind tags, unless they were asked a short time ago.
+// resolve asks registries for the digests of tags, unless they were asked recently.
 func (r *Reconciler) resolve(ctx context.Context, s *scope) (reconciler.Step, error) {
 	s.facts.Images = r.answers.of(ctx, s.facts.Suite, s.facts.Runs, s.facts.Now, func(ctx context.Context, images []string) map[string]suite.Resolution {
 		return r.ask(ctx, s.facts.Suite, images)
@@ -67,7 +67,7 @@ func (r *Reconciler) resolve(ctx context.Context, s *scope) (reconciler.Step, er
 	return reconciler.GoOn, nil
 }
 
-// show lets the API server read the runs of inputs that are new, or that the webhook asks for, which creates nothing.
+// show validates new runs, and runs for the webhook, with a dry run.
 func (r *Reconciler) show(ctx context.Context, s *scope) (reconciler.Step, error) {
 	for _, run := range suite.Draft(s.facts) {
 		err := r.Create(ctx, &run, client.DryRunAll)
@@ -82,10 +82,10 @@ func (r *Reconciler) show(ctx context.Context, s *scope) (reconciler.Step, error
 	return reconciler.GoOn, nil
 }
 
-// denied reports whether the cluster refuses a run that may be as it should: of runs, that is whatever it forbids.
+// denied reports whether the cluster refuses a valid run.
 func denied(err error) bool { return apierrors.IsForbidden(err) || reconciler.Denied(err) }
 
-// refusal is what the API server says of a run that it does not take.
+// refusal is the API server's message about a refused run.
 func refusal(err error) *suite.Problem {
 	p := &suite.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: err.Error()}
 	var status apierrors.APIStatus
@@ -98,7 +98,7 @@ func refusal(err error) *suite.Problem {
 	return p
 }
 
-// decide finds out what is to be done. What changes the cluster, and the end of a round, are decided by what the API server itself has.
+// decide decides what to do. Changes of the cluster, and the end of a round, are decided with data from the API server.
 func (r *Reconciler) decide(ctx context.Context, s *scope) (reconciler.Step, error) {
 	s.decision = suite.Decide(s.facts)
 	quiet := len(s.decision.Create) == 0 && len(s.decision.Delete) == 0
@@ -113,10 +113,10 @@ func (r *Reconciler) decide(ctx context.Context, s *scope) (reconciler.Step, err
 	return reconciler.GoOn, nil
 }
 
-// afterStale is when a pass is done again that has seen an old suite.
+// afterStale is the retry delay after a stale read.
 const afterStale = 100 * time.Millisecond
 
-// read reads the reports that the decision asks for, and decides again. While those of another suite are read, the decision says that it waits.
+// read reads the reports that the decision needs, and decides again. While another suite's reports are read, the decision waits.
 func (r *Reconciler) read(ctx context.Context, s *scope) (reconciler.Step, error) {
 	asked := s.decision.Read
 	if asked == nil || !r.reading.TryLock() {
@@ -139,7 +139,7 @@ func (r *Reconciler) read(ctx context.Context, s *scope) (reconciler.Step, error
 	return reconciler.GoOn, nil
 }
 
-// away is why the store does not give what it was asked for; nil if it does.
+// away is why the store did not return something; nil if it did.
 func away(err error) *suite.Problem {
 	switch {
 	case err == nil:
@@ -150,10 +150,10 @@ func away(err error) *suite.Problem {
 	return &suite.Problem{Reason: v1alpha1.ReasonStoreUnavailable, Message: err.Error()}
 }
 
-// mostDenials is how many decisions of a pass can be denied: one of the suite's own rounds, and one of those that the webhook asks for.
+// mostDenials is the maximum number of denied decisions per pass: a round of the suite itself, and one of the webhook.
 const mostDenials = 2
 
-// act carries the decision out. What the API server denies waits, and what may begin in its place is decided again, by what is there then.
+// act carries the decision out. If the API server denies it, what else may start is decided again.
 func (r *Reconciler) act(ctx context.Context, s *scope) (reconciler.Step, error) {
 	refused, err := r.carryOut(ctx, s)
 	for range mostDenials {
@@ -170,7 +170,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) (reconciler.Step, error)
 	case err != nil:
 		return reconciler.Halt, err
 	case refused:
-		return reconciler.Halt, errors.New("the API server denies the BenchmarkRuns that were to take the place of those that it had denied")
+		return reconciler.Halt, errors.New("the API server again denies the BenchmarkRuns")
 	}
 	s.done = true
 	if s.decision.After == 0 {
@@ -179,7 +179,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) (reconciler.Step, error)
 	return reconciler.Again(s.decision.After), nil
 }
 
-// carryOut deletes and creates what the decision says. It is true if the API server denies a run, which the facts have then.
+// carryOut deletes and creates runs. It returns true if the API server denies one; the facts then contain it.
 func (r *Reconciler) carryOut(ctx context.Context, s *scope) (bool, error) {
 	for i := range s.decision.Delete {
 		run := &s.decision.Delete[i]
@@ -191,7 +191,7 @@ func (r *Reconciler) carryOut(ctx context.Context, s *scope) (bool, error) {
 		run := &s.decision.Create[i]
 		err := r.Create(ctx, run)
 		if apierrors.IsAlreadyExists(err) {
-			return false, fmt.Errorf("BenchmarkRun %s is there already, and not of this suite or still being deleted: the round waits until it is gone", run.Name)
+			return false, fmt.Errorf("BenchmarkRun %s already exists and belongs to no round of this suite, or is being deleted: the round waits until it is gone", run.Name)
 		}
 		if denied(err) {
 			s.facts.Refuse(*run, refusal(err))

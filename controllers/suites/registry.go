@@ -22,10 +22,10 @@ import (
 	"loadstone.dev/loadstone/internal/suite"
 )
 
-// wayIn is what to do where a registry does not answer for want of a password, or for a wrong one.
-const wayIn = ": name the image's pull Secret in imagePullSecrets and let the operator read it, name the image by its digest, or set triggers.change.images to AsWritten"
+// wayIn is the advice for missing or wrong registry credentials.
+const wayIn = ": add the pull Secret to imagePullSecrets and let the operator read it, use a digest in the image name, or set triggers.change.images to AsWritten"
 
-// AskRegistry asks an image's registry for the digest behind its tag, with the password that a keychain has for it, for as long as its context holds.
+// AskRegistry asks a registry for the digest of a tag, with the credentials of a keychain.
 func AskRegistry(ctx context.Context, image string, keys authn.Keychain) suite.Resolution {
 	ref, err := name.ParseReference(image)
 	if err != nil {
@@ -43,25 +43,25 @@ func AskRegistry(ctx context.Context, image string, keys authn.Keychain) suite.R
 		return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: fmt.Sprintf("%s does not have %s", ref.Context().RegistryStr(), image)}
 	case said.StatusCode == http.StatusUnauthorized, said.StatusCode == http.StatusForbidden:
 		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(
-			"%s does not tell the operator of %s%s", ref.Context().RegistryStr(), image, wayIn)}
+			"%s denies the operator access to %s%s", ref.Context().RegistryStr(), image, wayIn)}
 	}
 	return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf("asking for the digest of %s: %s answers %d", image, ref.Context().RegistryStr(), said.StatusCode)}
 }
 
-// answers are what registries said of the images of suites. They are lost with the operator, which then asks again.
+// answers caches the registries' answers. A restarted operator asks again.
 type answers struct {
 	mu      sync.Mutex
 	bySuite map[types.NamespacedName]answer
 }
 
-// answer is what registries said of the images of a suite, and when they are to be asked again.
+// answer is the registries' answers for a suite, and when to ask again.
 type answer struct {
 	asked  question
 	images map[string]suite.Resolution
 	until  time.Time
 }
 
-// question is what makes registries be asked at once: a new spec, another image, or a request for a round.
+// question is what triggers new requests at once: a new spec, another image, or a requested round.
 type question struct {
 	uid                           types.UID
 	generation                    int64
@@ -69,7 +69,7 @@ type question struct {
 	requested, reconcile, webhook string
 }
 
-// of returns what registries say of the images of a suite, and of its runs.
+// of returns the registries' answers for a suite and its runs.
 func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun, now time.Time, ask func(ctx context.Context, images []string) map[string]suite.Resolution) map[string]suite.Resolution {
 	key := types.NamespacedName{Namespace: s.Namespace, Name: s.Name}
 	wanted := suite.Images(s, runs)
@@ -100,7 +100,7 @@ func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1a
 	return images
 }
 
-// ask asks for all images of a suite at the same time, with the passwords of its pull Secrets.
+// ask asks for all images of a suite in parallel, with its pull Secrets.
 func (r *Reconciler) ask(ctx context.Context, s *v1alpha1.BenchmarkSuite, images []string) map[string]suite.Resolution {
 	if len(images) == 0 {
 		return nil
@@ -128,15 +128,15 @@ func (r *Reconciler) ask(ctx context.Context, s *v1alpha1.BenchmarkSuite, images
 	return byImage
 }
 
-// keychains have the passwords of the Secrets that the suite's runs pull their images with, one each of those that their namespace lets the operator read, or
-// one without any. What could not be read is said.
+// keychains are the credentials of the runs' pull Secrets, one each for Secrets that the operator may read, or one anonymous. unread describes
+// the others.
 func (r *Reconciler) keychains(ctx context.Context, s *v1alpha1.BenchmarkSuite) (keys []authn.Keychain, unread string) {
 	var problems []string
 	for _, name := range suite.PullSecrets(s.Spec) {
 		var secret corev1.Secret
 		switch err := r.Live.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: name}, &secret); {
 		case apierrors.IsForbidden(err):
-			problems = append(problems, fmt.Sprintf("the operator may not read the Secret %s, unless a Role of this namespace lets it", name))
+			problems = append(problems, fmt.Sprintf("the operator may not read the Secret %s: create a Role for it in this namespace", name))
 			continue
 		case err != nil:
 			problems = append(problems, fmt.Sprintf("reading the Secret %s: %v", name, err))
@@ -144,7 +144,7 @@ func (r *Reconciler) keychains(ctx context.Context, s *v1alpha1.BenchmarkSuite) 
 		}
 		key, err := kubernetes.NewFromPullSecrets(ctx, []corev1.Secret{secret})
 		if err != nil { // It may quote what is in the Secret.
-			problems = append(problems, fmt.Sprintf("the Secret %s does not hold what docker login writes", name))
+			problems = append(problems, fmt.Sprintf("the Secret %s is not a valid docker config", name))
 			continue
 		}
 		keys = append(keys, key)

@@ -26,8 +26,8 @@ func TestWhatARegistrySays(t *testing.T) {
 		return strings.TrimPrefix(server.URL, "http://")
 	}
 	for name, tc := range map[string]struct{ image, reason, said string }{
-		"it wants a password":        {registry(http.StatusUnauthorized) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "does not tell the operator of"},
-		"it refuses":                 {registry(http.StatusForbidden) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "name the image's pull Secret"},
+		"it wants a password":        {registry(http.StatusUnauthorized) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "denies the operator access to"},
+		"it refuses":                 {registry(http.StatusForbidden) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "add the pull Secret to imagePullSecrets"},
 		"it does not have the image": {registry(http.StatusNotFound) + "/a:1", v1alpha1.ReasonImageNotFound, "does not have"},
 		"it is asked too often":      {registry(http.StatusTeapot) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "answers 418"},
 		"nobody is there":            {"127.0.0.1:1/a:1", v1alpha1.ReasonRegistryUnavailable, "refused"},

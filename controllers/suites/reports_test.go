@@ -85,7 +85,7 @@ func TestAValueThatBecameWorseMissesTheGate(t *testing.T) {
 			return s.Status.LastRound.Round == round && s.Status.LastRound.ChangePoints.CompletionTime != nil
 		})
 	}
-	s := w.await("a stall", is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonBecameWorse))
+	s := w.await("a stall", is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonRegressed))
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
 	if c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "round 16: worse within the newest 6 rounds: ") || !strings.Contains(c.Message, "server CPU time per request of go-slow / go under sweep: round 11: +") {
 		t.Errorf("Ready is %+v", c)

@@ -13,26 +13,26 @@ import (
 	"loadstone.dev/loadstone/internal/suite"
 )
 
-// registryPatience is how long a registry may take to answer.
+// registryPatience is the time limit of a registry's answer.
 const registryPatience = 10 * time.Second
 
-// silences are the registries that did not answer in time. Each is left alone for a while, whichever suite needs it, and is then asked by one suite before
-// others wait for it again: or suites whose registry is silent would take the workers of all others.
+// silences are the registries that did not answer in time. Each is skipped for a while by all suites, and then tried by one suite first.
+// Otherwise suites with a silent registry would block all workers.
 type silences struct {
 	mu     sync.Mutex
 	byHost map[string]*silence
 }
 
-// silence is that of one registry.
+// silence is the state of one registry.
 type silence struct {
 	until time.Time
-	// asked is true while somebody finds out whether the registry answers again.
+	// asked is true while one suite tries the registry again.
 	asked bool
-	// slow are the images for which it did not answer. They are asked for again when others have had their turn: it may be silent for them alone.
+	// slow are the unanswered images. Others are tried first, because the registry may be silent only for these.
 	slow map[string]bool
 }
 
-// ask asks an image's registry for the digest behind its tag, unless the registry was silent a short time ago.
+// ask asks for the digest of a tag, unless the registry was silent recently.
 func (s *silences) ask(ctx context.Context, image string, keys authn.Keychain, now func() time.Time, registry func(context.Context, string, authn.Keychain) suite.Resolution) suite.Resolution {
 	host := ""
 	if ref, err := name.ParseReference(image); err == nil {
@@ -43,8 +43,8 @@ func (s *silences) ask(ctx context.Context, image string, keys authn.Keychain, n
 		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(text, image, host, registryPatience.Seconds(), suite.RetryImages.Seconds())}
 	}
 	const (
-		slow  = "asking for the digest of %s: %s did not answer within %.0f s, and is asked again %.0f s later at the earliest, for other images first"
-		other = "the digest of %s was not asked for: %s did not answer for another image within %.0f s, and is asked again %.0f s later at the earliest"
+		slow  = "asking for the digest of %s: %s did not answer within %.0f s; next try after %.0f s, other images first"
+		other = "the digest of %s was not requested: %s did not answer for another image within %.0f s; next try after %.0f s"
 	)
 	if may, isSlow := s.enter(host, image, now()); !may && isSlow {
 		return silent(slow)
@@ -63,7 +63,7 @@ func (s *silences) ask(ctx context.Context, image string, keys authn.Keychain, n
 	return said
 }
 
-// enter reports whether a registry may be asked for an image, and whether it was silent for that one.
+// enter reports whether a registry may be asked for an image, and whether it was silent for that image.
 func (s *silences) enter(host, image string, now time.Time) (may, slow bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *silences) enter(host, image string, now time.Time) (may, slow bool) {
 	return true, was.slow[image]
 }
 
-// leave notes until when a registry is left alone that was asked for an image; zero if it has answered.
+// leave records until when a registry is skipped; zero if it answered.
 func (s *silences) leave(host, image string, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,8 +47,8 @@ func TestARegistryThatIsSilentIsLeftAlone(t *testing.T) {
 				t.Errorf("%s: it was asked %d times within %s, want %d within %s", what, n, time.Since(begun), wantAsked, took)
 			}
 		}
-		const slow = "asking for the digest of silent.example/a:1: silent.example did not answer within 10 s, and is asked again 30 s later at the earliest, for other images first"
-		const other = "the digest of silent.example/b:1 was not asked for: silent.example did not answer for another image within 10 s, and is asked again 30 s later at the earliest"
+		const slow = "asking for the digest of silent.example/a:1: silent.example did not answer within 10 s; next try after 30 s, other images first"
+		const other = "the digest of silent.example/b:1 was not requested: silent.example did not answer for another image within 10 s; next try after 30 s"
 		ask("at first", "silent.example/a:1", 1, 1, registryPatience, slow)
 		ask("soon after, by twelve suites", "silent.example/b:1", 12, 0, 0, other)
 		ask("another registry", "other.example/a:1", 12, 12, 0, "")

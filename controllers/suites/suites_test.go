@@ -385,7 +385,7 @@ func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *te
 	}
 
 	w.apply(v1alpha1.ImagesResolve, fmt.Sprintf(template, 10))
-	w.await("that the registry tells nobody", says("name the image's pull Secret"))
+	w.await("that the registry tells nobody", says("add the pull Secret to imagePullSecrets"))
 	w.apply(v1alpha1.ImagesResolve, secret("images"))
 	w.await("that the Secret may not be read", says("the operator may not read the Secret images"))
 	// No look at the suite that comes between these lines finds a password.
@@ -395,7 +395,7 @@ func TestARegistryIsAskedWithThePasswordsThatANamespaceLetsTheOperatorRead(t *te
 	w.apply(v1alpha1.ImagesResolve, secret("absent"))
 	w.await("that there is no such Secret", says(`"absent" not found`))
 	w.apply(v1alpha1.ImagesResolve, secret("others"))
-	w.await("that the registry gets the password of no other", says("does not tell the operator of"))
+	w.await("that the registry gets the password of no other", says("denies the operator access to"))
 	w.wantRuns(0)
 	w.apply(v1alpha1.ImagesResolve, secret(`wrong"}, {"name": "images`))
 	w.await("a round of what the tag names", measures(1))

@@ -204,7 +204,7 @@ func TestASignedRequestStartsOneRound(t *testing.T) {
 	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
 	h.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
 	request := sent{suite: "checkout", key: "secret", body: `{"image": "shop/checkout:7"}`, at: h.now}
-	h.answers("a request to a webhook without rights", request, http.StatusUnauthorized, "there is no such webhook")
+	h.answers("a request to a webhook without rights", request, http.StatusUnauthorized, "no such webhook")
 	h.permit()
 	h.accept(request)
 	s := h.await("the round of the request", measures(2))
@@ -220,7 +220,7 @@ func TestASignedRequestStartsOneRound(t *testing.T) {
 	}
 	again := func(what string) {
 		t.Helper()
-		h.answers(what, request, http.StatusOK, "taken before")
+		h.answers(what, request, http.StatusOK, "accepted before")
 		h.poke()
 	}
 	again("the request again")
@@ -236,10 +236,10 @@ func TestASignedRequestStartsOneRound(t *testing.T) {
 		return s.Status.LastRound.Round == 2 && s.Status.Current.Round == 0
 	})
 	request.at = request.at.Add(time.Second)
-	h.answers("the same, signed a second later", request, http.StatusAccepted, "a round is asked for")
+	h.answers("the same, signed a second later", request, http.StatusAccepted, "round requested")
 	h.await("its round", measures(3))
 	h.wantRuns(6)
-	if says := h.documented(); says != "a round is asked for\n" {
+	if says := h.documented(); says != "round requested\n" {
 		t.Errorf("the step of a pipeline that the page shows is answered %q", says)
 	}
 	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
@@ -247,7 +247,7 @@ func TestASignedRequestStartsOneRound(t *testing.T) {
 	if values := s.Status.Current.Parameters; len(values) != 1 || values[0].Value != "registry.example/checkout:1a2b3c4" {
 		t.Errorf("it measures %+v", values)
 	}
-	if says := h.workflow(strings.Repeat("8f", 20)); says != "a round is asked for\n" {
+	if says := h.workflow(strings.Repeat("8f", 20)); says != "round requested\n" {
 		t.Errorf("the workflow is answered %q", says)
 	}
 	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
@@ -255,7 +255,7 @@ func TestASignedRequestStartsOneRound(t *testing.T) {
 	if values := s.Status.Current.Parameters; len(values) != 1 || values[0].Value != "registry.example/checkout:"+strings.Repeat("8f", 20) {
 		t.Errorf("it measures %+v", values)
 	}
-	if says := h.job(strings.Repeat("9e", 20)); says != "a round is asked for\n" {
+	if says := h.job(strings.Repeat("9e", 20)); says != "round requested\n" {
 		t.Errorf("the job of GitLab is answered %q", says)
 	}
 	h.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
@@ -281,7 +281,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		h.must(h.c.Create(t.Context(), other))
 	}
 	good := sent{suite: "payment", key: "secret", body: `{"image": "shop/checkout:7"}`, at: h.now}
-	if says := h.accept(good); !strings.HasSuffix(says, "and waits until spec.suspend is false") {
+	if says := h.accept(good); !strings.HasSuffix(says, "the suite is suspended (spec.suspend)") {
 		t.Errorf("a request to a suite that is suspended is answered %q", says)
 	}
 	h.await("the round of what is in Git, and no other", measures(1))
@@ -290,18 +290,18 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		status int
 		says   string
 	}{
-		"another key":                           {func(s *sent) { s.key = "guess" }, 401, "there is no such webhook, or the request is not signed with its key"},
-		"no key":                                {func(s *sent) { s.key = "" }, 401, "there is no such webhook, or the request is not signed with its key"},
-		"a suite that there is not":             {func(s *sent) { s.suite = "nothing" }, 401, "there is no such webhook, or the request is not signed with its key"},
-		"a suite without a webhook":             {func(s *sent) { s.suite = "unnamed" }, 401, "there is no such webhook, or the request is not signed with its key"},
-		"a name that is a path":                 {func(s *sent) { s.suite = "..%2Fbenchmarkruns" }, 401, "there is no such webhook, or the request is not signed with its key"},
+		"another key":                           {func(s *sent) { s.key = "guess" }, 401, "no such webhook, or the request has no valid signature"},
+		"no key":                                {func(s *sent) { s.key = "" }, 401, "no such webhook, or the request has no valid signature"},
+		"a suite that there is not":             {func(s *sent) { s.suite = "nothing" }, 401, "no such webhook, or the request has no valid signature"},
+		"a suite without a webhook":             {func(s *sent) { s.suite = "unnamed" }, 401, "no such webhook, or the request has no valid signature"},
+		"a name that is a path":                 {func(s *sent) { s.suite = "..%2Fbenchmarkruns" }, 401, "no such webhook, or the request has no valid signature"},
 		"a request of six minutes ago":          {func(s *sent) { s.at = s.at.Add(-6 * time.Minute) }, 401, "more than 5 minutes off"},
-		"a body of ten megabytes":               {func(s *sent) { s.body = strings.Repeat("x", 10<<20) }, 413, "larger than the 1048576 bytes"},
+		"a body of ten megabytes":               {func(s *sent) { s.body = strings.Repeat("x", 10<<20) }, 413, "exceeds the limit of 1048576 bytes"},
 		"a body that is no JSON":                {func(s *sent) { s.body = "image=shop/checkout:7" }, 422, "the body is not JSON"},
 		"a body without the value":              {func(s *sent) { s.body = "{}" }, 422, "no such key: image"},
 		"a value that breaks its pattern":       {func(s *sent) { s.body = `{"image": "evil:1"}` }, 422, "does not match its pattern shop/[a-z]+:[0-9]+"},
 		"a request that was taken, once more":   {func(*sent) {}, 200, "starts no second round"},
-		"a request that is like it, and signed": {func(s *sent) { s.body += " " }, 202, "a round is asked for"},
+		"a request that is like it, and signed": {func(s *sent) { s.body += " " }, 202, "round requested"},
 	} {
 		request := good
 		tc.change(&request)
@@ -350,9 +350,9 @@ func TestManyRequestsAtOnce(t *testing.T) {
 		t.Errorf("after %d requests, another is answered %d %q, to be sent again after %s s", taken, status, says, header.Get("Retry-After"))
 	}
 	for i := range taken {
-		h.answers("a request that was taken", request(i), http.StatusOK, "taken before")
+		h.answers("a request that was taken", request(i), http.StatusOK, "accepted before")
 	}
-	h.answers("one with another key", sent{suite: "checkout", key: "guess", body: "{}", at: h.now}, http.StatusUnauthorized, "there is no such webhook")
+	h.answers("one with another key", sent{suite: "checkout", key: "guess", body: "{}", at: h.now}, http.StatusUnauthorized, "no such webhook")
 	h.now = h.now.Add(10 * time.Second)
-	h.answers("the one that was refused, ten seconds later", request(taken), http.StatusAccepted, "a round is asked for")
+	h.answers("the one that was refused, ten seconds later", request(taken), http.StatusAccepted, "round requested")
 }

@@ -30,21 +30,21 @@ import (
 )
 
 const (
-	// answerDeadline bounds an answer, and readDeadline how long a request may take to come.
+	// answerDeadline limits an answer, and readDeadline the time to receive a request.
 	answerDeadline, readDeadline = 20 * time.Second, 10 * time.Second
-	// bodyDeadline is how long a body may take once it is read.
+	// bodyDeadline limits the time to receive a body once reading starts.
 	bodyDeadline = 3 * time.Second
-	// atOnce bounds how many requests are read at the same time, since each can have a body of webhook.MaxBody, and waiting how many wait for that.
+	// atOnce limits parallel requests, because each may have a body of webhook.MaxBody; waiting limits the queue.
 	atOnce, waiting = 16, 64
-	// maxHeader bounds what is read of a request before its body.
+	// maxHeader limits a request's header.
 	maxHeader = 16 << 10
-	// retryAfter is when whoever asks may ask again, in seconds.
+	// retryAfter is the Retry-After value in seconds.
 	retryAfter = "5"
-	// owner is who has written the annotation, for those who look at the managed fields of a suite.
+	// owner is the field manager of the annotation.
 	owner = "loadstone-webhook"
 )
 
-// conflicts is how often, and when, a request is written down again that others have come before.
+// conflicts is the backoff for recording a request after conflicts.
 var conflicts = wait.Backoff{Steps: 10, Duration: 10 * time.Millisecond, Factor: 2, Jitter: 1}
 
 // Server takes requests to the webhooks of suites, that are signed or show a token:
@@ -56,14 +56,14 @@ var conflicts = wait.Backoff{Steps: 10, Duration: 10 * time.Millisecond, Factor:
 // same again until there is an outcome. 401 is all that is not signed with the key of a webhook, or does not show its token: it says the same of a suite
 // that there is not. 413 is too large a body, 422 one whose values the suite does not take, 429 one request too many, and 503 an API server that is away.
 type Server struct {
-	// Client has the rights that the namespaces of suites give it, and no cache.
+	// Client has only the rights that the namespaces of suites grant, and no cache.
 	Client client.Client
 	Addr   string
 	Now    func() time.Time
 
-	// turns are of those that are answered, and places of those that wait for a turn, too.
+	// turns limits running requests, and places running and waiting ones.
 	turns, places chan struct{}
-	// requests are those that are to be written down, and asks all that show a token.
+	// requests limits recorded requests per suite, and asks those with a token.
 	requests, asks *limits
 }
 
@@ -71,7 +71,7 @@ type Server struct {
 func (s *Server) Start(ctx context.Context) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
-		return fmt.Errorf("listening for requests to webhooks: %w", err)
+		return fmt.Errorf("listening for webhook requests: %w", err)
 	}
 	h := &http.Server{
 		Handler: s.Handler(), MaxHeaderBytes: maxHeader,
@@ -80,7 +80,7 @@ func (s *Server) Start(ctx context.Context) error {
 	return serve.Until(ctx, h, "webhooks", func() error { return h.Serve(l) })
 }
 
-// Handler answers requests, and probes at /healthz.
+// Handler serves requests, and probes at /healthz.
 func (s *Server) Handler() http.Handler {
 	s.turns, s.places = make(chan struct{}, atOnce), make(chan struct{}, atOnce+waiting)
 	s.requests, s.asks = newLimits(burst, every), newLimits(askBurst, askEvery)
@@ -91,7 +91,7 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// answer is a status, and a sentence for whoever asks, or what a request has come to. Its cause is for the log alone.
+// answer is a status with a message or a round's state. cause is only logged.
 type answer struct {
 	status int
 	says   string
@@ -100,15 +100,15 @@ type answer struct {
 	after  time.Duration
 }
 
-// unknown is the answer to all who do not show that they may, whether there is such a suite or not.
+// unknown is the answer to unauthenticated requests. It does not reveal whether the suite exists.
 func unknown(lacks string, cause error) *answer {
-	return &answer{status: http.StatusUnauthorized, says: "there is no such webhook, or the request " + lacks, cause: cause}
+	return &answer{status: http.StatusUnauthorized, says: "no such webhook, or the request " + lacks, cause: cause}
 }
 
-// handler answers a request for a suite when its turn has come.
+// handler serves a request for a suite.
 type handler func(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey) *answer
 
-// answering answers requests, each in its turn.
+// answering limits how many requests are served in parallel.
 func (s *Server) answering(handle handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		ctx, cancel := context.WithTimeout(q.Context(), answerDeadline)
@@ -125,12 +125,11 @@ func (s *Server) answering(handle handler) http.HandlerFunc {
 		if a.cause != nil {
 			told = told.WithValues("reason", a.cause.Error())
 		}
-		told.Info("Answering a request")
+		told.Info("Answered a request")
 		a.write(w)
 	}
 }
 
-// write writes the answer.
 func (a *answer) write(w http.ResponseWriter) {
 	switch {
 	case a.after > 0:
@@ -148,12 +147,12 @@ func (a *answer) write(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(a.round) // Whoever has gone reads nothing.
 }
 
-// crowded is the answer to one request too many at the same time.
+// crowded is the answer to one parallel request too many.
 func crowded(cause error) *answer {
 	return &answer{status: http.StatusServiceUnavailable, says: "too many requests at once: try again", cause: cause}
 }
 
-// await answers a request when its turn comes.
+// await serves a request when its turn comes.
 func (s *Server) await(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey, handle handler) *answer {
 	select {
 	case s.turns <- struct{}{}:
@@ -167,9 +166,9 @@ func (s *Server) await(ctx context.Context, w http.ResponseWriter, q *http.Reque
 	return handle(ctx, w, q, name)
 }
 
-// read reads the body of a request, unless it is too large or does not come.
+// read reads a request's body within the limits of size and time.
 func read(w http.ResponseWriter, q *http.Request) ([]byte, *answer) {
-	tooLarge := &answer{status: http.StatusRequestEntityTooLarge, says: fmt.Sprintf("the body is larger than the %d bytes that it may have", webhook.MaxBody)}
+	tooLarge := &answer{status: http.StatusRequestEntityTooLarge, says: fmt.Sprintf("the body exceeds the limit of %d bytes", webhook.MaxBody)}
 	if q.ContentLength > webhook.MaxBody {
 		return nil, tooLarge // Whoever expects to be told to go on need not send it.
 	}
@@ -178,17 +177,17 @@ func read(w http.ResponseWriter, q *http.Request) ([]byte, *answer) {
 		return nil, tooLarge
 	}
 	if err != nil {
-		return nil, &answer{status: http.StatusBadRequest, says: "the body has not come as a whole: send it again", cause: err}
+		return nil, &answer{status: http.StatusBadRequest, says: "the body is incomplete: send it again", cause: err}
 	}
 	return body, nil
 }
 
-// unrecorded is the answer where the API server is away, or others have come before.
+// unrecorded is the answer if the API server is unavailable, or after too many conflicts.
 func unrecorded(err error) *answer {
 	return &answer{status: http.StatusServiceUnavailable, says: "the request cannot be recorded now: try again", cause: err}
 }
 
-// trigger reads the body of a request that holds, and asks its suite for a round.
+// trigger records a signed request for a round.
 func (s *Server) trigger(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey) *answer {
 	signed := webhook.Signed{Timestamp: q.Header.Get(webhook.TimeHeader), Signature: q.Header.Get(webhook.SignatureHeader)}
 	expires, err := signed.Expires(s.Now())
@@ -210,15 +209,15 @@ func (s *Server) trigger(ctx context.Context, w http.ResponseWriter, q *http.Req
 	return a
 }
 
-// ask asks a suite for a round: the request is written down unless it was before. One that a conflict has made ask again was admitted already.
+// ask records a request unless it was recorded before. A retry after a conflict does not count against the limit again.
 func (s *Server) ask(ctx context.Context, name client.ObjectKey, signed webhook.Signed, expires time.Time, admitted *bool) (*answer, error) {
-	of, a, err := s.shown(ctx, name, "is not signed with its key", func(k keys) bool { return signed.SignedBy(k.key) })
+	of, a, err := s.shown(ctx, name, "has no valid signature", func(k keys) bool { return signed.SignedBy(k.key) })
 	if a != nil || err != nil {
 		return a, err
 	}
 	before, now := webhook.Read(of.Annotations[v1alpha1.AnnotationWebhook]), s.Now()
 	if before.Has(signed.ID()) {
-		return &answer{status: http.StatusOK, says: "the request was taken before, and starts no second round"}, nil
+		return &answer{status: http.StatusOK, says: "the request was accepted before and starts no second round"}, nil
 	}
 	if !*admitted {
 		if a := s.requests.refuse(name, now); a != nil {
@@ -236,15 +235,15 @@ func (s *Server) ask(ctx context.Context, name client.ObjectKey, signed webhook.
 	return &answer{status: http.StatusAccepted, says: taken(of)}, nil
 }
 
-// taken tells of a request that was written down on a suite.
+// taken is the message for a recorded request.
 func taken(of *v1alpha1.BenchmarkSuite) string {
 	if of.Spec.Suspend != nil && *of.Spec.Suspend {
-		return "a round is asked for, and waits until spec.suspend is false"
+		return "round requested; the suite is suspended (spec.suspend)"
 	}
-	return "a round is asked for"
+	return "round requested"
 }
 
-// record writes the newest request down on its suite.
+// record writes the newest request to its suite.
 func (s *Server) record(ctx context.Context, of *v1alpha1.BenchmarkSuite, newest webhook.Request) error {
 	after := of.DeepCopy()
 	metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1alpha1.AnnotationWebhook, newest.Text())
@@ -254,7 +253,7 @@ func (s *Server) record(ctx context.Context, of *v1alpha1.BenchmarkSuite, newest
 	return nil
 }
 
-// picked are the values that the body of a request gives to a suite, or why the suite does not take them.
+// picked are the parameter values of a request's body, or the refusal.
 func picked(of *v1alpha1.BenchmarkSuite, body []byte, now time.Time) ([]v1alpha1.ParameterValue, *answer) {
 	values, err := webhook.Pick(of.Spec.Triggers.Webhook, body)
 	if err != nil {
@@ -263,7 +262,7 @@ func picked(of *v1alpha1.BenchmarkSuite, body []byte, now time.Time) ([]v1alpha1
 	return values, checked(of, values, now)
 }
 
-// checked is why a suite does not take values; nil if it does.
+// checked is the refusal of values; nil if they are valid.
 func checked(of *v1alpha1.BenchmarkSuite, values []v1alpha1.ParameterValue, now time.Time) *answer {
 	if _, faults := suite.Check(of, values, now); len(faults) > 0 {
 		return &answer{status: http.StatusUnprocessableEntity, says: faults[0].Message}
@@ -271,10 +270,10 @@ func checked(of *v1alpha1.BenchmarkSuite, values []v1alpha1.ParameterValue, now 
 	return nil
 }
 
-// keys are what the Secret of a webhook holds: the key by which requests are signed, and the token that those show who ask; empty if it holds none.
+// keys are the signing key and the bearer token in a webhook's Secret; the token may be empty.
 type keys struct{ key, token []byte }
 
-// shown returns a suite with a webhook to those who show that they may. To others the answer says what their request lacks.
+// shown returns the suite of an authenticated request, or the refusal.
 func (s *Server) shown(ctx context.Context, name client.ObjectKey, lacks string, may func(keys) bool) (*v1alpha1.BenchmarkSuite, *answer, error) {
 	of, k, err := s.known(ctx, name)
 	switch {
@@ -288,7 +287,8 @@ func (s *Server) shown(ctx context.Context, name client.ObjectKey, lacks string,
 	return of, nil, nil
 }
 
-// known returns a suite with a webhook, and what its Secret holds. A key that lies where the token does is no token: it is not to be sent.
+// known returns a suite with its webhook's Secret. If the signing key is stored under the token's name, it is not accepted as a token, because
+// tokens are sent and signing keys must not be.
 func (s *Server) known(ctx context.Context, name client.ObjectKey) (*v1alpha1.BenchmarkSuite, keys, error) {
 	missing := apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("benchmarksuites").GroupResource(), name.Name)
 	if len(content.IsPathSegmentName(name.Namespace))+len(content.IsPathSegmentName(name.Name)) > 0 {
@@ -313,11 +313,11 @@ func (s *Server) known(ctx context.Context, name client.ObjectKey) (*v1alpha1.Be
 	return of, k, nil
 }
 
-// round answers who shows the token of a suite: with what the request of this body has come to, or, if the suite does not know of it, by writing it
-// down. Nobody else's body is read. A conflict is no matter: they ask again.
+// round serves a request with a bearer token: it returns the state of the request with this body, or records it if it is new. Bodies of
+// unauthenticated requests are not read. Clients retry after conflicts.
 func (s *Server) round(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey) *answer {
 	authorization := q.Header.Get("Authorization")
-	of, a, err := s.shown(ctx, name, "does not show its token", func(k keys) bool { return webhook.ShowsToken(authorization, k.token) })
+	of, a, err := s.shown(ctx, name, "has no valid token", func(k keys) bool { return webhook.ShowsToken(authorization, k.token) })
 	if err != nil {
 		return unrecorded(err)
 	}
@@ -345,7 +345,7 @@ func (s *Server) round(ctx context.Context, w http.ResponseWriter, q *http.Reque
 	return s.begin(ctx, of, id, values)
 }
 
-// begin writes a request down that the suite does not know of.
+// begin records a new request.
 func (s *Server) begin(ctx context.Context, of *v1alpha1.BenchmarkSuite, id string, values []v1alpha1.ParameterValue) *answer {
 	now := s.Now()
 	if a := checked(of, values, now); a != nil {
@@ -362,15 +362,15 @@ func (s *Server) begin(ctx context.Context, of *v1alpha1.BenchmarkSuite, id stri
 }
 
 const (
-	// burst is how many requests of a suite are taken at once, and every how often another is: a round takes minutes, and only the newest counts.
+	// burst and every limit recorded requests per suite: a round takes minutes, and only the newest request counts.
 	burst = 10
 	every = 10 * time.Second
-	// askBurst and askEvery are the same of those who ask what a request has come to, as each of many canaries does twice a minute.
+	// askBurst and askEvery limit status requests per suite. Each of many canaries asks twice a minute.
 	askBurst = 60
 	askEvery = time.Second
 )
 
-// limits count the requests of each suite that were signed with its key, or show its token: nobody else can use them up, or make them grow.
+// limits counts authenticated requests per suite, so that nobody else can exhaust a limit.
 type limits struct {
 	burst   int
 	every   time.Duration
@@ -382,16 +382,16 @@ func newLimits(burst int, every time.Duration) *limits {
 	return &limits{burst: burst, every: every, bySuite: map[client.ObjectKey]*rate.Limiter{}}
 }
 
-// refuse takes a request of a suite, or answers that there were too many.
+// refuse counts a request, or refuses it.
 func (l *limits) refuse(name client.ObjectKey, now time.Time) *answer {
 	wait := l.wait(name, now)
 	if wait == 0 {
 		return nil
 	}
-	return &answer{status: http.StatusTooManyRequests, says: "the suite has had too many requests: try again later", after: wait}
+	return &answer{status: http.StatusTooManyRequests, says: "too many requests for the suite: try again later", after: wait}
 }
 
-// wait takes a request of a suite; if there were too many, it returns when another is taken.
+// wait counts a request; over the limit it returns the time until the next one is accepted.
 func (l *limits) wait(name client.ObjectKey, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

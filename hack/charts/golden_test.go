@@ -62,10 +62,10 @@ func TestRenderedChartMatchesGoldenFiles(t *testing.T) {
 // refusals are settings that the chart must refuse, with a part of the message.
 var refusals = []struct{ setting, want string }{
 	{"s3.endpoint=s3.example.com", "set minio.enabled=false to use your S3"},
-	{"s3.tls=true", "the embedded MinIO speaks no TLS"},
+	{"s3.tls=true", "the embedded MinIO does not support TLS"},
 	{"minio.enabled=false", "set s3.endpoint to host:port of your S3"},
-	{"minio.enabled=false,s3.endpoint=s3.example.com", "make a Secret with the keys access-key and secret-key"},
-	{"s3.byRole=true", "s3.byRole is for an S3 of your own"},
+	{"minio.enabled=false,s3.endpoint=s3.example.com", "create a Secret with the keys access-key and secret-key"},
+	{"s3.byRole=true", "s3.byRole needs your own S3"},
 	{"minio.enabled=false,s3.endpoint=s3.example.com,s3.byRole=true,s3.existingSecret=a", "s3.byRole and s3.existingSecret exclude each other"},
 	{"minio.enabled=false,s3.endpoint=s3.example.com,s3.existingSecret=a,s3.stsEndpoint=https://sts.example.com", "set s3.byRole=true"},
 	{"s3.stsEndpoint=sts.example.com", "/s3/stsEndpoint"},
@@ -73,7 +73,7 @@ var refusals = []struct{ setting, want string }{
 	{"podSecurityContext.runAsNonRoot=false", "runAsNonRoot"},
 	{"operator.extraEnv[0].value=a", "/operator/extraEnv/0"},
 	{"argo.extraVolumes=a", "/argo/extraVolumes"},
-	{"s3.secretKeys.accessKey=AWS_ACCESS_KEY_ID", "names the keys of s3.existingSecret"},
+	{"s3.secretKeys.accessKey=AWS_ACCESS_KEY_ID", "s3.secretKeys needs s3.existingSecret"},
 	{"s3.endpoint=http://s3.example.com", "/s3/endpoint"},
 	{"s3.endpoint=:9000", "/s3/endpoint"},
 	{"s3.endpoint=s3.example.com:99999", "/s3/endpoint"},
@@ -107,7 +107,7 @@ var refusals = []struct{ setting, want string }{
 	{"metrics.serviceMonitor.enabled=true", "metrics.serviceMonitor.enabled needs metrics.enabled=true"},
 	{"metrics.rules.enabled=true", "metrics.rules.enabled needs metrics.serviceMonitor.enabled=true"},
 	{"metrics.dashboard.enabled=true", "metrics.dashboard.enabled needs metrics.enabled=true"},
-	{"s3.caBundle.secret=a", "s3.caBundle is for TLS"},
+	{"s3.caBundle.secret=a", "s3.caBundle needs TLS"},
 	{"s3.tls=true,s3.caBundle.secret=a,s3.caBundle.configMap=b", "exclude each other"},
 }
 

@@ -227,7 +227,7 @@ func (t Table) inconclusive(h Headline) []verdict.Reason {
 func (t Table) Conclusive() (conclusive bool, reason string) {
 	h := t.Headline()
 	if !t.counts(h) {
-		return false, v1alpha1.ReasonNothingCounts
+		return false, v1alpha1.ReasonNoValidResults
 	}
 	if len(h.Entries)+len(t.Rows) == 0 {
 		return false, v1alpha1.ReasonNothingToCompare

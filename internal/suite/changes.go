@@ -140,7 +140,7 @@ func (d *decision) watched(line v1alpha1.SuiteRound, message string) standing {
 		return failed(c.Reason, fmt.Sprintf(
 			"round %d: gate.changePoints cannot be known, since the store gave no reports for %s and more; it is asked again every %[2]s: %s", line.Round, StoreDeadline, c.Message))
 	case len(worse) > 0:
-		return failed(v1alpha1.ReasonBecameWorse, fmt.Sprintf("round %d: worse within the newest %d rounds: %s", line.Round, d.within(), strings.Join(worse, "; ")))
+		return failed(v1alpha1.ReasonRegressed, fmt.Sprintf("round %d: worse within the newest %d rounds: %s", line.Round, d.within(), strings.Join(worse, "; ")))
 	case c.Message != "":
 		message += "; change points: " + c.Message
 	}

@@ -155,7 +155,7 @@ func TestAnotherBoundReadsNothingAgain(t *testing.T) {
 	for n := int32(1); n <= 17; n++ {
 		w.round(n, well)
 	}
-	w.wants("a value became worse", metav1.ConditionFalse, v1alpha1.ReasonBecameWorse,
+	w.wants("a value became worse", metav1.ConditionFalse, v1alpha1.ReasonRegressed,
 		"round 17: worse within the newest 5 rounds: ", "large, throughput of candidate / anchor under sweep: round 13: −10.0 %, worse, from 1.00× (12 rounds) to 0.90× (5 rounds)")
 	if got := w.kstatus(); got != "Failed" || w.health() != "Degraded" {
 		t.Errorf("Flux reads %s and Argo CD %s", got, w.health())
@@ -171,7 +171,7 @@ func TestAnotherBoundReadsNothingAgain(t *testing.T) {
 	bound(4)
 	w.wants("of old rounds", metav1.ConditionTrue, v1alpha1.ReasonDone)
 	bound(5)
-	w.wants("of new rounds", metav1.ConditionFalse, v1alpha1.ReasonBecameWorse)
+	w.wants("of new rounds", metav1.ConditionFalse, v1alpha1.ReasonRegressed)
 	bound(0)
 	w.wants("without the bound", metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if len(w.read) != read {

@@ -190,7 +190,7 @@ func TestTheOutcomeOfARunIsItsExitCode(t *testing.T) {
 		"and a comparison without a verdict":         {[]func(*v1alpha1.BenchmarkRun){gated, endsAs("True", "Done", "", "False", v1alpha1.ReasonNoiseTooHigh)}, v1alpha1.RoundPassed},
 		"an objective is missed":                     {[]func(*v1alpha1.BenchmarkRun){gated, missed}, v1alpha1.RoundMissed},
 		"an objective is undecided":                  {[]func(*v1alpha1.BenchmarkRun){gated, undecided}, v1alpha1.RoundInconclusive},
-		"nothing counts":                             {[]func(*v1alpha1.BenchmarkRun){gated, endsAs("True", "Done", "", "False", v1alpha1.ReasonNothingCounts)}, v1alpha1.RoundInconclusive},
+		"nothing counts":                             {[]func(*v1alpha1.BenchmarkRun){gated, endsAs("True", "Done", "", "False", v1alpha1.ReasonNoValidResults)}, v1alpha1.RoundInconclusive},
 		"no objective, and a verdict":                {[]func(*v1alpha1.BenchmarkRun){well}, v1alpha1.RoundPassed},
 		"no objective, and no verdict":               {[]func(*v1alpha1.BenchmarkRun){endsAs("True", "Done", "", "False", v1alpha1.ReasonTooFewBlocks)}, v1alpha1.RoundInconclusive},
 		"no objective, and nothing to compare":       {[]func(*v1alpha1.BenchmarkRun){endsAs("True", "Done", "", "False", v1alpha1.ReasonNothingToCompare)}, v1alpha1.RoundPassed},

@@ -60,7 +60,7 @@ func TestARoundIsToldWhenItsChangePointsAreKnown(t *testing.T) {
 		w.round(n, well)
 	}
 	line := w.suite.Status.History[0]
-	if g := w.told().Data.Gate; Held(w.suite, line, w.now) != 0 || g.Ready != metav1.ConditionFalse || g.Reason != v1alpha1.ReasonBecameWorse || !strings.Contains(g.Message, "round 13: −10.0 %") {
+	if g := w.told().Data.Gate; Held(w.suite, line, w.now) != 0 || g.Ready != metav1.ConditionFalse || g.Reason != v1alpha1.ReasonRegressed || !strings.Contains(g.Message, "round 13: −10.0 %") {
 		t.Errorf("of a value that became worse, the gate is %+v", g)
 	}
 	w.away = &Problem{v1alpha1.ReasonStoreUnavailable, "no route to the store"}

@@ -160,7 +160,7 @@ func trialStanding(t v1alpha1.Trial) standing {
 		return s
 	case c == nil || c.Status == metav1.ConditionTrue:
 		return standing{Text: "measured", Tone: toneGood}
-	case c.Reason == v1alpha1.ReasonEnoughMeasured:
+	case c.Reason == v1alpha1.ReasonStoppedEarly:
 		return standing{Text: "not needed", Tone: tonePlain}
 	}
 	return standing{Text: "failed", Note: c.Message, Tone: toneBad}

@@ -90,7 +90,7 @@ func TestTheStepsOfATrial(t *testing.T) {
 
 func TestBlocksThatAreNotPlanned(t *testing.T) {
 	r := run("now", 20, measures("3m20s"))
-	unneeded := over(1, metav1.ConditionFalse, v1alpha1.ReasonEnoughMeasured, "enough")
+	unneeded := over(1, metav1.ConditionFalse, v1alpha1.ReasonStoppedEarly, "enough")
 	got := blocksOf(&r, Trials{All: []v1alpha1.Trial{trialOf(3, "go", unneeded), trialOf(5, "go", stored(1)), trialOf(4, "go", stored(1))}}, noon)
 	var rows []string
 	for _, b := range got.Rows {

@@ -25,24 +25,24 @@ var installations = map[string]struct {
 	settings []string
 	says     string
 }{
-	"as it comes": {nil, "The key to it:"},
+	"as it comes": {nil, "Show its credentials:"},
 	"an Argo and a store of the user's": {
 		[]string{"argo.enabled=false", "argo.instanceID=", "minio.enabled=false", "s3.endpoint=s3.example.com:9000", "s3.existingSecret=s3-key"},
 		"Your Argo controller must run workflows of namespace " + system + ". With",
 	},
 	"some namespaces, no volume and no test": {
 		[]string{"runs.namespaces={perf}", "minio.persistence.enabled=false", "test.enabled=false"},
-		"Runs are led in the namespaces " + system + ", perf, and in no others.",
+		"Create runs only in the namespaces " + system + ", perf; runs in other namespaces are ignored.",
 	},
 	"MinIO with a Secret of the user's": {
 		[]string{"s3.existingSecret=root", "s3.secretKeys.accessKey=root.user", "s3.secretKeys.secretKey=root.password"}, "get secret root -o",
 	},
-	"a store that is opened by a role": {nil, "by the role of"},
+	"a store that is opened by a role": {nil, "with the role of"},
 	"pages of some namespaces": {
 		[]string{"runs.namespaces={perf}", "ui.enabled=true"}, "sees all runs, reports and stored files of the namespaces " + system + ", perf.",
 	},
 	"pages of all, without policies": {
-		[]string{"ui.enabled=true", "networkPolicy.enabled=false"}, "of all namespaces. Without networkPolicy.enabled, every pod of the cluster does.",
+		[]string{"ui.enabled=true", "networkPolicy.enabled=false"}, "of all namespaces. Without networkPolicy.enabled, every pod in the cluster can reach it.",
 	},
 }
 

@@ -100,7 +100,7 @@ func TestAProgramThatFailsIsNamed(t *testing.T) {
 	for flag, want := range map[string][2]string{
 		"--garbage": {v1alpha1.ReasonOutputUnreadable, "implementations[second]: line 1"},
 		"--crash":   {v1alpha1.ReasonProgramFailed, "crashing, as was asked"},
-		"--hang":    {v1alpha1.ReasonProgramTooLong, "implementations[second]: it had not ended after 3s"},
+		"--hang":    {v1alpha1.ReasonProgramTimedOut, "implementations[second]: it had not ended after 3s"},
 	} {
 		t.Run(flag, func(t *testing.T) {
 			run := programs("fails"+strings.ReplaceAll(flag, "--", "-"), 1, nil, []string{flag})

@@ -13,7 +13,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
 {{- end }}
 {{- end }}
 
-{{/* The labels by which the pods of a component are selected. Call with its name. */}}
+{{/* Pod selector labels of a component. Call with its name. */}}
 {{- define "loadstone.selector" -}}
 app.kubernetes.io/name: loadstone
 app.kubernetes.io/component: {{ . }}
@@ -38,7 +38,7 @@ app.kubernetes.io/component: {{ . }}
 {{- (index $images (index . 1)).pullPolicy | default $images.pullPolicy -}}
 {{- end }}
 
-{{/* The Secrets by which a pod or a service account pulls images. */}}
+{{/* Pull Secrets of a pod or service account. */}}
 {{- define "loadstone.pullSecrets" -}}
 {{- with .Values.images.pullSecrets }}
 imagePullSecrets:
@@ -56,7 +56,7 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* Where a component's pod runs: off the nodes that measure, tainted or not. Call with its values. */}}
+{{/* Scheduling of a component: avoid measuring nodes, tainted or not. Call with its values. */}}
 {{- define "loadstone.scheduling" -}}
 {{- with .priorityClassName }}
 priorityClassName: {{ . }}
@@ -103,7 +103,7 @@ loadstone-minio.{{ .Release.Namespace }}.svc:9000
 {{ .Values.s3.existingSecret | default "loadstone-s3" }}
 {{- end }}
 
-{{/* The security context of every pod: what Pod Security "restricted" asks for, and what the values add. */}}
+{{/* Security context of every pod: what Pod Security "restricted" requires, plus the values. */}}
 {{- define "loadstone.podSecurity" -}}
 runAsNonRoot: true
 seccompProfile:
@@ -124,14 +124,14 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* The namespaces whose runs are led, separated by commas, where the values name some: the release's own is always among them. Empty: all of the cluster. */}}
+{{/* Namespaces with runs, separated by commas; always with the release's own. Empty: all namespaces. */}}
 {{- define "loadstone.led" -}}
 {{- with .Values.runs.namespaces -}}
 {{- append . $.Release.Namespace | uniq | sortAlpha | join "," -}}
 {{- end -}}
 {{- end }}
 
-{{/* What the operator may do where runs are. */}}
+{{/* Rules of the operator in namespaces with runs. */}}
 {{- define "loadstone.runRules" -}}
 - apiGroups: [loadstone.dev]
   resources: [benchmarkruns]
@@ -153,17 +153,17 @@ seccompProfile:
   resources: [pods]
   verbs: [create, delete, deletecollection, list, watch]
 {{- if .Values.networkPolicy.enabled }}
-# Each run gets a policy that keeps its pods to themselves.
+# Each run gets a policy that isolates its pods.
 - apiGroups: [networking.k8s.io]
   resources: [networkpolicies]
   verbs: [create, deletecollection]
 {{- end }}
-# Scripts and bodies of a user are read from their ConfigMaps once, when the run starts, and frozen; the ConfigMaps of implementations are read before
-# and after each trial. They lie in the run's namespace; the operator can neither list ConfigMaps nor write one.
+# ConfigMaps of scripts and bodies are read once, at the start of the run; ConfigMaps of implementations are read before
+# and after each trial. The operator can neither list nor write ConfigMaps.
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get]
-# A kubelet says in an event alone that a ConfigMap or Secret is missing whose files a pod shall hold.
+# The kubelet reports a missing ConfigMap or Secret of a mounted file only in an event.
 - apiGroups: [""]
   resources: [events]
   verbs: [list]
@@ -172,9 +172,9 @@ seccompProfile:
   verbs: [create, patch]
 {{- end }}
 
-{{/* What the pages may read where runs are. */}}
+{{/* Rules of the web pages in namespaces with runs. */}}
 {{- define "loadstone.uiRules" -}}
-# The operator hands out the files of runs to who may get them.
+# The operator provides the files of a run to accounts with access to the run.
 - apiGroups: [loadstone.dev]
   resources: [benchmarkruns]
   verbs: [get, list, watch]
@@ -183,7 +183,7 @@ seccompProfile:
   verbs: [list, watch]
 {{- end }}
 
-{{/* What the hook of helm uninstall may do where runs are. */}}
+{{/* Rules of the uninstall hook in namespaces with runs. */}}
 {{- define "loadstone.uninstallRules" -}}
 - apiGroups: [loadstone.dev]
   resources: [benchmarkruns]
@@ -200,7 +200,7 @@ matchExpressions:
   operator: Exists
 {{- end }}
 
-{{/* What the NetworkPolicy of every run allows beside its own pods: the operator speaks to the agents; pods ask the cluster's DNS and reach the object store. */}}
+{{/* What each run's NetworkPolicy allows besides its own pods: operator to agents, pods to DNS and object store. */}}
 {{- define "loadstone.runPolicy" -}}
 ingress:
 - from:
@@ -239,7 +239,7 @@ egress:
   {{- end }}
 {{- end }}
 
-{{/* The spec of a comparison that ends in a verdict within a minute and a half: two servers far apart, seven blocks, as short as can be. */}}
+{{/* A comparison with a verdict in 90 seconds: two very different servers, seven short blocks. */}}
 {{- define "loadstone.comparison" -}}
 spec:
   implementations:
@@ -262,34 +262,34 @@ spec:
   blocks: 7
 {{- end }}
 
-{{/* What the values add to a list of a component's container. Call with (list its-values "the list"). */}}
+{{/* Additional list items of a component's container. Call with (list its-values "the list"). */}}
 {{- define "loadstone.extra" -}}
 {{- with index (index . 0) (index . 1) }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
 
-{{/* What the schema cannot say. */}}
+{{/* Checks that the schema cannot express. */}}
 {{- define "loadstone.check" -}}
 {{- if and .Values.minio.enabled .Values.s3.endpoint -}}
 {{- fail "s3.endpoint and minio.enabled exclude each other: set minio.enabled=false to use your S3, or leave s3.endpoint empty" -}}
 {{- end -}}
 {{- with .Values.s3.caBundle -}}
 {{- if and .configMap .secret -}}
-{{- fail "s3.caBundle.configMap and s3.caBundle.secret exclude each other: set the one that holds the certificates" -}}
+{{- fail "s3.caBundle.configMap and s3.caBundle.secret exclude each other: set only one" -}}
 {{- end -}}
 {{- if and (or .configMap .secret) (not $.Values.s3.tls) -}}
-{{- fail "s3.caBundle is for TLS: set s3.tls=true, or leave it empty" -}}
+{{- fail "s3.caBundle needs TLS: set s3.tls=true, or leave s3.caBundle empty" -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.metrics.rules.enabled (not .Values.metrics.serviceMonitor.enabled) -}}
-{{- fail "metrics.rules.enabled needs metrics.serviceMonitor.enabled=true, by whose job its alerts know the operator" -}}
+{{- fail "metrics.rules.enabled needs metrics.serviceMonitor.enabled=true: its alerts use that job" -}}
 {{- end -}}
 {{- if and (or .Values.ui.hosts .Values.ui.from) (not .Values.ui.enabled) -}}
-{{- fail "ui.hosts and ui.from say who reaches the pages: set ui.enabled=true, or leave them empty" -}}
+{{- fail "ui.hosts and ui.from need the pages: set ui.enabled=true, or leave them empty" -}}
 {{- end -}}
 {{- if and .Values.ui.from (not .Values.networkPolicy.enabled) -}}
-{{- fail "ui.from is a part of a NetworkPolicy: set networkPolicy.enabled=true, or leave it empty: without policies every pod of the cluster reaches the pages" -}}
+{{- fail "ui.from needs NetworkPolicies: set networkPolicy.enabled=true, or leave it empty (then every pod of the cluster reaches the pages)" -}}
 {{- end -}}
 {{- range list "serviceMonitor" "dashboard" -}}
 {{- if and (index $.Values.metrics .).enabled (not $.Values.metrics.enabled) -}}
@@ -297,24 +297,24 @@ spec:
 {{- end -}}
 {{- end -}}
 {{- if and .Values.minio.enabled .Values.s3.tls -}}
-{{- fail "s3.tls is for an S3 of your own: the embedded MinIO speaks no TLS; set minio.enabled=false or s3.tls=false" -}}
+{{- fail "s3.tls needs your own S3, because the embedded MinIO does not support TLS: set minio.enabled=false or s3.tls=false" -}}
 {{- end -}}
 {{- if and (not .Values.minio.enabled) (not .Values.s3.endpoint) -}}
-{{- fail "there is nowhere to put artifacts: set s3.endpoint to host:port of your S3, or minio.enabled=true" -}}
+{{- fail "no object store: set s3.endpoint to host:port of your S3, or minio.enabled=true" -}}
 {{- end -}}
 {{- if and (not .Values.minio.enabled) (not .Values.s3.existingSecret) (not .Values.s3.byRole) -}}
-{{- fail "s3.existingSecret is empty: make a Secret with the keys access-key and secret-key in the release's namespace, and name it here; or set s3.byRole=true where the operator's service account has a role" -}}
+{{- fail "s3.existingSecret is empty: create a Secret with the keys access-key and secret-key in the release's namespace and set its name, or set s3.byRole=true if the operator's service account has a role" -}}
 {{- end -}}
 {{- if and .Values.s3.byRole .Values.minio.enabled -}}
-{{- fail "s3.byRole is for an S3 of your own: set minio.enabled=false or s3.byRole=false" -}}
+{{- fail "s3.byRole needs your own S3: set minio.enabled=false or s3.byRole=false" -}}
 {{- end -}}
 {{- if and .Values.s3.byRole .Values.s3.existingSecret -}}
-{{- fail "s3.byRole and s3.existingSecret exclude each other: the S3 is opened by the role or by the key" -}}
+{{- fail "s3.byRole and s3.existingSecret exclude each other: set only one" -}}
 {{- end -}}
 {{- if and .Values.s3.stsEndpoint (not .Values.s3.byRole) -}}
-{{- fail "s3.stsEndpoint gives credentials by role: set s3.byRole=true, or leave it empty" -}}
+{{- fail "s3.stsEndpoint needs s3.byRole: set s3.byRole=true, or leave s3.stsEndpoint empty" -}}
 {{- end -}}
 {{- if and (not .Values.s3.existingSecret) (or (ne .Values.s3.secretKeys.accessKey "access-key") (ne .Values.s3.secretKeys.secretKey "secret-key")) -}}
-{{- fail "s3.secretKeys names the keys of s3.existingSecret: set that, too, or leave s3.secretKeys as it is" -}}
+{{- fail "s3.secretKeys needs s3.existingSecret: set it, or use the default s3.secretKeys" -}}
 {{- end -}}
 {{- end }}

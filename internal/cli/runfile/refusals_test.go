@@ -63,7 +63,7 @@ func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"one value for a list": {"command: [./plain]", "command: ./plain", []string{"spec.implementations[0].command", "array"}},
 		"no implementation":    {"implementations:\n  - {name: plain, command: [./plain], port: 8080}\n  - {name: costly, command: [./costly], port: 8081}\n", "implementations: []\n", []string{"spec.implementations"}},
 		"no spec at all":       {good[strings.Index(good, "spec:"):], "", []string{"spec"}},
-		"a name with a dot":    {"name: quick", "name: quick.1", []string{"may not hold dots"}},
+		"a name with a dot":    {"name: quick", "name: quick.1", []string{"no dots, because"}},
 		"a name that is long":  {"name: quick", "name: " + strings.Repeat("q", 29), []string{"at most 28 characters"}},
 		"connections that do not divide": {
 			"levels: [{connections: 10}]", "generators: {pods: 3}, levels: [{connections: 10}]", []string{"spec.loads[0]", "every level's connections must be a multiple of generators.pods"},

@@ -54,7 +54,7 @@ func TestABadFileIsRefusedWithASentence(t *testing.T) {
 		"a name that is no name": {"name: quick", "name: quick_1", `line 5: metadata.name is "quick_1"`},
 		"an unknown tool":        {"tool: wrk", "tool: hammer", `line 12: spec.loads[0].tool: "hammer" is not one of its values: choose from wrk, ab, k6, vegeta`},
 		"a fraction of a block":  {"baseline:", "blocks: 1.5\n  baseline:", "spec.blocks: it must be of type integer, and number is given; not every rule"},
-		"neither way to start":   {"command: [./plain], ", "", "line 8: spec.implementations[0]: an implementation needs an image, or a command"},
+		"neither way to start":   {"command: [./plain], ", "", "line 8: spec.implementations[0]: an implementation needs an image, or (on one machine) a command"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(good, tc.old) {

@@ -269,7 +269,7 @@ func Ending(r *v1alpha1.BenchmarkRun) progress.Ending {
 		}
 	}
 	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionConclusive); c != nil {
-		e.Counts = c.Reason != v1alpha1.ReasonNothingCounts
+		e.Counts = c.Reason != v1alpha1.ReasonNoValidResults
 		e.Verdict.Conclusive, e.Verdict.Reason = c.Status == metav1.ConditionTrue, c.Reason
 	}
 	return e

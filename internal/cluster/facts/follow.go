@@ -81,7 +81,7 @@ func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []progress.Event {
 	switch {
 	case c == nil || c.Status == metav1.ConditionTrue:
 		return append(out, f.event(s, t, progress.EventMeasured, ""))
-	case c.Reason == v1alpha1.ReasonEnoughMeasured:
+	case c.Reason == v1alpha1.ReasonStoppedEarly:
 		return out
 	}
 	return append(out, f.event(s, t, progress.EventFailed, c.Message))

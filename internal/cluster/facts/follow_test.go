@@ -130,7 +130,7 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 		{"another block is disturbed", Sight{Run: &scanned, Trials: []v1alpha1.Trial{ended(failing, metav1.ConditionFalse, "PodLost", "gone for good"), third}, Codes: map[int32][]string{1: {"Steal"}, 2: {"Steal", "NoisyNeighbours", "Steal"}}}, []progress.Event{
 			again,
 		}},
-		{"what was not needed is no failure", Sight{Run: &done, Trials: []v1alpha1.Trial{ended(third, metav1.ConditionFalse, v1alpha1.ReasonEnoughMeasured, "enough")}}, nil},
+		{"what was not needed is no failure", Sight{Run: &done, Trials: []v1alpha1.Trial{ended(third, metav1.ConditionFalse, v1alpha1.ReasonStoppedEarly, "enough")}}, nil},
 	} {
 		step.seen.Plan = p
 		if diff := cmp.Diff(step.want, f.See(step.seen)); diff != "" {
@@ -234,14 +234,14 @@ func TestAnEndOnAClusterIsOneOnThisMachine(t *testing.T) {
 	open.Spec.Objectives = make([]v1alpha1.Objective, 1)
 	open.Status.Conditions = append(open.Status.Conditions, conclusive(metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks))
 	void := run("r", 0, metav1.ConditionTrue, v1alpha1.ReasonDone, "nothing counts")
-	void.Status.Conditions = append(void.Status.Conditions, conclusive(metav1.ConditionFalse, v1alpha1.ReasonNothingCounts))
+	void.Status.Conditions = append(void.Status.Conditions, conclusive(metav1.ConditionFalse, v1alpha1.ReasonNoValidResults))
 	for name, tc := range map[string]struct {
 		run  v1alpha1.BenchmarkRun
 		want progress.Ending
 	}{
 		"nothing that counts": {void, progress.Ending{
 			Outcome: conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone, Message: "nothing counts"},
-			Verdict: &conduct.Verdict{Reason: v1alpha1.ReasonNothingCounts},
+			Verdict: &conduct.Verdict{Reason: v1alpha1.ReasonNoValidResults},
 		}},
 		"a verdict": {decided, progress.Ending{
 			Outcome: conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone, Message: "b is slower"},

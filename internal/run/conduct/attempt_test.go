@@ -346,7 +346,7 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		"an agent is too large":               {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "transient AgentLost: the observer exited (exit code 137, OOMKilled)"},
 		"an agent cannot work":                {conduct.AgentFailed(single, "the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "transient AgentFailed: the agent: no wrk"},
 		"a program fails":                     {conduct.AgentFailed(single, "the agent", program(protocol.FaultExit, "exit code 3")), "permanent ProgramFailed: implementations[go]: exit code 3"},
-		"a program takes too long":            {conduct.AgentFailed(single, "the agent", program(protocol.FaultLimit, "it had not ended after 5s")), "permanent ProgramTooLong: implementations[go]: it had not ended"},
+		"a program takes too long":            {conduct.AgentFailed(single, "the agent", program(protocol.FaultLimit, "it had not ended after 5s")), "permanent ProgramTimedOut: implementations[go]: it had not ended"},
 		"a program prints nonsense":           {conduct.AgentFailed(single, "the agent", program(protocol.FaultOutput, "line 3")), "permanent OutputUnreadable: implementations[go]: line 3"},
 		"its output is stored":                {conduct.ProgramFailed(single, program(protocol.FaultExit, "exit code 3"), []string{"a/output.txt", "a/errors.txt"}), "permanent ProgramFailed: implementations[go]: exit code 3; what it printed is stored as a/output.txt and a/errors.txt"},
 		"a program that was fine":             {conduct.ProgramFailed(single, protocol.State{Phase: protocol.Stored}, []string{"a/output.txt"}), ""},

@@ -68,7 +68,7 @@ func TestWhatIsDisturbedFollowsFromTheScanAndFromLostTrials(t *testing.T) {
 		"no node in time is not":                {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonUnschedulable, "")}, nil},
 		"a wrong answer is not":                 {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonWrongResponse, "")}, nil},
 		"a trial that is tried again is not":    {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonPodLost, ""), open(1)}, nil},
-		"a trial that was not needed is not":    {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonEnoughMeasured, "")}, nil},
+		"a trial that was not needed is not":    {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonStoppedEarly, "")}, nil},
 		"what ended with its deleted run isn't": {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonDeleted, "")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestATrialThatWasLostIsForgivenIfBlocksEnoughAreLeft(t *testing.T) {
 		"two lost, and one block repeated":        {[]func(*conduct.Run){measured(1), lost, failed(2, v1alpha1.ReasonPodLost, "gone")}, []string{"quick-000-go", "quick-002-go"}},
 		"a wrong answer is never forgiven":        {[]func(*conduct.Run){measured(1), wrong}, []string{"quick-001-go"}},
 		"a trial that goes on has not failed":     {[]func(*conduct.Run){measured(0), lost, open(0)}, nil},
-		"a trial that was not needed is no fault": {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonEnoughMeasured, "")}, nil},
+		"a trial that was not needed is no fault": {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonStoppedEarly, "")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -171,7 +171,7 @@ func TestBlocksAreEnoughForAVerdictOrAsManyAsWereAskedFor(t *testing.T) {
 func spared(trials ...int) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		for _, i := range trials {
-			failed(i, v1alpha1.ReasonEnoughMeasured, "")(r)
+			failed(i, v1alpha1.ReasonStoppedEarly, "")(r)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func AgentExited(agent string, e Exit) *Failure {
 
 var programReasons = map[protocol.Fault]string{
 	protocol.FaultExit:   v1alpha1.ReasonProgramFailed,
-	protocol.FaultLimit:  v1alpha1.ReasonProgramTooLong,
+	protocol.FaultLimit:  v1alpha1.ReasonProgramTimedOut,
 	protocol.FaultOutput: v1alpha1.ReasonOutputUnreadable,
 }
 

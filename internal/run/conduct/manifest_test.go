@@ -55,7 +55,7 @@ func TestTheManifestOfARunTellsHowItWasLed(t *testing.T) {
 		"manifest-plain.json":     runOf(t, 2, two, measured(0)),
 		"manifest-repeated.json":  runOf(t, 2, two, measured(1), failed(1, v1alpha1.ReasonPodLost, "pod b was evicted")),
 		"manifest-failed.json":    runOf(t, 2, two, measured(0), failed(0, v1alpha1.ReasonWrongResponse, "404"), open(3)),
-		"manifest-early-end.json": runOf(t, 3, alone, measured(0), interim(2, 2), failed(2, v1alpha1.ReasonEnoughMeasured, "")),
+		"manifest-early-end.json": runOf(t, 3, alone, measured(0), interim(2, 2), failed(2, v1alpha1.ReasonStoppedEarly, "")),
 	} {
 		t.Run(file, func(t *testing.T) {
 			of := conduct.RunRecord{Run: identity, Operator: "test", Scripts: []record.FrozenScript{{Load: "sweep"}}}

@@ -53,7 +53,7 @@ func TestWhatFollowsIsNeededWhenNoBlockIsLeftToBeMeasured(t *testing.T) {
 		"the repeat block was not disturbed":               {[]func(*conduct.Run){measured(1), scanned(3), disturbed(1)}, true},
 		"as many blocks were repeated as may be":           {[]func(*conduct.Run){measured(2), scanned(4), disturbed(1, 3, 4)}, true},
 		"there is no time for a repeat block":              {[]func(*conduct.Run){measured(0), scanned(2), disturbed(1), left(10 * time.Second)}, true},
-		"the run has ended early":                          {[]func(*conduct.Run){measured(0), interim(1, 1), failed(1, v1alpha1.ReasonEnoughMeasured, "")}, true},
+		"the run has ended early":                          {[]func(*conduct.Run){measured(0), interim(1, 1), failed(1, v1alpha1.ReasonStoppedEarly, "")}, true},
 		"a lost trial has no block to stand in for it yet": {[]func(*conduct.Run){measured(0), scanned(2), lost}, false},
 		"the block of a lost trial was repeated":           {[]func(*conduct.Run){measured(1), scanned(3), lost}, true},
 		"an implementation failed":                         {[]func(*conduct.Run){measured(0), scanned(2), failed(1, v1alpha1.ReasonServerExited, "")}, true},
@@ -87,7 +87,7 @@ func TestATrialThatWasBegunStaysNeeded(t *testing.T) {
 		"the blocks":                 {measured(1), scanned(2), disturbed(1)},
 		"what follows":               {measured(0), scanned(2), followed(0)},
 		"what follows repeat blocks": {measured(2), scanned(4), disturbed(1, 3), followed(1)},
-		"what follows an early end":  {measured(0), interim(1, 1), failed(1, v1alpha1.ReasonEnoughMeasured, ""), followed(2)},
+		"what follows an early end":  {measured(0), interim(1, 1), failed(1, v1alpha1.ReasonStoppedEarly, ""), followed(2)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := profiled(t, 2, alone, deltas...)
@@ -247,7 +247,7 @@ func TestWhatFollowsWaitsForAllThatIsBeforeItAndForNoAnalysis(t *testing.T) {
 
 // A run that ended early needs no further block, but everything after the blocks.
 func TestAnEarlyEndKeepsWhatFollows(t *testing.T) {
-	r := profiled(t, 2, alone, measured(0), interim(1, 1), failed(1, v1alpha1.ReasonEnoughMeasured, ""), followed(0))
+	r := profiled(t, 2, alone, measured(0), interim(1, 1), failed(1, v1alpha1.ReasonStoppedEarly, ""), followed(0))
 	view := conduct.View{Name: r.Name, Blocks: 2, Interim: r.Interim, Trials: r.Trials}
 	for _, trial := range r.Trials[2:] {
 		if f := view.GiveUp(trial); f != nil {

@@ -276,7 +276,7 @@ func TestTheTimeLeftOfProgramsFollowsWhatTheyTook(t *testing.T) {
 		"the last takes much longer than the others":     {[]func(*conduct.Run){took(1e9, 1e9, 1e9, 0), later(50 * time.Second)}, 0},
 		"one takes much longer, and two are to come":     {[]func(*conduct.Run){took(2*time.Second, 0), later(time.Minute)}, 2 * (2*time.Second + plan.TrialOverhead)},
 		"all have ended":                                 {[]func(*conduct.Run){took(1e9, 1e9, 1e9, 1e9)}, 0},
-		"one failed: what it took is not what one takes": {[]func(*conduct.Run){took(2*time.Second, 40*time.Second), failed(1, v1alpha1.ReasonProgramTooLong, "")}, 2 * (2*time.Second + plan.TrialOverhead)},
+		"one failed: what it took is not what one takes": {[]func(*conduct.Run){took(2*time.Second, 40*time.Second), failed(1, v1alpha1.ReasonProgramTimedOut, "")}, 2 * (2*time.Second + plan.TrialOverhead)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := programsOf(t, 2, tc.deltas...).Left(); got != tc.want {

@@ -38,7 +38,7 @@ func (t *Trial) lost() bool {
 }
 
 // notNeeded reports whether the run ended early, before the trial.
-func (t *Trial) notNeeded() bool { return t.ended() && t.Reason == v1alpha1.ReasonEnoughMeasured }
+func (t *Trial) notNeeded() bool { return t.ended() && t.Reason == v1alpha1.ReasonStoppedEarly }
 
 // Trials are those of one run, in any order.
 type Trials []Trial

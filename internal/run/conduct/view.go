@@ -32,7 +32,7 @@ func (v View) GiveUp(t Trial) *Failure {
 	case v.Deleted:
 		return cancelled(v1alpha1.ReasonDeleted, "BenchmarkRun %s is being deleted", v.Name)
 	case v.Interim.Stopped > 0 && t.Block > v.Interim.Stopped && t.Started.IsZero():
-		return cancelled(v1alpha1.ReasonEnoughMeasured, "BenchmarkRun %s stopped early, after block %d: its intervals are narrow enough", v.Name, v.Interim.Stopped)
+		return cancelled(v1alpha1.ReasonStoppedEarly, "BenchmarkRun %s stopped early, after block %d: its intervals are narrow enough", v.Name, v.Interim.Stopped)
 	case v.Ended != "":
 		return cancelled(v.Ended, "BenchmarkRun %s has ended", v.Name)
 	}
@@ -79,7 +79,7 @@ func (l Trials) shown(t Trial) *Failure {
 			continue
 		}
 		// A program that succeeded before may succeed again.
-		if (other.Reason == v1alpha1.ReasonProgramFailed || other.Reason == v1alpha1.ReasonProgramTooLong) && sorted.stored(other) {
+		if (other.Reason == v1alpha1.ReasonProgramFailed || other.Reason == v1alpha1.ReasonProgramTimedOut) && sorted.stored(other) {
 			continue
 		}
 		if !sameServers(other, &t) && !endsAll(other.Reason) {

@@ -38,8 +38,8 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		"the run goes on":                       {conduct.View{}, trialOf(0, "go"), ""},
 		"the run is gone":                       {conduct.View{Deleted: true}, trialOf(0, "go"), "cancelled Deleted: BenchmarkRun quick is being deleted"},
 		"the run has ended":                     {conduct.View{Ended: v1alpha1.ReasonTimedOut}, trialOf(0, "go", started), "cancelled TimedOut: BenchmarkRun quick has ended"},
-		"the run ended early":                   {conduct.View{Interim: early}, trialOf(10, "go"), "cancelled EnoughMeasured: BenchmarkRun quick stopped early, after block 10: its intervals are narrow enough"},
-		"the run ended early, and was reported": {conduct.View{Interim: early, Ended: v1alpha1.ReasonDone}, trialOf(10, "go"), "cancelled EnoughMeasured"},
+		"the run ended early":                   {conduct.View{Interim: early}, trialOf(10, "go"), "cancelled StoppedEarly: BenchmarkRun quick stopped early, after block 10: its intervals are narrow enough"},
+		"the run ended early, and was reported": {conduct.View{Interim: early, Ended: v1alpha1.ReasonDone}, trialOf(10, "go"), "cancelled StoppedEarly"},
 		"the run ended after the trial's block": {conduct.View{Interim: early}, trialOf(9, "go"), ""},
 		"the trial had begun to measure":        {conduct.View{Interim: early}, trialOf(10, "go", started), ""},
 	} {

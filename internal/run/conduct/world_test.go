@@ -407,7 +407,7 @@ func (w *world) checkEnd() {
 		}
 	}
 	for _, t := range w.run.Trials {
-		if listed[t.Name] == (t.Reason == v1alpha1.ReasonEnoughMeasured) || t.Reason == "" {
+		if listed[t.Name] == (t.Reason == v1alpha1.ReasonStoppedEarly) || t.Reason == "" {
 			w.t.Fatalf("trial %s, %s, is listed: %v", t.Name, t.Reason, listed[t.Name])
 		}
 	}
@@ -429,6 +429,6 @@ func (w *world) complete() int {
 // replacement.
 func (w *world) failedByItself() bool {
 	return slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool {
-		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && (t.Follows() || v1alpha1.OriginOf(t.Reason) != v1alpha1.OriginInfrastructure)
+		return t.Stored == nil && t.Reason != v1alpha1.ReasonStoppedEarly && (t.Follows() || v1alpha1.OriginOf(t.Reason) != v1alpha1.OriginInfrastructure)
 	})
 }

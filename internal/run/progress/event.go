@@ -83,7 +83,7 @@ type Ending struct {
 func (e Ending) Open() string {
 	switch {
 	case !e.Counts:
-		return v1alpha1.ReasonNothingCounts
+		return v1alpha1.ReasonNoValidResults
 	case !e.Verdict.Conclusive && !e.Gated && e.Verdict.Reason != v1alpha1.ReasonNothingToCompare:
 		return e.Verdict.Reason
 	}

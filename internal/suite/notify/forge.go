@@ -193,7 +193,7 @@ func (d Data) means(gate v1alpha1.Gate) (state, why string) {
 func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 	if g := d.Gate; g != nil && g.Ready != metav1.ConditionTrue {
 		switch g.Reason {
-		case v1alpha1.ReasonBecameWorse:
+		case v1alpha1.ReasonRegressed:
 			return "failure", g.Message
 		case v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonStoreRefused:
 			return "error", g.Message

@@ -200,7 +200,7 @@ func TestTheStateOfACommit(t *testing.T) {
 		"failed":                             {v1alpha1.RoundFailed, other, lenient, "error", "failed: small: 0.81"},
 		"replaced":                           {v1alpha1.RoundReplaced, nil, lenient, "error", "replaced by a newer round, and not measured to its end"},
 		"incomplete":                         {v1alpha1.RoundIncomplete, nil, lenient, "error", "incomplete: a run of the round is missing"},
-		"passed, and a value became worse":   {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 13: −10 %"}, lenient, "failure", "round 13: −10 %"},
+		"passed, and a value became worse":   {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonRegressed, "round 13: −10 %"}, lenient, "failure", "round 13: −10 %"},
 		"passed, and the store is away":      {v1alpha1.RoundPassed, &Gate{metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no route"}, strict, "error", "no route"},
 		"passed, and not yet looked back": {
 			v1alpha1.RoundPassed, &Gate{metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "waits"},
@@ -234,10 +234,10 @@ func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
 		"replaced":                {v1alpha1.RoundReplaced, nil, "error", "round 12 was to measure the same: replaced by a newer round, and not measured to its end"},
 		"passed":                  {v1alpha1.RoundPassed, &Gate{metav1.ConditionTrue, v1alpha1.ReasonDone, "x"}, "success", "measured before, in round 12: passed: small: 0.81"},
 		"missed":                  {v1alpha1.RoundMissed, nil, "failure", "measured before, in round 12: missed: small: 0.81"},
-		"a value became worse":    {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 12: worse"}, "failure", "measured before, in round 12: worse"},
+		"a value became worse":    {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonRegressed, "round 12: worse"}, "failure", "measured before, in round 12: worse"},
 		"failed":                  {v1alpha1.RoundFailed, nil, "error", "measured before, in round 12: failed: small: 0.81"},
 		"the suite is elsewhere":  {v1alpha1.RoundPassed, unknownGate, "success", "measured before, in round 12: passed: small: 0.81"},
-		"a name that looks alike": {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonBecameWorse, "round 1: worse"}, "failure", "measured before, in round 12: round 1: worse"},
+		"a name that looks alike": {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonRegressed, "round 1: worse"}, "failure", "measured before, in round 12: round 1: worse"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := with(ended(12, tc.outcome, 0), "commit", commit, "pull", "7")

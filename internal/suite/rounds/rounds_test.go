@@ -241,7 +241,7 @@ func TestTheChangePointsOfTheGateAreATest(t *testing.T) {
 	}{
 		"a value has become worse": {
 			read(v1alpha1.RoundChangePoints{Worse: worse}), v1alpha1.RoundPassed, false,
-			"failed: BecameWorse: worse within the newest 5 rounds: small: throughput: round 9: −12.0 %",
+			"failed: Regressed: worse within the newest 5 rounds: small: throughput: round 9: −12.0 %",
 		},
 		"one has become worse before": {
 			read(v1alpha1.RoundChangePoints{Worse: worse[1:]}), v1alpha1.RoundPassed, false, "passed: no value was found that has become worse within the newest 5 rounds",

@@ -110,7 +110,7 @@ func (r Round) changePoints() *junit.Case {
 	unknown := "change points are not known: "
 	switch {
 	case len(worse) > 0:
-		c.Failure = junit.Because(v1alpha1.ReasonBecameWorse, fmt.Sprintf("worse within the newest %d rounds: %s", within, strings.Join(worse, "; ")))
+		c.Failure = junit.Because(v1alpha1.ReasonRegressed, fmt.Sprintf("worse within the newest %d rounds: %s", within, strings.Join(worse, "; ")))
 	case found.CompletionTime == nil:
 		c.Skipped = junit.Because("", unknown+r.unread())
 	case found.Reason != "" && gate.OnInconclusive == v1alpha1.InconclusivePasses:

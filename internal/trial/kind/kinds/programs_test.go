@@ -158,7 +158,7 @@ func TestAProgramThatDoesNotOwnItsCPUsIsVoid(t *testing.T) {
 			t.Fatalf("%s is %s: %+v", p.Trial, p.Validity, p.Reasons)
 		}
 	}
-	if conclusive, why := table.Conclusive(); table.Counts() || conclusive || why != v1alpha1.ReasonNothingCounts {
+	if conclusive, why := table.Conclusive(); table.Counts() || conclusive || why != v1alpha1.ReasonNoValidResults {
 		t.Errorf("of void processes alone the run is conclusive %v, %s", conclusive, why)
 	}
 }
