@@ -112,6 +112,9 @@ func JSON(t analysis.Table) ([]byte, error) {
 // Line puts a headline into one line of ASCII of at most 512 bytes: the objectives first, then who is better.
 func Line(h analysis.Headline) string { return phrase.English.Line(h) }
 
+// Short is Line in a word or two, for a column of kubectl get.
+func Short(h analysis.Headline) string { return phrase.Short(h) }
+
 // ObjectivesLine returns in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
 // undecided.
 func ObjectivesLine(t analysis.Table) string { return phrase.English.ObjectivesLine(t) }

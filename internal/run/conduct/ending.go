@@ -136,6 +136,8 @@ func (r Run) Partial() bool {
 type Verdict struct {
 	// Text is the verdict in a few words.
 	Text string
+	// Short is the verdict for a column of kubectl get.
+	Short string
 	// Conclusive is true if every comparison has one; Reason says why not.
 	Conclusive bool
 	Reason     string
