@@ -3,6 +3,8 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 
 VERSION   ?= $(shell git describe --always --dirty 2>/dev/null || echo dev)
+COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
+DATE      ?= $(shell git log -1 --format=%cI 2>/dev/null)
 REGISTRY  ?= localhost/loadstone
 TAG       ?= dev
 NAMESPACE ?= loadstone-system
@@ -22,7 +24,8 @@ LINT           := go tool -modfile=hack/lint/go.mod golangci-lint-kube-api-linte
 VULNERABILITIES := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Tests and benchmarks log figures (hack/figures): these go to standard output, and all else to standard error.
 FIGURES := awk -F '\t' 'NF == 6 { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print; next } { print > "/dev/stderr" }'
-GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/loadstone/internal/base/util.Version=$(VERSION)"
+UTIL     := loadstone.dev/loadstone/internal/base/util
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X $(UTIL).Version=$(VERSION) -X $(UTIL).Commit=$(COMMIT) -X $(UTIL).CommitDate=$(DATE)"
 
 ##@ Use
 

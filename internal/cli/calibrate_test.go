@@ -77,7 +77,7 @@ func TestACalibrationThatIsInterruptedSaysThatItBeginsAgain(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if got := statusAfter(cmd.Wait()); got != statusInterrupted || !strings.Contains(out.String(), "interrupted: loadstone calibrate begins again") {
+	if got := statusAfter(cmd.Wait()); got != statusInterrupted || !strings.Contains(out.String(), "interrupted: run loadstone calibrate again") {
 		t.Errorf("it ends with status %d: %s", got, out.String())
 	}
 	leavesNothing(t, dir)

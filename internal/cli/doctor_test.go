@@ -50,8 +50,8 @@ func TestDoctorLooksAtACluster(t *testing.T) {
 	}
 	for _, want := range []string{
 		"good     Kubernetes     v1.", "fault    operator       no pod of Deployment " + w.namespace + "/loadstone is ready", "fault    Argo           ",
-		"good     object store   it answers", "note     roles          1 nodes are labelled for servers and 0 for generators",
-		"good     node n1        pods can have 4.0 CPUs", "note     node n1        the CPU manager's policy is not known", "good     taints",
+		"good     object store   available", "note     roles          labeled nodes: 1 for servers, 0 for generators",
+		"good     node n1        4.0 CPUs allocatable", "note     node n1        the CPU manager policy is unknown", "good     taints",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not print %q:\n%s", want, out)

@@ -28,12 +28,12 @@ var codes = []struct {
 	code    int
 	meaning string
 }{
-	{0, "success: of a run, every objective is met; without objectives, every comparison has a verdict"},
-	{statusFailed, "failure: the run has failed, a sample is void, a check of doctor found a fault, or the command could not do its work"},
-	{statusBadInput, "bad input: a flag, a file, or what the file asks of this machine or cluster, is not valid, and nothing was started"},
-	{statusMissed, "an objective is missed"},
-	{statusInconclusive, "inconclusive: an objective is undecided; without objectives, a comparison has no verdict; nothing that was measured counts; or two runs cannot be compared"},
-	{statusInterrupted, "interrupted"},
+	{0, "Success. All objectives are met. Without objectives, every comparison has a verdict."},
+	{statusFailed, "Failure: the run failed, a sample is void, doctor found a fault, or the command failed."},
+	{statusBadInput, "Invalid input: a flag or file is invalid, or this machine or cluster cannot run it. Nothing was started."},
+	{statusMissed, "An objective is missed."},
+	{statusInconclusive, "Inconclusive: an objective is undecided, or no measurement counts, or two runs cannot be compared. Without objectives, a comparison has no verdict."},
+	{statusInterrupted, "Interrupted."},
 }
 
 // codesText lists all exit codes, a line each.

@@ -67,7 +67,7 @@ func TestWhatInitLeavesInCommentsIsValidToo(t *testing.T) {
 }
 
 func TestInitSaysThatOneHasNothingToBeComparedWith(t *testing.T) {
-	const want = "one implementation has nothing to be compared with"
+	const want = "there is only one implementation"
 	for name, tc := range map[string]struct {
 		args []string
 		said bool
@@ -89,14 +89,14 @@ func TestInitRefusesWhatIsNoRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no command":            {[]string{"a="}, `"a=" is no implementation: write NAME=COMMAND`},
-		"no name":               {[]string{"./server"}, `"./server" is no implementation`},
+		"no command":            {[]string{"a="}, `"a=" is not an implementation: write NAME=COMMAND`},
+		"no name":               {[]string{"./server"}, `"./server" is not an implementation`},
 		"a name that is none":   {[]string{"A=./a", "b=./b"}, "an implementation's name must be lower-case letters"},
-		"one name twice":        {[]string{"a=./a", "a=./b"}, `an earlier one has the name "a" too`},
-		"a tool that is none":   {[]string{"--tool", "hammer"}, `"hammer" is not one of its values`},
+		"one name twice":        {[]string{"a=./a", "a=./b"}, `an earlier item also has name "a"`},
+		"a tool that is none":   {[]string{"--tool", "hammer"}, `unknown value "hammer"`},
 		"no blocks":             {[]string{"--blocks", "-1"}, "spec.blocks"},
-		"a file that is there":  {[]string{"--out", there}, "exists already: name another file with --out"},
-		"a folder that is none": {[]string{"--out", filepath.Join(there, "below.yaml")}, "writing the file of the run"},
+		"a file that is there":  {[]string{"--out", there}, "already exists: choose another file with --out"},
+		"a folder that is none": {[]string{"--out", filepath.Join(there, "below.yaml")}, "writing the run file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if out, err := execute(t, append([]string{"init"}, tc.args...)...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) || out != "" {

@@ -45,7 +45,7 @@ func runAll(c *cobra.Command, files []string, output outputFormat, prepare prepa
 			codes = append(codes, statusInterrupted)
 			break
 		}
-		r.told.Note(fmt.Sprintf("run %d of %d: %s, of %s", i+1, len(runs), r.name, r.file))
+		r.told.Note(fmt.Sprintf("run %d of %d: %s, from %s", i+1, len(runs), r.name, r.file))
 		if err := orInterrupted(ctx, r.lead(ctx)); err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "loadstone: %s: %v\n", r.file, err)
 			codes = append(codes, status(err))
@@ -56,7 +56,7 @@ func runAll(c *cobra.Command, files []string, output outputFormat, prepare prepa
 	if good == len(runs) {
 		return nil
 	}
-	return &statusError{gravest(codes), fmt.Errorf("%d of %d runs have ended with code 0", good, len(runs))}
+	return &statusError{gravest(codes), fmt.Errorf("%d of %d runs ended with exit code 0", good, len(runs))}
 }
 
 // prepareAll makes the runs of all files ready, or says of all what is wrong with them. What is ready then is returned all the same.
@@ -70,7 +70,7 @@ func prepareAll(ctx context.Context, out io.Writer, files []string, prepare prep
 			continue
 		}
 		if i := slices.IndexFunc(runs, func(other readyRun) bool { return other.name == r.name }); i >= 0 {
-			wrong = append(wrong, badInput(fmt.Errorf("%s and %s hold runs of one name, %s: give each a metadata.name of its own", runs[i].file, file, r.name)))
+			wrong = append(wrong, badInput(fmt.Errorf("%s and %s both have the metadata.name %s: give each run a different name", runs[i].file, file, r.name)))
 		}
 		runs = append(runs, r)
 	}

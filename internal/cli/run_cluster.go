@@ -35,8 +35,8 @@ type clusterRun struct {
 
 // bind gives run the flags of a run on a cluster.
 func (o *clusterRun) bind(f *pflag.FlagSet) {
-	f.BoolVar(&o.replace, "replace", false, "on a cluster: delete a run of the same name first")
-	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: Ctrl-C deletes the run, which otherwise goes on")
+	f.BoolVar(&o.replace, "replace", false, "on a cluster: first delete a run with the same name")
+	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: delete the run on Ctrl-C (default: leave it running)")
 }
 
 // refuseFlags says in a sentence that a flag of a run on a cluster is given to a run on this machine.
@@ -46,7 +46,7 @@ func (o *clusterRun) refuseFlags() error {
 		given bool
 	}{{"replace", o.replace}, {"delete-on-interrupt", o.deleteIfAborted}} {
 		if flag.given {
-			return badInput(fmt.Errorf("--%s is for a run on a cluster, and this one is measured on this machine: add --cluster, or remove --%s", flag.name, flag.name))
+			return badInput(fmt.Errorf("--%s works only on a cluster: add --cluster, or remove --%s", flag.name, flag.name))
 		}
 	}
 	return nil
@@ -82,7 +82,7 @@ func (o clusterRun) lead(ctx context.Context, told screen.Teller, c client.Clien
 	}
 	did := "created"
 	if followed {
-		did = "is there already and goes on: followed"
+		did = "already exists and is in progress: following it"
 	}
 	told.Note(fmt.Sprintf("benchmarkrun %s/%s %s", run.Namespace, run.Name, did))
 	return o.follow(ctx, told, c, run)
@@ -105,7 +105,7 @@ func (o clusterRun) follow(ctx context.Context, told screen.Teller, c client.Cli
 		fetching, cancel := context.WithTimeout(ctx, fetchDeadline)
 		defer cancel()
 		if e.Report, err = kube.FetchReport(fetching, o.kube, key, o.out, false); err != nil {
-			told.Note(fmt.Sprintf("the report is %s, and was not fetched: %v", found.Status.Report.URI, err))
+			told.Note(fmt.Sprintf("could not download the report %s: %v", found.Status.Report.URI, err))
 		}
 	}
 	return ended(ctx, told, e, o.open)
@@ -114,7 +114,7 @@ func (o clusterRun) follow(ctx context.Context, told screen.Teller, c client.Cli
 // interrupted leaves a run, and says how to go on, or deletes it.
 func (o clusterRun) interrupted(ctx context.Context, c client.Client, key client.ObjectKey) error {
 	if !o.deleteIfAborted {
-		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and BenchmarkRun %s goes on: loadstone watch %s --namespace %s follows it again, kubectl delete benchmarkrun %s --namespace %s ends it",
+		return &statusError{statusInterrupted, fmt.Errorf("interrupted, but BenchmarkRun %s is still running: follow it with loadstone watch %s --namespace %s, or stop it with kubectl delete benchmarkrun %s --namespace %s",
 			key, key.Name, key.Namespace, key.Name, key.Namespace)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, deleteDeadline)
@@ -124,7 +124,7 @@ func (o clusterRun) interrupted(ctx context.Context, c client.Client, key client
 		err = kube.Remove(ctx, c, run)
 	}
 	if err != nil {
-		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and the run may go on: %w", err)}
+		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and the run may still be running: %w", err)}
 	}
-	return &statusError{statusInterrupted, fmt.Errorf("interrupted: BenchmarkRun %s is deleted", key)}
+	return &statusError{statusInterrupted, fmt.Errorf("interrupted: deleted BenchmarkRun %s", key)}
 }

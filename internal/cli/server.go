@@ -29,7 +29,7 @@ type Server struct {
 // OnCluster is the run of config/samples/aa.yaml, of another image where one is given. An error is a sentence about what was given.
 func (s Server) OnCluster() (*v1alpha1.BenchmarkRun, error) {
 	if s.Image == "" && len(s.Command) > 0 {
-		return nil, errors.New("a command needs an image: set --image, or leave out --cluster and its like to measure the command on this machine")
+		return nil, errors.New("a command on a cluster needs an image: set --image, or remove the flags that select a cluster")
 	}
 	if s.Image == "" {
 		return s.run(nil)
@@ -79,10 +79,10 @@ func (s Server) run(change func(*v1alpha1.Implementation)) (*v1alpha1.BenchmarkR
 // check refuses what no run can have.
 func (s Server) check() error {
 	if wrong := validation.IsDNS1123Subdomain(s.Run); len(wrong) > 0 {
-		return fmt.Errorf("--name %q is no name of a run: %s", s.Run, strings.Join(wrong, "; "))
+		return fmt.Errorf("--name %q is not a valid run name: %s", s.Run, strings.Join(wrong, "; "))
 	}
 	if s.Port < 1 || s.Port > lastPort {
-		return fmt.Errorf("--port %d is no port: name one from 1 to %d", s.Port, lastPort)
+		return fmt.Errorf("--port %d is not a valid port: use 1 to %d", s.Port, lastPort)
 	}
 	return nil
 }

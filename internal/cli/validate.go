@@ -12,24 +12,24 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
-const validateHelp = `Holds each file, of a BenchmarkRun or a BenchmarkSuite, against the schema and the rules of its kind, and then plans it, as a cluster would, without
-one. Of a suite the parameters are filled in, each run is checked and planned, and no registry is asked. Everything that is wrong with a file is
-printed at once, as FILE:LINE: what is wrong, and the way out. The file - is standard input.`
+const validateHelp = `Checks BenchmarkRun and BenchmarkSuite files without a cluster: schema, rules and plan. For a suite, it fills
+in the parameters and checks each run, without contacting a registry. It prints all problems at once as
+FILE:LINE: PROBLEM, with a fix. Use - for standard input.`
 
 // validateCommand checks files without a cluster.
 func validateCommand() *cobra.Command {
 	output := textOutput
 	c := &cobra.Command{
 		Use:     "validate FILE...",
-		Short:   "Check the files of runs and suites, without a cluster",
+		Short:   "Check run and suite files without a cluster",
 		Long:    validateHelp,
 		Example: "  loadstone validate run.yaml\n  loadstone validate config/suites/*.yaml --output json\n  loadstone init | loadstone validate -",
-		Args:    atLeastOne("name the files to validate"),
 		RunE: func(c *cobra.Command, files []string) error {
 			return validateAll(c.Context(), c.OutOrStdout(), c.InOrStdin(), files, output)
 		},
 	}
-	bindOutput(c, &output)
+	bindDataOutput(c, &output)
+	bindFiles(c, "name the files to validate")
 	return c
 }
 
@@ -46,14 +46,14 @@ func validateAll(ctx context.Context, out io.Writer, in io.Reader, files []strin
 		}
 		all = append(all, one)
 	}
-	if output == jsonOutput {
-		if err := printJSON(out, all); err != nil {
-			return err
-		}
-	} else {
+	err := printValue(out, output, all, func(out io.Writer) error {
 		for _, one := range all {
 			fmt.Fprintln(out, one.Text)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return notValid(bad, len(files))
 }

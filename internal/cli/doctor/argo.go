@@ -63,7 +63,7 @@ func passesOver(ctx context.Context, c client.Client, pod *corev1.Pod, namespace
 	args := slices.Concat(container.Command, container.Args)
 	if slices.Contains(args, "--namespaced") {
 		if of := cmp.Or(option(args, "managed-namespace"), pod.Namespace); of != namespace {
-			return fmt.Sprintf("runs workflows of namespace %s alone, and the operator's are in %s", of, namespace), true
+			return fmt.Sprintf("only runs workflows in namespace %s, but the operator creates them in %s", of, namespace), true
 		}
 	}
 	var settings corev1.ConfigMap
@@ -78,7 +78,7 @@ func passesOver(ctx context.Context, c client.Client, pod *corev1.Pod, namespace
 		return "", false
 	}
 	if has := cmp.Or(config.InstanceID, settings.Data["instanceID"]); has != instance {
-		return fmt.Sprintf("has the instanceID %q, and the operator asks for %q", has, instance), true
+		return fmt.Sprintf("has instanceID %q, but the operator uses %q", has, instance), true
 	}
 	if !slices.ContainsFunc(pod.Status.Conditions, func(d corev1.PodCondition) bool { return d.Type == corev1.PodReady && d.Status == corev1.ConditionTrue }) {
 		return notReady, true

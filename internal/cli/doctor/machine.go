@@ -53,10 +53,10 @@ func (m Machine) cpus() Finding {
 	const check = "CPUs"
 	switch n := m.allowed(); {
 	case n < 2:
-		return say(check, Fault, "Measure on a machine with two CPUs or more, or set spec.placement.pinning to Preferred: server and generator then share the CPU, and every cell is marked.",
-			"%d CPU: a server and its generator need one each", n)
+		return say(check, Fault, "Use a machine with at least two CPUs, or set spec.placement.pinning to Preferred. Server and generator then share the CPU, and every cell is marked.",
+			"%d CPU: server and generator need one each", n)
 	case n < m.Online:
-		return say(check, Note, "Start loadstone without taskset or a cpuset to use all of them.", "%d of %d CPUs may be used", n, m.Online)
+		return say(check, Note, "Start loadstone without taskset or a cpuset to use all of them.", "only %d of %d CPUs are available", n, m.Online)
 	default:
 		return say(check, Good, "", "%d CPUs", n)
 	}
@@ -67,11 +67,11 @@ func (m Machine) smt() Finding {
 	shared := slices.ContainsFunc(m.Cores, func(core []int) bool { return len(core) > 1 })
 	switch {
 	case !shared:
-		return say(check, Good, "", "no two CPUs share a core, as far as the kernel says")
+		return say(check, Good, "", "no two CPUs share a core, according to the kernel")
 	case len(m.Cores) < 2:
-		return say(check, Warning, "Measure on a machine with two cores.", "all CPUs are threads of one core: server and generator slow each other down")
+		return say(check, Warning, "Use a machine with at least two cores.", "all CPUs are threads of one core: server and generator slow each other down")
 	}
-	return say(check, Good, "", "%d cores of several threads: server and generators are put on different cores, and siblings stay free where there are enough", len(m.Cores))
+	return say(check, Good, "", "%d cores with hyperthreads: server and generators get different cores, and siblings stay idle if possible", len(m.Cores))
 }
 
 func (m Machine) governor() Finding {
@@ -80,31 +80,31 @@ func (m Machine) governor() Finding {
 	case performance:
 		return say(check, Good, "", "the governor is %s", performance)
 	case "", record.Unknown:
-		return say(check, Note, "", "the kernel shows no governor, as in most virtual machines: whether frequencies change is not known")
+		return say(check, Note, "", "the kernel shows no governor, as in most virtual machines: frequency changes are unknown")
 	}
-	return say(check, Warning, "cpupower frequency-set --governor performance", "the governor is %s: frequencies follow the load, and differ from cell to cell", m.Governor)
+	return say(check, Warning, "cpupower frequency-set --governor performance", "the governor is %s: frequencies follow the load and differ between cells", m.Governor)
 }
 
 func (m Machine) boost() Finding {
 	if m.Boost {
 		return say("boost", Note, "Write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to /sys/devices/system/cpu/cpufreq/boost.",
-			"frequencies may rise above the nominal one, as long as the machine is cool: long runs slow down")
+			"turbo boost is on: long runs slow down when the CPU gets hot")
 	}
-	return say("boost", Good, "", "frequencies do not rise above the nominal one, as far as the kernel says")
+	return say("boost", Good, "", "turbo boost is off, according to the kernel")
 }
 
 func (m Machine) steal() Finding {
 	if m.Steal > plan.MaxSteal {
-		return say("steal", Warning, "Choose a machine with dedicated CPUs, or measure when its host is quiet.",
-			"the hypervisor took %.1f %% of the time: above %.0f %% a cell is void", 100*m.Steal, 100*plan.MaxSteal)
+		return say("steal", Warning, "Use a machine with dedicated CPUs, or measure when its host is idle.",
+			"the hypervisor took %.1f%% of the CPU time; above %.0f%%, a cell is void", 100*m.Steal, 100*plan.MaxSteal)
 	}
-	return say("steal", Good, "", "the hypervisor took %.1f %% of the time", 100*m.Steal)
+	return say("steal", Good, "", "the hypervisor took %.1f%% of the CPU time", 100*m.Steal)
 }
 
 func (m Machine) busy() Finding {
 	if m.Busy > plan.MaxNeighbourCPU {
-		return say("neighbours", Warning, "End them, or measure later: top shows who they are.",
-			"other programs used %.2f CPUs: a cell in which they use more than %v of the server's is void", m.Busy, plan.MaxNeighbourCPU)
+		return say("neighbours", Warning, "Stop them, or measure later. Use top to list them.",
+			"other programs used %.2f CPUs; a cell is void if they use more than %v of the server's CPUs", m.Busy, plan.MaxNeighbourCPU)
 	}
 	return say("neighbours", Good, "", "other programs used %.2f CPUs", m.Busy)
 }
@@ -113,16 +113,16 @@ func (m Machine) quota() Finding {
 	const check = "quota"
 	switch {
 	case m.Quota == nil:
-		return say(check, Note, "Make sure that nothing limits the CPU time of this shell, such as a container's CPU limit.", "no cgroup can be read: whether one limits CPU time is unknown")
+		return say(check, Note, "Check that nothing limits the CPU time of this shell, such as the CPU limit of a container.", "cannot read cgroups: a CPU time limit may exist")
 	case *m.Quota > 0:
-		return say(check, Fault, "Start loadstone outside that cgroup, or a container without a CPU limit.", "a cgroup grants %v CPUs, and stops the processes in it for part of each 100 ms when they use more", *m.Quota)
+		return say(check, Fault, "Start loadstone outside that cgroup, or in a container without a CPU limit.", "a cgroup limits CPU time to %v CPUs: it throttles processes that use more", *m.Quota)
 	}
 	return say(check, Good, "", "no cgroup limits CPU time")
 }
 
 func (m Machine) descriptors() Finding {
 	if m.Descriptors < fewDescriptors {
-		return say("open files", Warning, "ulimit -n 65536", "a process may open %d files, and each connection is one", m.Descriptors)
+		return say("open files", Warning, "ulimit -n 65536", "a process may open only %d files; each connection uses one", m.Descriptors)
 	}
 	return say("open files", Good, "", "a process may open %d files", m.Descriptors)
 }
@@ -139,7 +139,7 @@ func (m Machine) tools() []Finding {
 			out = append(out, say(t.Name, Good, "", "%s", t.Path))
 			continue
 		}
-		out = append(out, say(t.Name, missing, t.Install, "it is not in PATH: loads with tool: %s are refused here", t.Name))
+		out = append(out, say(t.Name, missing, t.Install, "not found in PATH: loads with tool: %s are refused on this machine", t.Name))
 	}
 	return out
 }

@@ -123,7 +123,7 @@ func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away st
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return "", true
 	case err != nil:
-		return fmt.Sprintf("its Deployment cannot be read: %s", kube.Explain("", err)), false
+		return fmt.Sprintf("cannot read its Deployment: %s", kube.Explain("", err)), false
 	case d.Status.ReadyReplicas == 0:
 		return fmt.Sprintf("no pod of Deployment %s/%s is ready", namespace, argoDeployment), false
 	}

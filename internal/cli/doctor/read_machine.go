@@ -28,7 +28,7 @@ func ReadMachine(ctx context.Context) (Machine, error) {
 	m := Machine{Cores: kernel.Cores(root, cpus), Online: len(util.ParseCPUs(e.OnlineCPUs)), Governor: e.Governor, Boost: boosts(root), Quota: quota(root), Tools: findTools()}
 	var err error
 	if m.Descriptors, err = kernel.DescriptorLimit(); err != nil {
-		return m, fmt.Errorf("reading the limit of open files: %w", err)
+		return m, fmt.Errorf("reading the open files limit: %w", err)
 	}
 	m.Steal, m.Busy, err = watchCPUs(ctx, root, cpus)
 	return m, err
@@ -50,7 +50,7 @@ func watchCPUs(ctx context.Context, root fs.FS, cpus []int) (steal, busy float64
 	read := func() (kernel.CPUTimes, error) {
 		text, err := fs.ReadFile(root, "proc/stat")
 		if err != nil {
-			return kernel.CPUTimes{}, fmt.Errorf("reading the times of the CPUs: %w", err)
+			return kernel.CPUTimes{}, fmt.Errorf("reading CPU times: %w", err)
 		}
 		return kernel.TimesOf(text, cpus)
 	}

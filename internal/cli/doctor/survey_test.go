@@ -48,8 +48,8 @@ func TestWhatIsFoundOnNodesOfFourAndOfSixteenCPUs(t *testing.T) {
 		want string
 	}{
 		"four CPUs, a core each":         {kerneltest.Node(4, 1, false), "no two CPUs share a core"},
-		"sixteen CPUs on eight cores":    {kerneltest.Node(16, 2, false), "8 cores of several threads"},
-		"the same, threads side by side": {kerneltest.Node(16, 2, true), "8 cores of several threads"},
+		"sixteen CPUs on eight cores":    {kerneltest.Node(16, 2, false), "8 cores with hyperthreads"},
+		"the same, threads side by side": {kerneltest.Node(16, 2, true), "8 cores with hyperthreads"},
 		"two threads of one core":        {kerneltest.Node(2, 2, false), "all CPUs are threads of one core"},
 	} {
 		t.Run(name, func(t *testing.T) {

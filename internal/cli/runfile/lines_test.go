@@ -88,9 +88,9 @@ func TestProblemsAreListedByLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Path = "run.yaml"
-	want := "run.yaml:4: spce: there is no such field: did you mean spec?\n" +
-		"run.yaml:10: spec.implementations[1].port: 0 is too small: give at least 1\n" +
-		"run.yaml: not every rule that spans fields was checked: correct these first"
+	want := "run.yaml:4: spce: unknown field: did you mean spec?\n" +
+		"run.yaml:10: spec.implementations[1].port: 0 is too small: use at least 1\n" +
+		"run.yaml: some rules were not checked: correct these problems first"
 	if diff := cmp.Diff(want, e.Lines()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
@@ -108,7 +108,7 @@ func TestTheNearestNameIsProposed(t *testing.T) {
 		"spec.blcks":                         "did you mean blocks?",
 		"spec.implementations[0].prot":       "did you mean port?",
 		"spec.loads[2].levels[1].conections": "did you mean connections?",
-		"spec.nothingLikeIt":                 "correct its name or its place, or remove it",
+		"spec.nothingLikeIt":                 "correct its name or position, or remove it",
 	} {
 		if got := instead(checks.structural, path); got != want {
 			t.Errorf("for %s it proposes %q, want %q", path, got, want)
