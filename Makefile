@@ -136,7 +136,7 @@ fuzz: ## Fuzz parsers of the reference workloads (workloads/fuzz/README.md says 
 
 .PHONY: kills
 kills: ## Kill loadstone run at 50 random moments (LOADSTONE_TEST_KILLS=50) and resume it: half an hour at most, and wrk.
-	@LOADSTONE_TEST_KILLS=$${LOADSTONE_TEST_KILLS:-50} go test -count=1 -timeout 30m -v ./internal/cli -run TestARunThatIsKilledAtAnyMomentIsResumed
+	@LOADSTONE_TEST_KILLS=$${LOADSTONE_TEST_KILLS:-50} go test -count=1 -timeout 30m -v ./internal/cli -run TestKilledRunIsResumed
 
 .PHONY: faults
 faults: cluster-up ## Let faults befall a queue of runs on the cluster: 20 minutes (LOADSTONE_FAULTS=20m), in an order that follows from a seed.

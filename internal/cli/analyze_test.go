@@ -33,8 +33,8 @@ func exitStatus(err error) int {
 	return status(err)
 }
 
-// TestTheExampleOfThePageIsReal runs each command of docs/how-to/analyze.md and compares what is printed.
-func TestTheExampleOfThePageIsReal(t *testing.T) {
+// TestDocumentedAnalyzeExampleIsCurrent runs each command of docs/how-to/analyze.md and compares what is printed.
+func TestDocumentedAnalyzeExampleIsCurrent(t *testing.T) {
 	atRoot(t)
 	page := filepath.Join("docs", "how-to", "analyze.md")
 	text, err := os.ReadFile(page)
@@ -76,7 +76,7 @@ func TestTheExampleOfThePageIsReal(t *testing.T) {
 	}
 }
 
-func TestAnalyseEndsWithAStatus(t *testing.T) {
+func TestAnalyzeExitCodes(t *testing.T) {
 	atRoot(t)
 	tests := map[string]struct {
 		args  []string
@@ -108,7 +108,7 @@ func TestAnalyseEndsWithAStatus(t *testing.T) {
 	}
 }
 
-func TestAnalysePrintsJSONForPrograms(t *testing.T) {
+func TestAnalyzePrintsJSON(t *testing.T) {
 	atRoot(t)
 	out, err := execute(t, "analyse", raw+"wrk-sweep.txt", "--json")
 	if err != nil {
@@ -123,7 +123,7 @@ func TestAnalysePrintsJSONForPrograms(t *testing.T) {
 	}
 }
 
-func TestOtherErrorsEndWithOne(t *testing.T) {
+func TestUnknownErrorExitsWithOne(t *testing.T) {
 	if got := status(errors.New("no cluster")); got != 1 {
 		t.Errorf("status %d, want 1", got)
 	}

@@ -154,7 +154,7 @@ func until(t *testing.T, out *lockedBuffer, line string) {
 	}
 }
 
-func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
+func TestClusterRunIsFollowedToReport(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	page, err := w.store.Put(t.Context(), "r/reports/abc/report.html", "text/html", []byte("<p>done"))
@@ -197,7 +197,7 @@ func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
 	}
 }
 
-func TestARunOnAClusterTellsProgramsInObjects(t *testing.T) {
+func TestClusterRunPrintsJSONEvents(t *testing.T) {
 	w := newCluster(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	out, end := begin(ctx, "run", ofImages(t), "--cluster", "--output", "json")
@@ -242,7 +242,7 @@ func TestARunOnAClusterTellsProgramsInObjects(t *testing.T) {
 }
 
 // What is measured under the name of a run that was deleted is not its result.
-func TestAnotherRunOfItsNameIsNotFollowed(t *testing.T) {
+func TestRecreatedRunIsNotFollowed(t *testing.T) {
 	w := newCluster(t)
 	out, end := begin(t.Context(), "run", ofImages(t), "--cluster")
 	until(t, out, "waiting for the operator")
@@ -263,7 +263,7 @@ func TestAnotherRunOfItsNameIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
+func TestReplaceFailsIfOperatorDoesNotDelete(t *testing.T) {
 	w := newCluster(t)
 	var held v1alpha1.BenchmarkRun
 	out, _ := begin(t.Context(), "run", ofImages(t), "--cluster")
@@ -298,7 +298,7 @@ func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
 	w.must(w.c.Update(t.Context(), &held))
 }
 
-func TestCtrlCLeavesTheRunOrDeletesIt(t *testing.T) {
+func TestInterruptLeavesOrDeletesClusterRun(t *testing.T) {
 	w := newCluster(t)
 	key := client.ObjectKey{Namespace: w.namespace, Name: "quick"}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -322,7 +322,7 @@ func TestCtrlCLeavesTheRunOrDeletesIt(t *testing.T) {
 	}
 }
 
-func TestARunThatStandsInTheWayIsNamed(t *testing.T) {
+func TestExistingDifferentRunIsRefused(t *testing.T) {
 	w := newCluster(t)
 	out, end := begin(t.Context(), "run", ofImages(t), "--cluster")
 	until(t, out, "waiting for the operator")
@@ -349,7 +349,7 @@ func TestARunThatStandsInTheWayIsNamed(t *testing.T) {
 	}
 }
 
-func TestWaitGivesUpInTime(t *testing.T) {
+func TestWaitTimesOut(t *testing.T) {
 	w := newCluster(t)
 	out, _ := begin(t.Context(), "run", ofImages(t), "--cluster")
 	until(t, out, "waiting for the operator")
@@ -367,7 +367,7 @@ func TestWaitGivesUpInTime(t *testing.T) {
 	}
 }
 
-func TestWhatAClusterLacksIsSaid(t *testing.T) {
+func TestMissingClusterPartsAreReported(t *testing.T) {
 	w := newCluster(t)
 	there := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "there"}}
 	there.Spec.Implementations = []v1alpha1.Implementation{{Name: "go", Image: "go:dev", Port: 8080}}
@@ -394,7 +394,7 @@ func TestWhatAClusterLacksIsSaid(t *testing.T) {
 	}
 }
 
-func TestAClusterWithoutThisLoadstoneIsNamedByEveryCommand(t *testing.T) {
+func TestEveryCommandReportsMissingInstallation(t *testing.T) {
 	images, kubeconfig := ofImages(t), emptyKubeconfig(t)
 	for name, tc := range map[string]struct{ groups, want string }{
 		"none at all":  {`[{"name": "apps", "versions": [{"version": "v1"}]}]`, "Loadstone is not installed in the cluster at http://"},
@@ -416,7 +416,7 @@ func TestAClusterWithoutThisLoadstoneIsNamedByEveryCommand(t *testing.T) {
 	}
 }
 
-func TestAListOfResultsOnThisMachine(t *testing.T) {
+func TestListLocalResults(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := execute(t, "list", "--here", "--folder", filepath.Join(dir, "none")); err != nil || out != "no runs found\n" {
 		t.Errorf("it prints %q, %v", out, err)

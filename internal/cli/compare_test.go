@@ -60,7 +60,7 @@ func checkPartialRun(t *testing.T, results string) {
 	}
 }
 
-func TestChangesArePrintedWithWhatCanBeSaidOfThem(t *testing.T) {
+func TestComparePrintsChanges(t *testing.T) {
 	ratio := func(value, low, high float64) objectives.Result {
 		return objectives.Result{Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 10}
 	}
@@ -87,7 +87,7 @@ Each value is a ratio to go. Each interval holds on its own, without correction 
 	}
 }
 
-func TestChangesOfCasesArePrintedByTheirOwnNames(t *testing.T) {
+func TestComparePrintsCaseNames(t *testing.T) {
 	value, low, high := 1.2, 1.1, 1.3
 	r := compare.Result{Anchor: "go", Confidence: 0.99, Changes: []compare.Change{
 		{Result: objectives.Result{Case: "parse/size:16", Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 30}, Of: "Least time", Known: true},
@@ -105,7 +105,7 @@ Each value is a ratio to go. Each interval holds on its own, without correction 
 	}
 }
 
-func TestWhatIsNoRunIsNotCompared(t *testing.T) {
+func TestCompareRefusesMissingRuns(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	dir := t.TempDir()

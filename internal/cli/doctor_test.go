@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/doctor"
 )
 
-func TestDoctorLooksAtThisMachine(t *testing.T) {
+func TestDoctorChecksThisMachine(t *testing.T) {
 	out, err := execute(t, "doctor", "--output", "json")
 	if err != nil && status(err) != statusFailed {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestDoctorLooksAtThisMachine(t *testing.T) {
 	}
 }
 
-func TestDoctorLooksAtACluster(t *testing.T) {
+func TestDoctorChecksCluster(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{v1alpha1.LabelRole: v1alpha1.RoleServer}}}

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
-func TestInitWritesARunThatIsValid(t *testing.T) {
+func TestInitWritesValidRun(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
 		want []string
@@ -46,7 +46,7 @@ func TestInitWritesARunThatIsValid(t *testing.T) {
 	}
 }
 
-func TestWhatInitLeavesInCommentsIsValidToo(t *testing.T) {
+func TestInitCommentsAreValid(t *testing.T) {
 	out, err := execute(t, "init")
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestWhatInitLeavesInCommentsIsValidToo(t *testing.T) {
 	}
 }
 
-func TestInitSaysThatOneHasNothingToBeComparedWith(t *testing.T) {
+func TestInitWarnsAboutSingleImplementation(t *testing.T) {
 	const want = "there is only one implementation"
 	for name, tc := range map[string]struct {
 		args []string
@@ -80,7 +80,7 @@ func TestInitSaysThatOneHasNothingToBeComparedWith(t *testing.T) {
 	}
 }
 
-func TestInitRefusesWhatIsNoRun(t *testing.T) {
+func TestInitRefusesInvalidInput(t *testing.T) {
 	there := filepath.Join(t.TempDir(), "run.yaml")
 	if out, err := execute(t, "init", "--out", there); err != nil || out != "" {
 		t.Fatalf("it prints %q and ends with %v", out, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // Whatever somebody types that is no command, nothing is printed as if it were a result, and no cluster is asked.
-func TestWhatIsNoCommandIsRefused(t *testing.T) {
+func TestInvalidCommandLinesAreRefused(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	for name, tc := range map[string]struct {
@@ -101,7 +101,7 @@ func TestHelpNamesEveryCommandAndFlag(t *testing.T) {
 	}
 }
 
-func TestEveryCommandHasAnExampleThatIsOne(t *testing.T) {
+func TestEveryCommandHasExample(t *testing.T) {
 	for _, c := range New("loadstone").Commands() {
 		if c.Name() == "help" || c.Name() == "completion" {
 			continue // They come with cobra.
@@ -112,13 +112,13 @@ func TestEveryCommandHasAnExampleThatIsOne(t *testing.T) {
 	}
 }
 
-func TestAScriptOfACompletionIsPrinted(t *testing.T) {
+func TestCompletionPrintsScript(t *testing.T) {
 	if out, err := execute(t, "completion", "bash"); err != nil || !strings.Contains(out, "__start_loadstone") {
 		t.Errorf("it ends with %v and prints %.200q", err, out)
 	}
 }
 
-func TestAPluginOfKubectlIsCalledByItsName(t *testing.T) {
+func TestKubectlPluginName(t *testing.T) {
 	root := New("kubectl-loadstone")
 	var out bytes.Buffer
 	root.SetOut(&out)
@@ -166,7 +166,7 @@ func TestShellsCompleteFixedFlagValues(t *testing.T) {
 	}
 }
 
-func TestAStatusErrorIsTheErrorInIt(t *testing.T) {
+func TestStatusErrorUnwraps(t *testing.T) {
 	err := fmt.Errorf("analysing: %w", &statusError{statusBadInput, flag.ErrHelp})
 	if !errors.Is(err, flag.ErrHelp) || status(err) != statusBadInput {
 		t.Errorf("%v is help: %v, status %d", err, errors.Is(err, flag.ErrHelp), status(err))

@@ -19,7 +19,7 @@ import (
 )
 
 // Each file is the name of its run: one that is "bad" cannot be made ready, and the others end with the errors that a case gives them.
-func TestSeveralRunsEndWithTheGravestCode(t *testing.T) {
+func TestSeveralRunsExitWithMostSevereCode(t *testing.T) {
 	missed, failed := &statusError{statusMissed, errors.New("p99 is missed")}, &statusError{statusFailed, errors.New("it crashed")}
 	for name, tc := range map[string]struct {
 		files string
@@ -75,7 +75,7 @@ func TestSeveralRunsEndWithTheGravestCode(t *testing.T) {
 	}
 }
 
-func TestEveryExitCodeHasItsGravity(t *testing.T) {
+func TestEveryExitCodeHasSeverity(t *testing.T) {
 	if len(byGravity) != len(codes) {
 		t.Errorf("%d of %d codes have one", len(byGravity), len(codes))
 	}
@@ -86,7 +86,7 @@ func TestEveryExitCodeHasItsGravity(t *testing.T) {
 	}
 }
 
-func TestSeveralFilesAreCheckedBeforeTheFirstRunBegins(t *testing.T) {
+func TestAllFilesAreCheckedBeforeFirstRun(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	good := programs(t, dir, "exit 1")
@@ -104,7 +104,7 @@ func TestSeveralFilesAreCheckedBeforeTheFirstRunBegins(t *testing.T) {
 	}
 }
 
-func TestRunsOnThisMachineAreLedOneAfterTheOther(t *testing.T) {
+func TestLocalRunsAreSequential(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	dir := t.TempDir()
@@ -144,7 +144,7 @@ func TestRunsOnThisMachineAreLedOneAfterTheOther(t *testing.T) {
 	leavesNothing(t, dir)
 }
 
-func TestRunsOnAClusterAreFollowedOneAfterTheOther(t *testing.T) {
+func TestClusterRunsAreSequential(t *testing.T) {
 	w := newCluster(t)
 	second := ofImages(t)
 	text, err := os.ReadFile(second)

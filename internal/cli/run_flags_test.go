@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/screen"
 )
 
-func TestFlagsOfARunStandAnywhere(t *testing.T) {
+func TestRunFlagsInAnyPosition(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "no-run.yaml")
 	const read = "no such file"
 	for name, tc := range map[string]struct {
@@ -45,7 +45,7 @@ func TestFlagsOfARunStandAnywhere(t *testing.T) {
 	}
 }
 
-func TestHelpIsGivenBeforeAndAfterAFile(t *testing.T) {
+func TestHelpBeforeAndAfterFile(t *testing.T) {
 	for _, args := range [][]string{{"run", "--help"}, {"run", "-h"}, {"run", "run.yaml", "--help"}, {"run", "--out", "here", "-h"}, {"help", "run"}} {
 		if out, err := execute(t, args...); err != nil || !strings.HasPrefix(out, "Measures the BenchmarkRun in FILE") {
 			t.Errorf("%q ends with %v and prints %q", args, err, out)
@@ -53,7 +53,7 @@ func TestHelpIsGivenBeforeAndAfterAFile(t *testing.T) {
 	}
 }
 
-func TestARunFindsItsFilesBesideItsOwn(t *testing.T) {
+func TestRunFindsFilesNextToRunFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	here, err := filepath.Abs(".")

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-func TestACalibrationMeasuresOneThingUnderTwoNames(t *testing.T) {
+func TestCalibrationMeasuresOneServerUnderTwoNames(t *testing.T) {
 	taken := func(port int) bool { return port == 8080 || port == 8081 }
 	here := func(s Server) (*v1alpha1.BenchmarkRun, error) { return s.Here("/bin/loadstone", taken) }
 	gohttp := "localhost/loadstone/gohttp:dev"
@@ -49,7 +49,7 @@ func TestACalibrationMeasuresOneThingUnderTwoNames(t *testing.T) {
 	}
 }
 
-func TestWhatNoCalibrationCanMeasureIsRefused(t *testing.T) {
+func TestCalibrationRefusesInvalidInput(t *testing.T) {
 	for name, tc := range map[string]struct {
 		server Server
 		want   string

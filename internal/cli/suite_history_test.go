@@ -30,7 +30,7 @@ func (w *cluster) measured(round int, cost float64) string {
 	return w.store.URI(folder + "report.html")
 }
 
-func TestTheHistoryOfASuiteIsReadFromItsReports(t *testing.T) {
+func TestSuiteHistoryReadsReports(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	command := []string{"suite", "history", "checkout", "--system-namespace", w.namespace}

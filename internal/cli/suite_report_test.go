@@ -114,7 +114,7 @@ func tests(t *testing.T, path string) map[string]junit.Suite {
 	return got
 }
 
-func TestTheReportOfARoundIsFetched(t *testing.T) {
+func TestSuiteReportIsDownloaded(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	command := []string{"suite", "report", "checkout", "--system-namespace", w.namespace, "--out", t.TempDir()}
@@ -164,7 +164,7 @@ func reportOf(t *testing.T, w *cluster, run string) string {
 	return filepath.Join(dir, w.namespace, run, "junit.xml")
 }
 
-func TestWhatHasNoEndHasNoReport(t *testing.T) {
+func TestUnfinishedRoundHasNoReport(t *testing.T) {
 	w := newCluster(t)
 	s, dir := w.suite(), t.TempDir()
 	if _, err := execute(t, "suite", "run", "checkout", "--out", dir); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "--out needs --wait") {
@@ -187,8 +187,8 @@ func TestWhatHasNoEndHasNoReport(t *testing.T) {
 // step is the step of a pipeline that the page shows.
 var step = regexp.MustCompile("(?s)\n```sh\n(loadstone suite run .*?)```\n")
 
-// TestTheStepOfAPipelineIsReal runs the step as a shell does, with this program as loadstone.
-func TestTheStepOfAPipelineIsReal(t *testing.T) {
+// TestDocumentedPipelineStepWorks runs the step as a shell does, with this program as loadstone.
+func TestDocumentedPipelineStepWorks(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	s := w.suite()
@@ -229,7 +229,7 @@ func TestTheStepOfAPipelineIsReal(t *testing.T) {
 	}
 }
 
-func TestARoundWithOtherValuesIsAskedFor(t *testing.T) {
+func TestSuiteRunSetsParameters(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	s := w.suite()

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/screen"
 )
 
-func TestARoundIsAskedFor(t *testing.T) {
+func TestSuiteRunRequestsRound(t *testing.T) {
 	w := newCluster(t)
 	if out, err := execute(t, "suite", "list"); err != nil || out != "no suites found\n" {
 		t.Errorf("without a suite the list is %q, %v", out, err)
@@ -67,7 +67,7 @@ func TestARoundIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestARoundEndsTheCommandThatWaitsForIt(t *testing.T) {
+func TestSuiteRunWaitExitCodes(t *testing.T) {
 	for outcome, want := range map[v1alpha1.RoundOutcome]int{
 		v1alpha1.RoundPassed: 0, v1alpha1.RoundMissed: statusMissed, v1alpha1.RoundInconclusive: statusInconclusive,
 		v1alpha1.RoundFailed: statusFailed, v1alpha1.RoundReplaced: statusFailed, v1alpha1.RoundIncomplete: statusFailed,
@@ -84,7 +84,7 @@ func TestARoundEndsTheCommandThatWaitsForIt(t *testing.T) {
 }
 
 // A pipeline that goes on at 4, or tells 3 from 1, does so whether or not the store answers.
-func TestTheExitCodeOfARoundStaysWithoutItsReport(t *testing.T) {
+func TestMissingReportKeepsRoundExitCode(t *testing.T) {
 	away := errors.New("the store is away")
 	for name, tc := range map[string]struct {
 		outcome v1alpha1.RoundOutcome

@@ -42,7 +42,7 @@ func written(t *testing.T, name, old, instead string) string {
 	return path
 }
 
-func TestValidateSaysEverythingAtOnceWithItsLine(t *testing.T) {
+func TestValidatePrintsAllProblemsWithLines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		old, instead string
 		want         []string
@@ -117,7 +117,7 @@ func TestValidateChecksAndCountsProfiles(t *testing.T) {
 }
 
 // Who names images means a cluster: that its plan fails is no matter of this machine, which has no etcd.
-func TestValidateSaysWhatAClusterRefusesOfAFileWithImages(t *testing.T) {
+func TestValidateReportsClusterProblemsForImages(t *testing.T) {
 	var levels []string
 	for i := range 20 {
 		levels = append(levels, fmt.Sprintf("{connections: %d}", i+1))
@@ -136,7 +136,7 @@ func TestValidateSaysWhatAClusterRefusesOfAFileWithImages(t *testing.T) {
 	}
 }
 
-func TestValidateLooksAtEveryFile(t *testing.T) {
+func TestValidateChecksEveryFile(t *testing.T) {
 	good, bad := written(t, "good.yaml", "", ""), written(t, "bad.yaml", "port: 8080", "port: 0")
 	out, err := execute(t, "validate", good, bad, "--output", "json")
 	if err == nil || status(err) != statusBadInput || err.Error() != "1 of 2 files is not valid" {

@@ -19,7 +19,7 @@ const (
 
 // elsewhere says who runs what no test of this package can run, since it needs a cluster, or is what runs the tests.
 var elsewhere = map[string]runner{
-	"make kills":              {"internal/cli/run_resume_test.go", "func TestARunThatIsKilledAtAnyMomentIsResumed("},
+	"make kills":              {"internal/cli/run_resume_test.go", "func TestKilledRunIsResumed("},
 	"bin/loadstone calibrate": {"internal/cli/calibrate_test.go", `"calibrate", "--out"`},
 	"make lint":               {continuous, "make lint"},
 	"make lint test":          {continuous, "in test test-workloads"},

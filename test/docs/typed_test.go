@@ -42,7 +42,7 @@ func fenced(page, language string) []string {
 }
 
 // typed are the commands of the pages, each once. True are those that stand by themselves, and false those of a sentence, which may name a command without
-// all that it needs. TestTheExampleOfThePageIsReal of internal/cli runs the blocks that show what is printed.
+// all that it needs. TestDocumentedAnalyzeExampleIsCurrent of internal/cli runs the blocks that show what is printed.
 func typed(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-func TestAnArgoOfTheUsers(t *testing.T) {
+func TestUserManagedArgoController(t *testing.T) {
 	for name, tc := range map[string]struct {
 		// asked is the operator's instanceID, and config what the controller's ConfigMap holds.
 		asked  string

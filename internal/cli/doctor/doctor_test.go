@@ -17,7 +17,7 @@ func sane() Machine {
 	}
 }
 
-func TestAMachineThatLacksNothingIsGood(t *testing.T) {
+func TestReadyMachineHasOnlyGoodFindings(t *testing.T) {
 	for _, f := range OfMachine(sane()) {
 		if f.Check == "machines" {
 			continue // Nobody sees them from here, whatever the cluster is like.
@@ -28,7 +28,7 @@ func TestAMachineThatLacksNothingIsGood(t *testing.T) {
 	}
 }
 
-func TestWhatAMachineLacksHasAWayOut(t *testing.T) {
+func TestMachineProblemsHaveFixes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Machine)
 		check  string
@@ -91,7 +91,7 @@ func sound() Cluster {
 	}
 }
 
-func TestAClusterThatLacksNothingIsGood(t *testing.T) {
+func TestReadyClusterHasOnlyGoodFindings(t *testing.T) {
 	own := sound()
 	own.ArgoElsewhere, own.ArgoOwn = true, "pod argo/controller-0"
 	all := OfCluster(sound())
@@ -108,7 +108,7 @@ func TestAClusterThatLacksNothingIsGood(t *testing.T) {
 	}
 }
 
-func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
+func TestClusterProblemsHaveFixes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Cluster)
 		check  string
@@ -166,7 +166,7 @@ func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
 	}
 }
 
-func TestFindingsAreALineEach(t *testing.T) {
+func TestTextPrintsOneLinePerFinding(t *testing.T) {
 	all := []Finding{{"CPUs", Good, "2 CPUs", ""}, {"wrk", Fault, "it is missing", "apt-get install wrk"}}
 	want := "good     CPUs           2 CPUs\nfault    wrk            it is missing\n                        Fix: apt-get install wrk\n"
 	if diff := cmp.Diff(want, Text(all)); diff != "" || Faults(all) != 1 {

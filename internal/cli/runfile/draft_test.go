@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestADraftIsReadAsItWasMeant(t *testing.T) {
+func TestDraftIsParsedBack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args   []string
 		images map[string]string
@@ -53,7 +53,7 @@ func TestADraftIsReadAsItWasMeant(t *testing.T) {
 	}
 }
 
-func TestAnArgumentThatNamesNoCommandIsRefused(t *testing.T) {
+func TestInitArgumentWithoutCommandIsRefused(t *testing.T) {
 	for _, arg := range []string{"", "a", "a=", "=./a", "a=  "} {
 		if err := (&Draft{}).Add([]string{arg}); err == nil || !strings.Contains(err.Error(), "is not an implementation") {
 			t.Errorf("%q ends with %v", arg, err)
@@ -61,7 +61,7 @@ func TestAnArgumentThatNamesNoCommandIsRefused(t *testing.T) {
 	}
 }
 
-func TestThreeAnswersMakeADraft(t *testing.T) {
+func TestInitQuestions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answers string
 		want    []Implementation

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-func TestEveryFieldHasALine(t *testing.T) {
+func TestLineOfEveryField(t *testing.T) {
 	const text = `# A comment.
 kind: BenchmarkRun
 metadata:
@@ -57,7 +57,7 @@ spec:
 	}
 }
 
-func TestAViolationOfThePlanHasTheLineOfItsField(t *testing.T) {
+func TestPlanViolationHasLine(t *testing.T) {
 	file, err := Parse(t.Context(), []byte(good))
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestAViolationOfThePlanHasTheLineOfItsField(t *testing.T) {
 	}
 }
 
-func TestProblemsAreListedByLine(t *testing.T) {
+func TestProblemsAreSortedByLine(t *testing.T) {
 	_, err := Parse(t.Context(), []byte(strings.Replace(strings.Replace(good, "port: 8081", "port: 0", 1), "metadata:", "spce: {}\nmetadata:", 1)))
 	var e *Invalid
 	if !errors.As(err, &e) {
@@ -99,7 +99,7 @@ func TestProblemsAreListedByLine(t *testing.T) {
 	}
 }
 
-func TestTheNearestNameIsProposed(t *testing.T) {
+func TestNearestFieldNameIsSuggested(t *testing.T) {
 	checks, err := runForm().checks()
 	if err != nil {
 		t.Fatal(err)

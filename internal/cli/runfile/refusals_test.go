@@ -17,7 +17,7 @@ func changed(t *testing.T, old, instead string) []byte {
 	return []byte(strings.Replace(good, old, instead, 1))
 }
 
-func TestAFileMayBeWrittenInAnyWayThatYAMLAllows(t *testing.T) {
+func TestParseYAMLVariants(t *testing.T) {
 	file, err := Parse(t.Context(), []byte(good))
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestAFileMayBeWrittenInAnyWayThatYAMLAllows(t *testing.T) {
 	}
 }
 
-func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
+func TestAllProblemsAreReportedTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		old, instead string
 		want         []string
@@ -102,12 +102,15 @@ func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatTheSchemaRefusesIsSaidInPlainWords(t *testing.T) {
+func TestSchemaErrorsSayWhatToWrite(t *testing.T) {
 	for name, tc := range map[string]struct{ old, instead, want string }{
 		"a number that is too large":     {"port: 8081", "port: 80800", "spec.implementations[1].port: 80800 is too large: use at most 65535;"},
 		"a number that is too small":     {"port: 8081", "port: -1", "spec.implementations[1].port: -1 is too small: use at least 1;"},
 		"a name that YAML reads as true": {"name: costly", "name: y", "spec.implementations[1].name: true is a boolean, not a string: put it in quotes;"},
 		"a number for a text":            {"baseline: plain", "baseline: 5", `spec.baseline: 5 is an integer, not a string: write "5", with quotes;`},
+		"a quoted number":                {"port: 8081", `port: "8081"`, `spec.implementations[1].port: "8081" is a string, not an integer: write 8081, without quotes;`},
+		"a word for a number":            {"port: 8081", "port: http", `spec.implementations[1].port: "http" is a string, not an integer: write a whole number, such as 10;`},
+		"a list for an object":           {"command: [./plain], port: 8080", "command: [./plain], port: 8080, tls: [a]", "spec.implementations[0].tls: it is a list, not an object: write its fields as NAME: VALUE;"},
 		"a field without a value":        {"command: [./plain]", "command: null", "spec.implementations[0].command: no value: set one, or remove the field;"},
 		"a spec without a value":         {good[strings.Index(good, "spec:"):], "spec:\n", "spec: no value: set one, or remove the field;"},
 		"an empty text":                  {"baseline: plain", `baseline: ""`, "spec.baseline: empty: set a value, or remove it;"},
@@ -128,7 +131,7 @@ func TestWhatTheSchemaRefusesIsSaidInPlainWords(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRunAtAllIsRefused(t *testing.T) {
+func TestFileWithoutRunIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct{ file, want string }{
 		"nothing":                 {"", "the file is empty"},
 		"separators alone":        {"---\n\n---\n# Nothing.\n", "the file is empty"},
@@ -150,7 +153,7 @@ func TestWhatIsNoRunAtAllIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFileThatNoClusterWouldTakeIsNotRead(t *testing.T) {
+func TestTooLargeFileIsNotRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.yaml")
 	for _, tc := range []struct {
 		size int

@@ -21,7 +21,7 @@ spec:
   - {name: sweep, tool: wrk, levels: [{connections: 10}]}
 `
 
-func TestAGoodFileIsRead(t *testing.T) {
+func TestParseValidFile(t *testing.T) {
 	for name, text := range map[string]string{"as it is": good, "with separators": "---\n" + good + "---\n# The end.\n"} {
 		t.Run(name, func(t *testing.T) {
 			file, err := Parse(t.Context(), []byte(text))
@@ -36,7 +36,7 @@ func TestAGoodFileIsRead(t *testing.T) {
 	}
 }
 
-func TestABadFileIsRefusedWithASentence(t *testing.T) {
+func TestInvalidFileIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct{ old, instead, want string }{
 		"another kind":           {"kind: BenchmarkRun", "kind: Deployment", `line 3: kind is "Deployment": loadstone run needs a BenchmarkRun`},
 		"no kind":                {"kind: BenchmarkRun\n", "", "kind is missing: add kind: BenchmarkRun"},
@@ -68,7 +68,7 @@ func TestABadFileIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIsRefused(t *testing.T) {
+func TestUnreadableFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "this is a folder: name the YAML file") {
 		t.Errorf("a folder ends with %v", err)
@@ -85,7 +85,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestEverySampleIsRead(t *testing.T) {
+func TestParseEverySample(t *testing.T) {
 	samples, err := filepath.Glob("../../../config/samples/*.yaml")
 	if err != nil || len(samples) == 0 {
 		t.Fatalf("there is no sample: %v", err)
