@@ -14,7 +14,6 @@ const analyzeHelp = `Reads the output of wrk, ab and k6, and reports unreliable 
 come from any machine. A file may contain several runs and other text around them. Use - for standard input.
 The exit code is 1 if a sample is void.`
 
-// analyzeCommand judges raw outputs of load generators.
 func analyzeCommand() *cobra.Command {
 	var asJSON bool
 	output := textOutput
@@ -38,7 +37,7 @@ func analyzeCommand() *cobra.Command {
 	return c
 }
 
-// analyze judges the samples of files, or of in where a name is "-".
+// analyze checks the samples in files. The name "-" means in.
 func analyze(out io.Writer, in io.Reader, files []string, output outputFormat) error {
 	var samples []lint.Sample
 	for _, name := range files {

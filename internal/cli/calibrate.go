@@ -29,14 +29,13 @@ With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl
 the cluster are measured. The server is then that of config/samples/aa.yaml, or --image with COMMAND. The
 noise floor is kept in the object store.`
 
-// calibration is the A/A run that was asked for.
+// calibration is the requested A/A run.
 type calibration struct {
 	server Server
 	out    string
 	remote clusterRun
 }
 
-// calibrateCommand makes an A/A run, waits for its end, and prints the machine's noise floor.
 func calibrateCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	a := calibration{remote: clusterRun{kube: k}}
 	var onCluster bool
@@ -66,7 +65,6 @@ func calibrateCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	return c
 }
 
-// here measures this machine.
 func (a calibration) here(ctx context.Context, out io.Writer) error {
 	if err := a.remote.refuseFlags(); err != nil {
 		return err
@@ -90,7 +88,6 @@ func (a calibration) here(ctx context.Context, out io.Writer) error {
 	return printFound(out, found)
 }
 
-// onCluster measures the machines of the cluster.
 func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
 	if a.out != "" {
 		return badInput(errors.New("--out works only on this machine: remove it, or remove the flags that select a cluster"))
@@ -122,7 +119,7 @@ func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
 	return printFound(out, found)
 }
 
-// printFound prints what a calibration has found. One that has found no noise floor ends the command as its run has ended.
+// printFound prints the noise floor. Without one, the command exits with the code of its run.
 func printFound(out io.Writer, f Found) error {
 	lines := f.Line
 	if f.Ending.Report != "" {

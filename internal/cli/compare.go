@@ -31,7 +31,6 @@ anchor that every run measured: same image or program, command and CPUs. The com
 ratios. With one or two earlier runs, the intervals cover only the variation within a run. With three or more,
 they also cover the variation between runs.`
 
-// compareCommand compares runs.
 func compareCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var anchor string
@@ -85,10 +84,10 @@ func notComparable(why string) error {
 	return &statusError{statusInconclusive, fmt.Errorf("not comparable: %s", why)}
 }
 
-// loader reads the records of runs, from folders and from the cluster.
+// loader reads runs from folders and from the cluster.
 type loader struct {
 	kube *kube.Flags
-	// in is opened for the first run that no folder holds.
+	// in is opened for the first run on the cluster.
 	in *kube.Stored
 }
 

@@ -18,7 +18,6 @@ a cluster, use --cluster, --context, --namespace, --server or --kubeconfig.
   - warning: void cells or noise are likely
   - note: a limit that reports mention`
 
-// doctorCommand says what a machine or a cluster lacks.
 func doctorCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	output := textOutput
 	var onCluster bool
@@ -46,7 +45,7 @@ func doctorCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	return c
 }
 
-// diagnose prints what was found. Faults are an error.
+// diagnose prints the findings. Faults are an error.
 func diagnose(ctx context.Context, out io.Writer, output outputFormat, find func(context.Context) ([]doctor.Finding, error)) error {
 	all, err := find(ctx)
 	if err != nil {

@@ -23,7 +23,6 @@ the command that starts it. The command is split at spaces and runs without a sh
 is the baseline. On a cluster, each implementation needs an image: --image NAME=IMAGE. Without arguments and
 images, a terminal asks three questions.`
 
-// initCommand writes the file of a new run.
 func initCommand() *cobra.Command {
 	var d runfile.Draft
 	var out string
@@ -80,7 +79,7 @@ func toolNames() []string {
 	return names
 }
 
-// draftText is the file of a draft. One that no machine and no cluster would take is an error of the flags.
+// draftText returns the run file of a draft. An invalid draft is reported as an error in the flags.
 func draftText(ctx context.Context, d *runfile.Draft, args []string) (string, error) {
 	if len(d.Implementations) == 0 {
 		if err := d.Add(args); err != nil {
@@ -101,7 +100,7 @@ func draftText(ctx context.Context, d *runfile.Draft, args []string) (string, er
 	return text, err
 }
 
-// writeNew writes a file that does not exist.
+// writeNew never overwrites a file.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -21,7 +21,6 @@ import (
 const listHelp = `Lists the runs in a namespace, newest first, with state, progress, remaining time and verdict. With --here, it
 lists the results on this machine, from the folder that loadstone run writes to.`
 
-// listCommand lists runs.
 func listCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var everywhere bool
@@ -54,7 +53,7 @@ func listCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// orHere adds to the error of a machine without a cluster where the runs on this machine are.
+// orHere mentions list --here if the error is that there is no cluster.
 func orHere(err error) error {
 	if errors.Is(err, kube.ErrNoCluster) {
 		return fmt.Errorf("%w; to list runs on this machine, use loadstone list --here", err)
@@ -90,7 +89,6 @@ func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]screen.
 	return out, nil
 }
 
-// listFolder lists the runs whose results lie below a folder.
 func listFolder(folder string) ([]screen.Run, error) {
 	runs, err := folders.List(folder)
 	out := []screen.Run{}

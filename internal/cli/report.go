@@ -28,7 +28,6 @@ may get the run. These files are next to the page:
 With --again, this version rebuilds the report from the stored results. That needs the credentials of the
 object store. For a run on this machine, give its results folder, which already contains the report.`
 
-// reportCommand fetches a run's report from the object store, or rebuilds it, and prints the path of the HTML file.
 func reportCommand(k *kube.Flags) *cobra.Command {
 	var dir string
 	var again, open bool
@@ -58,7 +57,7 @@ func reportCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// findReport is the path of the page of a run, by the folder of its results or by its name on the cluster.
+// findReport returns the HTML page of a run, given its results folder or its name on the cluster.
 func findReport(ctx context.Context, k *kube.Flags, name, dir string, again bool) (string, error) {
 	if folders.Holds(name) {
 		return folders.Report(ctx, name, again)
@@ -74,7 +73,6 @@ func findReport(ctx context.Context, k *kube.Flags, name, dir string, again bool
 	return page, orHere(err)
 }
 
-// openPage opens a page in the browser of this machine.
 func openPage(ctx context.Context, page string) error {
 	for _, program := range []string{"xdg-open", "open"} {
 		if path, err := exec.LookPath(program); err == nil {

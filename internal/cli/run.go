@@ -57,16 +57,16 @@ is measured on the cluster. The command creates the run, follows it and download
 implementation needs an image. If a run with the same name and spec is in progress, the command follows it.
 Ctrl-C leaves the run on the cluster.`
 
-// The folders into which results and reports are written.
+// Default folders.
 const (
 	resultsFolder = "loadstone-results"
 	reportFolder  = "reports"
 )
 
-// progressEvery is how often the line of progress changes on a terminal.
+// progressEvery is the refresh interval of the progress line on a terminal.
 const progressEvery = time.Second
 
-// runCommand leads a run on this machine, or follows it on a cluster, which a plugin of kubectl does unless it is told otherwise.
+// runCommand measures on this machine or on a cluster. A kubectl plugin uses the cluster by default.
 func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	here := localRun{output: textOutput}
 	var onCluster bool
@@ -111,16 +111,16 @@ func measuredHere(c *cobra.Command, k *kube.Flags, onCluster bool) bool {
 	return !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags()))
 }
 
-// localRun is how a run is led on this machine.
+// localRun has the options of a run on this machine.
 type localRun struct {
-	// in is where the file "-" is read.
+	// in is the content of the file "-".
 	in                   io.Reader
 	out                  string
 	resume, images, open bool
 	output               outputFormat
 }
 
-// refuseFlags says in a sentence that a flag of one run is given to several.
+// refuseFlags refuses flags that need a single file.
 func (h localRun) refuseFlags(files []string) error {
 	if len(files) == 1 {
 		return nil
@@ -137,7 +137,6 @@ func (h localRun) refuseFlags(files []string) error {
 	return nil
 }
 
-// prepare makes a run on this machine ready.
 func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
 	f, err := openRun(ctx, h.in, file)
 	if err != nil {
@@ -163,7 +162,7 @@ func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (read
 	return readyRun{file: file, name: f.Run.Name, told: told, lead: lead, abandon: r.Abandon}, nil
 }
 
-// openRun reads the run of a file, or of in if it is called "-".
+// openRun reads the run in a file. The path "-" means in.
 func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, error) {
 	name, text, err := readFile(in, path)
 	if err != nil {
@@ -190,7 +189,7 @@ func runOptions(run *v1alpha1.BenchmarkRun, file, out string, told screen.Teller
 	return o
 }
 
-// resumeIn makes a run go on in the folder that was named, or else in the newest of its name. Where there is none, it begins.
+// resumeIn selects the folder to resume in: the named one, or the newest with the name of the run.
 func resumeIn(o *local.Options, named string, resume bool) error {
 	o.Resume = resume
 	if !resume || named != "" {
@@ -203,8 +202,8 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 	return err
 }
 
-// ended tells how a run has ended, opens its report if asked to, and returns the error whose status says it. Somebody who has ended the run waits
-// for no page.
+// ended prints how a run ended, opens its report if requested, and returns an error with the exit code. After an
+// interruption it opens nothing.
 func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool) error {
 	if err := told.End(e); err != nil {
 		return err
@@ -215,13 +214,13 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 	return errors.Join(statusOf(e), openPage(ctx, e.Report))
 }
 
-// goOn is the way on after an interruption.
+// goOn says how to resume.
 const goOn = "resume with loadstone run FILE --resume, and --out if you used it"
 
-// refusals are the reasons of runs that ask for what cannot be given, before anything starts.
+// refusals are the reasons for refusing a run before anything starts.
 var refusals = []string{v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonNotEnoughResources, v1alpha1.ReasonObjectMissing}
 
-// statusOf is the error whose status says how a run has ended; nil for 0.
+// statusOf returns an error with the exit code of a run; nil for 0.
 func statusOf(e progress.Ending) error {
 	switch {
 	case slices.Contains(refusals, e.Reason):

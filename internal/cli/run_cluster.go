@@ -17,29 +17,27 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// deleteDeadline bounds how long an interrupted command waits for the end of the run that it deletes.
+// deleteDeadline limits how long an interrupted command waits for the deletion of its run.
 const deleteDeadline = time.Minute
 
-// clusterRun is what a run on a cluster is led with.
+// clusterRun has the options of a run on a cluster.
 type clusterRun struct {
 	kube *kube.Flags
-	// in is where the file "-" is read.
+	// in is the content of the file "-".
 	in io.Reader
-	// out is the folder for the report.
+	// out is the report folder.
 	out                      string
 	output                   outputFormat
 	replace, deleteIfAborted bool
-	// open opens the report in a browser.
-	open bool
+	open                     bool
 }
 
-// bind gives run the flags of a run on a cluster.
 func (o *clusterRun) bind(f *pflag.FlagSet) {
 	f.BoolVar(&o.replace, "replace", false, "on a cluster: first delete a run with the same name")
 	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: delete the run on Ctrl-C (default: leave it running)")
 }
 
-// refuseFlags says in a sentence that a flag of a run on a cluster is given to a run on this machine.
+// refuseFlags refuses cluster flags for a run on this machine.
 func (o *clusterRun) refuseFlags() error {
 	for _, flag := range []struct {
 		name  string
@@ -52,7 +50,6 @@ func (o *clusterRun) refuseFlags() error {
 	return nil
 }
 
-// prepare makes a run on the cluster ready.
 func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
 	f, err := openRun(ctx, o.in, file)
 	if err != nil {
@@ -74,7 +71,6 @@ func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (re
 	return readyRun{file: file, name: run.Name, told: told, lead: lead, abandon: func() {}}, nil
 }
 
-// lead applies a run to the cluster, follows it and fetches its report.
 func (o clusterRun) lead(ctx context.Context, told screen.Teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	followed, err := kube.Applier{Client: c, Replace: o.replace, Note: told.Note}.Apply(ctx, run)
 	if err != nil {
@@ -88,7 +84,7 @@ func (o clusterRun) lead(ctx context.Context, told screen.Teller, c client.Clien
 	return o.follow(ctx, told, c, run)
 }
 
-// follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
+// follow prints the progress of a run until it ends, downloads its report and returns its exit code.
 func (o clusterRun) follow(ctx context.Context, told screen.Teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	key := client.ObjectKeyFromObject(run)
 	found, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.Tell, Every: kube.PollEvery, Stored: o.kube.Stored}.Follow(ctx)
@@ -111,7 +107,7 @@ func (o clusterRun) follow(ctx context.Context, told screen.Teller, c client.Cli
 	return ended(ctx, told, e, o.open)
 }
 
-// interrupted leaves a run, and says how to go on, or deletes it.
+// interrupted leaves the run or, with --delete-on-interrupt, deletes it.
 func (o clusterRun) interrupted(ctx context.Context, c client.Client, key client.ObjectKey) error {
 	if !o.deleteIfAborted {
 		return &statusError{statusInterrupted, fmt.Errorf("interrupted, but BenchmarkRun %s is still running: follow it with loadstone watch %s --namespace %s, or stop it with kubectl delete benchmarkrun %s --namespace %s",

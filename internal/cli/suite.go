@@ -50,7 +50,6 @@ pull requests do not count.`
 Rounds of pull requests are not included.`
 )
 
-// suiteCommand is all that there is for suites.
 func suiteCommand(k *kube.Flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suite",
@@ -67,7 +66,6 @@ func suiteCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// suiteRunCommand asks for a round.
 func suiteRunCommand(k *kube.Flags) *cobra.Command {
 	var patience time.Duration
 	var dir string
@@ -115,7 +113,7 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// tellEnd prints how a round has ended, and is the error that calls for the exit code of that.
+// tellEnd prints a passed round. Other outcomes are an error with their exit code.
 func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
 	text := rounds.End(line)
 	switch line.Outcome {
@@ -131,7 +129,7 @@ func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
 	return errors.New(text)
 }
 
-// withReport is how a round has ended, with its own exit code, and beside it why its report could not be fetched.
+// withReport adds a report error to the outcome of a round, and keeps the exit code of the outcome.
 func withReport(end, err error) error {
 	if end == nil || err == nil {
 		return cmp.Or(end, err)
@@ -139,7 +137,6 @@ func withReport(end, err error) error {
 	return &statusError{status(end), fmt.Errorf("%w; %w", end, err)}
 }
 
-// suiteReportCommand fetches the report of a round.
 func suiteReportCommand(k *kube.Flags) *cobra.Command {
 	var dir string
 	var round int32
@@ -156,7 +153,7 @@ func suiteReportCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// fetchRound fetches the report of a round, and prints where its tests lie.
+// fetchRound downloads the report of a round and prints the path of its JUnit file.
 func fetchRound(c *cobra.Command, k *kube.Flags, suite string, round int32, dir string) error {
 	ctx, cancel := context.WithTimeout(c.Context(), fetchDeadline)
 	defer cancel()
@@ -168,7 +165,6 @@ func fetchRound(c *cobra.Command, k *kube.Flags, suite string, round int32, dir 
 	return err
 }
 
-// suiteHistoryCommand shows the history of a suite.
 func suiteHistoryCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var within int
@@ -195,7 +191,6 @@ func suiteHistoryCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// suiteListCommand lists suites.
 func suiteListCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var everywhere bool

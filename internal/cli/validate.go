@@ -16,7 +16,6 @@ const validateHelp = `Checks BenchmarkRun and BenchmarkSuite files without a clu
 in the parameters and checks each run, without contacting a registry. It prints all problems at once as
 FILE:LINE: PROBLEM, with a fix. Use - for standard input.`
 
-// validateCommand checks files without a cluster.
 func validateCommand() *cobra.Command {
 	output := textOutput
 	c := &cobra.Command{
@@ -58,7 +57,6 @@ func validateAll(ctx context.Context, out io.Writer, in io.Reader, files []strin
 	return notValid(bad, len(files))
 }
 
-// notValid is the error of some of all files; nil if there are none.
 func notValid(bad, all int) error {
 	switch {
 	case bad == 0:
@@ -71,7 +69,7 @@ func notValid(bad, all int) error {
 	return badInput(fmt.Errorf("%d of %d files are not valid", bad, all))
 }
 
-// validateFile checks one file, or in if it is called "-".
+// validateFile checks one file. The path "-" means in.
 func validateFile(ctx context.Context, in io.Reader, path string) (runfile.Result, error) {
 	name, text, err := readFile(in, path)
 	var r runfile.Result
@@ -87,7 +85,7 @@ func validateFile(ctx context.Context, in io.Reader, path string) (runfile.Resul
 	return r, nil
 }
 
-// readFile reads a file, or in if it is called "-", and says by which name people know it.
+// readFile reads a file and returns its name for messages. The path "-" means in.
 func readFile(in io.Reader, path string) (name string, text []byte, err error) {
 	if path != "-" {
 		text, err = runfile.Read(path)

@@ -23,7 +23,6 @@ Ctrl-C does not stop the run.`
 Use it in scripts and gates.`
 )
 
-// watchCommand follows a run that is on the cluster.
 func watchCommand(k *kube.Flags) *cobra.Command {
 	o := clusterRun{kube: k}
 	c := &cobra.Command{
@@ -47,7 +46,6 @@ func watchCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// waitCommand waits for the end of a run.
 func waitCommand(k *kube.Flags) *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
@@ -84,7 +82,7 @@ func waitCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// stillGoing is the end of a wait that was over before the run was.
+// stillGoing is the error of a wait that ended before the run.
 func stillGoing(ctx context.Context, key client.ObjectKey, timeout time.Duration) error {
 	if ctx.Err() != nil {
 		return &statusError{statusInterrupted, fmt.Errorf("interrupted, but BenchmarkRun %s is still running", key)}
@@ -92,7 +90,7 @@ func stillGoing(ctx context.Context, key client.ObjectKey, timeout time.Duration
 	return fmt.Errorf("BenchmarkRun %s is still running after %s: wait again, or see its progress with loadstone watch %s", key, timeout, key.Name)
 }
 
-// findRun is a run that is on the cluster, by its name, and a client of its cluster.
+// findRun returns a run on the cluster and a client.
 func findRun(ctx context.Context, k *kube.Flags, name string) (*v1alpha1.BenchmarkRun, client.Client, error) {
 	namespace, err := k.Namespace()
 	if err != nil {

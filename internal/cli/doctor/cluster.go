@@ -7,50 +7,48 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// leastMinor is the minor version of the oldest Kubernetes that the chart takes.
+// leastMinor is the oldest minor version of Kubernetes that the chart supports.
 const leastMinor = 30
 
-// Cluster is what was read of a cluster.
+// Cluster has the facts about a cluster.
 type Cluster struct {
-	// Version is that of Kubernetes, and Minor the second number of it; 0 if it is not known.
+	// Version is the version of Kubernetes. Minor is its second number; 0 if unknown.
 	Version string
 	Minor   int
-	// Operator says why there is none; empty if it is ready. Release is its version, and Own that of this program.
+	// Operator says why the operator is not ready; empty if it is. Release is its version, Own the version of the CLI.
 	Operator     string
 	Release, Own string
-	// Missing are the namespaces that the operator is to lead and that are not there, and Locked those that are there and give it no right.
+	// Missing are configured namespaces that do not exist. Locked are those without permissions for the operator.
 	Missing, Locked []string
-	// Argo is true if the cluster has workflows. ArgoAway says why the controller of them does no work for the operator; empty if it works, or none is seen.
-	// ArgoElsewhere is true if the chart has installed none that this user may see, and ArgoOwn is then the one of the user's that does the work, if it
-	// is seen.
+	// Argo is true if Argo Workflows is installed. ArgoAway says why no controller runs the operator's workflows; empty if one does or none is
+	// visible. ArgoElsewhere is true if the chart installed no controller. ArgoOwn is then the user-managed one, if visible.
 	Argo     bool
 	ArgoAway string
-	// ArgoUnready is true if ArgoAway is of one of the user's that would do the work, and merely is not ready.
+	// ArgoUnready is true if the user-managed controller only is not ready.
 	ArgoElsewhere bool
 	ArgoOwn       string
 	ArgoUnready   bool
-	// Store says why the object store cannot be read; empty if it can. StoreUnseen is true if that is for want of a key of this user's alone: the operator
-	// opens the store by a role.
+	// Store says why the object store cannot be read; empty if it can. StoreUnseen is true if only this user lacks credentials, because the
+	// operator uses a role.
 	Store       string
 	StoreUnseen bool
 	Nodes       []Node
 }
 
-// Node is what was read of a node.
+// Node has the facts about a node.
 type Node struct {
 	Name string
-	// Role is what the label loadstone.dev/role says; empty without it.
+	// Role is the value of the label loadstone.dev/role.
 	Role    string
 	Tainted bool
-	// MilliCPU is what pods can have of the node, in thousandths of a CPU.
+	// MilliCPU is the allocatable CPU in thousandths.
 	MilliCPU int64
-	// Policy is the CPU manager's; empty if the kubelet does not tell this user. WholeCores is true if it gives no pod one hyperthread of a core of which
-	// another pod has the other.
+	// Policy is the CPU manager policy; empty if not visible. WholeCores is true if pods never share a core.
 	Policy     string
 	WholeCores bool
 }
 
-// OfCluster judges a cluster on which runs are to be measured.
+// OfCluster checks a cluster.
 func OfCluster(c Cluster) []Finding {
 	out := []Finding{c.kubernetes(), c.operator(), c.argo(), c.store(), c.roles()}
 	out = append(out, c.namespaces()...)
@@ -60,7 +58,7 @@ func OfCluster(c Cluster) []Finding {
 	return append(out, c.taints(), unseen())
 }
 
-// unseen is what no API tells of nodes.
+// unseen lists node facts that no API shows.
 func unseen() Finding {
 	return say("machines", Note, "Run loadstone doctor on each node.", "clock frequencies, steal and hyperthreads of nodes are not visible from here; each report lists them for its nodes")
 }
@@ -85,7 +83,7 @@ func (c Cluster) operator() Finding {
 	return say("operator", Good, "", "ready")
 }
 
-// namespaces says in which of the installation's namespaces no run is led; nothing if there are none.
+// namespaces reports configured namespaces where no runs start.
 func (c Cluster) namespaces() []Finding {
 	var out []Finding
 	if len(c.Missing) > 0 {
@@ -112,7 +110,7 @@ func (c Cluster) argo() Finding {
 	return say("Argo", Good, "", "controller is ready")
 }
 
-// ownArgo judges a controller that the chart has not installed.
+// ownArgo checks a user-managed controller.
 func (c Cluster) ownArgo() Finding {
 	switch {
 	case c.ArgoOwn != "":
@@ -138,12 +136,11 @@ func (c Cluster) store() Finding {
 	return say("object store", Good, "", "available")
 }
 
-// withRole are the nodes of a role.
 func (c Cluster) withRole(role string) []Node {
 	return slices.DeleteFunc(slices.Clone(c.Nodes), func(n Node) bool { return n.Role != role })
 }
 
-// measuring are the nodes on which pods can be measured: those with a role, or all where none has one.
+// measuring returns the nodes with a role, or all nodes if none has one.
 func (c Cluster) measuring() []Node {
 	own := slices.DeleteFunc(slices.Clone(c.Nodes), func(n Node) bool { return n.Role == "" })
 	if len(own) == 0 {

@@ -10,43 +10,42 @@ import (
 )
 
 const (
-	// fewDescriptors is how many files a generator needs for the largest levels that people usually ask for.
+	// fewDescriptors is enough open files for the largest usual levels.
 	fewDescriptors = 4096
-	// performance is the governor that keeps a CPU at its frequency.
+	// performance is the governor with a constant frequency.
 	performance = "performance"
 )
 
-// Machine is what was read of a machine.
+// Machine has the facts about a machine.
 type Machine struct {
-	// Cores are the CPUs on which this program may run, by core; Online are all of the machine, as the kernel lists them.
+	// Cores are the CPUs available to this program, by core. Online is the number of CPUs of the machine.
 	Cores  [][]int
 	Online int
-	// Governor is how frequencies are chosen; record.Unknown where the kernel does not show it. Boost is true if they may rise above the usual.
+	// Governor is the CPU governor; record.Unknown if the kernel does not show it. Boost is true if turbo boost is on.
 	Governor string
 	Boost    bool
-	// Steal is the share of time that the hypervisor took from the CPUs, and Busy the CPUs that programs used, while it was read.
+	// Steal is the share of CPU time that the hypervisor took. Busy is the number of CPUs in use by other programs.
 	Steal, Busy float64
-	// Quota is the number of CPUs that a cgroup grants; 0 if it sets no limit, and nil if no cgroup can be read.
+	// Quota is the CPU limit of the cgroup; 0 without a limit, nil if unknown.
 	Quota *float64
 	// Tools are the load generators that Loadstone knows.
 	Tools []Tool
-	// Descriptors is how many files a process may open.
+	// Descriptors is the limit of open files.
 	Descriptors uint64
 }
 
 // Tool is a load generator.
 type Tool struct {
-	// Path is where the program lies; empty if it is missing. Install says how it comes to the machine.
+	// Path is empty if the program is missing. Install is the command that installs it.
 	Name, Path, Install string
 }
 
-// OfMachine judges a machine on which loadstone run is to measure.
+// OfMachine checks a machine.
 func OfMachine(m Machine) []Finding {
 	out := []Finding{m.cpus(), m.smt(), m.governor(), m.boost(), m.steal(), m.busy(), m.quota(), m.descriptors()}
 	return append(out, m.tools()...)
 }
 
-// allowed is the number of CPUs.
 func (m Machine) allowed() int { return len(slices.Concat(m.Cores...)) }
 
 func (m Machine) cpus() Finding {
@@ -127,7 +126,7 @@ func (m Machine) descriptors() Finding {
 	return say("open files", Good, "", "a process may open %d files", m.Descriptors)
 }
 
-// tools names the load generators. One is enough.
+// tools checks the load generators. One is enough.
 func (m Machine) tools() []Finding {
 	missing := Warning
 	if slices.ContainsFunc(m.Tools, func(t Tool) bool { return t.Path != "" }) {
@@ -144,30 +143,30 @@ func (m Machine) tools() []Finding {
 	return out
 }
 
-// Level is how much a finding weighs.
+// Level is the severity of a finding.
 type Level string
 
 const (
-	// Good means that nothing is lacking.
+	// Good needs no action.
 	Good Level = "good"
-	// Note means that a run is truthful, with a limit that its report states.
+	// Note is a limit that reports mention.
 	Note Level = "note"
-	// Warning means that cells are likely to be marked, void or noisier than they need be.
+	// Warning means that void cells or noise are likely.
 	Warning Level = "warning"
-	// Fault means that a run with the defaults is refused, or cannot be truthful.
+	// Fault means that a run is refused, or its cells are void.
 	Fault Level = "fault"
 )
 
-// Finding is what one check has found.
+// Finding is the result of one check.
 type Finding struct {
 	Check   string `json:"check"`
 	Level   Level  `json:"level"`
 	Message string `json:"message"`
-	// Fix is the way out; empty where nothing is lacking.
+	// Fix is empty if there is no problem.
 	Fix string `json:"fix,omitempty"`
 }
 
-// Faults counts the findings that keep a run from being truthful.
+// Faults counts the faults.
 func Faults(all []Finding) int {
 	n := 0
 	for _, f := range all {
@@ -178,7 +177,7 @@ func Faults(all []Finding) int {
 	return n
 }
 
-// Text prints findings for people, a line each, and below it the way out.
+// Text prints one line per finding, and its fix below.
 func Text(all []Finding) string {
 	var b strings.Builder
 	for _, f := range all {
@@ -190,7 +189,6 @@ func Text(all []Finding) string {
 	return b.String()
 }
 
-// say makes a finding.
 func say(check string, level Level, fix, format string, args ...any) Finding {
 	return Finding{Check: check, Level: level, Message: fmt.Sprintf(format, args...), Fix: fix}
 }
