@@ -397,7 +397,7 @@ func TestMissingClusterPartsAreReported(t *testing.T) {
 func TestEveryCommandReportsMissingInstallation(t *testing.T) {
 	images, kubeconfig := ofImages(t), emptyKubeconfig(t)
 	for name, tc := range map[string]struct{ groups, want string }{
-		"none at all":  {`[{"name": "apps", "versions": [{"version": "v1"}]}]`, "Loadstone is not installed in the cluster at http://"},
+		"none at all":  {`[{"name": "apps", "versions": [{"version": "v1"}]}]`, "found no Loadstone in the cluster at http://"},
 		"an older one": {`[{"name": "loadstone.dev", "versions": [{"version": "v1alpha0"}]}]`, "the cluster has a different version of Loadstone: it does not serve loadstone.dev/v1alpha1: upgrade the older one"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -163,8 +163,8 @@ func TestResultsAreNotMixedWithThoseOfAnotherRun(t *testing.T) {
 	reexectest.Write(t, filepath.Join(out, "plan.json"), "{}", 0o600)
 	for wanted, folder := range map[string]string{
 		out + " already contains a run": out,
-		"file/results":                     filepath.Join(reexectest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results"),
-		"the folder cannot be written":     "/proc/nowhere",
+		"file/results":                  filepath.Join(reexectest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results"),
+		"the folder cannot be written":  "/proc/nowhere",
 	} {
 		r.options.Out = folder
 		err := r.openFolder(t.Context())

@@ -140,7 +140,7 @@ const howToInstall = "install it with helm install loadstone charts/loadstone --
 // know what this program sends.
 var (
 	ErrUnreachable  = errors.New("cannot reach the cluster")
-	ErrNotInstalled = errors.New("Loadstone is not installed in the cluster")
+	ErrNotInstalled = errors.New("found no Loadstone in the cluster")
 	ErrOtherVersion = errors.New("the cluster has a different version of Loadstone")
 )
 
