@@ -3,6 +3,8 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 
 VERSION   ?= $(shell git describe --always --dirty 2>/dev/null || echo dev)
+COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
+DATE      ?= $(shell git log -1 --format=%cI 2>/dev/null)
 REGISTRY  ?= localhost/loadstone
 TAG       ?= dev
 NAMESPACE ?= loadstone-system
@@ -25,7 +27,8 @@ VALE           := go tool -modfile=hack/vale/go.mod vale
 VULNERABILITIES := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Tests and benchmarks log figures (hack/figures): these go to standard output, and all else to standard error.
 FIGURES := awk -F '\t' 'NF == 6 { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print; next } { print > "/dev/stderr" }'
-GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/loadstone/internal/base/util.Version=$(VERSION)"
+UTIL     := loadstone.dev/loadstone/internal/base/util
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X $(UTIL).Version=$(VERSION) -X $(UTIL).Commit=$(COMMIT) -X $(UTIL).CommitDate=$(DATE)"
 
 ##@ Use
 
@@ -146,7 +149,7 @@ fuzz: ## Fuzz parsers of the reference workloads (workloads/fuzz/README.md says 
 
 .PHONY: kills
 kills: ## Kill loadstone run at 50 random moments (LOADSTONE_TEST_KILLS=50) and resume it: half an hour at most, and wrk.
-	@LOADSTONE_TEST_KILLS=$${LOADSTONE_TEST_KILLS:-50} go test -count=1 -timeout 30m -v ./internal/cli -run TestARunThatIsKilledAtAnyMomentIsResumed
+	@LOADSTONE_TEST_KILLS=$${LOADSTONE_TEST_KILLS:-50} go test -count=1 -timeout 30m -v ./internal/cli -run TestKilledRunIsResumed
 
 .PHONY: faults
 faults: cluster-up ## Let faults befall a queue of runs on the cluster: 20 minutes (LOADSTONE_FAULTS=20m), in an order that follows from a seed.

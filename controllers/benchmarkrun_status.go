@@ -47,7 +47,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	}
 	if s.reported != nil {
 		st.Report = v1alpha1.ReportRef{URI: s.reported.uri, SHA256: s.reported.html.SHA256, ManifestSHA256: s.reported.manifest.SHA256}
-		st.Verdict = util.Clip(s.reported.Text, 512)
+		st.Verdict, st.ShortVerdict = util.Clip(s.reported.Text, 512), s.reported.Short
 	}
 	if s.reported != nil || s.end != nil {
 		st.CompletionTime = &metav1.Time{Time: s.now}

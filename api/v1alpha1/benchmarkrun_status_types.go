@@ -222,6 +222,12 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Verdict string `json:"verdict,omitempty"`
 
+	// shortVerdict is the verdict in a word or two, such as "better: +12.5 %". kubectl get shows it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=18
+	ShortVerdict string `json:"shortVerdict,omitempty"`
+
 	// report locates the report in the object store.
 	// +optional
 	Report ReportRef `json:"report,omitzero"`

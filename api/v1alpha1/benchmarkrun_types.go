@@ -304,11 +304,12 @@ type BenchmarkRunSpec struct {
 // +kubebuilder:resource:shortName=brun;bruns,categories=loadstone
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Left",type=string,JSONPath=`.status.timeLeft`
-// +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
-// +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
-// +kubebuilder:printcolumn:name="Report",type=string,JSONPath=`.status.report.uri`
+// +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.shortVerdict`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Succeeded",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`
+// +kubebuilder:printcolumn:name="Report",type=string,priority=1,JSONPath=`.status.report.uri`
+// +kubebuilder:printcolumn:name="Summary",type=string,priority=1,JSONPath=`.status.verdict`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 28",message="metadata.name of a BenchmarkRun: at most 28 characters, because trial and pod names contain it"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",message="metadata.name of a BenchmarkRun: no dots, because trial and pod names contain it"
 type BenchmarkRun struct {

@@ -10,29 +10,35 @@ import (
 	"loadstone.dev/loadstone/internal/cli/lint"
 )
 
-const analyzeHelp = `Reads what wrk, ab and k6 printed, from anywhere and without a cluster, and reports what in it is not credible. A file may hold several runs
-and the text of a report around them; - is standard input. The exit code is 1 if a sample is void.`
+const analyzeHelp = `Reads the output of wrk, ab and k6, and reports unreliable results. It needs no cluster, and the output may
+come from any machine. A file may contain several runs and other text around them. Use - for standard input.
+The exit code is 1 if a sample is void.`
 
-// analyzeCommand judges raw outputs of load generators.
 func analyzeCommand() *cobra.Command {
 	var asJSON bool
+	output := textOutput
 	c := &cobra.Command{
 		Use:     "analyze FILE...",
 		Aliases: []string{"analyse"},
-		Short:   "Report what in outputs of wrk, ab and k6 is not credible",
+		Short:   "Check wrk, ab and k6 output for unreliable results",
 		Long:    analyzeHelp,
 		Example: "  loadstone analyze wrk.txt\n  wrk -t1 -c10 -d10s http://127.0.0.1:8080/ | loadstone analyze -",
 		Args:    atLeastOne("name the files to analyze"),
 		RunE: func(c *cobra.Command, files []string) error {
-			return analyze(c.OutOrStdout(), c.InOrStdin(), files, asJSON)
+			if asJSON {
+				output = jsonOutput
+			}
+			return analyze(c.OutOrStdout(), c.InOrStdin(), files, output)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON for programs")
+	bindDataOutput(c, &output)
+	c.Flags().BoolVar(&asJSON, "json", false, "same as --output json")
+	c.Flags().Lookup("json").Hidden = true // Scripts from before --output use it.
 	return c
 }
 
-// analyze judges the samples of files, or of in where a name is "-".
-func analyze(out io.Writer, in io.Reader, files []string, asJSON bool) error {
+// analyze checks the samples in files. The name "-" means in.
+func analyze(out io.Writer, in io.Reader, files []string, output outputFormat) error {
 	var samples []lint.Sample
 	for _, name := range files {
 		found, err := readSamples(in, name)
@@ -42,7 +48,11 @@ func analyze(out io.Writer, in io.Reader, files []string, asJSON bool) error {
 		samples = append(samples, found...)
 	}
 	r := lint.Analyse(samples)
-	if err := printAnalysis(out, r, asJSON); err != nil {
+	err := printValue(out, output, r, func(out io.Writer) error {
+		_, err := io.WriteString(out, lint.Text(r))
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if void := r.Void(); void > 0 {
@@ -64,12 +74,4 @@ func readSamples(in io.Reader, name string) ([]lint.Sample, error) {
 		return nil, fmt.Errorf("reading a raw output: %w", err)
 	}
 	return lint.Parse(name, text)
-}
-
-func printAnalysis(out io.Writer, r lint.Report, asJSON bool) error {
-	if !asJSON {
-		_, err := io.WriteString(out, lint.Text(r))
-		return err
-	}
-	return printJSON(out, r)
 }

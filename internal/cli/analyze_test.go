@@ -33,8 +33,8 @@ func exitStatus(err error) int {
 	return status(err)
 }
 
-// TestTheExampleOfThePageIsReal runs each command of docs/how-to/analyze.md and compares what is printed.
-func TestTheExampleOfThePageIsReal(t *testing.T) {
+// TestDocumentedAnalyzeExampleIsCurrent runs each command of docs/how-to/analyze.md and compares what is printed.
+func TestDocumentedAnalyzeExampleIsCurrent(t *testing.T) {
 	atRoot(t)
 	page := filepath.Join("docs", "how-to", "analyze.md")
 	text, err := os.ReadFile(page)
@@ -49,11 +49,11 @@ func TestTheExampleOfThePageIsReal(t *testing.T) {
 		t.Fatal("the page has no example")
 	}
 	var out bytes.Buffer
-	if err := analyze(&out, nil, strings.Fields(command), false); exitStatus(err) != statusFailed {
+	if err := analyze(&out, nil, strings.Fields(command), textOutput); exitStatus(err) != statusFailed {
 		t.Errorf("the example ends with %v, and the page says that a sample is void", err)
 	}
 	var asJSON bytes.Buffer
-	if err := analyze(&asJSON, nil, strings.Fields(command), true); exitStatus(err) != statusFailed {
+	if err := analyze(&asJSON, nil, strings.Fields(command), jsonOutput); exitStatus(err) != statusFailed {
 		t.Fatal(err)
 	}
 	var r lint.Report
@@ -76,7 +76,7 @@ func TestTheExampleOfThePageIsReal(t *testing.T) {
 	}
 }
 
-func TestAnalyseEndsWithAStatus(t *testing.T) {
+func TestAnalyzeExitCodes(t *testing.T) {
 	atRoot(t)
 	tests := map[string]struct {
 		args  []string
@@ -91,7 +91,7 @@ func TestAnalyseEndsWithAStatus(t *testing.T) {
 		"a flag that is none":           {args: []string{"--fast"}, want: 2, words: "unknown flag: --fast: see loadstone analyze --help"},
 		"a file that is not there":      {args: []string{"none.txt"}, want: 2, words: "none.txt"},
 		"a folder":                      {args: []string{"docs"}, want: 2, words: "docs"},
-		"a file that is no output":      {args: []string{"LICENSE"}, want: 2, words: "it holds no output that is known; expected"},
+		"a file that is no output":      {args: []string{"LICENSE"}, want: 2, words: "found no output of wrk"},
 		"standard input that is void":   {args: []string{"-"}, stdin: "unable to connect to 10.0.0.1:80 Connection refused\n", want: 1, words: "void"},
 		"standard input that is a page": {args: []string{"-"}, stdin: "hello", want: 2, words: "reading stdin: "},
 	}
@@ -108,7 +108,7 @@ func TestAnalyseEndsWithAStatus(t *testing.T) {
 	}
 }
 
-func TestAnalysePrintsJSONForPrograms(t *testing.T) {
+func TestAnalyzePrintsJSON(t *testing.T) {
 	atRoot(t)
 	out, err := execute(t, "analyse", raw+"wrk-sweep.txt", "--json")
 	if err != nil {
@@ -123,7 +123,7 @@ func TestAnalysePrintsJSONForPrograms(t *testing.T) {
 	}
 }
 
-func TestOtherErrorsEndWithOne(t *testing.T) {
+func TestUnknownErrorExitsWithOne(t *testing.T) {
 	if got := status(errors.New("no cluster")); got != 1 {
 		t.Errorf("status %d, want 1", got)
 	}

@@ -16,36 +16,37 @@ import (
 	"loadstone.dev/loadstone/internal/client/kube"
 )
 
-const calibrateHelp = `Measures one server under two names, waits for the end, and prints the difference that the machine shows between a server and itself: its noise
-floor. That takes four minutes, and longer where blocks are disturbed and repeated. Reports of later runs of the same machine print it beside their
-verdicts.
+const calibrateHelp = `Measures one server under two names (an A/A run) and prints the difference. The difference is the noise floor
+of the machine. A calibration takes about four minutes, and longer if blocks are disturbed and repeated.
+Reports of later runs on the same machine print the noise floor next to their verdicts.
 
-On this machine the server is COMMAND, or the program of --image, and must listen on --port; without either it is a small one of Loadstone's own. The
-noise floor lies beside the folder of the results, in calibrations: runs whose results lie in the same place find it, and take it only if host name,
-kernel, CPUs and their governor are the same. Where the server and its generator do not own their CPUs, there is none.
+On this machine, the server is COMMAND or the program in --image, and must listen on --port. Default: a small
+built-in server. The noise floor is stored in the folder calibrations, next to the results folder. Later runs
+with results in the same place use it if host name, kernel, CPUs and CPU governor are unchanged. If server and
+generator do not have separate CPUs, no noise floor is stored.
 
-With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the cluster's machines are measured, by the server of
-config/samples/aa.yaml, or by --image and its COMMAND. The noise floor lies in the object store.`
+With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the machines of
+the cluster are measured. The server is then that of config/samples/aa.yaml, or --image with COMMAND. The
+noise floor is kept in the object store.`
 
-// calibration is the A/A run that was asked for.
+// calibration is the requested A/A run.
 type calibration struct {
 	server Server
 	out    string
 	remote clusterRun
 }
 
-// calibrateCommand makes an A/A run, waits for its end, and prints the machine's noise floor.
 func calibrateCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	a := calibration{remote: clusterRun{kube: k}}
 	var onCluster bool
 	c := &cobra.Command{
 		Use:     "calibrate [-- COMMAND...]",
-		Short:   "Find the noise floor of this machine, or of a cluster's machines, with an A/A run",
+		Short:   "Measure the noise floor of this machine or cluster with an A/A run",
 		Long:    calibrateHelp,
 		Example: "  loadstone calibrate\n  loadstone calibrate --cluster --image registry.example/server:1 --port 80 -- /server --listen=:80",
 		RunE: func(c *cobra.Command, command []string) error {
 			if len(command) > 0 && c.ArgsLenAtDash() != 0 {
-				return badInput(fmt.Errorf("put the command of the server behind two dashes: %s", c.UseLine()))
+				return badInput(fmt.Errorf("put the server command after two dashes: %s", c.UseLine()))
 			}
 			a.server.Command = command
 			if measuredHere(c, k, onCluster) {
@@ -55,16 +56,15 @@ func calibrateCommand(k *kube.Flags, plugin bool) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&a.server.Run, "name", "aa", "the `NAME` of the run")
-	f.StringVar(&a.server.Image, "image", "", "the `IMAGE` of the server to compare with itself")
-	f.IntVar(&a.server.Port, "port", 8080, "the `PORT` of that server; that of Loadstone's own is the first one from there on that is free")
-	f.StringVar(&a.out, "out", "", "on this machine: the folder `DIR` for the results (default loadstone-results/NAME-TIME)")
-	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
-	f.BoolVar(&a.remote.replace, "replace", false, "on a cluster: delete a run of the same name first")
+	f.StringVar(&a.server.Run, "name", "aa", "`NAME` of the run")
+	f.StringVar(&a.server.Image, "image", "", "`IMAGE` of the server")
+	f.IntVar(&a.server.Port, "port", 8080, "`PORT` of the server; the built-in server takes the first free port from there on")
+	f.StringVar(&a.out, "out", "", "on this machine: write the results to `DIR` (default loadstone-results/NAME-TIME)")
+	f.BoolVar(&onCluster, "cluster", plugin, "measure on the current cluster")
+	f.BoolVar(&a.remote.replace, "replace", false, "on a cluster: first delete a run with the same name")
 	return c
 }
 
-// here measures this machine.
 func (a calibration) here(ctx context.Context, out io.Writer) error {
 	if err := a.remote.refuseFlags(); err != nil {
 		return err
@@ -88,10 +88,9 @@ func (a calibration) here(ctx context.Context, out io.Writer) error {
 	return printFound(out, found)
 }
 
-// onCluster measures the machines of the cluster.
 func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
 	if a.out != "" {
-		return badInput(errors.New("--out is for the results of a run on this machine: remove it, or leave out --cluster and its like"))
+		return badInput(errors.New("--out works only on this machine: remove it, or remove the flags that select a cluster"))
 	}
 	r, err := a.server.OnCluster()
 	if err != nil {
@@ -120,7 +119,7 @@ func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
 	return printFound(out, found)
 }
 
-// printFound prints what a calibration has found. One that has found no noise floor ends the command as its run has ended.
+// printFound prints the noise floor. Without one, the command exits with the code of its run.
 func printFound(out io.Writer, f Found) error {
 	lines := f.Line
 	if f.Ending.Report != "" {
@@ -133,7 +132,7 @@ func printFound(out io.Writer, f Found) error {
 	}
 	switch {
 	case f.Ending.Interrupted:
-		return &statusError{statusInterrupted, errors.New("interrupted: loadstone calibrate begins again")}
+		return &statusError{statusInterrupted, errors.New("interrupted: run loadstone calibrate again")}
 	case !f.Floor:
 		return cmp.Or(statusOf(f.Ending), error(&statusError{statusInconclusive, errors.New("inconclusive: the report says why")}))
 	}

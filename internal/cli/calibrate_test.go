@@ -32,7 +32,7 @@ func shortenCalibration() {
 	}
 }
 
-func TestACalibrationMeasuresTheServerOfThisProgramTwice(t *testing.T) {
+func TestCalibrationMeasuresBuiltInServer(t *testing.T) {
 	testbed.Programs(t, "wrk")
 	t.Setenv(shortCalibration, "1")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -60,7 +60,7 @@ func TestACalibrationMeasuresTheServerOfThisProgramTwice(t *testing.T) {
 	leavesNothing(t, dir)
 }
 
-func TestACalibrationThatIsInterruptedSaysThatItBeginsAgain(t *testing.T) {
+func TestInterruptedCalibrationMustRestart(t *testing.T) {
 	testbed.Programs(t, "wrk")
 	dir := t.TempDir()
 	cmd := loadstone(t.Context(), "calibrate", "--out", filepath.Join(dir, "aa"))
@@ -77,13 +77,13 @@ func TestACalibrationThatIsInterruptedSaysThatItBeginsAgain(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if got := statusAfter(cmd.Wait()); got != statusInterrupted || !strings.Contains(out.String(), "interrupted: loadstone calibrate begins again") {
+	if got := statusAfter(cmd.Wait()); got != statusInterrupted || !strings.Contains(out.String(), "interrupted: run loadstone calibrate again") {
 		t.Errorf("it ends with status %d: %s", got, out.String())
 	}
 	leavesNothing(t, dir)
 }
 
-func TestACalibrationEndsAsWhatItHasFound(t *testing.T) {
+func TestCalibrationExitCodes(t *testing.T) {
 	ending := func(report string, state conduct.State, interrupted bool) progress.Ending {
 		e := progress.Ending{Report: report, Interrupted: interrupted, Counts: true, Verdict: &conduct.Verdict{Reason: "NoiseTooHigh"}}
 		e.State, e.Reason = state, "TrialsFailed"

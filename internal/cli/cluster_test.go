@@ -154,7 +154,7 @@ func until(t *testing.T, out *lockedBuffer, line string) {
 	}
 }
 
-func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
+func TestClusterRunIsFollowedToReport(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	page, err := w.store.Put(t.Context(), "r/reports/abc/report.html", "text/html", []byte("<p>done"))
@@ -186,7 +186,7 @@ func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
 		t.Errorf("comparing a run without records prints %s and ends with %v", printed, err)
 	}
 	// What has ended is not measured again in silence.
-	if _, err := execute(t, "run", ofImages(t), "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has ended before: --replace deletes it") {
+	if _, err := execute(t, "run", ofImages(t), "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has already ended: use --replace") {
 		t.Errorf("the same again ends with %v", err)
 	}
 	if printed, err := execute(t, "wait", "quick"); err == nil || status(err) != statusInconclusive || printed != "costly is slower\n" {
@@ -197,7 +197,7 @@ func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
 	}
 }
 
-func TestARunOnAClusterTellsProgramsInObjects(t *testing.T) {
+func TestClusterRunPrintsJSONEvents(t *testing.T) {
 	w := newCluster(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	out, end := begin(ctx, "run", ofImages(t), "--cluster", "--output", "json")
@@ -220,7 +220,7 @@ func TestARunOnAClusterTellsProgramsInObjects(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	for text, want := range map[string]string{
-		out.String(): "benchmarkrun " + w.namespace + "/quick created", again.String(): "benchmarkrun " + w.namespace + "/quick is there already and goes on: followed",
+		out.String(): "benchmarkrun " + w.namespace + "/quick created", again.String(): "benchmarkrun " + w.namespace + "/quick already exists and is in progress: following it",
 	} {
 		var last struct {
 			Event, Message, Verdict string
@@ -242,7 +242,7 @@ func TestARunOnAClusterTellsProgramsInObjects(t *testing.T) {
 }
 
 // What is measured under the name of a run that was deleted is not its result.
-func TestAnotherRunOfItsNameIsNotFollowed(t *testing.T) {
+func TestRecreatedRunIsNotFollowed(t *testing.T) {
 	w := newCluster(t)
 	out, end := begin(t.Context(), "run", ofImages(t), "--cluster")
 	until(t, out, "waiting for the operator")
@@ -255,7 +255,7 @@ func TestAnotherRunOfItsNameIsNotFollowed(t *testing.T) {
 	w.create(second)
 	select {
 	case err := <-end:
-		if err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "it was deleted while it was followed") {
+		if err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "was deleted while the command followed it") {
 			t.Errorf("it ends with %v", err)
 		}
 	case <-time.After(patience):
@@ -263,7 +263,7 @@ func TestAnotherRunOfItsNameIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
+func TestReplaceFailsIfOperatorDoesNotDelete(t *testing.T) {
 	w := newCluster(t)
 	var held v1alpha1.BenchmarkRun
 	out, _ := begin(t.Context(), "run", ofImages(t), "--cluster")
@@ -284,13 +284,13 @@ func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
 	// On a busy machine the time may be over before the run is deleted.
 	within := 3 * time.Second
 	err := applies(within)
-	for ; within < patience && err != nil && !strings.Contains(err.Error(), "waiting until"); within *= 4 {
+	for ; within < patience && err != nil && !strings.Contains(err.Error(), "waiting for the deletion"); within *= 4 {
 		err = applies(within)
 	}
-	if err == nil || !strings.HasSuffix(err.Error(), "the operator does not remove it: is it running? loadstone doctor finds out") {
+	if err == nil || !strings.HasSuffix(err.Error(), "the operator does not remove it: check with loadstone doctor that the operator is running") {
 		t.Errorf("it ends with %v", err)
 	}
-	if len(said) != 1 || !strings.HasSuffix(said[0], "/quick is deleted first: waiting until its load has stopped") {
+	if len(said) != 1 || !strings.HasPrefix(said[0], "deleting benchmarkrun ") || !strings.HasSuffix(said[0], "/quick first: waiting until its load stops") {
 		t.Errorf("it says %q", said)
 	}
 	w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(&held), &held))
@@ -298,23 +298,23 @@ func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
 	w.must(w.c.Update(t.Context(), &held))
 }
 
-func TestCtrlCLeavesTheRunOrDeletesIt(t *testing.T) {
+func TestInterruptLeavesOrDeletesClusterRun(t *testing.T) {
 	w := newCluster(t)
 	key := client.ObjectKey{Namespace: w.namespace, Name: "quick"}
 	ctx, cancel := context.WithCancel(t.Context())
 	out, end := begin(ctx, "run", ofImages(t), "--cluster")
 	until(t, out, "waiting for the operator")
 	cancel()
-	if err := <-end; err == nil || status(err) != statusInterrupted || !strings.Contains(err.Error(), "loadstone watch quick --namespace "+w.namespace+" follows it again") {
+	if err := <-end; err == nil || status(err) != statusInterrupted || !strings.Contains(err.Error(), "follow it with loadstone watch quick --namespace "+w.namespace) {
 		t.Errorf("it ends with %v", err)
 	}
 	w.must(w.c.Get(t.Context(), key, &v1alpha1.BenchmarkRun{}))
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	out, end = begin(ctx, "run", ofImages(t), "--cluster", "--delete-on-interrupt")
-	until(t, out, "quick is there already and goes on: followed\nwaiting for the operator")
+	until(t, out, "quick already exists and is in progress: following it\nwaiting for the operator")
 	cancel()
-	if err := <-end; err == nil || status(err) != statusInterrupted || !strings.Contains(err.Error(), "is deleted") {
+	if err := <-end; err == nil || status(err) != statusInterrupted || !strings.Contains(err.Error(), "interrupted: deleted BenchmarkRun") {
 		t.Errorf("it ends with %v", err)
 	}
 	if err := w.c.Get(t.Context(), key, &v1alpha1.BenchmarkRun{}); client.IgnoreNotFound(err) != nil || err == nil {
@@ -322,16 +322,16 @@ func TestCtrlCLeavesTheRunOrDeletesIt(t *testing.T) {
 	}
 }
 
-func TestARunThatStandsInTheWayIsNamed(t *testing.T) {
+func TestExistingDifferentRunIsRefused(t *testing.T) {
 	w := newCluster(t)
 	out, end := begin(t.Context(), "run", ofImages(t), "--cluster")
 	until(t, out, "waiting for the operator")
 	other := written(t, "run.yaml", "command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: c, port: 8080}\n  - {name: costly, image: d")
-	if _, err := execute(t, "run", other, "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "is there already and measures something else") {
+	if _, err := execute(t, "run", other, "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "already exists with a different spec") {
 		t.Errorf("another run of its name ends with %v", err)
 	}
 	w.must(w.c.Delete(t.Context(), &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "quick"}}))
-	if err := <-end; err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "it was deleted while it was followed") {
+	if err := <-end; err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "was deleted while the command followed it") {
 		t.Errorf("a run that is deleted ends with %v", err)
 	}
 	if _, err := execute(t, "wait", "quick"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "there is no BenchmarkRun quick in namespace "+w.namespace) {
@@ -349,11 +349,11 @@ func TestARunThatStandsInTheWayIsNamed(t *testing.T) {
 	}
 }
 
-func TestWaitGivesUpInTime(t *testing.T) {
+func TestWaitTimesOut(t *testing.T) {
 	w := newCluster(t)
 	out, _ := begin(t.Context(), "run", ofImages(t), "--cluster")
 	until(t, out, "waiting for the operator")
-	if _, err := execute(t, "wait", "quick", "--timeout", "100ms"); err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "has not ended within 100ms") {
+	if _, err := execute(t, "wait", "quick", "--timeout", "100ms"); err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "is still running after 100ms") {
 		t.Errorf("it ends with %v", err)
 	}
 	if printed, err := execute(t, "__complete", "watch", ""); err != nil || !strings.HasPrefix(printed, "quick\tNew\n:4\n") {
@@ -367,7 +367,7 @@ func TestWaitGivesUpInTime(t *testing.T) {
 	}
 }
 
-func TestWhatAClusterLacksIsSaid(t *testing.T) {
+func TestMissingClusterPartsAreReported(t *testing.T) {
 	w := newCluster(t)
 	there := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "there"}}
 	there.Spec.Implementations = []v1alpha1.Implementation{{Name: "go", Image: "go:dev", Port: 8080}}
@@ -379,10 +379,10 @@ func TestWhatAClusterLacksIsSaid(t *testing.T) {
 		want string
 		code int
 	}{
-		"it does not answer":             {[]string{"run", images, "--context", "away"}, "the cluster is not reachable at https://127.0.0.1:1: name another one with --context", statusFailed},
-		"no such namespace":              {[]string{"run", images, "--namespace", "nowhere"}, "the cluster has no namespace nowhere: kubectl create namespace nowhere", statusBadInput},
+		"it does not answer":             {[]string{"run", images, "--context", "away"}, "cannot reach the cluster at https://127.0.0.1:1: start it, or choose another one with --context", statusFailed},
+		"no such namespace":              {[]string{"run", images, "--namespace", "nowhere"}, "the cluster has no namespace nowhere: create it with kubectl create namespace nowhere", statusBadInput},
 		"no such run":                    {[]string{"report", "quick"}, "there is no BenchmarkRun quick in namespace " + w.namespace, statusBadInput},
-		"no operator":                    {[]string{"compare", "there", "there"}, "found 0 operators in namespace loadstone-system: name the right one with --system-namespace", statusFailed},
+		"no operator":                    {[]string{"compare", "there", "there"}, "found 0 operators in namespace loadstone-system: choose one with --system-namespace", statusFailed},
 		"no image, which a cluster asks": {[]string{"run", written(t, "run.yaml", "", ""), "--cluster"}, "spec.implementations[0].image is missing", statusBadInput},
 		"another namespace in the file":  {[]string{"run", written(t, "run.yaml", "name: quick", "name: quick, namespace: a"), "-n", "b"}, "spec.implementations[0].image is missing", statusBadInput},
 	} {
@@ -394,11 +394,11 @@ func TestWhatAClusterLacksIsSaid(t *testing.T) {
 	}
 }
 
-func TestAClusterWithoutThisLoadstoneIsNamedByEveryCommand(t *testing.T) {
+func TestEveryCommandReportsMissingInstallation(t *testing.T) {
 	images, kubeconfig := ofImages(t), emptyKubeconfig(t)
 	for name, tc := range map[string]struct{ groups, want string }{
-		"none at all":  {`[{"name": "apps", "versions": [{"version": "v1"}]}]`, "the cluster has no Loadstone at http://"},
-		"an older one": {`[{"name": "loadstone.dev", "versions": [{"version": "v1alpha0"}]}]`, "the cluster's Loadstone is of another version: it serves no loadstone.dev/v1alpha1: upgrade the older of both"},
+		"none at all":  {`[{"name": "apps", "versions": [{"version": "v1"}]}]`, "found no Loadstone in the cluster at http://"},
+		"an older one": {`[{"name": "loadstone.dev", "versions": [{"version": "v1alpha0"}]}]`, "the cluster has a different version of Loadstone: it does not serve loadstone.dev/v1alpha1: upgrade the older one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -416,9 +416,9 @@ func TestAClusterWithoutThisLoadstoneIsNamedByEveryCommand(t *testing.T) {
 	}
 }
 
-func TestAListOfResultsOnThisMachine(t *testing.T) {
+func TestListLocalResults(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := execute(t, "list", "--here", "--folder", filepath.Join(dir, "none")); err != nil || out != "there is no run\n" {
+	if out, err := execute(t, "list", "--here", "--folder", filepath.Join(dir, "none")); err != nil || out != "no runs found\n" {
 		t.Errorf("it prints %q, %v", out, err)
 	}
 	for name, text := range map[string]string{

@@ -18,26 +18,30 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-const compareHelp = `Compares a run with earlier ones, manifest against manifest: levels under load, and cases of programs that measure
-themselves. Each is the folder of a run on this machine, its manifest.json, or the name of a run on the cluster, as NAME or NAMESPACE/NAME; the
-last one is the later run.
+const compareHelp = `Compares a run with earlier runs: levels under load, and cases of programs that measure themselves. Name each
+run by one of these:
 
-Machines drift from run to run by more than most changes are worth. So each implementation is related to an anchor that every run has measured,
-of the same image or program, command and CPUs, and the two ratios are compared. With one or two earlier runs the intervals hold the spread
-within the runs only; three or more show how runs differ from each other. The exit code is 4 if nothing can be compared.`
+  - the results folder of a run on this machine, or its manifest.json
+  - a run on the cluster, as NAME or NAMESPACE/NAME
 
-// compareCommand compares runs.
+The last run is the later one. The exit code is 4 if nothing can be compared.
+
+Machines drift between runs, often by more than a change is worth. So each implementation is compared with an
+anchor that every run measured: same image or program, command and CPUs. The command then compares these
+ratios. With one or two earlier runs, the intervals cover only the variation within a run. With three or more,
+they also cover the variation between runs.`
+
 func compareCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var anchor string
 	c := &cobra.Command{
 		Use:     "compare EARLIER... LATER",
-		Short:   "Compare a run with earlier ones",
+		Short:   "Compare a run with earlier runs",
 		Long:    compareHelp,
 		Example: "  loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000\n  loadstone compare monday tuesday wednesday thursday --anchor reference",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return badInput(fmt.Errorf("name an earlier run and a later one: %s", c.UseLine()))
+				return badInput(fmt.Errorf("name at least one earlier run and the later run: %s", c.UseLine()))
 			}
 			return nil
 		},
@@ -45,8 +49,8 @@ func compareCommand(k *kube.Flags) *cobra.Command {
 			return compareRuns(c.Context(), c.OutOrStdout(), k, args, anchor, output)
 		},
 	}
-	c.Flags().StringVar(&anchor, "anchor", "", "the implementation that stays the same, by its `NAME`; otherwise the baseline of the later run")
-	bindOutput(c, &output)
+	c.Flags().StringVar(&anchor, "anchor", "", "`NAME` of the implementation that stays the same (default: baseline of the later run)")
+	bindDataOutput(c, &output)
 	return c
 }
 
@@ -69,11 +73,7 @@ func compareRuns(ctx context.Context, out io.Writer, k *kube.Flags, names []stri
 	if err != nil {
 		return notComparable(err.Error())
 	}
-	if output == jsonOutput {
-		err = printJSON(out, r)
-	} else {
-		err = screen.Changes(out, r)
-	}
+	err = printValue(out, output, r, func(out io.Writer) error { return screen.Changes(out, r) })
 	if ok, reason, detail := r.Comparable(); !ok && err == nil {
 		return notComparable(screen.Because(string(reason), detail))
 	}
@@ -84,10 +84,10 @@ func notComparable(why string) error {
 	return &statusError{statusInconclusive, fmt.Errorf("not comparable: %s", why)}
 }
 
-// loader reads the records of runs, from folders and from the cluster.
+// loader reads runs from folders and from the cluster.
 type loader struct {
 	kube *kube.Flags
-	// in is opened for the first run that no folder holds.
+	// in is opened for the first run on the cluster.
 	in *kube.Stored
 }
 
@@ -113,7 +113,7 @@ func (l *loader) load(ctx context.Context, name string) (record.RunData, error) 
 	if l.in == nil {
 		in, err := l.kube.Stored(ctx)
 		if err != nil {
-			return record.RunData{}, fmt.Errorf("%s is no folder of a run, and no run on a cluster: %w", name, err)
+			return record.RunData{}, fmt.Errorf("%s is neither a results folder nor a run on the cluster: %w", name, err)
 		}
 		l.in = in
 	}

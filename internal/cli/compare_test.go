@@ -60,7 +60,7 @@ func checkPartialRun(t *testing.T, results string) {
 	}
 }
 
-func TestChangesArePrintedWithWhatCanBeSaidOfThem(t *testing.T) {
+func TestComparePrintsChanges(t *testing.T) {
 	ratio := func(value, low, high float64) objectives.Result {
 		return objectives.Result{Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 10}
 	}
@@ -80,14 +80,14 @@ zco             sweep-10  server CPU time per request  +20.0 %  +10.0 % to +30.0
 zco             sweep-10  throughput                   −10.0 %  −15.0 % to −5.0 %   10 and 7  less
 zco             sweep-10  p99 latency                  +1.0 %   −10.0 % to +10.0 %  10 and 7  no change shown
 zco             sweep-10  p50 latency                  -        -                   -         not comparable: the anchor is not the same in all runs: go had 2 CPUs and has 1
-Each value is related to that of go, and each interval stands by itself. The variation between runs is unknown, and most changes from one run to the next are nothing else: name at least three earlier runs before you believe one.
+Each value is a ratio to go. Each interval holds on its own, without correction for multiple comparisons. The variation between runs is unknown, and most changes are just that: name at least three earlier runs to measure it.
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("it prints (-want +got):\n%s", diff)
 	}
 }
 
-func TestChangesOfCasesArePrintedByTheirOwnNames(t *testing.T) {
+func TestComparePrintsCaseNames(t *testing.T) {
 	value, low, high := 1.2, 1.1, 1.3
 	r := compare.Result{Anchor: "go", Confidence: 0.99, Changes: []compare.Change{
 		{Result: objectives.Result{Case: "parse/size:16", Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 30}, Of: "Least time", Known: true},
@@ -98,14 +98,14 @@ func TestChangesOfCasesArePrintedByTheirOwnNames(t *testing.T) {
 	}
 	want := `IMPLEMENTATION  CASE           VALUE       CHANGE   99 % INTERVAL       BLOCKS    FOUND
 zco             parse/size:16  Least time  +20.0 %  +10.0 % to +30.0 %  30 and 7  more
-Each value is related to that of go, and each interval stands by itself.
+Each value is a ratio to go. Each interval holds on its own, without correction for multiple comparisons.
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("it prints (-want +got):\n%s", diff)
 	}
 }
 
-func TestWhatIsNoRunIsNotCompared(t *testing.T) {
+func TestCompareRefusesMissingRuns(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	dir := t.TempDir()
@@ -121,11 +121,11 @@ func TestWhatIsNoRunIsNotCompared(t *testing.T) {
 		args []string
 		want string
 	}{
-		"one run":                   {[]string{"a"}, "name an earlier run and a later one"},
+		"one run":                   {[]string{"a"}, "name at least one earlier run and the later run"},
 		"a folder without a run":    {[]string{dir, dir}, "holds no manifest.json: the run was interrupted, or is none"},
 		"a path that leads nowhere": {[]string{"/no/such/run", dir}, "there is no run in /no/such/run"},
 		"a folder that was renamed": {[]string{renamed, renamed}, "is not whole, or was renamed"},
-		"a name without a cluster":  {[]string{"quick", "quick"}, "quick is no folder of a run, and no run on a cluster: no kubeconfig names a cluster"},
+		"a name without a cluster":  {[]string{"quick", "quick"}, "quick is neither a results folder nor a run on the cluster: found no cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if out, err := execute(t, append([]string{"compare"}, tc.args...)...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) || out != "" {

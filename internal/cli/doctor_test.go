@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/doctor"
 )
 
-func TestDoctorLooksAtThisMachine(t *testing.T) {
+func TestDoctorChecksThisMachine(t *testing.T) {
 	out, err := execute(t, "doctor", "--output", "json")
 	if err != nil && status(err) != statusFailed {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestDoctorLooksAtThisMachine(t *testing.T) {
 	}
 }
 
-func TestDoctorLooksAtACluster(t *testing.T) {
+func TestDoctorChecksCluster(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{v1alpha1.LabelRole: v1alpha1.RoleServer}}}
@@ -50,8 +50,8 @@ func TestDoctorLooksAtACluster(t *testing.T) {
 	}
 	for _, want := range []string{
 		"good     Kubernetes     v1.", "fault    operator       no pod of Deployment " + w.namespace + "/loadstone is ready", "fault    Argo           ",
-		"good     object store   it answers", "note     roles          1 nodes are labelled for servers and 0 for generators",
-		"good     node n1        pods can have 4.0 CPUs", "note     node n1        the CPU manager's policy is not known", "good     taints",
+		"good     object store   available", "note     roles          labeled nodes: 1 for servers, 0 for generators",
+		"good     node n1        4.0 CPUs allocatable", "note     node n1        the CPU manager policy is unknown", "good     taints",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not print %q:\n%s", want, out)

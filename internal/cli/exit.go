@@ -23,20 +23,19 @@ const (
 	statusInterrupted  = 130
 )
 
-// codes is the one place where exit codes are explained: help and docs are made from it.
+// codes explains the exit codes. Help and docs are generated from it.
 var codes = []struct {
 	code    int
 	meaning string
 }{
-	{0, "success: of a run, every objective is met; without objectives, every comparison has a verdict"},
-	{statusFailed, "failure: the run has failed, a sample is void, a check of doctor found a fault, or the command could not do its work"},
-	{statusBadInput, "bad input: a flag, a file, or what the file asks of this machine or cluster, is not valid, and nothing was started"},
-	{statusMissed, "an objective is missed"},
-	{statusInconclusive, "inconclusive: an objective is undecided; without objectives, a comparison has no verdict; nothing that was measured counts; or two runs cannot be compared"},
-	{statusInterrupted, "interrupted"},
+	{0, "Success. All objectives are met. Without objectives, every comparison has a verdict."},
+	{statusFailed, "Failure: the run failed, a sample is void, doctor found a fault, or the command failed."},
+	{statusBadInput, "Invalid input: a flag or file is invalid, or this machine or cluster cannot run it. Nothing was started."},
+	{statusMissed, "An objective is missed."},
+	{statusInconclusive, "Inconclusive: an objective is undecided, or no measurement counts, or two runs cannot be compared. Without objectives, a comparison has no verdict."},
+	{statusInterrupted, "Interrupted."},
 }
 
-// codesText lists all exit codes, a line each.
 func codesText() string {
 	var b strings.Builder
 	for _, c := range codes {
@@ -45,15 +44,13 @@ func codesText() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// byGravity are the exit codes from the gravest on. That of several runs is the gravest of them.
+// byGravity orders the exit codes from the most severe one. Several runs exit with the most severe of theirs.
 var byGravity = []int{statusInterrupted, statusFailed, statusBadInput, statusMissed, statusInconclusive, 0}
 
-// gravest is the gravest of some exit codes.
 func gravest(codes []int) int {
 	return slices.MinFunc(codes, func(a, b int) int { return cmp.Compare(slices.Index(byGravity, a), slices.Index(byGravity, b)) })
 }
 
-// gravityText lists all exit codes from the gravest on.
 func gravityText() string {
 	var texts []string
 	for _, code := range byGravity {
@@ -62,7 +59,7 @@ func gravityText() string {
 	return strings.Join(texts, ", ")
 }
 
-// severalErrors are what is wrong with several files, an error each.
+// severalErrors has one error per file.
 type severalErrors []error
 
 // Error implements error.
@@ -77,7 +74,7 @@ func (e severalErrors) Error() string {
 // Unwrap lets errors.Is and errors.As look inside.
 func (e severalErrors) Unwrap() []error { return e }
 
-// statusError is an error that ends the program with a status of its own.
+// statusError is an error with an exit code.
 type statusError struct {
 	status int
 	err    error
@@ -89,10 +86,10 @@ func (e *statusError) Error() string { return e.err.Error() }
 // Unwrap lets errors.Is and errors.As look inside.
 func (e *statusError) Unwrap() error { return e.err }
 
-// badInput is an error of what the user has typed or written.
+// badInput marks an error in what the user typed or wrote.
 func badInput(err error) error { return &statusError{statusBadInput, err} }
 
-// status is the exit code that an error calls for.
+// status returns the exit code for an error.
 func status(err error) int {
 	if all := severalErrors(nil); errors.As(err, &all) {
 		var codes []int

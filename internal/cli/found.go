@@ -18,16 +18,16 @@ import (
 	"loadstone.dev/loadstone/internal/store/download"
 )
 
-// Found is what an A/A run has found.
+// Found is the result of an A/A run.
 type Found struct {
 	Ending progress.Ending
-	// Line says what the machine's noise is, or why that is not known; empty of a run without a report.
+	// Line states the noise of the machine, or why it is unknown. It is empty without a report.
 	Line string
-	// Floor is true if there is a noise floor now, which later runs find.
+	// Floor is true if a noise floor was stored for later runs.
 	Floor bool
 }
 
-// Here leads a run on this machine. An error that is a *plan.Violation is a sentence about what was given.
+// Here measures a run on this machine. A *plan.Violation means invalid input.
 func Here(ctx context.Context, o local.Options) (Found, error) {
 	r, err := local.New(ctx, o)
 	if err != nil {
@@ -62,7 +62,7 @@ func Follow(ctx context.Context, k *kube.Flags, c client.Client, r *v1alpha1.Ben
 	return readFound(ctx, in.Store, download.PrefixOf(ended), e)
 }
 
-// read reads what a run has found from what is stored of it.
+// readFound reads the stored results of a run.
 func readFound(ctx context.Context, store artifact.Runs, prefix string, e progress.Ending) (Found, error) {
 	data, err := publish.Read(ctx, store, prefix)
 	if err != nil {

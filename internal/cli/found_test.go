@@ -61,7 +61,7 @@ func moved(change func(*record.Environment)) func(*record.RunData) {
 	}
 }
 
-func TestLaterRunsOfTheSameMachineFindTheNoiseFloorThatLiesBesideThem(t *testing.T) {
+func TestLaterRunsUseStoredNoiseFloor(t *testing.T) {
 	const known, unknown = "Noise floor of this machine (A/A of ", "The noise floor of this machine is unknown."
 	same := func(*record.Environment) {}
 	folder, err := artifact.OpenFolder(t.TempDir())
@@ -104,7 +104,7 @@ func shared(d *record.RunData) {
 	}
 }
 
-func TestEqualsThatLeaveNoNoiseFloor(t *testing.T) {
+func TestCalibrationWithoutNoiseFloor(t *testing.T) {
 	for name, tc := range map[string]struct {
 		blocks int32
 		change func(*record.RunData)
@@ -130,7 +130,7 @@ func TestEqualsThatLeaveNoNoiseFloor(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotStoredCannotBeRead(t *testing.T) {
+func TestMissingResultsAreAnError(t *testing.T) {
 	folder, err := artifact.OpenFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

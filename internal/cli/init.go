@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,19 +15,20 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/run/plan"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-const initHelp = `Writes a BenchmarkRun with comments, ready to be run. Each argument names an implementation and the command that starts it, word by word and
-without a shell; the first one is the baseline. On a cluster an implementation needs its image: --image NAME=IMAGE. At a terminal, without any of
-them, three questions are asked.`
+const initHelp = `Writes a BenchmarkRun file with comments that you can run as it is. Each argument names an implementation and
+the command that starts it. The command is split at spaces and runs without a shell. The first implementation
+is the baseline. On a cluster, each implementation needs an image: --image NAME=IMAGE. Without arguments and
+images, a terminal asks three questions.`
 
-// initCommand writes the file of a new run.
 func initCommand() *cobra.Command {
 	var d runfile.Draft
 	var out string
 	c := &cobra.Command{
 		Use:   "init [NAME=COMMAND]...",
-		Short: "Write the file of a new BenchmarkRun, with comments",
+		Short: "Write a new BenchmarkRun file with comments",
 		Long:  initHelp,
 		Example: "  loadstone init 'old=./server-old --port=8080' 'new=./server-new --port=8080' --out run.yaml\n" +
 			"  loadstone init --image old=registry.example/server:1 --image new=registry.example/server:2 --port 80 > run.yaml",
@@ -41,7 +43,7 @@ func initCommand() *cobra.Command {
 				return err
 			}
 			if len(d.Implementations) == 1 {
-				fmt.Fprintln(c.ErrOrStderr(), "loadstone: one implementation has nothing to be compared with: name another one, as NAME=COMMAND")
+				fmt.Fprintln(c.ErrOrStderr(), "loadstone: there is only one implementation: add another one to compare, as NAME=COMMAND")
 			}
 			if out != "" {
 				return writeNew(out, text)
@@ -51,22 +53,33 @@ func initCommand() *cobra.Command {
 		},
 	}
 	bindDraft(&d, c.Flags())
-	c.Flags().StringVar(&out, "out", "", "the `FILE` to write, which must not exist; standard output if empty")
+	completeFlag(c, "tool", toolNames())
+	c.Flags().StringVar(&out, "out", "", "write to `FILE`, which must not exist (default: standard output)")
 	return c
 }
 
 func bindDraft(d *runfile.Draft, f *pflag.FlagSet) {
-	f.StringVar(&d.Name, "name", "quick", "the `NAME` of the run")
-	f.StringToStringVar(&d.Images, "image", nil, "the image of an implementation, as `NAME=IMAGE`; may be given for each")
-	f.Int32Var(&d.Port, "port", 8080, "the `PORT` on which every server listens")
-	f.StringVar(&d.Tool, "tool", "wrk", "the load generator, such as wrk, ab or k6")
-	f.StringVar(&d.Path, "path", "/", "the `PATH` of the requests")
-	f.Int32SliceVar(&d.Connections, "connections", []int32{10, 100}, "the levels, by their numbers of open connections")
-	f.Int32Var(&d.Seconds, "seconds", 5, "how long each cell is measured")
-	f.Int32Var(&d.Blocks, "blocks", plan.DefaultBlocks, "how often every implementation is measured: a verdict needs 7")
+	f.StringVar(&d.Name, "name", "quick", "`NAME` of the run")
+	f.StringToStringVar(&d.Images, "image", nil, "image of an implementation, as `NAME=IMAGE`; repeatable")
+	f.Int32Var(&d.Port, "port", 8080, "`PORT` that every server listens on")
+	f.StringVar(&d.Tool, "tool", "wrk", "load generator, such as wrk, ab or k6")
+	f.StringVar(&d.Path, "path", "/", "`PATH` of the requests")
+	f.Int32SliceVar(&d.Connections, "connections", []int32{10, 100}, "connection counts to test")
+	f.Int32Var(&d.Seconds, "seconds", 5, "duration of each measurement in seconds")
+	f.Int32Var(&d.Blocks, "blocks", plan.DefaultBlocks, "number of measurements of each implementation; a verdict needs 7")
 }
 
-// draftText is the file of a draft. One that no machine and no cluster would take is an error of the flags.
+// toolNames lists the load generators.
+func toolNames() []string {
+	var names []string
+	for name := range tools.All("") {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// draftText returns the run file of a draft. An invalid draft is reported as an error in the flags.
 func draftText(ctx context.Context, d *runfile.Draft, args []string) (string, error) {
 	if len(d.Implementations) == 0 {
 		if err := d.Add(args); err != nil {
@@ -87,18 +100,18 @@ func draftText(ctx context.Context, d *runfile.Draft, args []string) (string, er
 	return text, err
 }
 
-// writeNew writes a file that does not exist.
+// writeNew never overwrites a file.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return badInput(fmt.Errorf("%s exists already: name another file with --out", path))
+		return badInput(fmt.Errorf("%s already exists: choose another file with --out", path))
 	}
 	if err != nil {
-		return badInput(fmt.Errorf("writing the file of the run: %w", err))
+		return badInput(fmt.Errorf("writing the run file: %w", err))
 	}
 	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("writing the file of the run: %w", err)
+		return fmt.Errorf("writing the run file: %w", err)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
-func TestInitWritesARunThatIsValid(t *testing.T) {
+func TestInitWritesValidRun(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
 		want []string
@@ -46,7 +46,7 @@ func TestInitWritesARunThatIsValid(t *testing.T) {
 	}
 }
 
-func TestWhatInitLeavesInCommentsIsValidToo(t *testing.T) {
+func TestInitCommentsAreValid(t *testing.T) {
 	out, err := execute(t, "init")
 	if err != nil {
 		t.Fatal(err)
@@ -66,8 +66,8 @@ func TestWhatInitLeavesInCommentsIsValidToo(t *testing.T) {
 	}
 }
 
-func TestInitSaysThatOneHasNothingToBeComparedWith(t *testing.T) {
-	const want = "one implementation has nothing to be compared with"
+func TestInitWarnsAboutSingleImplementation(t *testing.T) {
+	const want = "there is only one implementation"
 	for name, tc := range map[string]struct {
 		args []string
 		said bool
@@ -80,7 +80,7 @@ func TestInitSaysThatOneHasNothingToBeComparedWith(t *testing.T) {
 	}
 }
 
-func TestInitRefusesWhatIsNoRun(t *testing.T) {
+func TestInitRefusesInvalidInput(t *testing.T) {
 	there := filepath.Join(t.TempDir(), "run.yaml")
 	if out, err := execute(t, "init", "--out", there); err != nil || out != "" {
 		t.Fatalf("it prints %q and ends with %v", out, err)
@@ -89,14 +89,14 @@ func TestInitRefusesWhatIsNoRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no command":            {[]string{"a="}, `"a=" is no implementation: write NAME=COMMAND`},
-		"no name":               {[]string{"./server"}, `"./server" is no implementation`},
+		"no command":            {[]string{"a="}, `"a=" is not an implementation: write NAME=COMMAND`},
+		"no name":               {[]string{"./server"}, `"./server" is not an implementation`},
 		"a name that is none":   {[]string{"A=./a", "b=./b"}, "an implementation's name must be lower-case letters"},
-		"one name twice":        {[]string{"a=./a", "a=./b"}, `an earlier one has the name "a" too`},
-		"a tool that is none":   {[]string{"--tool", "hammer"}, `"hammer" is not one of its values`},
+		"one name twice":        {[]string{"a=./a", "a=./b"}, `an earlier item also has name "a"`},
+		"a tool that is none":   {[]string{"--tool", "hammer"}, `unknown value "hammer"`},
 		"no blocks":             {[]string{"--blocks", "-1"}, "spec.blocks"},
-		"a file that is there":  {[]string{"--out", there}, "exists already: name another file with --out"},
-		"a folder that is none": {[]string{"--out", filepath.Join(there, "below.yaml")}, "writing the file of the run"},
+		"a file that is there":  {[]string{"--out", there}, "already exists: choose another file with --out"},
+		"a folder that is none": {[]string{"--out", filepath.Join(there, "below.yaml")}, "writing the run file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if out, err := execute(t, append([]string{"init"}, tc.args...)...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) || out != "" {

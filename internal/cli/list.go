@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -17,10 +18,9 @@ import (
 	"loadstone.dev/loadstone/internal/local/folders"
 )
 
-const listHelp = `Lists the runs of a namespace of the cluster, the newest first: how far each is, how long it still takes, and its verdict. With --here it lists the
-results of runs on this machine, in the folder into which loadstone run writes.`
+const listHelp = `Lists the runs in a namespace, newest first, with state, progress, remaining time and verdict. With --here, it
+lists the results on this machine, from the folder that loadstone run writes to.`
 
-// listCommand lists runs.
 func listCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var everywhere bool
@@ -29,10 +29,10 @@ func listCommand(k *kube.Flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List the runs on the cluster, or the results on this machine",
+		Short:   "List runs on the cluster, or results on this machine",
 		Long:    listHelp,
 		Example: "  loadstone list --all-namespaces\n  loadstone list --here",
-		Args:    exactly(0, "list takes no argument"),
+		Args:    exactly(0, "list takes no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			list := func() ([]screen.Run, error) { return listCluster(c.Context(), k, everywhere) }
 			if here {
@@ -42,24 +42,21 @@ func listCommand(k *kube.Flags) *cobra.Command {
 			if err != nil {
 				return orHere(err)
 			}
-			if output == jsonOutput {
-				return printJSON(c.OutOrStdout(), runs)
-			}
-			return screen.Runs(c.OutOrStdout(), runs, time.Now())
+			return printValue(c.OutOrStdout(), output, runs, func(out io.Writer) error { return screen.Runs(out, runs, time.Now()) })
 		},
 	}
 	f := c.Flags()
-	f.BoolVarP(&everywhere, "all-namespaces", "A", false, "list the runs of all namespaces")
+	f.BoolVarP(&everywhere, "all-namespaces", "A", false, "list the runs in all namespaces")
 	f.BoolVar(&here, "here", false, "list the results on this machine")
-	f.StringVar(&folder, "folder", resultsFolder, "the folder `DIR` that --here lists")
-	bindOutput(c, &output)
+	f.StringVar(&folder, "folder", resultsFolder, "with --here: list the results in `DIR`")
+	bindDataOutput(c, &output)
 	return c
 }
 
-// orHere adds to the error of a machine without a cluster where the runs on this machine are.
+// orHere mentions list --here if the error is that there is no cluster.
 func orHere(err error) error {
 	if errors.Is(err, kube.ErrNoCluster) {
-		return fmt.Errorf("%w; the runs on this machine are listed by loadstone list --here", err)
+		return fmt.Errorf("%w; to list runs on this machine, use loadstone list --here", err)
 	}
 	return err
 }
@@ -92,7 +89,6 @@ func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]screen.
 	return out, nil
 }
 
-// listFolder lists the runs whose results lie below a folder.
 func listFolder(folder string) ([]screen.Run, error) {
 	runs, err := folders.List(folder)
 	out := []screen.Run{}

@@ -17,21 +17,26 @@ import (
 
 const fetchDeadline = 2 * time.Minute
 
-const reportHelp = `Fetches the report that the operator made of a run, and prints the path of its page, which needs nothing else: the operator hands it out to those
-who may get the run. Beside the page lie report.md for a comment or a job's summary, report.csv for a spreadsheet, junit.xml for continuous integration and
-report.json for programs. With --again the report is made from what the run has stored, by this version, which takes the key of the object store. Of a run
-on this machine, give the folder of its results: its report lies there already.`
+const reportHelp = `Downloads the report of a run and prints the path of its HTML page. The operator provides it to everyone who
+may get the run. These files are next to the page:
 
-// reportCommand fetches a run's report from the object store, or rebuilds it, and prints the path of the HTML file.
+  - report.md for a comment or a job summary
+  - report.csv for a spreadsheet
+  - junit.xml for continuous integration
+  - report.json for programs
+
+With --again, this version rebuilds the report from the stored results. That needs the credentials of the
+object store. For a run on this machine, give its results folder, which already contains the report.`
+
 func reportCommand(k *kube.Flags) *cobra.Command {
 	var dir string
 	var again, open bool
 	c := &cobra.Command{
 		Use:     "report RUN|FOLDER",
-		Short:   "Fetch the report of a run from its cluster, or find it in a folder",
+		Short:   "Download the report of a run, or find it in a results folder",
 		Long:    reportHelp,
 		Example: "  loadstone report quick --open\n  loadstone report quick --again --out reports",
-		Args:    exactly(1, "name the run whose report you want"),
+		Args:    exactly(1, "name one run"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), fetchDeadline)
 			defer cancel()
@@ -46,13 +51,13 @@ func reportCommand(k *kube.Flags) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&dir, "out", reportFolder, "the folder `DIR` to write to")
-	f.BoolVar(&again, "again", false, "rebuild the report from the manifests with this version")
+	f.StringVar(&dir, "out", reportFolder, "write the report to `DIR`")
+	f.BoolVar(&again, "again", false, "rebuild the report from the stored results with this version")
 	f.BoolVar(&open, "open", false, "open the report in a browser")
 	return c
 }
 
-// findReport is the path of the page of a run, by the folder of its results or by its name on the cluster.
+// findReport returns the HTML page of a run, given its results folder or its name on the cluster.
 func findReport(ctx context.Context, k *kube.Flags, name, dir string, again bool) (string, error) {
 	if folders.Holds(name) {
 		return folders.Report(ctx, name, again)
@@ -68,7 +73,6 @@ func findReport(ctx context.Context, k *kube.Flags, name, dir string, again bool
 	return page, orHere(err)
 }
 
-// openPage opens a page in the browser of this machine.
 func openPage(ctx context.Context, page string) error {
 	for _, program := range []string{"xdg-open", "open"} {
 		if path, err := exec.LookPath(program); err == nil {
@@ -78,5 +82,5 @@ func openPage(ctx context.Context, page string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("this machine has neither xdg-open nor open: open %s in a browser", page)
+	return fmt.Errorf("found neither xdg-open nor open: open %s in a browser", page)
 }

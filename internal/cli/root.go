@@ -2,19 +2,17 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cli/runfile"
@@ -23,13 +21,17 @@ import (
 	"loadstone.dev/loadstone/internal/ui/server"
 )
 
-const rootHelp = `Loadstone compares implementations under load and says which is better, at what load, by how much, and how sure it is.
+const rootHelp = `Loadstone compares implementations under load. It reports which one is better, at what load, by how much, and
+with what confidence.
 
-A BenchmarkRun in a file is measured on this machine (run FILE) or on a cluster where Loadstone is installed (run FILE --context NAME), by the
-same plan, with the same checks and the same report. Installed in PATH as kubectl-loadstone, the program is a plugin: kubectl loadstone run FILE
-measures on the cluster of kubectl's current context.`
+Describe the comparison in a BenchmarkRun file. "loadstone run FILE" measures it on this machine. "loadstone
+run FILE --context NAME" measures it on a cluster where Loadstone is installed. Both use the same plan, checks
+and report.
 
-// Main is the whole program. It returns the exit code.
+Install the program in PATH as kubectl-loadstone to use it as a kubectl plugin. "kubectl loadstone run FILE"
+then measures on the current cluster.`
+
+// Main runs the program and returns the exit code.
 func Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -50,7 +52,7 @@ func Main(args []string) int {
 	return 0
 }
 
-// orInterrupted is the error of a command, or that of an interruption if it is one.
+// orInterrupted replaces the error of a canceled command with the error of an interruption.
 func orInterrupted(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return &statusError{statusInterrupted, kube.ErrLeft}
@@ -58,7 +60,7 @@ func orInterrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// said is an error as people read it: of a file everything that is wrong with it, a line each.
+// said formats an error for people. The problems of a file get one line each.
 func said(err error) string {
 	if all := severalErrors(nil); errors.As(err, &all) {
 		var lines []string
@@ -73,40 +75,39 @@ func said(err error) string {
 	return "loadstone: " + err.Error()
 }
 
-// New is the command line with all its commands, under the name by which the program was called.
+// New returns the command line. The name of the program decides whether it is a kubectl plugin.
 func New(name string) *cobra.Command {
 	plugin := strings.HasPrefix(name, "kubectl-")
 	k := &kube.Flags{}
 	root := &cobra.Command{
-		Use:     "loadstone",
-		Version: util.Version,
-		Short:   "Compare implementations under load",
-		Long:    rootHelp + "\n\nExit codes of every command:\n\n" + codesText(),
-		Args:    noSuchCommand,
-		RunE: func(*cobra.Command, []string) error {
-			return badInput(errors.New("name a command: loadstone --help lists them"))
-		},
+		Use:           "loadstone",
+		Version:       util.Version,
+		Short:         "Compare implementations under load",
+		Long:          rootHelp + "\n\nExit codes of every command:\n\n" + codesText(),
+		Args:          noSuchCommand,
+		RunE:          printHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	if plugin {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadstone"}
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
-	})
+	root.SetFlagErrorFunc(flagError)
 	k.Note = func(text string) { fmt.Fprintln(root.ErrOrStderr(), "loadstone: "+text) }
 	k.Bind(root.PersistentFlags())
 	root.AddCommand(
 		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
 		compareCommand(k), suiteCommand(k), analyzeCommand(), calibrateCommand(k, plugin), doctorCommand(k, plugin), versionCommand(),
-		server.Command(k, exactly(0, "ui takes no argument")),
+		server.Command(k, exactly(0, "ui takes no arguments")),
 	)
 	addHelpAndCompletion(root)
 	return root
 }
 
-// addHelpAndCompletion adds the commands that cobra would add by itself, and which would take any word for a command or a shell.
+// printHelp is for commands that only have subcommands. Like kubectl, they print help and exit with 0.
+func printHelp(c *cobra.Command, _ []string) error { return c.Help() }
+
+// addHelpAndCompletion adds cobra's own commands. Cobra would accept any word as their argument.
 func addHelpAndCompletion(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.SetOut(outputOf{root})
@@ -124,33 +125,48 @@ func addHelpAndCompletion(root *cobra.Command) {
 			}
 		case "completion":
 			c.Use, c.DisableFlagsInUseLine = "completion SHELL", true
-			c.Args, c.RunE = noSuchCommand, func(c *cobra.Command, _ []string) error {
-				return badInput(fmt.Errorf("name a shell: %s --help lists them", c.CommandPath()))
-			}
+			c.Args, c.RunE = noSuchCommand, printHelp
 		}
 	}
 }
 
-// outputOf is the output that a command has when something is printed, for those that would keep the one that it has now.
+// outputOf prints to the current output of a command. Cobra's completion would keep the output that was set first.
 type outputOf struct{ c *cobra.Command }
 
 // Write implements io.Writer.
 func (o outputOf) Write(text []byte) (int, error) { return o.c.OutOrStdout().Write(text) }
 
-// noSuchCommand refuses a word in the place of a command, and names those that it may be meant to be.
+// noSuchCommand refuses an unknown subcommand and suggests similar ones.
 func noSuchCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	root.SuggestionsMinimumDistance = 2
-	hint := root.CommandPath() + " --help lists all"
+	hint := fmt.Sprintf("run %s --help for a list", root.CommandPath())
 	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return badInput(fmt.Errorf("%q is no command: %s", args[0], hint))
+	return badInput(fmt.Errorf("unknown command %q: %s", args[0], hint))
 }
 
-// exactly refuses any other number of arguments, with a sentence that says what to type.
+// flagError refuses a flag. For an unknown one it suggests the nearest.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := runfile.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			return badInput(fmt.Errorf("%w: did you mean --%s?", err, near))
+		}
+	}
+	return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
+}
+
+// exactly refuses any other number of arguments.
 func exactly(n int, sentence string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -160,7 +176,7 @@ func exactly(n int, sentence string) cobra.PositionalArgs {
 	}
 }
 
-// atLeastOne is exactly for commands that take one argument or more.
+// atLeastOne refuses a command line without arguments.
 func atLeastOne(sentence string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -170,62 +186,19 @@ func atLeastOne(sentence string) cobra.PositionalArgs {
 	}
 }
 
-// versionCommand prints which version this is.
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program",
-		Args:  exactly(0, "version takes no argument"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "loadstone %s %s %s/%s\n", util.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
-	}
+// bindFiles adds the flag --filename to a command whose arguments are files. Its files come after the arguments.
+func bindFiles(c *cobra.Command, sentence string) {
+	var named []string
+	c.Flags().StringArrayVarP(&named, "filename", "f", nil, "`FILE` to use, like an argument; repeatable")
+	c.Args = func(c *cobra.Command, args []string) error { return atLeastOne(sentence)(c, append(args, named...)) }
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error { return run(c, append(args, named...)) }
 }
 
-// outputFormat is the form in which a command prints what it has found.
-type outputFormat string
-
-const (
-	textOutput outputFormat = "text"
-	jsonOutput outputFormat = "json"
-)
-
-// String implements pflag.Value.
-func (f *outputFormat) String() string { return string(*f) }
-
-// Type implements pflag.Value: it is how help names the value.
-func (f *outputFormat) Type() string { return "FORMAT" }
-
-// Set implements pflag.Value.
-func (f *outputFormat) Set(text string) error {
-	if text != string(textOutput) && text != string(jsonOutput) {
-		return fmt.Errorf("choose %s or %s", textOutput, jsonOutput)
-	}
-	*f = outputFormat(text)
-	return nil
-}
-
-// bindOutput gives a command the flag --output.
-func bindOutput(c *cobra.Command, into *outputFormat) {
-	c.Flags().VarP(into, "output", "o", "text for people, or json for programs")
-}
-
-// printJSON prints a value for programs.
-func printJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("printing JSON: %w", err)
-	}
-	return nil
-}
-
-// completeWithin bounds how long a shell waits for the names of runs.
+// completeWithin limits how long a shell waits for the names of runs.
 const completeWithin = 3 * time.Second
 
-// completeRuns lets a shell complete the names of the runs on the cluster. Where there is none it completes nothing.
+// completeRuns lets a shell complete the names of runs. Without a cluster it completes nothing.
 func completeRuns(k *kube.Flags) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {

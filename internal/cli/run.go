@@ -23,53 +23,59 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
-plan, checks and report. An implementation is its command, which is looked up in PATH or relative to the folder of FILE, and must listen on its port.
-One without a command runs in its image, and so does one whose image is a path, such as ./server.tar, which docker save has made, or the folder of an
-OCI layout; --images makes all run in their images that have one. A name is looked for in the stores of docker, podman, buildah and containerd, and then
-in its registry. The image is unpacked below the user's cache, once; it needs Linux 5.12, and root or a user namespace. A load's script, and a body that
-a request names by bodyFrom, are files in that folder: KEY, or CONFIGMAP/KEY. Profiles take valgrind and strace from PATH, of implementations
-that do not run in an image.
+const runHelp = `Measures the BenchmarkRun in FILE on this machine, without a cluster. It uses processes instead of pods and a
+folder instead of an object store. Plan, checks and report are the same.
 
-Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
-that are complete. A run whose process is killed leaves no process either.
+Implementations: an implementation is a command that listens on its port. The command is searched in PATH, or
+relative to the folder of FILE. An implementation runs in its image if it has no command, or if the image is a
+path. A path is an archive that docker save wrote, such as ./server.tar, or the folder of an OCI layout. With
+--images, every implementation that has an image runs in it. An image name is searched in docker, podman,
+buildah and containerd, and then in its registry. The image is unpacked once, into your cache folder. Images
+need Linux 5.12, and root or a user namespace.
 
-With --resume such a run goes on. Blocks that were complete are kept; an incomplete one is measured again as a whole, since only trials of one time
-are compared with each other, and what was measured of it stays in the folder and out of the report. FILE, its scripts and the CPUs must be what they
-were. A run that is complete is reported again; where nothing was begun, the run begins.
+Scripts and bodies (bodyFrom) are files in the folder of FILE, named KEY or CONFIGMAP/KEY. Profiles use
+valgrind and strace from PATH, unless the implementation runs in an image.
 
-The file - is standard input, whose relative paths begin in the current folder.
+CPUs: servers and load generators get separate CPUs, which the report lists.
 
-Several runs are led one after the other, since two at a time would disturb each other. All files are checked before the first run begins. A run that
-fails does not keep the next one from beginning; Ctrl-C does. --out and --resume are for one run.
+Interrupting: Ctrl-C stops all processes and reports the complete blocks. If loadstone itself is killed, no
+process is left running. Resume the run with --resume. Complete blocks are kept. Incomplete blocks are
+repeated as a whole, because only trials of the same time are comparable. Their old results stay in the folder
+but not in the report. FILE, its scripts and the CPUs must be unchanged. A complete run is only reported
+again.
 
-A terminal shows a live view, anything else a line for each trial; --output json prints an object a line for everything that happens, the last one for
-the end.
+Input and output: use - for standard input, with paths relative to the current folder. A terminal shows a live
+view; otherwise each trial prints one line. --output json prints one JSON object per line for each event. The
+last line describes the end of the run.
 
-With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the run is measured on the cluster: it is created there, followed
-with the same lines, and its report is fetched. Each implementation needs its image. A run of the same name and spec that goes on is followed. Ctrl-C leaves
-the run on the cluster.`
+Several files: runs are measured one after another, so they do not disturb each other. All files are checked
+before the first run starts. If a run fails, the next one still starts. Ctrl-C stops all. --out and --resume
+need a single file.
 
-// The folders into which results and reports are written.
+Cluster: with --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the run
+is measured on the cluster. The command creates the run, follows it and downloads its report. Each
+implementation needs an image. If a run with the same name and spec is in progress, the command follows it.
+Ctrl-C leaves the run on the cluster.`
+
+// Default folders.
 const (
 	resultsFolder = "loadstone-results"
 	reportFolder  = "reports"
 )
 
-// progressEvery is how often the line of progress changes on a terminal.
+// progressEvery is the refresh interval of the progress line on a terminal.
 const progressEvery = time.Second
 
-// runCommand leads a run on this machine, or follows it on a cluster, which a plugin of kubectl does unless it is told otherwise.
+// runCommand measures on this machine or on a cluster. A kubectl plugin uses the cluster by default.
 func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
-	var here localRun
+	here := localRun{output: textOutput}
 	var onCluster bool
 	remote := clusterRun{kube: k}
 	c := &cobra.Command{
 		Use:     "run FILE...",
-		Short:   "Measure BenchmarkRuns on this machine, or on a cluster",
-		Long:    runHelp + "\n\nExit codes:\n\n" + codesText() + "\n\nThat of several runs is the gravest of them, from the left: " + gravityText() + ".",
+		Short:   "Measure BenchmarkRuns on this machine or on a cluster",
+		Long:    runHelp + "\n\nExit codes:\n\n" + codesText() + "\n\nWith several files, the exit code is the most severe one, in this order: " + gravityText() + ".",
 		Example: "  loadstone run config/samples/local.yaml\n  loadstone run config/samples/quick.yaml --context kind-bench --open",
-		Args:    atLeastOne("name the file of a run"),
 		RunE: func(c *cobra.Command, files []string) error {
 			if err := here.refuseFlags(files); err != nil {
 				return err
@@ -82,19 +88,20 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 				return runAll(c, files, here.output, here.prepare)
 			}
 			if here.resume {
-				return badInput(errors.New("--resume goes on with a run on this machine: a run on the cluster goes on without it, so remove --resume"))
+				return badInput(errors.New("--resume works only on this machine: remove it. The operator resumes runs on the cluster"))
 			}
 			remote.out, remote.output, remote.open = cmp.Or(here.out, reportFolder), here.output, here.open
 			return runAll(c, files, here.output, remote.prepare)
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&here.out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
-	f.BoolVar(&here.images, "images", false, "run implementations that have both an image and a command in the image")
-	f.BoolVar(&here.resume, "resume", false, "go on with the run in the folder of --out, or else in the newest of its name, which was killed or interrupted, or begin it")
+	f.StringVar(&here.out, "out", "", "write plan, raw output, manifests and report to `DIR` (default loadstone-results/NAME-TIME); on a cluster: write the report (default reports)")
+	f.BoolVar(&here.images, "images", false, "run implementations with both an image and a command in the image")
+	f.BoolVar(&here.resume, "resume", false, "resume the run in --out (default: the newest with this name); start it if there is none")
 	f.BoolVar(&here.open, "open", false, "open the report in a browser")
-	bindOutput(c, &here.output)
-	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
+	bindOutput(c, &here.output, textOutput, jsonOutput)
+	bindFiles(c, "name a run file")
+	f.BoolVar(&onCluster, "cluster", plugin, "measure on the current cluster")
 	remote.bind(f)
 	return c
 }
@@ -104,22 +111,22 @@ func measuredHere(c *cobra.Command, k *kube.Flags, onCluster bool) bool {
 	return !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags()))
 }
 
-// localRun is how a run is led on this machine.
+// localRun has the options of a run on this machine.
 type localRun struct {
-	// in is where the file "-" is read.
+	// in is the content of the file "-".
 	in                   io.Reader
 	out                  string
 	resume, images, open bool
 	output               outputFormat
 }
 
-// refuseFlags says in a sentence that a flag of one run is given to several.
+// refuseFlags refuses flags that need a single file.
 func (h localRun) refuseFlags(files []string) error {
 	if len(files) == 1 {
 		return nil
 	}
 	refused := func(flag string) error {
-		return badInput(fmt.Errorf("--%s is for one run, and %d files are given: remove --%s, or give one file", flag, len(files), flag))
+		return badInput(fmt.Errorf("--%s needs a single file, and you gave %d: remove --%s, or name one file", flag, len(files), flag))
 	}
 	switch {
 	case h.out != "":
@@ -130,7 +137,6 @@ func (h localRun) refuseFlags(files []string) error {
 	return nil
 }
 
-// prepare makes a run on this machine ready.
 func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
 	f, err := openRun(ctx, h.in, file)
 	if err != nil {
@@ -156,7 +162,7 @@ func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (read
 	return readyRun{file: file, name: f.Run.Name, told: told, lead: lead, abandon: r.Abandon}, nil
 }
 
-// openRun reads the run of a file, or of in if it is called "-".
+// openRun reads the run in a file. The path "-" means in.
 func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, error) {
 	name, text, err := readFile(in, path)
 	if err != nil {
@@ -183,7 +189,7 @@ func runOptions(run *v1alpha1.BenchmarkRun, file, out string, told screen.Teller
 	return o
 }
 
-// resumeIn makes a run go on in the folder that was named, or else in the newest of its name. Where there is none, it begins.
+// resumeIn selects the folder to resume in: the named one, or the newest with the name of the run.
 func resumeIn(o *local.Options, named string, resume bool) error {
 	o.Resume = resume
 	if !resume || named != "" {
@@ -196,8 +202,8 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 	return err
 }
 
-// ended tells how a run has ended, opens its report if asked to, and returns the error whose status says it. Somebody who has ended the run waits
-// for no page.
+// ended prints how a run ended, opens its report if requested, and returns an error with the exit code. After an
+// interruption it opens nothing.
 func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool) error {
 	if err := told.End(e); err != nil {
 		return err
@@ -208,21 +214,21 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 	return errors.Join(statusOf(e), openPage(ctx, e.Report))
 }
 
-// goOn is the way on after an interruption.
-const goOn = "go on with loadstone run FILE --resume, and with --out if it was given"
+// goOn says how to resume.
+const goOn = "resume with loadstone run FILE --resume, and --out if you used it"
 
-// refusals are the reasons of runs that ask for what cannot be given, before anything starts.
+// refusals are the reasons for refusing a run before anything starts.
 var refusals = []string{v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonNotEnoughResources, v1alpha1.ReasonObjectMissing}
 
-// statusOf is the error whose status says how a run has ended; nil for 0.
+// statusOf returns an error with the exit code of a run; nil for 0.
 func statusOf(e progress.Ending) error {
 	switch {
 	case slices.Contains(refusals, e.Reason):
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
 	case e.Interrupted && e.Report == "":
-		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete, so there is nothing to report: " + goOn)}
+		return &statusError{statusInterrupted, errors.New("interrupted before the first complete block, so there is no report: " + goOn)}
 	case e.Interrupted:
-		return &statusError{statusInterrupted, errors.New("interrupted: the report holds the complete blocks; " + goOn)}
+		return &statusError{statusInterrupted, errors.New("interrupted: the report contains the complete blocks; " + goOn)}
 	case e.Reason == v1alpha1.ReasonObjectivesMissed:
 		return &statusError{statusMissed, errors.New(e.Message)}
 	case e.Reason == v1alpha1.ReasonObjectivesUndecided:
@@ -230,7 +236,7 @@ func statusOf(e progress.Ending) error {
 	case e.State != conduct.Succeeded:
 		return &statusError{statusFailed, fmt.Errorf("%s: %s", e.Reason, e.Message)}
 	case !e.Counts:
-		return &statusError{statusInconclusive, errors.New("inconclusive: nothing that was measured counts, and the report says why")}
+		return &statusError{statusInconclusive, errors.New("inconclusive: no measurement counts; see the report")}
 	case e.Open() != "":
 		return &statusError{statusInconclusive, fmt.Errorf("inconclusive: %s", e.Open())}
 	}

@@ -13,20 +13,19 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-// readyRun is the run of a file that was checked, with all that it needs to begin.
+// readyRun is a checked run that can start.
 type readyRun struct {
 	file, name string
 	told       screen.Teller
-	// lead leads it to its end. The error's status says how it has ended; nil for 0.
+	// lead measures the run. Its error has the exit code; nil for 0.
 	lead func(context.Context) error
-	// abandon gives back what it holds, if it is not led.
+	// abandon frees its resources if it is not started.
 	abandon func()
 }
 
-// prepareRun checks the run of a file, and makes it ready.
 type prepareRun func(ctx context.Context, out io.Writer, file string) (readyRun, error)
 
-// runAll leads the runs of some files, one after the other, once all of them are ready. If they are not, programs read the end of all at once.
+// runAll measures runs one after another, after it has checked all files. If a file is invalid, JSON output gets one end event.
 func runAll(c *cobra.Command, files []string, output outputFormat, prepare prepareRun) error {
 	ctx := c.Context()
 	runs, err := prepareAll(ctx, c.OutOrStdout(), files, prepare)
@@ -45,7 +44,7 @@ func runAll(c *cobra.Command, files []string, output outputFormat, prepare prepa
 			codes = append(codes, statusInterrupted)
 			break
 		}
-		r.told.Note(fmt.Sprintf("run %d of %d: %s, of %s", i+1, len(runs), r.name, r.file))
+		r.told.Note(fmt.Sprintf("run %d of %d: %s, from %s", i+1, len(runs), r.name, r.file))
 		if err := orInterrupted(ctx, r.lead(ctx)); err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "loadstone: %s: %v\n", r.file, err)
 			codes = append(codes, status(err))
@@ -56,10 +55,10 @@ func runAll(c *cobra.Command, files []string, output outputFormat, prepare prepa
 	if good == len(runs) {
 		return nil
 	}
-	return &statusError{gravest(codes), fmt.Errorf("%d of %d runs have ended with code 0", good, len(runs))}
+	return &statusError{gravest(codes), fmt.Errorf("%d of %d runs ended with exit code 0", good, len(runs))}
 }
 
-// prepareAll makes the runs of all files ready, or says of all what is wrong with them. What is ready then is returned all the same.
+// prepareAll checks all files and reports the problems of all. It also returns the valid runs.
 func prepareAll(ctx context.Context, out io.Writer, files []string, prepare prepareRun) ([]readyRun, error) {
 	var runs []readyRun
 	var wrong severalErrors
@@ -70,7 +69,7 @@ func prepareAll(ctx context.Context, out io.Writer, files []string, prepare prep
 			continue
 		}
 		if i := slices.IndexFunc(runs, func(other readyRun) bool { return other.name == r.name }); i >= 0 {
-			wrong = append(wrong, badInput(fmt.Errorf("%s and %s hold runs of one name, %s: give each a metadata.name of its own", runs[i].file, file, r.name)))
+			wrong = append(wrong, badInput(fmt.Errorf("%s and %s both have the metadata.name %s: give each run a different name", runs[i].file, file, r.name)))
 		}
 		runs = append(runs, r)
 	}
@@ -80,7 +79,7 @@ func prepareAll(ctx context.Context, out io.Writer, files []string, prepare prep
 	return runs, nil
 }
 
-// unled tells programs why a run was not led, or not to its end. People read it as the error of the command.
+// unled prints a JSON end event for a run that did not start or end. Text output only has the error.
 func unled(told screen.Teller, err error) error {
 	e := progress.Ending{}
 	e.Message = err.Error()

@@ -19,7 +19,7 @@ import (
 )
 
 // Each file is the name of its run: one that is "bad" cannot be made ready, and the others end with the errors that a case gives them.
-func TestSeveralRunsEndWithTheGravestCode(t *testing.T) {
+func TestSeveralRunsExitWithMostSevereCode(t *testing.T) {
 	missed, failed := &statusError{statusMissed, errors.New("p99 is missed")}, &statusError{statusFailed, errors.New("it crashed")}
 	for name, tc := range map[string]struct {
 		files string
@@ -32,13 +32,13 @@ func TestSeveralRunsEndWithTheGravestCode(t *testing.T) {
 	}{
 		"one":                       {files: "a", ends: map[string]error{"a": missed}, want: statusMissed, led: "a", err: "p99 is missed"},
 		"all good":                  {files: "a b", led: "a b"},
-		"one after a failure":       {files: "a b c", ends: map[string]error{"a": missed, "b": failed}, want: statusFailed, led: "a b c", err: "1 of 3 runs have ended with code 0", printed: "loadstone: a: p99 is missed\nloadstone: b: it crashed\n"},
-		"a cluster that refuses":    {files: "a b", ends: map[string]error{"a": badInput(errors.New("no")), "b": missed}, want: statusBadInput, led: "a b", err: "0 of 2 runs have ended with code 0", printed: "loadstone: a: no\nloadstone: b: p99 is missed\n"},
+		"one after a failure":       {files: "a b c", ends: map[string]error{"a": missed, "b": failed}, want: statusFailed, led: "a b c", err: "1 of 3 runs ended with exit code 0", printed: "loadstone: a: p99 is missed\nloadstone: b: it crashed\n"},
+		"a cluster that refuses":    {files: "a b", ends: map[string]error{"a": badInput(errors.New("no")), "b": missed}, want: statusBadInput, led: "a b", err: "0 of 2 runs ended with exit code 0", printed: "loadstone: a: no\nloadstone: b: p99 is missed\n"},
 		"one that cannot be ready":  {files: "a bad c", want: statusBadInput, returned: "a c", err: "there is no bad"},
 		"two that cannot be ready":  {files: "bad bad", want: statusBadInput, err: "there is no bad; there is no bad"},
-		"two of one name":           {files: "a b b", want: statusBadInput, returned: "a b b", err: "b and b hold runs of one name, b: give each a metadata.name of its own"},
-		"interrupted":               {files: "a b c", interrupts: "b", ends: map[string]error{"b": context.Canceled}, want: statusInterrupted, led: "a b", returned: "c", err: "1 of 3 runs have ended with code 0", printed: "loadstone: b: interrupted\n"},
-		"interrupted after its end": {files: "a b", interrupts: "a", want: statusInterrupted, led: "a", returned: "b", err: "1 of 2 runs have ended with code 0"},
+		"two of one name":           {files: "a b b", want: statusBadInput, returned: "a b b", err: "b and b both have the metadata.name b: give each run a different name"},
+		"interrupted":               {files: "a b c", interrupts: "b", ends: map[string]error{"b": context.Canceled}, want: statusInterrupted, led: "a b", returned: "c", err: "1 of 3 runs ended with exit code 0", printed: "loadstone: b: interrupted\n"},
+		"interrupted after its end": {files: "a b", interrupts: "a", want: statusInterrupted, led: "a", returned: "b", err: "1 of 2 runs ended with exit code 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -75,7 +75,7 @@ func TestSeveralRunsEndWithTheGravestCode(t *testing.T) {
 	}
 }
 
-func TestEveryExitCodeHasItsGravity(t *testing.T) {
+func TestEveryExitCodeHasSeverity(t *testing.T) {
 	if len(byGravity) != len(codes) {
 		t.Errorf("%d of %d codes have one", len(byGravity), len(codes))
 	}
@@ -86,7 +86,7 @@ func TestEveryExitCodeHasItsGravity(t *testing.T) {
 	}
 }
 
-func TestSeveralFilesAreCheckedBeforeTheFirstRunBegins(t *testing.T) {
+func TestAllFilesAreCheckedBeforeFirstRun(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	good := programs(t, dir, "exit 1")
@@ -94,7 +94,7 @@ func TestSeveralFilesAreCheckedBeforeTheFirstRunBegins(t *testing.T) {
 	if err == nil || status(err) != statusBadInput || out != "" {
 		t.Fatalf("it prints %q and ends with %v", out, err)
 	}
-	for _, want := range []string{"one.yaml:4: sepc: there is no such field", "two.yaml:6: implementations[plain].command: there is no program"} {
+	for _, want := range []string{"one.yaml:4: sepc: unknown field", "two.yaml:6: implementations[plain].command: there is no program"} {
 		if !strings.Contains(said(err), want) {
 			t.Errorf("it says %s\nwant %q", said(err), want)
 		}
@@ -104,7 +104,7 @@ func TestSeveralFilesAreCheckedBeforeTheFirstRunBegins(t *testing.T) {
 	}
 }
 
-func TestRunsOnThisMachineAreLedOneAfterTheOther(t *testing.T) {
+func TestLocalRunsAreSequential(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	dir := t.TempDir()
@@ -130,11 +130,11 @@ func TestRunsOnThisMachineAreLedOneAfterTheOther(t *testing.T) {
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	// Two blocks give no verdict.
-	if got := statusAfter(err); got != statusFailed || !strings.HasSuffix(errs.String(), "loadstone: 0 of 2 runs have ended with code 0\n") || !strings.Contains(errs.String(), "loadstone: works/run.yaml: inconclusive: ") {
+	if got := statusAfter(err); got != statusFailed || !strings.HasSuffix(errs.String(), "loadstone: 0 of 2 runs ended with exit code 0\n") || !strings.Contains(errs.String(), "loadstone: works/run.yaml: inconclusive: ") {
 		t.Errorf("it ends with status %d: %s", got, errs.String())
 	}
 	for i, file := range files {
-		if want := fmt.Sprintf("run %d of 2: %s, of %s\n", i+1, filepath.Dir(file), file); strings.Count(string(out), want) != 1 {
+		if want := fmt.Sprintf("run %d of 2: %s, from %s\n", i+1, filepath.Dir(file), file); strings.Count(string(out), want) != 1 {
 			t.Errorf("it prints %s\nwant %q once", out, want)
 		}
 		if found, err := filepath.Glob(filepath.Join(dir, resultsFolder, filepath.Dir(file)+"-*", "plan.json")); err != nil || len(found) != 1 {
@@ -144,7 +144,7 @@ func TestRunsOnThisMachineAreLedOneAfterTheOther(t *testing.T) {
 	leavesNothing(t, dir)
 }
 
-func TestRunsOnAClusterAreFollowedOneAfterTheOther(t *testing.T) {
+func TestClusterRunsAreSequential(t *testing.T) {
 	w := newCluster(t)
 	second := ofImages(t)
 	text, err := os.ReadFile(second)
@@ -165,7 +165,7 @@ func TestRunsOnAClusterAreFollowedOneAfterTheOther(t *testing.T) {
 	succeeds("quick", v1alpha1.ReasonObjectivesMissed)
 	until(t, out, "slow created\nwaiting for the operator\n")
 	succeeds("slow", v1alpha1.ReasonObjectivesUndecided)
-	if err := <-end; err == nil || status(err) != statusMissed || err.Error() != "0 of 2 runs have ended with code 0" {
+	if err := <-end; err == nil || status(err) != statusMissed || err.Error() != "0 of 2 runs ended with exit code 0" {
 		t.Errorf("they end with %v", err)
 	}
 }

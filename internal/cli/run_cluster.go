@@ -17,42 +17,39 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// deleteDeadline bounds how long an interrupted command waits for the end of the run that it deletes.
+// deleteDeadline limits how long an interrupted command waits for the deletion of its run.
 const deleteDeadline = time.Minute
 
-// clusterRun is what a run on a cluster is led with.
+// clusterRun has the options of a run on a cluster.
 type clusterRun struct {
 	kube *kube.Flags
-	// in is where the file "-" is read.
+	// in is the content of the file "-".
 	in io.Reader
-	// out is the folder for the report.
+	// out is the report folder.
 	out                      string
 	output                   outputFormat
 	replace, deleteIfAborted bool
-	// open opens the report in a browser.
-	open bool
+	open                     bool
 }
 
-// bind gives run the flags of a run on a cluster.
 func (o *clusterRun) bind(f *pflag.FlagSet) {
-	f.BoolVar(&o.replace, "replace", false, "on a cluster: delete a run of the same name first")
-	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: Ctrl-C deletes the run, which otherwise goes on")
+	f.BoolVar(&o.replace, "replace", false, "on a cluster: first delete a run with the same name")
+	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: delete the run on Ctrl-C (default: leave it running)")
 }
 
-// refuseFlags says in a sentence that a flag of a run on a cluster is given to a run on this machine.
+// refuseFlags refuses cluster flags for a run on this machine.
 func (o *clusterRun) refuseFlags() error {
 	for _, flag := range []struct {
 		name  string
 		given bool
 	}{{"replace", o.replace}, {"delete-on-interrupt", o.deleteIfAborted}} {
 		if flag.given {
-			return badInput(fmt.Errorf("--%s is for a run on a cluster, and this one is measured on this machine: add --cluster, or remove --%s", flag.name, flag.name))
+			return badInput(fmt.Errorf("--%s works only on a cluster: add --cluster, or remove --%s", flag.name, flag.name))
 		}
 	}
 	return nil
 }
 
-// prepare makes a run on the cluster ready.
 func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (readyRun, error) {
 	f, err := openRun(ctx, o.in, file)
 	if err != nil {
@@ -74,7 +71,6 @@ func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (re
 	return readyRun{file: file, name: run.Name, told: told, lead: lead, abandon: func() {}}, nil
 }
 
-// lead applies a run to the cluster, follows it and fetches its report.
 func (o clusterRun) lead(ctx context.Context, told screen.Teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	followed, err := kube.Applier{Client: c, Replace: o.replace, Note: told.Note}.Apply(ctx, run)
 	if err != nil {
@@ -82,13 +78,13 @@ func (o clusterRun) lead(ctx context.Context, told screen.Teller, c client.Clien
 	}
 	did := "created"
 	if followed {
-		did = "is there already and goes on: followed"
+		did = "already exists and is in progress: following it"
 	}
 	told.Note(fmt.Sprintf("benchmarkrun %s/%s %s", run.Namespace, run.Name, did))
 	return o.follow(ctx, told, c, run)
 }
 
-// follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
+// follow prints the progress of a run until it ends, downloads its report and returns its exit code.
 func (o clusterRun) follow(ctx context.Context, told screen.Teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	key := client.ObjectKeyFromObject(run)
 	found, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.Tell, Every: kube.PollEvery, Stored: o.kube.Stored}.Follow(ctx)
@@ -105,16 +101,16 @@ func (o clusterRun) follow(ctx context.Context, told screen.Teller, c client.Cli
 		fetching, cancel := context.WithTimeout(ctx, fetchDeadline)
 		defer cancel()
 		if e.Report, err = kube.FetchReport(fetching, o.kube, key, o.out, false); err != nil {
-			told.Note(fmt.Sprintf("the report is %s, and was not fetched: %v", found.Status.Report.URI, err))
+			told.Note(fmt.Sprintf("could not download the report %s: %v", found.Status.Report.URI, err))
 		}
 	}
 	return ended(ctx, told, e, o.open)
 }
 
-// interrupted leaves a run, and says how to go on, or deletes it.
+// interrupted leaves the run or, with --delete-on-interrupt, deletes it.
 func (o clusterRun) interrupted(ctx context.Context, c client.Client, key client.ObjectKey) error {
 	if !o.deleteIfAborted {
-		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and BenchmarkRun %s goes on: loadstone watch %s --namespace %s follows it again, kubectl delete benchmarkrun %s --namespace %s ends it",
+		return &statusError{statusInterrupted, fmt.Errorf("interrupted, but BenchmarkRun %s is still running: follow it with loadstone watch %s --namespace %s, or stop it with kubectl delete benchmarkrun %s --namespace %s",
 			key, key.Name, key.Namespace, key.Name, key.Namespace)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, deleteDeadline)
@@ -124,7 +120,7 @@ func (o clusterRun) interrupted(ctx context.Context, c client.Client, key client
 		err = kube.Remove(ctx, c, run)
 	}
 	if err != nil {
-		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and the run may go on: %w", err)}
+		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and the run may still be running: %w", err)}
 	}
-	return &statusError{statusInterrupted, fmt.Errorf("interrupted: BenchmarkRun %s is deleted", key)}
+	return &statusError{statusInterrupted, fmt.Errorf("interrupted: deleted BenchmarkRun %s", key)}
 }

@@ -10,9 +10,9 @@ import (
 	"loadstone.dev/loadstone/internal/cli/screen"
 )
 
-func TestFlagsOfARunStandAnywhere(t *testing.T) {
+func TestRunFlagsInAnyPosition(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "no-run.yaml")
-	const read = "there is no such file"
+	const read = "no such file"
 	for name, tc := range map[string]struct {
 		args []string
 		err  string
@@ -23,17 +23,17 @@ func TestFlagsOfARunStandAnywhere(t *testing.T) {
 		"in one word":               {[]string{"run", file, "--out=here"}, read},
 		"before the command":        {[]string{"--out", "here", "run", file}, read},
 		"a file like a flag":        {[]string{"run", "--", "-run.yaml"}, read},
-		"no file":                   {[]string{"run", "--out", "here"}, "name the file of a run: loadstone run FILE..."},
-		"two files":                 {[]string{"run", "other.yaml", file}, "other.yaml: there is no such file: correct its name; " + file + ": there is no such file"},
-		"two files in one folder":   {[]string{"run", file, "--out", "here", "other.yaml"}, "--out is for one run, and 2 files are given: remove --out, or give one file"},
-		"two files to a folder":     {[]string{"run", file, "--out", "here", "other.yaml", "--cluster"}, "--out is for one run"},
-		"two that are resumed":      {[]string{"run", file, "other.yaml", "--resume"}, "--resume is for one run, and 2 files are given"},
+		"no file":                   {[]string{"run", "--out", "here"}, "name a run file: loadstone run FILE..."},
+		"two files":                 {[]string{"run", "other.yaml", file}, "other.yaml: no such file; " + file + ": no such file"},
+		"two files in one folder":   {[]string{"run", file, "--out", "here", "other.yaml"}, "--out needs a single file, and you gave 2: remove --out, or name one file"},
+		"two files to a folder":     {[]string{"run", file, "--out", "here", "other.yaml", "--cluster"}, "--out needs a single file"},
+		"two that are resumed":      {[]string{"run", file, "other.yaml", "--resume"}, "--resume needs a single file, and you gave 2"},
 		"a flag without its value":  {[]string{"run", file, "--out"}, "flag needs an argument: --out: see loadstone run --help"},
-		"resumed on a cluster":      {[]string{"run", file, "--resume", "--cluster"}, "--resume goes on with a run on this machine"},
-		"resumed in a context":      {[]string{"run", file, "--resume", "--context", "here"}, "--resume goes on with a run on this machine"},
+		"resumed on a cluster":      {[]string{"run", file, "--resume", "--cluster"}, "--resume works only on this machine"},
+		"resumed in a context":      {[]string{"run", file, "--resume", "--context", "here"}, "--resume works only on this machine"},
 		"opened here":               {[]string{"run", file, "--open"}, read},
-		"replaced here":             {[]string{"run", file, "--replace"}, "--replace is for a run on a cluster, and this one is measured on this machine: add --cluster, or remove --replace"},
-		"deleted here":              {[]string{"run", file, "--delete-on-interrupt"}, "--delete-on-interrupt is for a run on a cluster"},
+		"replaced here":             {[]string{"run", file, "--replace"}, "--replace works only on a cluster: add --cluster, or remove --replace"},
+		"deleted here":              {[]string{"run", file, "--delete-on-interrupt"}, "--delete-on-interrupt works only on a cluster"},
 		"a flag of another command": {[]string{"run", file, "--again"}, "unknown flag: --again"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,15 +45,15 @@ func TestFlagsOfARunStandAnywhere(t *testing.T) {
 	}
 }
 
-func TestHelpIsGivenBeforeAndAfterAFile(t *testing.T) {
+func TestHelpBeforeAndAfterFile(t *testing.T) {
 	for _, args := range [][]string{{"run", "--help"}, {"run", "-h"}, {"run", "run.yaml", "--help"}, {"run", "--out", "here", "-h"}, {"help", "run"}} {
-		if out, err := execute(t, args...); err != nil || !strings.HasPrefix(out, "Leads the BenchmarkRun in FILE") {
+		if out, err := execute(t, args...); err != nil || !strings.HasPrefix(out, "Measures the BenchmarkRun in FILE") {
 			t.Errorf("%q ends with %v and prints %q", args, err, out)
 		}
 	}
 }
 
-func TestARunFindsItsFilesBesideItsOwn(t *testing.T) {
+func TestRunFindsFilesNextToRunFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	here, err := filepath.Abs(".")

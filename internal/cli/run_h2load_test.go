@@ -13,7 +13,7 @@ import (
 )
 
 // h2load measures connections of ten streams in HTTP/2, and the same servers in HTTP/1.1, and the run ends with a report.
-func TestStreamsOfH2loadAreMeasuredHere(t *testing.T) {
+func TestH2loadStreamsAreMeasuredLocally(t *testing.T) {
 	testbed.Programs(t, "h2load")
 	file := filepath.Join(servers(t), "h2load.yaml")
 	old, new := freePort(t), freePort(t)

@@ -40,7 +40,7 @@ spec:
 	return file
 }
 
-func TestALoadInHTTP2IsMeasuredHere(t *testing.T) {
+func TestHTTP2LoadIsMeasuredLocally(t *testing.T) {
 	file := inHTTP2(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -89,7 +89,7 @@ func TestALoadInHTTP2IsMeasuredHere(t *testing.T) {
 	}
 }
 
-func TestAServerThatOffersNoHTTP2FailsTheRunBeforeItMeasures(t *testing.T) {
+func TestServerWithoutHTTP2FailsBeforeMeasuring(t *testing.T) {
 	file := inHTTP2(t, ", env: [{name: GODEBUG, value: http2server=0}]")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -76,7 +76,7 @@ func imageServer(t *testing.T, dir string) string {
 	return program
 }
 
-func TestARunOnThisMachineOfImages(t *testing.T) {
+func TestLocalRunOfImages(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "--map-root-user", "true").CombinedOutput(); err != nil {
 		t.Skipf("this machine permits no mount namespace: %v: %s", err, out)

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-func TestARunOnThisMachineProfilesItsServers(t *testing.T) {
+func TestLocalRunProfilesServers(t *testing.T) {
 	testbed.Programs(t, "strace")
 	dir := servers(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -35,7 +35,7 @@ spec:
 	return file
 }
 
-func TestProgramsThatMeasureThemselvesAreRunHere(t *testing.T) {
+func TestMicrobenchmarksRunLocally(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -65,7 +65,7 @@ func TestProgramsThatMeasureThemselvesAreRunHere(t *testing.T) {
 }
 
 // Nobody compares it, and what it has measured counts all the same.
-func TestAProgramIsMeasuredAlone(t *testing.T) {
+func TestSingleMicrobenchmarkIsMeasured(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -111,7 +111,7 @@ func checkProgram(t *testing.T, results string, entry record.TrialEntry) {
 	}
 }
 
-func TestAProgramThatFailsFailsTheRun(t *testing.T) {
+func TestFailingMicrobenchmarkFailsRun(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

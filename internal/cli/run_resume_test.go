@@ -45,7 +45,7 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 
 // Each run is killed a few times, also while it is resumed, and then left alone. A moment that comes after the end of a run kills nobody, and does
 // not count.
-func TestARunThatIsKilledAtAnyMomentIsResumed(t *testing.T) {
+func TestKilledRunIsResumed(t *testing.T) {
 	dir := servers(t)
 	moments := rand.New(rand.NewPCG(uint64(fromEnvironment(t, killSeedVariable, 1)), 0))
 	wanted := fromEnvironment(t, killsVariable, killsOfARun)
@@ -185,7 +185,7 @@ func checkCountedOnce(t *testing.T, path string) {
 	}
 }
 
-func TestAnInterruptedRunIsResumedToItsWholeReport(t *testing.T) {
+func TestInterruptedRunIsResumedToFullReport(t *testing.T) {
 	dir := servers(t)
 	file := comparison(t, dir, ", {connections: 8}]", "]", "warmupSeconds: 1", "warmupSeconds: 0", "blocks: 2", "blocks: 3")
 	t.Chdir(dir)

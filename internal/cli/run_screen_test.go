@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-func TestEachEndingHasAStatus(t *testing.T) {
+func TestExitCodeOfEachEnding(t *testing.T) {
 	verdict := &conduct.Verdict{Conclusive: true}
 	open := &conduct.Verdict{Reason: v1alpha1.ReasonTooFewBlocks}
 	alone := &conduct.Verdict{Reason: v1alpha1.ReasonNothingToCompare}
@@ -40,7 +40,7 @@ func TestEachEndingHasAStatus(t *testing.T) {
 	}
 }
 
-func TestHelpNamesEveryStatus(t *testing.T) {
+func TestHelpListsEveryExitCode(t *testing.T) {
 	out, err := execute(t, "run", "--help")
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ var oneLevel = []string{", {connections: 8}]", "]", "blocks: 2", "blocks: 1"}
 // oneCell is oneLevel without a warm-up, for who does not look on.
 var oneCell = append(slices.Clip(oneLevel), "warmupSeconds: 1", "warmupSeconds: 0")
 
-func TestATerminalShowsBlocksCellsAndLatenciesOfARun(t *testing.T) {
+func TestTerminalShowsBlocksCellsAndLatencies(t *testing.T) {
 	dir := servers(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -71,7 +71,7 @@ func fewSamples(page *screentest.Page) bool {
 	return true
 }
 
-func TestARunTellsProgramsInObjects(t *testing.T) {
+func TestRunPrintsJSONEvents(t *testing.T) {
 	dir := servers(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -107,7 +107,7 @@ func TestARunTellsProgramsInObjects(t *testing.T) {
 	}
 }
 
-func TestARunThatIsRefusedTellsProgramsItsEnd(t *testing.T) {
+func TestRefusedRunPrintsJSONEndEvent(t *testing.T) {
 	for name, tc := range map[string]struct{ old, instead, want string }{
 		"by the schema":  {"port: 8080", "port: 0", "spec.implementations[0].port: 0 is too small"},
 		"by the machine": {"./plain", "./nothing", "implementations[plain].command: there is no program"},
@@ -126,7 +126,7 @@ func TestARunThatIsRefusedTellsProgramsItsEnd(t *testing.T) {
 	}
 }
 
-func TestARunIsReadFromStandardInput(t *testing.T) {
+func TestRunFileFromStandardInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{{"run", "-"}, {"run", "-", "--cluster"}} {
 		_, err := executeOn(t, strings.NewReader(strings.Replace(sound, "port: 8080", "port: 0", 1)), args...)

@@ -140,7 +140,7 @@ func statusAfter(err error) int {
 	return 0
 }
 
-func TestARunOnThisMachineLeavesARecordAndAReport(t *testing.T) {
+func TestLocalRunWritesRecordAndReport(t *testing.T) {
 	dir := servers(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -245,7 +245,7 @@ func checkTable(t *testing.T, path string) {
 	}
 }
 
-func TestWhatCannotBeRunHereIsRefusedWithASentence(t *testing.T) {
+func TestInvalidLocalRunIsRefused(t *testing.T) {
 	dir := servers(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -267,8 +267,8 @@ func TestWhatCannotBeRunHereIsRefusedWithASentence(t *testing.T) {
 		"a file that is no program": {oldNew: []string{"[./gohttp", "[./run.yaml"}, want: "is no program that can be executed"},
 		"a port that is taken":      {oldNew: []string{"port: ", "port: " + busy + "} #"}, want: "listens on port " + busy},
 		"too many CPUs":             {oldNew: []string{"Preferred", "Required", "name: plain,", "name: plain, cpus: 1000,"}, want: "need at least 1001 CPUs"},
-		"another kind":              {oldNew: []string{"kind: BenchmarkRun", "kind: Pod"}, want: "only a BenchmarkRun can be run"},
-		"another tool":              {oldNew: []string{"tool: wrk", "tool: hammer"}, want: "is not one of its values"},
+		"another kind":              {oldNew: []string{"kind: BenchmarkRun", "kind: Pod"}, want: "loadstone run needs a BenchmarkRun"},
+		"another tool":              {oldNew: []string{"tool: wrk", "tool: hammer"}, want: "unknown value"},
 		"a folder below a file":     {args: []string{"--out", filepath.Join(file, "results")}, want: "the folder cannot be written"},
 		"a script that is missing":  {oldNew: []string{"tool: wrk,", "tool: wrk, script: {configMap: scripts, key: post.lua},"}, want: "there is no script in scripts/post.lua or post.lua"},
 		"an unknown flag":           {args: []string{"--contexts", "here"}, want: "unknown flag: --contexts"},
@@ -286,7 +286,7 @@ func TestWhatCannotBeRunHereIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestAMachineWithoutWrkOrRoomIsRefusedWithItsCode(t *testing.T) {
+func TestMachineWithoutWrkOrDiskSpaceIsRefused(t *testing.T) {
 	dir := servers(t)
 	file := comparison(t, dir)
 	t.Run("a full disk", func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestAMachineWithoutWrkOrRoomIsRefusedWithItsCode(t *testing.T) {
 }
 
 // On one CPU a server and its generator share it: the run is led to its end, and every cell that counts is marked.
-func TestARunOnOneCPUMarksEveryCell(t *testing.T) {
+func TestRunOnOneCPUMarksEveryCell(t *testing.T) {
 	dir := servers(t)
 	testbed.Programs(t, "taskset")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -357,7 +357,7 @@ func TestARunOnOneCPUMarksEveryCell(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotBeMeasuredFailsTheRun(t *testing.T) {
+func TestUnmeasurableServerFailsRun(t *testing.T) {
 	dir := servers(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -368,7 +368,7 @@ func TestAServerThatCannotBeMeasuredFailsTheRun(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedRunReportsWhatIsComplete(t *testing.T) {
+func TestInterruptedRunReportsCompleteBlocks(t *testing.T) {
 	dir := servers(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -398,7 +398,7 @@ func TestAnInterruptedRunReportsWhatIsComplete(t *testing.T) {
 	leavesNothing(t, dir)
 }
 
-func TestAnInterruptedCommandSaysSo(t *testing.T) {
+func TestInterruptedCommandReportsInterruption(t *testing.T) {
 	// A server that takes connections and never answers.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -432,7 +432,7 @@ func emptyKubeconfig(t *testing.T) string {
 	return path
 }
 
-func TestAKilledRunLeavesNoProcess(t *testing.T) {
+func TestKilledRunLeavesNoProcess(t *testing.T) {
 	dir := servers(t)
 	file := comparison(t, dir)
 	for i, after := range []time.Duration{100, 500, 1900} {

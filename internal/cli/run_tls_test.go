@@ -53,7 +53,7 @@ func keyPair(t *testing.T, dir string, end time.Time) string {
 	return "ca: |\n" + "        " + strings.ReplaceAll(strings.TrimSpace(authority), "\n", "\n        ")
 }
 
-func TestAServerThatSpeaksHTTPSIsMeasuredHere(t *testing.T) {
+func TestHTTPSServerIsMeasuredLocally(t *testing.T) {
 	dir, files := servers(t), t.TempDir()
 	ca := keyPair(t, files, time.Now().Add(time.Hour))
 	claim := "claims: [{subject: Response, path: /, value: helloworld}]"
@@ -121,7 +121,7 @@ func checkEncryption(t *testing.T, speaks bool, g record.GeneratorResult) {
 	}
 }
 
-func TestACertificateThatIsNotTheOneWantedFailsTheRunBeforeItMeasures(t *testing.T) {
+func TestWrongCertificateFailsBeforeMeasuring(t *testing.T) {
 	other := keyPair(t, t.TempDir(), time.Now().Add(time.Hour))
 	for name, tc := range map[string]struct {
 		oldNew []string

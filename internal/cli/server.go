@@ -14,10 +14,9 @@ import (
 	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
-// lastPort is the highest port there is.
 const lastPort = 65535
 
-// Server is what is measured under two names.
+// Server is the server that an A/A run measures under two names.
 type Server struct {
 	// Run is the name of the run.
 	Run     string
@@ -26,10 +25,10 @@ type Server struct {
 	Command []string
 }
 
-// OnCluster is the run of config/samples/aa.yaml, of another image where one is given. An error is a sentence about what was given.
+// OnCluster returns the run of config/samples/aa.yaml, with Image if it is set. Errors mean invalid input.
 func (s Server) OnCluster() (*v1alpha1.BenchmarkRun, error) {
 	if s.Image == "" && len(s.Command) > 0 {
-		return nil, errors.New("a command needs an image: set --image, or leave out --cluster and its like to measure the command on this machine")
+		return nil, errors.New("a command on a cluster needs an image: set --image, or remove the flags that select a cluster")
 	}
 	if s.Image == "" {
 		return s.run(nil)
@@ -37,9 +36,8 @@ func (s Server) OnCluster() (*v1alpha1.BenchmarkRun, error) {
 	return s.run(func(i *v1alpha1.Implementation) { i.Image, i.Port, i.Command = s.Image, int32(s.Port), s.Command })
 }
 
-// Here is the same run for this machine: of a command or an image where one is given, else of the server that this program can be, by its path self.
-// That one gets the first port from s.Port on that is not taken. Where CPUs are too few the run is measured all the same, marked,
-// and finds no noise floor.
+// Here returns the same run for this machine. Without a command and an image it measures the built-in server of the program
+// at self, on the first free port from s.Port. With too few CPUs the run still works, but is marked and has no noise floor.
 func (s Server) Here(self string, taken func(port int) bool) (*v1alpha1.BenchmarkRun, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -57,7 +55,7 @@ func (s Server) Here(self string, taken func(port int) bool) (*v1alpha1.Benchmar
 	return r, err
 }
 
-// run is the sample with both implementations changed.
+// run returns the sample after changing both implementations.
 func (s Server) run(change func(*v1alpha1.Implementation)) (*v1alpha1.BenchmarkRun, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -76,13 +74,12 @@ func (s Server) run(change func(*v1alpha1.Implementation)) (*v1alpha1.BenchmarkR
 	return &r, nil
 }
 
-// check refuses what no run can have.
 func (s Server) check() error {
 	if wrong := validation.IsDNS1123Subdomain(s.Run); len(wrong) > 0 {
-		return fmt.Errorf("--name %q is no name of a run: %s", s.Run, strings.Join(wrong, "; "))
+		return fmt.Errorf("--name %q is not a valid run name: %s", s.Run, strings.Join(wrong, "; "))
 	}
 	if s.Port < 1 || s.Port > lastPort {
-		return fmt.Errorf("--port %d is no port: name one from 1 to %d", s.Port, lastPort)
+		return fmt.Errorf("--port %d is not a valid port: use 1 to %d", s.Port, lastPort)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-func TestACalibrationMeasuresOneThingUnderTwoNames(t *testing.T) {
+func TestCalibrationMeasuresOneServerUnderTwoNames(t *testing.T) {
 	taken := func(port int) bool { return port == 8080 || port == 8081 }
 	here := func(s Server) (*v1alpha1.BenchmarkRun, error) { return s.Here("/bin/loadstone", taken) }
 	gohttp := "localhost/loadstone/gohttp:dev"
@@ -49,15 +49,15 @@ func TestACalibrationMeasuresOneThingUnderTwoNames(t *testing.T) {
 	}
 }
 
-func TestWhatNoCalibrationCanMeasureIsRefused(t *testing.T) {
+func TestCalibrationRefusesInvalidInput(t *testing.T) {
 	for name, tc := range map[string]struct {
 		server Server
 		want   string
 	}{
-		"a name that is none":           {Server{Run: "A/A", Port: 80}, `--name "A/A" is no name of a run`},
-		"no name":                       {Server{Port: 80}, `--name "" is no name of a run`},
-		"a port that is none":           {Server{Run: "aa"}, "--port 0 is no port"},
-		"a port beyond the highest one": {Server{Run: "aa", Port: 65536}, "--port 65536 is no port: name one from 1 to 65535"},
+		"a name that is none":           {Server{Run: "A/A", Port: 80}, `--name "A/A" is not a valid run name`},
+		"no name":                       {Server{Port: 80}, `--name "" is not a valid run name`},
+		"a port that is none":           {Server{Run: "aa"}, "--port 0 is not a valid port"},
+		"a port beyond the highest one": {Server{Run: "aa", Port: 65536}, "--port 65536 is not a valid port: use 1 to 65535"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, here := tc.server.Here("/bin/loadstone", func(int) bool { return false })
@@ -69,7 +69,7 @@ func TestWhatNoCalibrationCanMeasureIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (Server{Run: "aa", Port: 80, Command: []string{"/zco"}}).OnCluster(); err == nil || !strings.Contains(err.Error(), "a command needs an image") {
+	if _, err := (Server{Run: "aa", Port: 80, Command: []string{"/zco"}}).OnCluster(); err == nil || !strings.Contains(err.Error(), "a command on a cluster needs an image") {
 		t.Errorf("a command without an image on a cluster: %v", err)
 	}
 	all := func(int) bool { return true }

@@ -30,7 +30,7 @@ func (w *cluster) measured(round int, cost float64) string {
 	return w.store.URI(folder + "report.html")
 }
 
-func TestTheHistoryOfASuiteIsReadFromItsReports(t *testing.T) {
+func TestSuiteHistoryReadsReports(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	command := []string{"suite", "history", "checkout", "--system-namespace", w.namespace}
@@ -78,7 +78,7 @@ func TestTheHistoryOfASuiteIsReadFromItsReports(t *testing.T) {
 	out, err = execute(t, append(command, "--output", "json")...)
 	var h history.History
 	note, printed, _ := strings.Cut(out, "\n")
-	if err != nil || !strings.HasPrefix(note, "loadstone: reading the object store by its key: ") || json.Unmarshal([]byte(printed), &h) != nil || h.Suite != "checkout" || len(h.Series) == 0 || len(h.Series[0].Values) != 16 || len(h.Gaps) != 2 {
+	if err != nil || !strings.HasPrefix(note, "loadstone: reading the object store directly: ") || json.Unmarshal([]byte(printed), &h) != nil || h.Suite != "checkout" || len(h.Series) == 0 || len(h.Series[0].Values) != 16 || len(h.Gaps) != 2 {
 		t.Errorf("for programs the history is %s, %v", out, err)
 	}
 }

@@ -114,7 +114,7 @@ func tests(t *testing.T, path string) map[string]junit.Suite {
 	return got
 }
 
-func TestTheReportOfARoundIsFetched(t *testing.T) {
+func TestSuiteReportIsDownloaded(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	command := []string{"suite", "report", "checkout", "--system-namespace", w.namespace, "--out", t.TempDir()}
@@ -122,7 +122,7 @@ func TestTheReportOfARoundIsFetched(t *testing.T) {
 		t.Errorf("the report of no suite ends with %v", err)
 	}
 	s := w.suite()
-	if _, err := execute(t, command...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has no round that has ended") {
+	if _, err := execute(t, command...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has no finished round") {
 		t.Errorf("the report of no round ends with %v", err)
 	}
 	for round, outcome := range []v1alpha1.RoundOutcome{v1alpha1.RoundPassed, v1alpha1.RoundMissed} {
@@ -149,7 +149,7 @@ func TestTheReportOfARoundIsFetched(t *testing.T) {
 	if _, err := execute(t, append(command, "--round", "1")...); err != nil || tests(t, path)[name].Failures != 0 {
 		t.Errorf("an older round has %+v, %v", tests(t, path)[name], err)
 	}
-	if _, err := execute(t, append(command, "--round", "7")...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "name one of 2, 1") {
+	if _, err := execute(t, append(command, "--round", "7")...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "choose one of 2, 1") {
 		t.Errorf("a round that is none ends with %v", err)
 	}
 }
@@ -164,10 +164,10 @@ func reportOf(t *testing.T, w *cluster, run string) string {
 	return filepath.Join(dir, w.namespace, run, "junit.xml")
 }
 
-func TestWhatHasNoEndHasNoReport(t *testing.T) {
+func TestUnfinishedRoundHasNoReport(t *testing.T) {
 	w := newCluster(t)
 	s, dir := w.suite(), t.TempDir()
-	if _, err := execute(t, "suite", "run", "checkout", "--out", dir); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "give --wait, too") {
+	if _, err := execute(t, "suite", "run", "checkout", "--out", dir); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "--out needs --wait") {
 		t.Errorf("a report that nobody waits for ends with %v", err)
 	}
 	w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(s), s))
@@ -187,8 +187,8 @@ func TestWhatHasNoEndHasNoReport(t *testing.T) {
 // step is the step of a pipeline that the page shows.
 var step = regexp.MustCompile("(?s)\n```sh\n(loadstone suite run .*?)```\n")
 
-// TestTheStepOfAPipelineIsReal runs the step as a shell does, with this program as loadstone.
-func TestTheStepOfAPipelineIsReal(t *testing.T) {
+// TestDocumentedPipelineStepWorks runs the step as a shell does, with this program as loadstone.
+func TestDocumentedPipelineStepWorks(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	s := w.suite()
@@ -229,13 +229,13 @@ func TestTheStepOfAPipelineIsReal(t *testing.T) {
 	}
 }
 
-func TestARoundWithOtherValuesIsAskedFor(t *testing.T) {
+func TestSuiteRunSetsParameters(t *testing.T) {
 	w := newCluster(t)
 	w.install()
 	s := w.suite()
 	w.takesImages(s, "shop/checkout")
 	for value, want := range map[string]string{
-		"image": "gives no parameter a value: write NAME=VALUE", "commit=1a2b3c4": "commit a value, which is none of the suite's parameters",
+		"image": "does not set a parameter: write NAME=VALUE", "commit=1a2b3c4": "commit a value, which is none of the suite's parameters",
 		"image=other:1": "does not match its pattern shop/checkout:.*",
 	} {
 		if _, err := execute(t, "suite", "run", "checkout", "--set", value); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), want) {
@@ -246,7 +246,7 @@ func TestARoundWithOtherValuesIsAskedFor(t *testing.T) {
 		t.Errorf("a round was asked for by %s", asked(s))
 	}
 	out, end := begin(t.Context(), "suite", "run", "checkout", "--set", "image=shop/checkout:7", "--wait", patience.String())
-	until(t, out, "a round is asked for, with image=shop/checkout:7\n")
+	until(t, out, "requested a round, with image=shop/checkout:7\n")
 	w.must(w.answers(t.Context(), s, 4, v1alpha1.RoundPassed))
 	if err := <-end; err != nil || !strings.HasSuffix(out.String(), "round 4: passed: small: +23 %\n") {
 		t.Errorf("it ends with %v and prints %s", err, out.String())

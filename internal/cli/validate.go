@@ -12,24 +12,23 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
-const validateHelp = `Holds each file, of a BenchmarkRun or a BenchmarkSuite, against the schema and the rules of its kind, and then plans it, as a cluster would, without
-one. Of a suite the parameters are filled in, each run is checked and planned, and no registry is asked. Everything that is wrong with a file is
-printed at once, as FILE:LINE: what is wrong, and the way out. The file - is standard input.`
+const validateHelp = `Checks BenchmarkRun and BenchmarkSuite files without a cluster: schema, rules and plan. For a suite, it fills
+in the parameters and checks each run, without contacting a registry. It prints all problems at once as
+FILE:LINE: PROBLEM, with a fix. Use - for standard input.`
 
-// validateCommand checks files without a cluster.
 func validateCommand() *cobra.Command {
 	output := textOutput
 	c := &cobra.Command{
 		Use:     "validate FILE...",
-		Short:   "Check the files of runs and suites, without a cluster",
+		Short:   "Check run and suite files without a cluster",
 		Long:    validateHelp,
 		Example: "  loadstone validate run.yaml\n  loadstone validate config/suites/*.yaml --output json\n  loadstone init | loadstone validate -",
-		Args:    atLeastOne("name the files to validate"),
 		RunE: func(c *cobra.Command, files []string) error {
 			return validateAll(c.Context(), c.OutOrStdout(), c.InOrStdin(), files, output)
 		},
 	}
-	bindOutput(c, &output)
+	bindDataOutput(c, &output)
+	bindFiles(c, "name the files to validate")
 	return c
 }
 
@@ -46,19 +45,18 @@ func validateAll(ctx context.Context, out io.Writer, in io.Reader, files []strin
 		}
 		all = append(all, one)
 	}
-	if output == jsonOutput {
-		if err := printJSON(out, all); err != nil {
-			return err
-		}
-	} else {
+	err := printValue(out, output, all, func(out io.Writer) error {
 		for _, one := range all {
 			fmt.Fprintln(out, one.Text)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return notValid(bad, len(files))
 }
 
-// notValid is the error of some of all files; nil if there are none.
 func notValid(bad, all int) error {
 	switch {
 	case bad == 0:
@@ -71,7 +69,7 @@ func notValid(bad, all int) error {
 	return badInput(fmt.Errorf("%d of %d files are not valid", bad, all))
 }
 
-// validateFile checks one file, or in if it is called "-".
+// validateFile checks one file. The path "-" means in.
 func validateFile(ctx context.Context, in io.Reader, path string) (runfile.Result, error) {
 	name, text, err := readFile(in, path)
 	var r runfile.Result
@@ -87,7 +85,7 @@ func validateFile(ctx context.Context, in io.Reader, path string) (runfile.Resul
 	return r, nil
 }
 
-// readFile reads a file, or in if it is called "-", and says by which name people know it.
+// readFile reads a file and returns its name for messages. The path "-" means in.
 func readFile(in io.Reader, path string) (name string, text []byte, err error) {
 	if path != "-" {
 		text, err = runfile.Read(path)

@@ -42,25 +42,25 @@ func written(t *testing.T, name, old, instead string) string {
 	return path
 }
 
-func TestValidateSaysEverythingAtOnceWithItsLine(t *testing.T) {
+func TestValidatePrintsAllProblemsWithLines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		old, instead string
 		want         []string
 		status       int
 	}{
-		"a file of commands":     {"", "", []string{": valid: 14 trials of 1 cell, about ", ", on this machine; a cluster asks for images\n"}, 0},
+		"a file of commands":     {"", "", []string{": valid: 14 trials of 1 cell, about ", ", on this machine; a cluster needs images\n"}, 0},
 		"a file of images":       {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, port: 8080}\n  - {name: costly, image: b", []string{", on a cluster or on this machine\n"}, 0},
 		"both":                   {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, command: [./plain], port: 8080}\n  - {name: costly, image: b, command: [./costly]", []string{", on a cluster or on this machine\n"}, 0},
-		"three faults":           {"command: [./plain], port: 8080", "command: ./plain, prot: 8080", []string{":6: spec.implementations[0].prot: there is no such field: did you mean port?\n", ":6: spec.implementations[0].command: it must be of type array, and string is given\n", ": not every rule that spans fields was checked: correct these first\n"}, 2},
-		"tabs":                   {"  baseline", "\tbaseline", []string{":8: it is indented with a tab, which YAML does not allow: use spaces\n", ": its fields were not checked: correct this first\n"}, 2},
-		"a second document":      {"spec:", "spec: {}\n---\nspec:", []string{":6: a second document begins here: keep each run in a file of its own\n"}, 2},
-		"another kind":           {"kind: BenchmarkRun", "kind: Pod", []string{`:2: kind is "Pod": only a BenchmarkRun can be run`}, 2},
+		"three faults":           {"command: [./plain], port: 8080", "command: ./plain, prot: 8080", []string{":6: spec.implementations[0].prot: unknown field: did you mean port?\n", ":6: spec.implementations[0].command: \"./plain\" is a string, not a list: write [\"./plain\"]\n", ": some rules were not checked: correct these problems first\n"}, 2},
+		"tabs":                   {"  baseline", "\tbaseline", []string{":8: indented with a tab, which YAML does not allow: use spaces\n", ": the fields were not checked: correct this first\n"}, 2},
+		"a second document":      {"spec:", "spec: {}\n---\nspec:", []string{":6: a second document starts here: put each run in a separate file\n"}, 2},
+		"another kind":           {"kind: BenchmarkRun", "kind: Pod", []string{`:2: kind is "Pod": loadstone run needs a BenchmarkRun`}, 2},
 		"another version":        {"v1alpha1", "v2", []string{`:1: apiVersion is "loadstone.dev/v2": this version of Loadstone reads`}, 2},
 		"what the plan refuses":  {"port: 8081", "", []string{":7: spec.implementations[1].port is not set: name the port"}, 2},
 		"a rule between fields":  {"baseline: plain", "baseline: other", []string{":8: spec: baseline must be the name of one of the implementations\n"}, 2},
-		"an image and a command": {"command: [./costly]", "image: b", []string{", on this machine; a cluster asks for images\n"}, 0},
+		"an image and a command": {"command: [./costly]", "image: b", []string{", on this machine; a cluster needs images\n"}, 0},
 		"a round's objective":    {"  baseline: plain", "  baseline: plain\n  objectives:\n  - {metric: Regression, of: Throughput, min: \"0.9\",\n    against: {lastGood: 3, anchor: plain}}", []string{":11: spec.objectives[0].against.lastGood is set, and only a BenchmarkSuite has good rounds: make this run a template of one, or name earlier runs in spec.objectives[0].against.runs\n"}, 2},
-		"archives":               {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: ./a.tar, port: 8080}\n  - {name: costly, image: ./b.tar", []string{", on this machine; a cluster asks for images\n"}, 0},
+		"archives":               {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: ./a.tar, port: 8080}\n  - {name: costly, image: ./b.tar", []string{", on this machine; a cluster needs images\n"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := written(t, "run.yaml", tc.old, tc.instead)
@@ -91,7 +91,7 @@ func forBoth(t *testing.T, part string) string {
 func TestValidateChecksAndCountsProfiles(t *testing.T) {
 	const profiles = "  profiles:\n  - {name: costs, tool: callgrind}\n"
 	out, err := execute(t, "validate", forBoth(t, profiles))
-	if err != nil || !strings.Contains(out, ": valid: 14 trials of 1 cell, and 2 that follow the blocks, about ") {
+	if err != nil || !strings.Contains(out, ": valid: 14 trials of 1 cell, plus 2 after the blocks, about ") {
 		t.Errorf("it prints %q, %v", out, err)
 	}
 	var with, without []runfile.Result
@@ -117,7 +117,7 @@ func TestValidateChecksAndCountsProfiles(t *testing.T) {
 }
 
 // Who names images means a cluster: that its plan fails is no matter of this machine, which has no etcd.
-func TestValidateSaysWhatAClusterRefusesOfAFileWithImages(t *testing.T) {
+func TestValidateReportsClusterProblemsForImages(t *testing.T) {
 	var levels []string
 	for i := range 20 {
 		levels = append(levels, fmt.Sprintf("{connections: %d}", i+1))
@@ -136,7 +136,7 @@ func TestValidateSaysWhatAClusterRefusesOfAFileWithImages(t *testing.T) {
 	}
 }
 
-func TestValidateLooksAtEveryFile(t *testing.T) {
+func TestValidateChecksEveryFile(t *testing.T) {
 	good, bad := written(t, "good.yaml", "", ""), written(t, "bad.yaml", "port: 8080", "port: 0")
 	out, err := execute(t, "validate", good, bad, "--output", "json")
 	if err == nil || status(err) != statusBadInput || err.Error() != "1 of 2 files is not valid" {
@@ -155,10 +155,13 @@ func TestValidateLooksAtEveryFile(t *testing.T) {
 	if err == nil || status(err) != statusBadInput || err.Error() != "3 of 4 files are not valid" {
 		t.Errorf("with a missing file it ends with %v", err)
 	}
-	for _, want := range []string{none + ": there is no such file: correct its name\n", good + ": valid: ", bad + ":6: ", dir + ": it is a folder"} {
+	for _, want := range []string{none + ": no such file\n", good + ": valid: ", bad + ":6: ", dir + ": this is a folder"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("with a missing file it prints %q, want %q", out, want)
 		}
+	}
+	if out, err := execute(t, "validate", good, "-f", bad); err == nil || !strings.Contains(out, good+": valid: ") || !strings.Contains(out, bad+":6: ") {
+		t.Errorf("with -f it prints %q and ends with %v", out, err)
 	}
 	out, err = execute(t, "validate", none, good, "--output", "json")
 	if json.Unmarshal([]byte(out), &found) != nil || len(found) != 2 || found[0].Valid || found[0].File != none || len(found[0].Problems) != 1 || !found[1].Valid || err == nil {
@@ -167,7 +170,7 @@ func TestValidateLooksAtEveryFile(t *testing.T) {
 	if out, err := executeOn(t, strings.NewReader(strings.Replace(sound, "port: 8080", "port: 0", 1)), "validate", "-"); err == nil || !strings.HasPrefix(out, "stdin:6: spec.implementations[0].port: ") {
 		t.Errorf("standard input prints %q and ends with %v", out, err)
 	}
-	if _, err := execute(t, "validate", good, "--output", "xml"); err == nil || !strings.Contains(err.Error(), "choose text or json") {
+	if _, err := execute(t, "validate", good, "--output", "xml"); err == nil || !strings.Contains(err.Error(), "choose text, json or yaml") {
 		t.Errorf("another format ends with %v", err)
 	}
 }
@@ -210,7 +213,7 @@ func TestValidateReadsSuitesAndTheirTemplates(t *testing.T) {
 		old, instead string
 		want         []string
 	}{
-		"a sound one": {"", "", []string{": valid: 14 trials of 1 cell (small), 14 trials of 1 cell (large), about ", " a round, on a cluster\n"}},
+		"a sound one": {"", "", []string{": valid: 14 trials of 1 cell (small), 14 trials of 1 cell (large), about ", " per round, on a cluster\n"}},
 		"a sound one that compares its rounds": {
 			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, anchor: anchor}}]\n", []string{": valid: 14 trials of 1 cell (small), "},
 		},
@@ -218,27 +221,27 @@ func TestValidateReadsSuitesAndTheirTemplates(t *testing.T) {
 			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, runs: [a], anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against: against needs either runs or lastGood"},
 		},
 		"more good rounds than are known": {
-			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 50, anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against.lastGood: 50 is too large: give at most 20\n"},
+			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 50, anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against.lastGood: 50 is too large: use at most 20\n"},
 		},
 		"another anchor": {
 			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, anchor: other}}]\n", []string{":15: runs[small].template: spec.objectives[0].against.anchor is other, which is not in spec.implementations"},
 		},
 		"faults in both templates": {"durationSeconds: 2}\n        blocks", "duration: 2}\n        bloks", []string{
-			":16: spec.runs[0].template.spec.loads[0].duration: there is no such field: ",
-			":17: spec.runs[0].template.spec.bloks: there is no such field: did you mean blocks?\n",
-			":27: spec.runs[1].template.spec.bloks: there is no such field: did you mean blocks?\n",
+			":16: spec.runs[0].template.spec.loads[0].duration: unknown field: ",
+			":17: spec.runs[0].template.spec.bloks: unknown field: did you mean blocks?\n",
+			":27: spec.runs[1].template.spec.bloks: unknown field: did you mean blocks?\n",
 		}},
-		"a value out of bounds":         {"port: 8081", "port: 0", []string{":23: spec.runs[1].template.spec.implementations[1].port: 0 is too small: give at least 1\n"}},
+		"a value out of bounds":         {"port: 8081", "port: 0", []string{":23: spec.runs[1].template.spec.implementations[1].port: 0 is too small: use at least 1\n"}},
 		"a rule between fields":         {"baseline: anchor", "baseline: other", []string{":14: spec.runs[0].template.spec: baseline must be the name of one of the implementations\n"}},
-		"a field of the suite":          {"  triggers:", "  trigger:", []string{":28: spec.trigger: there is no such field: did you mean triggers?\n"}},
+		"a field of the suite":          {"  triggers:", "  trigger:", []string{":28: spec.trigger: unknown field: did you mean triggers?\n"}},
 		"what the plan refuses":         {", port: 8080}", "}", []string{":12: runs[small].template: spec.implementations[0].port is not set: name the port", ":22: runs[large].template: spec.implementations[0].port is not set"}},
-		"a parameter that is none":      {"$(image)", "$(imag)", []string{":8: runs[small]: the image $(imag) names a parameter that the suite does not have\n", ": not every rule that spans fields was checked: correct these first\n"}},
+		"a parameter that is none":      {"$(image)", "$(imag)", []string{":8: runs[small]: the image $(imag) names a parameter that the suite does not have\n", ": some rules were not checked: correct these problems first\n"}},
 		"a pattern":                     {"default:", "pattern: \"[a-z]+\", default:", []string{`:6: parameters[image].default is "shop/checkout:main", which does not match its pattern`}},
 		"an image that is no reference": {"shop/checkout:main", "Shop/Checkout:main:2", []string{`:10: runs[small].template.spec: the image "Shop/Checkout:main:2" is no reference: `}},
 		"a schedule":                    {"0 3 * * *", "0 25 * * *", []string{`:31: triggers.schedules[0].cron "0 25 * * *" is no schedule: `}},
 		"a time zone":                   {"Europe/Berlin", "Europe/Bonn", []string{`:31: triggers.schedules[0].timeZone "Europe/Bonn" is no time zone`}},
 		"a command without image":       {"image: $(image)", "command: [./a]", []string{":12: runs[small].template: spec.implementations[0].image"}},
-		"a second document":             {"spec:\n  parameters", "---\nspec:\n  parameters", []string{":5: a second document begins here: keep each suite in a file of its own\n"}},
+		"a second document":             {"spec:\n  parameters", "---\nspec:\n  parameters", []string{":5: a second document starts here: put each suite in a separate file\n"}},
 		"a name that is none":           {"name: checkout}", "name: check_out}", []string{`:3: metadata.name is "check_out": `}},
 	} {
 		t.Run(name, func(t *testing.T) {

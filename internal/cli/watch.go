@@ -17,11 +17,12 @@ import (
 )
 
 const (
-	watchHelp = `Follows a run on the cluster until it has ended, fetches its report, and ends with the exit code of the verdict. Ctrl-C leaves the run alone.`
-	waitHelp  = `Waits in silence until a run on the cluster has ended, prints its verdict, and ends with its exit code: what a script or a gate needs.`
+	watchHelp = `Follows a run on the cluster until it ends, downloads its report, and exits with the code of its verdict.
+Ctrl-C does not stop the run.`
+	waitHelp = `Waits silently until a run on the cluster ends, prints its verdict, and exits with the code of that verdict.
+Use it in scripts and gates.`
 )
 
-// watchCommand follows a run that is on the cluster.
 func watchCommand(k *kube.Flags) *cobra.Command {
 	o := clusterRun{kube: k}
 	c := &cobra.Command{
@@ -29,7 +30,7 @@ func watchCommand(k *kube.Flags) *cobra.Command {
 		Short:   "Follow a run on the cluster to its end",
 		Long:    watchHelp + "\n\nExit codes:\n\n" + codesText(),
 		Example: "  loadstone watch quick\n  loadstone watch quick --namespace bench --open",
-		Args:    exactly(1, "name the run to follow"),
+		Args:    exactly(1, "name one run"),
 
 		ValidArgsFunction: completeRuns(k),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,12 +41,11 @@ func watchCommand(k *kube.Flags) *cobra.Command {
 			return o.follow(c.Context(), screen.NewTeller(c.OutOrStdout(), false), cluster, run)
 		},
 	}
-	c.Flags().StringVar(&o.out, "out", reportFolder, "the folder `DIR` for the report")
+	c.Flags().StringVar(&o.out, "out", reportFolder, "write the report to `DIR`")
 	c.Flags().BoolVar(&o.open, "open", false, "open the report in a browser")
 	return c
 }
 
-// waitCommand waits for the end of a run.
 func waitCommand(k *kube.Flags) *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
@@ -53,7 +53,7 @@ func waitCommand(k *kube.Flags) *cobra.Command {
 		Short:   "Wait for the end of a run on the cluster",
 		Long:    waitHelp + "\n\nExit codes:\n\n" + codesText(),
 		Example: "  loadstone wait quick --timeout 30m",
-		Args:    exactly(1, "name the run to wait for"),
+		Args:    exactly(1, "name one run"),
 
 		ValidArgsFunction: completeRuns(k),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -78,19 +78,19 @@ func waitCommand(k *kube.Flags) *cobra.Command {
 			return errors.Join(screen.PrintEnding(c.OutOrStdout(), e), statusOf(e))
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait at most, such as 30m; without end if 0")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "maximum time to wait, such as 30m; 0 means no limit")
 	return c
 }
 
-// stillGoing is the end of a wait that was over before the run was.
+// stillGoing is the error of a wait that ended before the run.
 func stillGoing(ctx context.Context, key client.ObjectKey, timeout time.Duration) error {
 	if ctx.Err() != nil {
-		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and BenchmarkRun %s goes on", key)}
+		return &statusError{statusInterrupted, fmt.Errorf("interrupted, but BenchmarkRun %s is still running", key)}
 	}
-	return fmt.Errorf("BenchmarkRun %s has not ended within %s, and goes on: wait again, or see what holds it with loadstone watch %s", key, timeout, key.Name)
+	return fmt.Errorf("BenchmarkRun %s is still running after %s: wait again, or see its progress with loadstone watch %s", key, timeout, key.Name)
 }
 
-// findRun is a run that is on the cluster, by its name, and a client of its cluster.
+// findRun returns a run on the cluster and a client.
 func findRun(ctx context.Context, k *kube.Flags, name string) (*v1alpha1.BenchmarkRun, client.Client, error) {
 	namespace, err := k.Namespace()
 	if err != nil {

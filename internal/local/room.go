@@ -16,7 +16,7 @@ func (r *Run) full() error {
 		return fmt.Errorf("asking how much room %s has: %w", folder, err)
 	}
 	if free := s.Bavail * uint64(s.Bsize); free < leastRoom { //nolint:gosec // The size of a block is positive.
-		return fmt.Errorf("the disk of %s is full (%d bytes are free): make room, then go on with --resume", folder, free)
+		return fmt.Errorf("the disk of %s is full (%d bytes are free): free disk space, then resume with --resume", folder, free)
 	}
 	return nil
 }

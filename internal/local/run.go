@@ -229,7 +229,7 @@ func (r *Run) openFolder(context.Context) error {
 	}
 	r.work = folders.Work(whole)
 	if _, err := os.Stat(filepath.Join(whole, "plan.json")); err == nil && r.recalled == nil {
-		return &FolderError{fmt.Errorf("%s holds another run already: choose another one with --out, or go on with it by --resume", whole)}
+		return &FolderError{fmt.Errorf("%s already contains a run: choose another folder with --out, or resume with --resume", whole)}
 	}
 	if err := r.full(); err != nil {
 		return &FolderError{err}

@@ -160,9 +160,9 @@ func TestResultsAreNotMixedWithThoseOfAnotherRun(t *testing.T) {
 	}
 	reexectest.Write(t, filepath.Join(out, "plan.json"), "{}", 0o600)
 	for wanted, folder := range map[string]string{
-		out + " holds another run already": out,
-		"file/results":                     filepath.Join(reexectest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results"),
-		"the folder cannot be written":     "/proc/nowhere",
+		out + " already contains a run": out,
+		"file/results":                  filepath.Join(reexectest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results"),
+		"the folder cannot be written":  "/proc/nowhere",
 	} {
 		r.options.Out = folder
 		err := r.openFolder(t.Context())
@@ -210,7 +210,7 @@ func TestADiskWithoutRoomIsNamedBeforeTheRunAndInIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	reexectest.Write(t, filepath.Join(dir, "large"), strings.Repeat("x", 5<<19), 0o600)
-	const want = "make room, then go on with --resume"
+	const want = "free disk space, then resume with --resume"
 	if err := r.full(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("in the run it is told as %v", err)
 	}

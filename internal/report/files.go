@@ -109,6 +109,9 @@ func JSON(t analysis.Table) ([]byte, error) {
 // Line prints a headline as one line of at most 512 ASCII bytes: objectives first, then winners.
 func Line(h analysis.Headline) string { return phrase.English.Line(h) }
 
+// Short prints a headline in a word or two, for a column of kubectl get.
+func Short(h analysis.Headline) string { return phrase.Short(h) }
+
 // ObjectivesLine names, in at most 512 ASCII bytes, the missed objectives, or else the undecided ones.
 func ObjectivesLine(t analysis.Table) string { return phrase.English.ObjectivesLine(t) }
 

@@ -19,7 +19,7 @@ const (
 
 // elsewhere lists commands that need a cluster or run the tests, and where they run.
 var elsewhere = map[string]runner{
-	"make kills":              {"internal/cli/run_resume_test.go", "func TestARunThatIsKilledAtAnyMomentIsResumed("},
+	"make kills":              {"internal/cli/run_resume_test.go", "func TestKilledRunIsResumed("},
 	"bin/loadstone calibrate": {"internal/cli/calibrate_test.go", `"calibrate", "--out"`},
 	"make lint":               {continuous, "make lint"},
 	"make style":              {"Makefile", "$(STYLE) $(VALE)"},

@@ -40,7 +40,7 @@ func fenced(page, language string) []string {
 }
 
 // typed returns each command of the pages once: true for complete commands, false for those in sentences, which may lack arguments.
-// TestTheExampleOfThePageIsReal in internal/cli runs blocks with output.
+// TestDocumentedAnalyzeExampleIsCurrent in internal/cli runs blocks with output.
 func typed(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}

@@ -1,4 +1,8 @@
 package util
 
-// Version is set by the linker: -ldflags "-X loadstone.dev/loadstone/internal/base/util.Version=...".
-var Version = "dev"
+// The linker sets these: -ldflags "-X loadstone.dev/loadstone/internal/base/util.Version=...".
+var (
+	Version = "dev"
+	// Commit and CommitDate are empty if the build did not set them.
+	Commit, CommitDate string
+)

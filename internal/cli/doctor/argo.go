@@ -14,17 +14,17 @@ import (
 	"loadstone.dev/loadstone/internal/client/kube"
 )
 
-// ofControllers are the labels of the pods of Argo's controllers, by Argo's own manifests and by its community's chart.
+// ofControllers are the pod labels of Argo controllers: in Argo's manifests, and in the community chart.
 var ofControllers = []client.MatchingLabels{{"app": "workflow-controller"}, {"app.kubernetes.io/component": "workflow-controller"}}
 
-// lookAtOwnArgo says which controller of the user's takes the workflows of the operator of a namespace, or else why those do not that are seen, or which
-// would if it were ready, and is unready. All are empty if none is seen, or this user may not see enough.
+// lookAtOwnArgo finds the user-managed controller that runs the operator's workflows. Otherwise away says why the controllers
+// found do not run them; unready is true if one only is not ready. All are empty if no controller is visible.
 func lookAtOwnArgo(ctx context.Context, c client.Client, namespace string) (taker, away string, unready bool) {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
 	operator, err := kube.Operator(ctx, c, namespace)
 	if err != nil {
-		return "", "", false // It is said of the operator.
+		return "", "", false // The operator check reports it.
 	}
 	instance := option(operator.Spec.Template.Spec.Containers[0].Args, "argo-instance-id")
 	var others []string
@@ -32,7 +32,7 @@ func lookAtOwnArgo(ctx context.Context, c client.Client, namespace string) (take
 	for _, labels := range ofControllers {
 		var pods corev1.PodList
 		if err := c.List(ctx, &pods, labels); err != nil {
-			return "", "", false // Who may not list pods of other namespaces learns nothing of controllers.
+			return "", "", false // Permission to list pods of other namespaces is missing.
 		}
 		for i := range pods.Items {
 			pod := &pods.Items[i]
@@ -54,16 +54,16 @@ func lookAtOwnArgo(ctx context.Context, c client.Client, namespace string) (take
 	return "", strings.Join(others, "; "), false
 }
 
-// notReady is why a controller takes no workflows that would take the operator's.
 const notReady = "is not ready"
 
-// passesOver says why a controller does not take workflows of an instance in a namespace; empty if it does. It is not known if its settings cannot be read.
+// passesOver says why a controller ignores the workflows of an instance in a namespace; empty if it runs them. known is false if its
+// settings cannot be read.
 func passesOver(ctx context.Context, c client.Client, pod *corev1.Pod, namespace, instance string) (why string, known bool) {
 	container := pod.Spec.Containers[0]
 	args := slices.Concat(container.Command, container.Args)
 	if slices.Contains(args, "--namespaced") {
 		if of := cmp.Or(option(args, "managed-namespace"), pod.Namespace); of != namespace {
-			return fmt.Sprintf("runs workflows of namespace %s alone, and the operator's are in %s", of, namespace), true
+			return fmt.Sprintf("only runs workflows in namespace %s, but the operator creates them in %s", of, namespace), true
 		}
 	}
 	var settings corev1.ConfigMap
@@ -78,7 +78,7 @@ func passesOver(ctx context.Context, c client.Client, pod *corev1.Pod, namespace
 		return "", false
 	}
 	if has := cmp.Or(config.InstanceID, settings.Data["instanceID"]); has != instance {
-		return fmt.Sprintf("has the instanceID %q, and the operator asks for %q", has, instance), true
+		return fmt.Sprintf("has instanceID %q, but the operator uses %q", has, instance), true
 	}
 	if !slices.ContainsFunc(pod.Status.Conditions, func(d corev1.PodCondition) bool { return d.Type == corev1.PodReady && d.Status == corev1.ConditionTrue }) {
 		return notReady, true
@@ -86,7 +86,7 @@ func passesOver(ctx context.Context, c client.Client, pod *corev1.Pod, namespace
 	return "", true
 }
 
-// option is the value of a flag among arguments, which may be an argument of its own; empty without it.
+// option returns the value of --name=value or --name value; empty without it.
 func option(args []string, name string) string {
 	for i, arg := range args {
 		flag, value, is := strings.Cut(strings.TrimLeft(arg, "-"), "=")

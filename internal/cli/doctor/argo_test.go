@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-func TestAnArgoOfTheUsers(t *testing.T) {
+func TestUserManagedArgoController(t *testing.T) {
 	for name, tc := range map[string]struct {
 		// asked is the operator's instanceID, and config what the controller's ConfigMap holds.
 		asked  string
@@ -23,15 +23,15 @@ func TestAnArgoOfTheUsers(t *testing.T) {
 		"one with the operator's instanceID":                     {asked: "bench", config: map[string]string{"config": "instanceID: bench\nnodeEvents: {enabled: false}\n"}, taker: "pod argo/controller"},
 		"one with the operator's instanceID in a key of its own": {asked: "bench", config: map[string]string{"instanceID": "bench"}, taker: "pod argo/controller"},
 		"one with another instanceID": {
-			asked: "loadstone", config: map[string]string{"instanceID": "bench"}, away: `pod argo/controller has the instanceID "bench", and the operator asks for "loadstone"`,
+			asked: "loadstone", config: map[string]string{"instanceID": "bench"}, away: `pod argo/controller has instanceID "bench", but the operator uses "loadstone"`,
 		},
-		"one without, for an operator that asks for one": {asked: "loadstone", away: `has the instanceID "", and the operator asks for "loadstone"`},
+		"one without, for an operator that asks for one": {asked: "loadstone", away: `has instanceID "", but the operator uses "loadstone"`},
 		"one that is not ready":                          {change: func(pod *corev1.Pod) { pod.Status.Conditions = nil }, away: "pod argo/controller is not ready"},
 		"one that is not ready, with another instanceID": {
-			change: func(pod *corev1.Pod) { pod.Status.Conditions = nil }, config: map[string]string{"instanceID": "bench"}, away: `has the instanceID "bench"`,
+			change: func(pod *corev1.Pod) { pod.Status.Conditions = nil }, config: map[string]string{"instanceID": "bench"}, away: `has instanceID "bench"`,
 		},
 		"one of its own namespace": {
-			change: func(pod *corev1.Pod) { pod.Spec.Containers[0].Args = []string{"--namespaced"} }, away: "runs workflows of namespace argo alone, and the operator's are in system",
+			change: func(pod *corev1.Pod) { pod.Spec.Containers[0].Args = []string{"--namespaced"} }, away: "only runs workflows in namespace argo, but the operator creates them in system",
 		},
 		"one of the operator's namespace": {
 			change: func(pod *corev1.Pod) {

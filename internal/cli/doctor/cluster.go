@@ -7,50 +7,48 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// leastMinor is the minor version of the oldest Kubernetes that the chart takes.
+// leastMinor is the oldest minor version of Kubernetes that the chart supports.
 const leastMinor = 30
 
-// Cluster is what was read of a cluster.
+// Cluster has the facts about a cluster.
 type Cluster struct {
-	// Version is that of Kubernetes, and Minor the second number of it; 0 if it is not known.
+	// Version is the version of Kubernetes. Minor is its second number; 0 if unknown.
 	Version string
 	Minor   int
-	// Operator says why there is none; empty if it is ready. Release is its version, and Own that of this program.
+	// Operator says why the operator is not ready; empty if it is. Release is its version, Own the version of the CLI.
 	Operator     string
 	Release, Own string
-	// Missing are the namespaces that the operator is to lead and that are not there, and Locked those that are there and give it no right.
+	// Missing are configured namespaces that do not exist. Locked are those without permissions for the operator.
 	Missing, Locked []string
-	// Argo is true if the cluster has workflows. ArgoAway says why the controller of them does no work for the operator; empty if it works, or none is seen.
-	// ArgoElsewhere is true if the chart has installed none that this user may see, and ArgoOwn is then the one of the user's that does the work, if it
-	// is seen.
+	// Argo is true if Argo Workflows is installed. ArgoAway says why no controller runs the operator's workflows; empty if one does or none is
+	// visible. ArgoElsewhere is true if the chart installed no controller. ArgoOwn is then the user-managed one, if visible.
 	Argo     bool
 	ArgoAway string
-	// ArgoUnready is true if ArgoAway is of one of the user's that would do the work, and merely is not ready.
+	// ArgoUnready is true if the user-managed controller only is not ready.
 	ArgoElsewhere bool
 	ArgoOwn       string
 	ArgoUnready   bool
-	// Store says why the object store cannot be read; empty if it can. StoreUnseen is true if that is for want of a key of this user's alone: the operator
-	// opens the store by a role.
+	// Store says why the object store cannot be read; empty if it can. StoreUnseen is true if only this user lacks credentials, because the
+	// operator uses a role.
 	Store       string
 	StoreUnseen bool
 	Nodes       []Node
 }
 
-// Node is what was read of a node.
+// Node has the facts about a node.
 type Node struct {
 	Name string
-	// Role is what the label loadstone.dev/role says; empty without it.
+	// Role is the value of the label loadstone.dev/role.
 	Role    string
 	Tainted bool
-	// MilliCPU is what pods can have of the node, in thousandths of a CPU.
+	// MilliCPU is the allocatable CPU in thousandths.
 	MilliCPU int64
-	// Policy is the CPU manager's; empty if the kubelet does not tell this user. WholeCores is true if it gives no pod one hyperthread of a core of which
-	// another pod has the other.
+	// Policy is the CPU manager policy; empty if not visible. WholeCores is true if pods never share a core.
 	Policy     string
 	WholeCores bool
 }
 
-// OfCluster judges a cluster on which runs are to be measured.
+// OfCluster checks a cluster.
 func OfCluster(c Cluster) []Finding {
 	out := []Finding{c.kubernetes(), c.operator(), c.argo(), c.store(), c.roles()}
 	out = append(out, c.namespaces()...)
@@ -60,17 +58,17 @@ func OfCluster(c Cluster) []Finding {
 	return append(out, c.taints(), unseen())
 }
 
-// unseen is what no API tells of nodes.
+// unseen lists node facts that no API shows.
 func unseen() Finding {
-	return say("machines", Note, "Run loadstone doctor on each node.", "clock frequencies, steal and hyperthreads of nodes are not seen from here; each report says what was found where it measured")
+	return say("machines", Note, "Run loadstone doctor on each node.", "clock frequencies, steal and hyperthreads of nodes are not visible from here; each report lists them for its nodes")
 }
 
 func (c Cluster) kubernetes() Finding {
 	switch {
 	case c.Minor == 0:
-		return say("Kubernetes", Note, "", "its version is not known")
+		return say("Kubernetes", Note, "", "unknown version")
 	case c.Minor < leastMinor:
-		return say("Kubernetes", Fault, "Upgrade the cluster.", "it is %s, and Loadstone needs 1.%d or newer", c.Version, leastMinor)
+		return say("Kubernetes", Fault, "Upgrade the cluster.", "version %s is too old: Loadstone needs 1.%d or newer", c.Version, leastMinor)
 	}
 	return say("Kubernetes", Good, "", "%s", c.Version)
 }
@@ -80,28 +78,28 @@ func (c Cluster) operator() Finding {
 	case c.Operator != "":
 		return say("operator", Fault, "helm upgrade --install loadstone charts/loadstone --namespace loadstone-system --create-namespace", "%s", c.Operator)
 	case c.Release != "" && c.Release != c.Own:
-		return say("operator", Note, "Use the program of the same release, where a file is refused that this one takes.", "it is of version %s, and this program of %s", c.Release, c.Own)
+		return say("operator", Note, "Use matching versions if the operator refuses a file that loadstone validate accepts.", "operator is %s, CLI is %s", c.Release, c.Own)
 	}
-	return say("operator", Good, "", "it is ready")
+	return say("operator", Good, "", "ready")
 }
 
-// namespaces says in which of the installation's namespaces no run is led; nothing if there are none.
+// namespaces reports configured namespaces where no runs start.
 func (c Cluster) namespaces() []Finding {
 	var out []Finding
 	if len(c.Missing) > 0 {
-		out = append(out, say("namespaces", Note, "Take them out of the chart value runs.namespaces, or create them and run helm upgrade.",
-			"runs.namespaces names some that are not there, in which no run is led: %s", strings.Join(c.Missing, ", ")))
+		out = append(out, say("namespaces", Note, "Remove them from the chart value runs.namespaces, or create them and run helm upgrade.",
+			"runs.namespaces lists missing namespaces, where no runs are started: %s", strings.Join(c.Missing, ", ")))
 	}
 	if len(c.Locked) > 0 {
-		out = append(out, say("namespaces", Fault, "Run helm upgrade, which makes it.",
-			"runs.namespaces names some that have no RoleBinding loadstone-runs, in which no run is led: %s", strings.Join(c.Locked, ", ")))
+		out = append(out, say("namespaces", Fault, "Run helm upgrade, which creates it.",
+			"runs.namespaces lists namespaces without the RoleBinding loadstone-runs, where no runs are started: %s", strings.Join(c.Locked, ", ")))
 	}
 	return out
 }
 
 func (c Cluster) argo() Finding {
 	if !c.Argo {
-		return say("Argo", Fault, "Install the chart with argo.enabled=true, or Argo Workflows by itself.", "the cluster has no Argo Workflows, which order the trials of a run")
+		return say("Argo", Fault, "Install the chart with argo.enabled=true, or install Argo Workflows separately.", "Argo Workflows is not installed; Loadstone needs it to run trials in order")
 	}
 	if c.ArgoElsewhere {
 		return c.ownArgo()
@@ -109,41 +107,40 @@ func (c Cluster) argo() Finding {
 	if c.ArgoAway != "" {
 		return say("Argo", Fault, "kubectl --namespace loadstone-system describe deployment loadstone-argo", "%s", c.ArgoAway)
 	}
-	return say("Argo", Good, "", "its controller is ready")
+	return say("Argo", Good, "", "controller is ready")
 }
 
-// ownArgo judges a controller that the chart has not installed.
+// ownArgo checks a user-managed controller.
 func (c Cluster) ownArgo() Finding {
 	switch {
 	case c.ArgoOwn != "":
-		return say("Argo", Good, "", "your controller takes the operator's workflows: %s", c.ArgoOwn)
+		return say("Argo", Good, "", "your controller runs the operator's workflows: %s", c.ArgoOwn)
 	case c.ArgoUnready:
-		return say("Argo", Fault, "Wait until it is ready, or look at its pod: kubectl describe pod.", "your controller would take the operator's workflows: %s", c.ArgoAway)
+		return say("Argo", Fault, "Wait until it is ready, or inspect its pod: kubectl describe pod.", "waiting for your controller: %s", c.ArgoAway)
 	case c.ArgoAway != "":
-		return say("Argo", Fault, "Let your controller run workflows of the operator's namespace and instanceID (chart value argo.instanceID), or set argo.enabled=true.",
-			"no controller that is seen takes the operator's workflows: %s", c.ArgoAway)
+		return say("Argo", Fault, "Configure your controller for the operator's namespace and instanceID (chart value argo.instanceID), or set argo.enabled=true.",
+			"found no controller that runs the operator's workflows: %s", c.ArgoAway)
 	}
-	return say("Argo", Note, "See that the controller of your own Argo runs: kubectl get pods --all-namespaces --selector app=workflow-controller, or app.kubernetes.io/component=workflow-controller",
-		"the cluster knows workflows, and no controller of them is seen: whether one runs is not known")
+	return say("Argo", Note, "Check that your Argo controller runs: kubectl get pods --all-namespaces --selector app=workflow-controller, or app.kubernetes.io/component=workflow-controller",
+		"could not find an Argo controller (missing permission?)")
 }
 
 func (c Cluster) store() Finding {
 	switch {
 	case c.StoreUnseen:
-		return say("object store", Note, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to a key of yours that may read the bucket.",
-			"whether it answers the operator is not seen from here: %s", c.Store)
+		return say("object store", Note, "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to credentials that may read the bucket.",
+			"cannot check from here whether the operator can open it: %s", c.Store)
 	case c.Store != "":
-		return say("object store", Fault, "Correct the chart's values s3.*, and see that you may read the Secret that they name.", "%s", c.Store)
+		return say("object store", Fault, "Correct the chart values s3.*, and check that you may read the Secret that they name.", "%s", c.Store)
 	}
-	return say("object store", Good, "", "it answers")
+	return say("object store", Good, "", "available")
 }
 
-// withRole are the nodes of a role.
 func (c Cluster) withRole(role string) []Node {
 	return slices.DeleteFunc(slices.Clone(c.Nodes), func(n Node) bool { return n.Role != role })
 }
 
-// measuring are the nodes on which pods can be measured: those with a role, or all where none has one.
+// measuring returns the nodes with a role, or all nodes if none has one.
 func (c Cluster) measuring() []Node {
 	own := slices.DeleteFunc(slices.Clone(c.Nodes), func(n Node) bool { return n.Role == "" })
 	if len(own) == 0 {
@@ -153,15 +150,15 @@ func (c Cluster) measuring() []Node {
 }
 
 func (c Cluster) roles() Finding {
-	const check, fix = "roles", "kubectl label node NODE loadstone.dev/role=server, and of another node loadstone.dev/role=generator"
+	const check, fix = "roles", "Label one node for servers and another for generators: kubectl label node NODE loadstone.dev/role=server (or =generator)"
 	servers, generators := len(c.withRole(v1alpha1.RoleServer)), len(c.withRole(v1alpha1.RoleGenerator))
 	switch {
 	case len(c.Nodes) == 0:
-		return say(check, Fault, "Add a node, or ask for the right to list nodes.", "no node is known")
+		return say(check, Fault, "Add a node, or request permission to list nodes.", "found no node")
 	case servers == 0 && generators == 0:
-		return say(check, Note, fix, "no node has the label %s: the scheduler chooses among all", v1alpha1.LabelRole)
+		return say(check, Note, fix, "no node has the label %s: the scheduler may choose any node", v1alpha1.LabelRole)
 	case servers == 0 || generators == 0:
-		return say(check, Note, fix, "%d nodes are labelled for servers and %d for generators: runs that need the others wait for them", servers, generators)
+		return say(check, Note, fix, "labeled nodes: %d for servers, %d for generators; runs that need both wait", servers, generators)
 	}
 	return say(check, Good, "", "%d nodes for servers, %d for generators", servers, generators)
 }
@@ -174,18 +171,18 @@ func (c Cluster) taints() Finding {
 		}
 	}
 	if len(bare) > 0 {
-		return say("taints", Note, "kubectl taint node NODE loadstone.dev/measure=:NoSchedule", "other pods may run on %s: what they use is measured, and voids cells", strings.Join(bare, ", "))
+		return say("taints", Note, "kubectl taint node NODE loadstone.dev/measure=:NoSchedule", "other pods may run on %s: their CPU use disturbs measurements and voids cells", strings.Join(bare, ", "))
 	}
-	return say("taints", Good, "", "no other pods run on the nodes that measure")
+	return say("taints", Good, "", "other pods cannot run on the measuring nodes")
 }
 
 func (n Node) cpus() Finding {
 	check := "node " + n.Name
 	if n.MilliCPU < 2000 {
-		return say(check, Warning, "Add a node with more CPUs: lower the kubelet's reservation only if the system needs less.",
-			"pods can have %.1f CPUs, and an exclusive one is a whole CPU beside what the system's pods ask for", float64(n.MilliCPU)/1000)
+		return say(check, Warning, "Add a node with more CPUs. Reduce the CPUs that the kubelet reserves only if the system needs less.",
+			"%.1f CPUs allocatable; an exclusive CPU needs one whole CPU on top of what system pods request", float64(n.MilliCPU)/1000)
 	}
-	return say(check, Good, "", "pods can have %.1f CPUs", float64(n.MilliCPU)/1000)
+	return say(check, Good, "", "%.1f CPUs allocatable", float64(n.MilliCPU)/1000)
 }
 
 func (n Node) policy() Finding {
@@ -193,12 +190,12 @@ func (n Node) policy() Finding {
 	switch n.Policy {
 	case "static":
 		if n.WholeCores {
-			return say(check, Good, "", "the CPU manager's policy is static, and gives whole cores")
+			return say(check, Good, "", "the CPU manager policy is static, with whole cores")
 		}
-		return say(check, Good, "", "the CPU manager's policy is static; if its CPUs are hyperthreads, full-pcpus-only in cpuManagerPolicyOptions keeps others off the server's cores")
+		return say(check, Good, "", "the CPU manager policy is static; with hyperthreads, set full-pcpus-only in cpuManagerPolicyOptions to keep other pods off the server's cores")
 	case "":
-		return say(check, Note, "Ask for the right to get nodes/proxy, or look for cpuManagerPolicy in the kubelet's configuration: it must be static.", "the CPU manager's policy is not known")
+		return say(check, Note, "Request permission to get nodes/proxy, or check the kubelet configuration: cpuManagerPolicy must be static.", "the CPU manager policy is unknown")
 	}
-	return say(check, Fault, "Set cpuManagerPolicy: static in the kubelet's configuration, delete /var/lib/kubelet/cpu_manager_state, and restart the kubelet.",
-		"the CPU manager's policy is %s: no pod gets a CPU of its own, and with pinning: Required every cell is void", n.Policy)
+	return say(check, Fault, "Set cpuManagerPolicy: static in the kubelet configuration, delete /var/lib/kubelet/cpu_manager_state, and restart the kubelet.",
+		"the CPU manager policy is %s: no pod gets an exclusive CPU, and with pinning: Required every cell is void", n.Policy)
 }

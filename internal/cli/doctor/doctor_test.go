@@ -17,7 +17,7 @@ func sane() Machine {
 	}
 }
 
-func TestAMachineThatLacksNothingIsGood(t *testing.T) {
+func TestReadyMachineHasOnlyGoodFindings(t *testing.T) {
 	for _, f := range OfMachine(sane()) {
 		if f.Check == "machines" {
 			continue // Nobody sees them from here, whatever the cluster is like.
@@ -28,25 +28,25 @@ func TestAMachineThatLacksNothingIsGood(t *testing.T) {
 	}
 }
 
-func TestWhatAMachineLacksHasAWayOut(t *testing.T) {
+func TestMachineProblemsHaveFixes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Machine)
 		check  string
 		want   Level
 		says   string
 	}{
-		"one CPU":                  {func(m *Machine) { m.Cores, m.Online = [][]int{{0}}, 1 }, "CPUs", Fault, "1 CPU: a server and its generator need one each"},
+		"one CPU":                  {func(m *Machine) { m.Cores, m.Online = [][]int{{0}}, 1 }, "CPUs", Fault, "1 CPU: server and generator need one each"},
 		"no CPU that is known":     {func(m *Machine) { m.Cores = nil }, "CPUs", Fault, "0 CPU"},
-		"a cpuset":                 {func(m *Machine) { m.Cores = m.Cores[:2] }, "CPUs", Note, "4 of 8 CPUs may be used"},
+		"a cpuset":                 {func(m *Machine) { m.Cores = m.Cores[:2] }, "CPUs", Note, "4 of 8 CPUs are available"},
 		"one core":                 {func(m *Machine) { m.Cores = m.Cores[:1] }, "SMT", Warning, "threads of one core"},
 		"powersave":                {func(m *Machine) { m.Governor = "powersave" }, "frequency", Warning, "the governor is powersave"},
-		"boost":                    {func(m *Machine) { m.Boost = true }, "boost", Note, "may rise"},
-		"steal":                    {func(m *Machine) { m.Steal = 0.07 }, "steal", Warning, "took 7.0 % of the time: above 5 % a cell is void"},
+		"boost":                    {func(m *Machine) { m.Boost = true }, "boost", Note, "turbo boost is on"},
+		"steal":                    {func(m *Machine) { m.Steal = 0.07 }, "steal", Warning, "took 7.0% of the CPU time; above 5%, a cell is void"},
 		"neighbours":               {func(m *Machine) { m.Busy = 1.5 }, "neighbours", Warning, "1.50 CPUs"},
 		"a quota":                  {func(m *Machine) { m.Quota = new(1.5) }, "quota", Fault, "1.5 CPUs"},
-		"cgroups that no one sees": {func(m *Machine) { m.Quota = nil }, "quota", Note, "is unknown"},
+		"cgroups that no one sees": {func(m *Machine) { m.Quota = nil }, "quota", Note, "cannot read cgroups"},
 		"few open files":           {func(m *Machine) { m.Descriptors = 1024 }, "open files", Warning, "1024 files"},
-		"no tool at all":           {func(m *Machine) { m.Tools[0].Path, m.Tools[1].Path = "", "" }, "wrk", Warning, "not in PATH"},
+		"no tool at all":           {func(m *Machine) { m.Tools[0].Path, m.Tools[1].Path = "", "" }, "wrk", Warning, "not found in PATH"},
 		"no k6":                    {func(m *Machine) { m.Tools[1].Path = "" }, "k6", Note, "tool: k6 are refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func sound() Cluster {
 	}
 }
 
-func TestAClusterThatLacksNothingIsGood(t *testing.T) {
+func TestReadyClusterHasOnlyGoodFindings(t *testing.T) {
 	own := sound()
 	own.ArgoElsewhere, own.ArgoOwn = true, "pod argo/controller-0"
 	all := OfCluster(sound())
@@ -108,47 +108,47 @@ func TestAClusterThatLacksNothingIsGood(t *testing.T) {
 	}
 }
 
-func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
+func TestClusterProblemsHaveFixes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Cluster)
 		check  string
 		want   Level
 		says   string
 	}{
-		"an old Kubernetes": {func(c *Cluster) { c.Version, c.Minor = "v1.29.0", 29 }, "Kubernetes", Fault, "it is v1.29.0, and Loadstone needs 1.30 or newer"},
+		"an old Kubernetes": {func(c *Cluster) { c.Version, c.Minor = "v1.29.0", 29 }, "Kubernetes", Fault, "version v1.29.0 is too old: Loadstone needs 1.30 or newer"},
 		"no operator":       {func(c *Cluster) { c.Operator = "found 0 operators" }, "operator", Fault, "found 0 operators"},
-		"another release":   {func(c *Cluster) { c.Release = "0" }, "operator", Note, "it is of version 0, and this program of 1"},
+		"another release":   {func(c *Cluster) { c.Release = "0" }, "operator", Note, "operator is 0, CLI is 1"},
 		"a namespace that is gone": {
-			func(c *Cluster) { c.Missing = []string{"team-b"} }, "namespaces", Note, "names some that are not there, in which no run is led: team-b",
+			func(c *Cluster) { c.Missing = []string{"team-b"} }, "namespaces", Note, "lists missing namespaces, where no runs are started: team-b",
 		},
 		"a namespace that was made again": {
-			func(c *Cluster) { c.Locked = []string{"team-c"} }, "namespaces", Fault, "have no RoleBinding loadstone-runs, in which no run is led: team-c",
+			func(c *Cluster) { c.Locked = []string{"team-c"} }, "namespaces", Fault, "without the RoleBinding loadstone-runs, where no runs are started: team-c",
 		},
-		"no Argo": {func(c *Cluster) { c.Argo = false }, "Argo", Fault, "no Argo Workflows"},
+		"no Argo": {func(c *Cluster) { c.Argo = false }, "Argo", Fault, "Argo Workflows is not installed"},
 		"an Argo that is away": {
 			func(c *Cluster) { c.ArgoAway = "no pod of Deployment a/loadstone-argo is ready" }, "Argo", Fault, "no pod of Deployment a/loadstone-argo",
 		},
-		"an Argo of one's own": {func(c *Cluster) { c.ArgoElsewhere = true }, "Argo", Note, "whether one runs is not known"},
+		"an Argo of one's own": {func(c *Cluster) { c.ArgoElsewhere = true }, "Argo", Note, "could not find an Argo controller"},
 		"an Argo of one's own that passes workflows over": {
-			func(c *Cluster) { c.ArgoElsewhere, c.ArgoAway = true, "pod argo/controller-0 has the instanceID" }, "Argo", Fault, "no controller that is seen takes",
+			func(c *Cluster) { c.ArgoElsewhere, c.ArgoAway = true, "pod argo/controller-0 has instanceID" }, "Argo", Fault, "found no controller that runs",
 		},
 		"an Argo of one's own that merely is not ready": {
 			func(c *Cluster) {
 				c.ArgoElsewhere, c.ArgoUnready, c.ArgoAway = true, true, "pod argo/controller-0 is not ready"
-			}, "Argo", Fault, "your controller would take the operator's workflows: pod argo/controller-0 is not ready",
+			}, "Argo", Fault, "waiting for your controller: pod argo/controller-0 is not ready",
 		},
-		"what nobody sees": {func(*Cluster) {}, "machines", Note, "not seen from here"},
+		"what nobody sees": {func(*Cluster) {}, "machines", Note, "not visible from here"},
 		"no store":         {func(c *Cluster) { c.Store = "no such bucket" }, "object store", Fault, "no such bucket"},
 		"a store that is opened by a role, and no key of the user's": {
-			func(c *Cluster) { c.Store, c.StoreUnseen = "the cluster has no key of it", true }, "object store", Note, "not seen from here: the cluster has no key of it",
+			func(c *Cluster) { c.Store, c.StoreUnseen = "the cluster has no key of it", true }, "object store", Note, "cannot check from here whether the operator can open it: the cluster has no key of it",
 		},
-		"no node":          {func(c *Cluster) { c.Nodes = nil }, "roles", Fault, "no node is known"},
-		"no labels":        {func(c *Cluster) { c.Nodes[1].Role, c.Nodes[2].Role = "", "" }, "roles", Note, "the scheduler chooses among all"},
-		"servers alone":    {func(c *Cluster) { c.Nodes[2].Role = "" }, "roles", Note, "1 nodes are labelled for servers and 0 for generators"},
+		"no node":          {func(c *Cluster) { c.Nodes = nil }, "roles", Fault, "found no node"},
+		"no labels":        {func(c *Cluster) { c.Nodes[1].Role, c.Nodes[2].Role = "", "" }, "roles", Note, "the scheduler may choose any node"},
+		"servers alone":    {func(c *Cluster) { c.Nodes[2].Role = "" }, "roles", Note, "labeled nodes: 1 for servers, 0 for generators"},
 		"no taint":         {func(c *Cluster) { c.Nodes[1].Tainted = false }, "taints", Note, "other pods may run on one"},
 		"a small node":     {func(c *Cluster) { c.Nodes[2].MilliCPU = 1900 }, "node two", Warning, "1.9 CPUs"},
 		"no static policy": {func(c *Cluster) { c.Nodes[1].Policy = "none" }, "node one", Fault, "policy is none"},
-		"a policy unseen":  {func(c *Cluster) { c.Nodes[1].Policy = "" }, "node one", Note, "not known"},
+		"a policy unseen":  {func(c *Cluster) { c.Nodes[1].Policy = "" }, "node one", Note, "policy is unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := sound()
@@ -166,7 +166,7 @@ func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
 	}
 }
 
-func TestFindingsAreALineEach(t *testing.T) {
+func TestTextPrintsOneLinePerFinding(t *testing.T) {
 	all := []Finding{{"CPUs", Good, "2 CPUs", ""}, {"wrk", Fault, "it is missing", "apt-get install wrk"}}
 	want := "good     CPUs           2 CPUs\nfault    wrk            it is missing\n                        Fix: apt-get install wrk\n"
 	if diff := cmp.Diff(want, Text(all)); diff != "" || Faults(all) != 1 {

@@ -10,53 +10,52 @@ import (
 )
 
 const (
-	// fewDescriptors is how many files a generator needs for the largest levels that people usually ask for.
+	// fewDescriptors is enough open files for the largest usual levels.
 	fewDescriptors = 4096
-	// performance is the governor that keeps a CPU at its frequency.
+	// performance is the governor with a constant frequency.
 	performance = "performance"
 )
 
-// Machine is what was read of a machine.
+// Machine has the facts about a machine.
 type Machine struct {
-	// Cores are the CPUs on which this program may run, by core; Online are all of the machine, as the kernel lists them.
+	// Cores are the CPUs available to this program, by core. Online is the number of CPUs of the machine.
 	Cores  [][]int
 	Online int
-	// Governor is how frequencies are chosen; record.Unknown where the kernel does not show it. Boost is true if they may rise above the usual.
+	// Governor is the CPU governor; record.Unknown if the kernel does not show it. Boost is true if turbo boost is on.
 	Governor string
 	Boost    bool
-	// Steal is the share of time that the hypervisor took from the CPUs, and Busy the CPUs that programs used, while it was read.
+	// Steal is the share of CPU time that the hypervisor took. Busy is the number of CPUs in use by other programs.
 	Steal, Busy float64
-	// Quota is the number of CPUs that a cgroup grants; 0 if it sets no limit, and nil if no cgroup can be read.
+	// Quota is the CPU limit of the cgroup; 0 without a limit, nil if unknown.
 	Quota *float64
 	// Tools are the load generators that Loadstone knows.
 	Tools []Tool
-	// Descriptors is how many files a process may open.
+	// Descriptors is the limit of open files.
 	Descriptors uint64
 }
 
 // Tool is a load generator.
 type Tool struct {
-	// Path is where the program lies; empty if it is missing. Install says how it comes to the machine.
+	// Path is empty if the program is missing. Install is the command that installs it.
 	Name, Path, Install string
 }
 
-// OfMachine judges a machine on which loadstone run is to measure.
+// OfMachine checks a machine.
 func OfMachine(m Machine) []Finding {
 	out := []Finding{m.cpus(), m.smt(), m.governor(), m.boost(), m.steal(), m.busy(), m.quota(), m.descriptors()}
 	return append(out, m.tools()...)
 }
 
-// allowed is the number of CPUs.
 func (m Machine) allowed() int { return len(slices.Concat(m.Cores...)) }
 
 func (m Machine) cpus() Finding {
 	const check = "CPUs"
 	switch n := m.allowed(); {
 	case n < 2:
-		return say(check, Fault, "Measure on a machine with two CPUs or more, or set spec.placement.pinning to Preferred: server and generator then share the CPU, and every cell is marked.",
-			"%d CPU: a server and its generator need one each", n)
+		return say(check, Fault, "Use a machine with at least two CPUs, or set spec.placement.pinning to Preferred. Server and generator then share the CPU, and every cell is marked.",
+			"%d CPU: server and generator need one each", n)
 	case n < m.Online:
-		return say(check, Note, "Start loadstone without taskset or a cpuset to use all of them.", "%d of %d CPUs may be used", n, m.Online)
+		return say(check, Note, "Start loadstone without taskset or a cpuset to use all of them.", "only %d of %d CPUs are available", n, m.Online)
 	default:
 		return say(check, Good, "", "%d CPUs", n)
 	}
@@ -67,11 +66,11 @@ func (m Machine) smt() Finding {
 	shared := slices.ContainsFunc(m.Cores, func(core []int) bool { return len(core) > 1 })
 	switch {
 	case !shared:
-		return say(check, Good, "", "no two CPUs share a core, as far as the kernel says")
+		return say(check, Good, "", "no two CPUs share a core, according to the kernel")
 	case len(m.Cores) < 2:
-		return say(check, Warning, "Measure on a machine with two cores.", "all CPUs are threads of one core: server and generator slow each other down")
+		return say(check, Warning, "Use a machine with at least two cores.", "all CPUs are threads of one core: server and generator slow each other down")
 	}
-	return say(check, Good, "", "%d cores of several threads: server and generators are put on different cores, and siblings stay free where there are enough", len(m.Cores))
+	return say(check, Good, "", "%d cores with hyperthreads: server and generators get different cores, and siblings stay idle if possible", len(m.Cores))
 }
 
 func (m Machine) governor() Finding {
@@ -80,31 +79,31 @@ func (m Machine) governor() Finding {
 	case performance:
 		return say(check, Good, "", "the governor is %s", performance)
 	case "", record.Unknown:
-		return say(check, Note, "", "the kernel shows no governor, as in most virtual machines: whether frequencies change is not known")
+		return say(check, Note, "", "the kernel shows no governor, as in most virtual machines: frequency changes are unknown")
 	}
-	return say(check, Warning, "cpupower frequency-set --governor performance", "the governor is %s: frequencies follow the load, and differ from cell to cell", m.Governor)
+	return say(check, Warning, "cpupower frequency-set --governor performance", "the governor is %s: frequencies follow the load and differ between cells", m.Governor)
 }
 
 func (m Machine) boost() Finding {
 	if m.Boost {
 		return say("boost", Note, "Write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to /sys/devices/system/cpu/cpufreq/boost.",
-			"frequencies may rise above the nominal one, as long as the machine is cool: long runs slow down")
+			"turbo boost is on: long runs slow down when the CPU gets hot")
 	}
-	return say("boost", Good, "", "frequencies do not rise above the nominal one, as far as the kernel says")
+	return say("boost", Good, "", "turbo boost is off, according to the kernel")
 }
 
 func (m Machine) steal() Finding {
 	if m.Steal > plan.MaxSteal {
-		return say("steal", Warning, "Choose a machine with dedicated CPUs, or measure when its host is quiet.",
-			"the hypervisor took %.1f %% of the time: above %.0f %% a cell is void", 100*m.Steal, 100*plan.MaxSteal)
+		return say("steal", Warning, "Use a machine with dedicated CPUs, or measure when its host is idle.",
+			"the hypervisor took %.1f%% of the CPU time; above %.0f%%, a cell is void", 100*m.Steal, 100*plan.MaxSteal)
 	}
-	return say("steal", Good, "", "the hypervisor took %.1f %% of the time", 100*m.Steal)
+	return say("steal", Good, "", "the hypervisor took %.1f%% of the CPU time", 100*m.Steal)
 }
 
 func (m Machine) busy() Finding {
 	if m.Busy > plan.MaxNeighbourCPU {
-		return say("neighbours", Warning, "End them, or measure later: top shows who they are.",
-			"other programs used %.2f CPUs: a cell in which they use more than %v of the server's is void", m.Busy, plan.MaxNeighbourCPU)
+		return say("neighbours", Warning, "Stop them, or measure later. Use top to list them.",
+			"other programs used %.2f CPUs; a cell is void if they use more than %v of the server's CPUs", m.Busy, plan.MaxNeighbourCPU)
 	}
 	return say("neighbours", Good, "", "other programs used %.2f CPUs", m.Busy)
 }
@@ -113,21 +112,21 @@ func (m Machine) quota() Finding {
 	const check = "quota"
 	switch {
 	case m.Quota == nil:
-		return say(check, Note, "Make sure that nothing limits the CPU time of this shell, such as a container's CPU limit.", "no cgroup can be read: whether one limits CPU time is unknown")
+		return say(check, Note, "Check that nothing limits the CPU time of this shell, such as the CPU limit of a container.", "cannot read cgroups: a CPU time limit may exist")
 	case *m.Quota > 0:
-		return say(check, Fault, "Start loadstone outside that cgroup, or a container without a CPU limit.", "a cgroup grants %v CPUs, and stops the processes in it for part of each 100 ms when they use more", *m.Quota)
+		return say(check, Fault, "Start loadstone outside that cgroup, or in a container without a CPU limit.", "a cgroup limits CPU time to %v CPUs: it throttles processes that use more", *m.Quota)
 	}
 	return say(check, Good, "", "no cgroup limits CPU time")
 }
 
 func (m Machine) descriptors() Finding {
 	if m.Descriptors < fewDescriptors {
-		return say("open files", Warning, "ulimit -n 65536", "a process may open %d files, and each connection is one", m.Descriptors)
+		return say("open files", Warning, "ulimit -n 65536", "a process may open only %d files; each connection uses one", m.Descriptors)
 	}
 	return say("open files", Good, "", "a process may open %d files", m.Descriptors)
 }
 
-// tools names the load generators. One is enough.
+// tools checks the load generators. One is enough.
 func (m Machine) tools() []Finding {
 	missing := Warning
 	if slices.ContainsFunc(m.Tools, func(t Tool) bool { return t.Path != "" }) {
@@ -139,35 +138,35 @@ func (m Machine) tools() []Finding {
 			out = append(out, say(t.Name, Good, "", "%s", t.Path))
 			continue
 		}
-		out = append(out, say(t.Name, missing, t.Install, "it is not in PATH: loads with tool: %s are refused here", t.Name))
+		out = append(out, say(t.Name, missing, t.Install, "not found in PATH: loads with tool: %s are refused on this machine", t.Name))
 	}
 	return out
 }
 
-// Level is how much a finding weighs.
+// Level is the severity of a finding.
 type Level string
 
 const (
-	// Good means that nothing is lacking.
+	// Good needs no action.
 	Good Level = "good"
-	// Note means that a run is truthful, with a limit that its report states.
+	// Note is a limit that reports mention.
 	Note Level = "note"
-	// Warning means that cells are likely to be marked, void or noisier than they need be.
+	// Warning means that void cells or noise are likely.
 	Warning Level = "warning"
-	// Fault means that a run with the defaults is refused, or cannot be truthful.
+	// Fault means that a run is refused, or its cells are void.
 	Fault Level = "fault"
 )
 
-// Finding is what one check has found.
+// Finding is the result of one check.
 type Finding struct {
 	Check   string `json:"check"`
 	Level   Level  `json:"level"`
 	Message string `json:"message"`
-	// Fix is the way out; empty where nothing is lacking.
+	// Fix is empty if there is no problem.
 	Fix string `json:"fix,omitempty"`
 }
 
-// Faults counts the findings that keep a run from being truthful.
+// Faults counts the faults.
 func Faults(all []Finding) int {
 	n := 0
 	for _, f := range all {
@@ -178,7 +177,7 @@ func Faults(all []Finding) int {
 	return n
 }
 
-// Text prints findings for people, a line each, and below it the way out.
+// Text prints one line per finding, and its fix below.
 func Text(all []Finding) string {
 	var b strings.Builder
 	for _, f := range all {
@@ -190,7 +189,6 @@ func Text(all []Finding) string {
 	return b.String()
 }
 
-// say makes a finding.
 func say(check string, level Level, fix, format string, args ...any) Finding {
 	return Finding{Check: check, Level: level, Message: fmt.Sprintf(format, args...), Fix: fix}
 }

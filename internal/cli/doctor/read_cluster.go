@@ -26,10 +26,10 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// askDeadline bounds each question that doctor asks of a cluster.
+// askDeadline limits each request to the cluster.
 const askDeadline = 10 * time.Second
 
-// Cluster reads what doctor judges of a cluster.
+// ReadCluster collects the facts about a cluster.
 func ReadCluster(ctx context.Context, k *kube.Flags) (Cluster, error) {
 	seen := Cluster{Own: util.Version}
 	config, err := k.Config()
@@ -48,7 +48,7 @@ func ReadCluster(ctx context.Context, k *kube.Flags) (Cluster, error) {
 	}
 	if v, err := d.ServerVersion(); err == nil {
 		seen.Version = v.GitVersion
-		seen.Minor, _ = strconv.Atoi(strings.TrimRight(v.Minor, "+")) // A version that is no number is not known.
+		seen.Minor, _ = strconv.Atoi(strings.TrimRight(v.Minor, "+")) // A version that is not a number is unknown.
 	}
 	_, err = c.RESTMapper().RESTMapping(schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"})
 	seen.Argo = err == nil
@@ -62,7 +62,7 @@ func ReadCluster(ctx context.Context, k *kube.Flags) (Cluster, error) {
 	return seen, err
 }
 
-// lookAtOperator says why there is no operator, or of which version it is, and which of its namespaces it cannot lead.
+// lookAtOperator reads the state of the operator and its namespaces.
 func lookAtOperator(ctx context.Context, c client.Client, namespace string, seen *Cluster) {
 	d, err := kube.Operator(ctx, c, namespace)
 	if err != nil {
@@ -77,8 +77,8 @@ func lookAtOperator(ctx context.Context, c client.Client, namespace string, seen
 	seen.Release = d.Labels["app.kubernetes.io/version"]
 }
 
-// lookForNamespaces are the namespaces that an operator is to lead, by its arguments, and that are not there or do not bind the chart's Role to it, as far
-// as this user may know.
+// lookForNamespaces returns the configured namespaces that do not exist, and those without the RoleBinding of the chart, as far
+// as this user may see them.
 func lookForNamespaces(ctx context.Context, c client.Reader, containers []corev1.Container) (missing, locked []string) {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
@@ -97,7 +97,7 @@ func lookForNamespaces(ctx context.Context, c client.Reader, containers []corev1
 	return nil, nil
 }
 
-// unbound are those of some namespaces that lack the RoleBinding by which the operator has its rights there. One that this user may not see is taken to be there.
+// unbound returns the namespaces without the RoleBinding of the operator. One that this user may not see counts as present.
 func unbound(ctx context.Context, c client.Reader, of namespaces.Led) []string {
 	var out []string
 	for _, name := range of {
@@ -110,10 +110,10 @@ func unbound(ctx context.Context, c client.Reader, of namespaces.Led) []string {
 	return out
 }
 
-// argoDeployment is the chart's controller of workflows.
+// argoDeployment is the Argo controller of the chart.
 const argoDeployment = "loadstone-argo"
 
-// lookAtArgo says why the chart's controller of workflows does no work, or that the chart has installed none, or none that this user may see.
+// lookAtArgo says why the Argo controller of the chart is unavailable. elsewhere is true if the chart installed none, or it is not visible.
 func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away string, elsewhere bool) {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
@@ -123,14 +123,13 @@ func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away st
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return "", true
 	case err != nil:
-		return fmt.Sprintf("its Deployment cannot be read: %s", kube.Explain("", err)), false
+		return fmt.Sprintf("cannot read its Deployment: %s", kube.Explain("", err)), false
 	case d.Status.ReadyReplicas == 0:
 		return fmt.Sprintf("no pod of Deployment %s/%s is ready", namespace, argoDeployment), false
 	}
 	return "", false
 }
 
-// lookAtStore is an error if the object store cannot be read.
 func lookAtStore(ctx context.Context, k *kube.Flags) error {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
@@ -143,7 +142,7 @@ func lookAtStore(ctx context.Context, k *kube.Flags) error {
 	return err
 }
 
-// judgedStore says why the object store cannot be read, and whether that is for want of a key of this user's, of which the operator needs none.
+// judgedStore says why the object store cannot be read. unseen is true if only this user lacks credentials.
 func judgedStore(err error) (why string, unseen bool) {
 	if err == nil {
 		return "", false
@@ -151,7 +150,7 @@ func judgedStore(err error) (why string, unseen bool) {
 	return err.Error(), errors.Is(err, kube.ErrNoOwnKey) || errors.Is(err, artifact.ErrOwnKeyDenied)
 }
 
-// lookAtNodes reads the nodes on which pods may run. A user who may not list them sees none.
+// lookAtNodes reads the schedulable nodes; none if this user may not list nodes.
 func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) ([]Node, error) {
 	var list corev1.NodeList
 	if err := c.List(ctx, &list); apierrors.IsForbidden(err) {
@@ -178,10 +177,10 @@ func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) 
 	return out, nil
 }
 
-// wholeCores is the option of the CPU manager by which a pod gets all hyperthreads of its cores.
+// wholeCores is the CPU manager option that gives a pod whole cores.
 const wholeCores = "full-pcpus-only"
 
-// policyIn is the CPU manager's policy in a kubelet's configuration, and whether it gives whole cores; empty if it cannot be read.
+// policyIn reads the CPU manager policy from a kubelet configuration.
 func policyIn(text []byte) (policy string, whole bool) {
 	var z struct {
 		KubeletConfig struct {

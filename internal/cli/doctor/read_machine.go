@@ -17,10 +17,10 @@ import (
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-// watched is how long the machine is watched to see what others use of it.
+// watched is how long CPU use is sampled.
 const watched = time.Second
 
-// Machine reads what doctor judges of this machine.
+// ReadMachine collects the facts about this machine.
 func ReadMachine(ctx context.Context) (Machine, error) {
 	root := os.DirFS("/")
 	cpus := util.ParseCPUs(kernel.OwnCPUsAllowed())
@@ -28,29 +28,29 @@ func ReadMachine(ctx context.Context) (Machine, error) {
 	m := Machine{Cores: kernel.Cores(root, cpus), Online: len(util.ParseCPUs(e.OnlineCPUs)), Governor: e.Governor, Boost: boosts(root), Quota: quota(root), Tools: findTools()}
 	var err error
 	if m.Descriptors, err = kernel.DescriptorLimit(); err != nil {
-		return m, fmt.Errorf("reading the limit of open files: %w", err)
+		return m, fmt.Errorf("reading the open files limit: %w", err)
 	}
 	m.Steal, m.Busy, err = watchCPUs(ctx, root, cpus)
 	return m, err
 }
 
-// findTools looks for the load generators, in the order of their names.
+// findTools returns the load generators, sorted by name.
 func findTools() []Tool {
 	var out []Tool
 	for name, t := range tools.All("") {
-		path, _ := exec.LookPath(string(name)) // A program that is missing has none.
+		path, _ := exec.LookPath(string(name)) // Empty for a missing program.
 		out = append(out, Tool{Name: string(name), Path: path, Install: t.Install()})
 	}
 	slices.SortFunc(out, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
-// watchCPUs returns the share of time that the hypervisor took, and the CPUs that were used.
+// watchCPUs returns the share of stolen time and the number of CPUs in use.
 func watchCPUs(ctx context.Context, root fs.FS, cpus []int) (steal, busy float64, err error) {
 	read := func() (kernel.CPUTimes, error) {
 		text, err := fs.ReadFile(root, "proc/stat")
 		if err != nil {
-			return kernel.CPUTimes{}, fmt.Errorf("reading the times of the CPUs: %w", err)
+			return kernel.CPUTimes{}, fmt.Errorf("reading CPU times: %w", err)
 		}
 		return kernel.TimesOf(text, cpus)
 	}
@@ -71,7 +71,7 @@ func watchCPUs(ctx context.Context, root fs.FS, cpus []int) (steal, busy float64
 	return float64(after.Steal-before.Steal) / total, float64(after.Busy-before.Busy) / total * float64(len(cpus)), nil
 }
 
-// boosts reports whether the kernel says that frequencies may rise above the nominal one.
+// boosts reports whether turbo boost is on.
 func boosts(root fs.FS) bool {
 	if text, err := fs.ReadFile(root, "sys/devices/system/cpu/intel_pstate/no_turbo"); err == nil {
 		return strings.TrimSpace(string(text)) == "0"
@@ -80,7 +80,7 @@ func boosts(root fs.FS) bool {
 	return err == nil && strings.TrimSpace(string(text)) == "1"
 }
 
-// quota is the smallest number of CPUs that a cgroup of this process grants; 0 without a limit, and nil if no cgroup can be read.
+// quota returns the lowest CPU limit of the cgroups of this process; 0 without a limit, nil if unknown.
 func quota(root fs.FS) *float64 {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -101,7 +101,7 @@ func quota(root fs.FS) *float64 {
 		}
 		for dir := path.Join(mount, fields[2]); strings.HasPrefix(dir, mount); dir = path.Dir(dir) {
 			if _, err := fs.Stat(root, dir); err != nil {
-				continue // In a container, the kernel names folders that only the host sees.
+				continue // In a container, some of these folders exist only on the host.
 			}
 			known = true
 			if granted := read(root, dir); granted > 0 && (least == 0 || granted < least) {
@@ -115,7 +115,6 @@ func quota(root fs.FS) *float64 {
 	return &least
 }
 
-// quotaV2 is what a cgroup of version 2 grants; 0 without a limit.
 func quotaV2(root fs.FS, dir string) float64 {
 	text, err := fs.ReadFile(root, path.Join(dir, "cpu.max"))
 	fields := strings.Fields(string(text))
@@ -125,7 +124,6 @@ func quotaV2(root fs.FS, dir string) float64 {
 	return granted(fields[0], fields[1])
 }
 
-// quotaV1 is what a cgroup of version 1 grants; 0 without a limit.
 func quotaV1(root fs.FS, dir string) float64 {
 	most, errMost := fs.ReadFile(root, path.Join(dir, "cpu.cfs_quota_us"))
 	period, errPeriod := fs.ReadFile(root, path.Join(dir, "cpu.cfs_period_us"))
@@ -135,7 +133,7 @@ func quotaV1(root fs.FS, dir string) float64 {
 	return granted(strings.TrimSpace(string(most)), strings.TrimSpace(string(period)))
 }
 
-// granted is a quota in CPUs; 0 if the two, both in microseconds, set no limit.
+// granted converts a quota and its period, in microseconds, to CPUs; 0 without a limit.
 func granted(most, period string) float64 {
 	m, errMost := strconv.ParseFloat(most, 64)
 	p, errPeriod := strconv.ParseFloat(period, 64)

@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-func TestWhatTheKernelSaysOfAMachine(t *testing.T) {
+func TestMachineFactsFromKernel(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
 	siblings := func(cpu string) string { return "sys/devices/system/cpu/cpu" + cpu + "/topology/thread_siblings_list" }
 	root := fstest.MapFS{
@@ -42,14 +42,14 @@ func TestWhatTheKernelSaysOfAMachine(t *testing.T) {
 	}
 }
 
-func TestWhatIsFoundOnNodesOfFourAndOfSixteenCPUs(t *testing.T) {
+func TestFindingsOnRecordedMachines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		root fstest.MapFS
 		want string
 	}{
 		"four CPUs, a core each":         {kerneltest.Node(4, 1, false), "no two CPUs share a core"},
-		"sixteen CPUs on eight cores":    {kerneltest.Node(16, 2, false), "8 cores of several threads"},
-		"the same, threads side by side": {kerneltest.Node(16, 2, true), "8 cores of several threads"},
+		"sixteen CPUs on eight cores":    {kerneltest.Node(16, 2, false), "8 cores with hyperthreads"},
+		"the same, threads side by side": {kerneltest.Node(16, 2, true), "8 cores with hyperthreads"},
 		"two threads of one core":        {kerneltest.Node(2, 2, false), "all CPUs are threads of one core"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestWhatIsFoundOnNodesOfFourAndOfSixteenCPUs(t *testing.T) {
 	}
 }
 
-func TestThePolicyOfAKubelet(t *testing.T) {
+func TestKubeletCPUManagerPolicy(t *testing.T) {
 	for text, want := range map[string]struct {
 		policy string
 		whole  bool
@@ -82,7 +82,7 @@ func TestThePolicyOfAKubelet(t *testing.T) {
 	}
 }
 
-func TestAQuotaIsReadInBothVersionsOfCgroups(t *testing.T) {
+func TestCPUQuotaInCgroupV1AndV2(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
 	none := 0.0
 	two := 2.0
@@ -112,7 +112,7 @@ func TestAQuotaIsReadInBothVersionsOfCgroups(t *testing.T) {
 	}
 }
 
-func TestAStoreThatOnlyTheOperatorMayOpenIsNotFaulty(t *testing.T) {
+func TestStoreOpenedByRoleIsNoFault(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err    error
 		unseen bool

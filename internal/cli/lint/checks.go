@@ -37,10 +37,10 @@ func graded(code validity.Code, share, limit float64, sentence, fix string) []Fi
 func checkTool(s Sample) []Finding {
 	switch {
 	case s.Failed != "":
-		return one(validity.ToolFailed, validity.Void, ScopeSample, fmt.Sprintf("%s gave no result: %s.", s.Tool, strings.TrimRight(s.Failed, ".")),
-			"Mend what it complains about and run it again; a run that gave up is no zero and no maximum.")
+		return one(validity.ToolFailed, validity.Void, ScopeSample, fmt.Sprintf("%s printed no result: %s.", s.Tool, strings.TrimRight(s.Failed, ".")),
+			"Fix the error and repeat the run. A failed run has no throughput, not a throughput of 0.")
 	case s.Requests == 0:
-		return one(validity.NoRequests, validity.Void, ScopeSample, "Not one request was completed.", "Look whether the server listens and answers before loading it.")
+		return one(validity.NoRequests, validity.Void, ScopeSample, "No request was completed.", "Check that the server listens and responds before you load it.")
 	}
 	return nil
 }
@@ -49,16 +49,16 @@ func checkDuration(s Sample) []Finding {
 	if !s.Counted() || s.Seconds.Value <= 0 {
 		return nil
 	}
-	const fix = "Let it run for 5 s or more after a warm-up (wrk -d10s, ab -t 10 -n 100000000, k6 duration)."
+	const fix = "Measure for at least 5 s after a warm-up (wrk -d10s, ab -t 10 -n 100000000, k6 duration)."
 	took := s.Seconds.Value
 	switch {
 	case took < voidSeconds:
-		return one(validity.TooShort, validity.Void, ScopeSample, fmt.Sprintf("The run took %s: that is start-up, not load.", spell(took*1e6)), fix).with(took, voidSeconds)
+		return one(validity.TooShort, validity.Void, ScopeSample, fmt.Sprintf("The run took only %s: it measured start-up, not load.", spell(took*1e6)), fix).with(took, voidSeconds)
 	case s.AskedSeconds > 0 && s.Seconds.High() < cutShort*s.AskedSeconds:
 		return one(validity.CutShort, validity.Void, ScopeSample, fmt.Sprintf("The run ended after %s of %s.", spell(took*1e6), spell(s.AskedSeconds*1e6)),
-			"Find out what ended it, and let it run to its end.")
+			"Find out why it ended early, and repeat it at full length.")
 	case s.Seconds.High() < suspectSeconds:
-		return one(validity.TooShort, validity.Suspect, ScopeSample, fmt.Sprintf("The run took %s only.", spell(took*1e6)), fix).with(took, suspectSeconds)
+		return one(validity.TooShort, validity.Suspect, ScopeSample, fmt.Sprintf("The run took only %s.", spell(took*1e6)), fix).with(took, suspectSeconds)
 	}
 	return nil
 }
@@ -67,8 +67,8 @@ func checkRequests(s Sample) []Finding {
 	if !s.Counted() || s.Requests >= fewRequests {
 		return nil
 	}
-	return one(validity.TooFewRequests, validity.Suspect, ScopeSample, fmt.Sprintf("The run made %s requests only.", format.Integer(s.Requests)),
-		"Let it run longer: below 1,000 requests chance alone moves the throughput by 3 % and more.").with(float64(s.Requests), fewRequests)
+	return one(validity.TooFewRequests, validity.Suspect, ScopeSample, fmt.Sprintf("The run made only %s requests.", format.Integer(s.Requests)),
+		"Measure longer: below 1,000 requests, chance alone changes the throughput by 3% or more.").with(float64(s.Requests), fewRequests)
 }
 
 // checkLabel compares what people wrote with what the tool says. People's text is read by patterns, so it casts doubt and voids nothing.
@@ -79,8 +79,8 @@ func checkLabel(s Sample) []Finding {
 		if told == 0 || told == c.Value {
 			continue
 		}
-		f := one(validity.WrongLabel, validity.Suspect, ScopeSample, fmt.Sprintf("%q says %s %s, and %s ran %s.", c.Where, number(c.Value), c.What, s.Tool, number(told)),
-			"Take the number from the tool's own output; the label describes another measurement.").with(told, c.Value)
+		f := one(validity.WrongLabel, validity.Suspect, ScopeSample, fmt.Sprintf("%q says %s %s, but %s ran %s.", c.Where, number(c.Value), c.What, s.Tool, number(told)),
+			"Use the number in the tool's output. The label describes a different measurement.").with(told, c.Value)
 		out = append(out, f...)
 	}
 	return out
@@ -92,8 +92,8 @@ func checkStatus(s Sample) []Finding {
 		return nil
 	}
 	share := float64(s.Errors.Status) / float64(s.Requests)
-	return one(validity.WrongStatus, validity.Void, ScopeSample, fmt.Sprintf("%s of %s answers (%s) had an error status.", format.Integer(s.Errors.Status), format.Integer(s.Requests), percent(share)),
-		"Ask for the page once with curl -i, mend it, and measure again; what was measured is the error page.").with(share, 0)
+	return one(validity.WrongStatus, validity.Void, ScopeSample, fmt.Sprintf("%s of %s responses (%s) had an error status.", format.Integer(s.Errors.Status), format.Integer(s.Requests), percent(share)),
+		"The run measured an error page. Request the page with curl -i, fix it, and measure again.").with(share, 0)
 }
 
 // checkFailed relates requests that got no answer to all. A share is printed with its digits, since 0.0985 % is not below 0.1 % for nothing.
@@ -105,7 +105,7 @@ func checkFailed(s Sample) []Finding {
 	share := min(float64(failed)/float64(max(s.Requests+s.Errors.Connect+s.Errors.Read+s.Errors.Write, 1)), 1)
 	return graded(FailedRequests, share, failedVoid,
 		fmt.Sprintf("%s requests (%s of all) failed: %s.", format.Integer(failed), percent(share), kinds(s)),
-		"Count errors of every kind beside each throughput; more than 0.1 % make it another load than the one named.")
+		"Report all errors together with the throughput. Above 0.1%, the load differs from the configured one.")
 }
 
 // kinds lists the failures that are not told as statuses or lengths.
@@ -115,7 +115,7 @@ func kinds(s Sample) string {
 	for _, k := range []struct {
 		name string
 		n    int64
-	}{{"connect", e.Connect}, {"read", e.Read}, {"write", e.Write}, {"timeout", e.Timeout}, {"of unknown kind", e.Unsorted}} {
+	}{{"connect", e.Connect}, {"read", e.Read}, {"write", e.Write}, {"timeout", e.Timeout}, {"unknown", e.Unsorted}} {
 		if k.n > 0 {
 			out = append(out, k.name+" "+format.Integer(k.n))
 		}
@@ -129,8 +129,8 @@ func checkLength(s Sample) []Finding {
 	}
 	share := min(float64(s.Errors.Body)/float64(s.Requests), 1)
 	return graded(WrongLength, share, failedVoid,
-		fmt.Sprintf("%s answers (%s) were not as long as the first.", format.Integer(s.Errors.Body), percent(share)),
-		"If the page's length varies, say so with ab -l; if it does not, the server answered something else.")
+		fmt.Sprintf("%s responses (%s) differed in length from the first.", format.Integer(s.Errors.Body), percent(share)),
+		"If the length of the page varies, use ab -l. Otherwise the server sent something else.")
 }
 
 // checkStarved relates timeouts to connections, since a starved connection adds one where a served one adds thousands of requests.
@@ -144,9 +144,9 @@ func checkStarved(s Sample) []Finding {
 	}
 	ofRequests := float64(s.Errors.Timeout) / float64(max(s.Requests, 1))
 	return one(validity.Starved, validity.Void, ScopeSample,
-		fmt.Sprintf("%s timeouts on %s (%s; as a share of requests only %s): some were left waiting, and their waits are in no latency.",
+		fmt.Sprintf("%s timeouts on %s (%s; only %s of requests): some connections got no response, and the latencies do not include their waiting time.",
 			format.Integer(s.Errors.Timeout), plural(s.Connections, "connection"), percent(share), percent(ofRequests)),
-		"Lower the connections until nobody times out, or raise wrk's --timeout so that the waits are measured.").with(share, starvedVoid)
+		"Use fewer connections until there are no timeouts, or raise wrk's --timeout to measure the waiting time.").with(share, starvedVoid)
 }
 
 // checkScript looks at what k6's script itself found wrong.
@@ -156,15 +156,15 @@ func checkScript(s Sample) []Finding {
 		all := s.ChecksFailed + s.ChecksPassed
 		share := float64(s.ChecksFailed) / float64(all)
 		out = graded(ChecksFailed, share, failedVoid, fmt.Sprintf("%s of %s checks (%s) failed.", format.Integer(s.ChecksFailed), format.Integer(all), percent(share)),
-			"The script says that the answers are wrong: mend them before measuring how fast they come.")
+			"The script says that responses are wrong: fix them before you measure their speed.")
 	}
 	if len(s.Crossed) > 0 {
 		quoted := make([]string, len(s.Crossed))
 		for i, c := range s.Crossed {
 			quoted[i] = fmt.Sprintf("%q", c)
 		}
-		out = append(out, one(ThresholdsCrossed, Note, ScopeSample, "Thresholds of the script were crossed: "+strings.Join(util.Distinct(quoted), ", ")+".",
-			"Report the run as one that missed its objectives.")...)
+		out = append(out, one(ThresholdsCrossed, Note, ScopeSample, "The run crossed thresholds of the script: "+strings.Join(util.Distinct(quoted), ", ")+".",
+			"Report that the run missed its objectives.")...)
 	}
 	return out
 }
@@ -180,9 +180,9 @@ func checkRate(s Sample) []Finding {
 		return nil
 	}
 	share := missed / max(a.Asked, missed)
-	f := one(RateNotReached, Note, ScopeSample, fmt.Sprintf("%s of %s iterations that the rate asked for (%s) were not started, %s of them dropped for want of virtual users.",
+	f := one(RateNotReached, Note, ScopeSample, fmt.Sprintf("%s of %s requested iterations (%s) did not start; %s of them were dropped because no virtual user was free.",
 		number(missed), number(a.Asked), percent(share), format.Integer(a.Dropped)),
-		"Raise maxVUs; if they still run out, the server cannot sustain the rate, and the throughput that it reached is the result.").with(share, missedShare)
+		"Raise maxVUs. If they still run out, the server cannot sustain the rate. The result is then the throughput that it reached.").with(share, missedShare)
 	if missed > max(missedShare*a.Asked, missedStarts) {
 		f[0].Weight = validity.Void
 	}
@@ -194,8 +194,8 @@ func checkKept(s Sample) []Finding {
 		return nil
 	}
 	share := float64(*s.Reused) / float64(s.Requests)
-	f := one(NotKeptAlive, Note, ScopeSample, fmt.Sprintf("Connections were to be kept, and %s of %s requests (%s) found theirs kept.", format.Integer(*s.Reused), format.Integer(s.Requests), percent(share)),
-		"Let the server keep connections of HTTP/1.0 clients, or use wrk, which speaks HTTP/1.1.").with(share, keptShare)
+	f := one(NotKeptAlive, Note, ScopeSample, fmt.Sprintf("Keep-alive was requested, but only %s of %s requests (%s) reused a connection.", format.Integer(*s.Reused), format.Integer(s.Requests), percent(share)),
+		"Enable keep-alive for HTTP/1.0 clients on the server, or use wrk, which uses HTTP/1.1.").with(share, keptShare)
 	if share < keptShare {
 		f[0].Weight = validity.Suspect
 	}

@@ -11,7 +11,7 @@ import (
 // conclusion is the last line: what the samples are worth, and what can be compared.
 func conclusion(r Report) string {
 	if r.Void() == len(r.Samples) {
-		return worth(r) + ": nothing can be used."
+		return worth(r) + ": no result is usable."
 	}
 	return worth(r) + ": " + comparison(r.Repeats) + "."
 }
@@ -60,24 +60,24 @@ func (r Report) standing(sample int) string {
 // comparison returns what can be concluded from the runs that are left. None is where they only repeat runs that are void.
 func comparison(groups []Repeats) string {
 	if len(groups) == 0 {
-		return "no comparison, since no run is left that has a throughput of its own"
+		return "no comparison, because no run has a usable throughput"
 	}
 	if pairs := rivals(groups); len(pairs) > 0 {
 		switch least := fewest(pairs); {
 		case least == 1:
 			return "no comparison from one run"
 		case least < enoughRepeats:
-			return fmt.Sprintf("a ratio and no verdict from fewer than %d runs of each", enoughRepeats)
+			return fmt.Sprintf("a ratio but no verdict, because there are fewer than %d runs of each", enoughRepeats)
 		default:
-			return fmt.Sprintf("there are %d runs or more of each to compare, if nothing but the server differed", least)
+			return fmt.Sprintf("at least %d runs of each can be compared, if only the server differed", least)
 		}
 	}
 	least := fewest(groups)
 	switch {
 	case slices.ContainsFunc(groups, func(g Repeats) bool { return !g.sameSource(groups[0]) }):
-		return "no comparison, since no two sources ran the same load"
+		return "no comparison, because no two sources ran the same load"
 	case len(groups) > 1:
-		return fmt.Sprintf("one source under %d loads, with %s of each or more; there is nothing to compare it with", len(groups), plural(int64(least), "run"))
+		return fmt.Sprintf("one source under %d loads, with at least %s of each; there is nothing to compare it with", len(groups), plural(int64(least), "run"))
 	case least == 1:
 		return "no comparison from one run"
 	}

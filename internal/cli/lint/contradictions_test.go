@@ -70,19 +70,19 @@ func TestContradictionsOfPublishedReportsAreFound(t *testing.T) {
 		},
 		"a label that says 100 where the tool ran 10": {
 			map[string]string{"low.txt": "Low load: 4 threads, 100 connections\n" + wrkText("/", 4, 10, 200_000, 10.01, "350.00us", "")},
-			validity.WrongLabel, "says 100 connections, and wrk ran 10",
+			validity.WrongLabel, "says 100 connections, but wrk ran 10",
 		},
 		"a script that is called with other connections": {
 			map[string]string{"low_c100.txt": wrkText("/", 4, 10, 200_000, 10.01, "350.00us", "")},
 			validity.WrongLabel, `"low_c100.txt" says 100`,
 		},
-		"timeouts that are called 0.1 %": {
+		"timeouts that are called 0.1%": {
 			map[string]string{"a.txt": wrkText("/", 4, 100, 142_000, 10.05, "9.00ms", "  Socket errors: connect 0, read 0, write 0, timeout 140\n")},
-			lint.FailedRequests, "140 requests (0.09859 % of all) failed: timeout 140",
+			lint.FailedRequests, "140 requests (0.09859% of all) failed: timeout 140",
 		},
 		"timeouts on more than every connection": {
 			map[string]string{"a.txt": wrkText("/", 4, 100, 142_000, 10.05, "9.00ms", "  Socket errors: connect 0, read 0, write 0, timeout 140\n")},
-			validity.Starved, "140 timeouts on 100 connections (140 %",
+			validity.Starved, "140 timeouts on 100 connections (140%",
 		},
 		"error pages that are faster than the file": {
 			map[string]string{
@@ -95,18 +95,18 @@ func TestContradictionsOfPublishedReportsAreFound(t *testing.T) {
 			map[string]string{
 				"1.txt": wrkText("/", 4, 50, 199_137, 10.02, "2.40ms", ""), "2.txt": wrkText("/", 4, 50, 245_211, 10.03, "2.00ms", ""), "3.txt": wrkText("/", 4, 50, 229_313, 10.01, "2.10ms", ""),
 			},
-			lint.Spread, "3 repeats on 50 connections spread by 10.3",
+			lint.Spread, "3 repeats on 50 connections vary by 10.3",
 		},
 		"round numbers": {
 			map[string]string{"1.txt": wrkText("/", 4, 10, 204_000, 10, "480.00us", ""), "2.txt": wrkText("/", 4, 50, 198_500, 10, "2.41ms", ""), "3.txt": wrkText("/", 4, 100, 199_000, 10, "5.09ms", "")},
-			lint.RoundNumbers, "All 3 throughputs are whole multiples of 50",
+			lint.RoundNumbers, "All 3 throughputs are multiples of 50",
 		},
 		"a sweep that is saturated from its first level on": {
 			map[string]string{
 				"1.txt": wrkText("/", 4, 10, 216_411, 10.01, "430.00us", ""), "2.txt": wrkText("/", 4, 50, 217_713, 10.01, "2.20ms", ""),
 				"3.txt": wrkText("/", 4, 100, 220_911, 10.01, "4.58ms", ""), "4.txt": wrkText("/", 4, 200, 212_507, 10.01, "9.49ms", ""),
 			},
-			lint.Saturated, "saturated at 10 connections or below",
+			lint.Saturated, "saturated at 10 connections or fewer",
 		},
 		"more requests under way than connections": {
 			map[string]string{"a.txt": wrkText("/", 4, 10, 230_071, 10.01, "2.23ms", "")},

@@ -186,14 +186,14 @@ func gravity(w validity.Validity) int {
 }
 
 // unseen is notKnowable in a line; docs/how-to/analyze.md has the list.
-const unseen = "No raw file tells who else used the CPUs, how the runs were ordered and warmed up, or whether the answers were right (docs/how-to/analyze.md)."
+const unseen = "Raw output does not show other CPU use, order and warm-up of the runs, or whether responses were correct (docs/how-to/analyze.md)."
 
 // notKnowable is the same for all raw outputs of all three tools; docs/how-to/analyze.md lists it word by word.
 var notKnowable = []string{
-	"Whether the generator had CPU left: a throughput that it limited is a lower bound and compares generators.",
-	"How much CPU time the server used, and on which CPUs server and generator ran.",
+	"Whether the generator had idle CPU. If it limited the throughput, the result compares generators.",
+	"How much CPU time the server used, and which CPUs server and generator used.",
 	"What else ran on the machine, whether a quota throttled the server, and how much CPU time the hypervisor took (steal).",
-	"The order of the runs, their warm-up, and whether each had a fresh process.",
-	"Whether the answers were right: a status and a length are no proof.",
-	"How the servers were built, and on which machine they ran.",
+	"The order of the runs, their warm-up, and whether each used a new process.",
+	"Whether the responses were correct: status and length do not prove it.",
+	"How the servers were built, and which machine they ran on.",
 }

@@ -18,7 +18,7 @@ func readK6(lines []string, s *Sample) error {
 	if err != nil {
 		return err
 	}
-	s.endOfTest(e, "the output holds no requests of k6")
+	s.endOfTest(e, "the output contains no k6 requests")
 	return nil
 }
 
@@ -34,16 +34,16 @@ func parseJSON(name, text string) ([]Sample, error) {
 			return out, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading JSON from line %d on: %w", line, err)
+			return nil, fmt.Errorf("reading JSON from line %d: %w", line, err)
 		}
 		e, err := exported.EndOfTest()
 		if err != nil {
 			return nil, err
 		}
 		s := Sample{File: name, Line: line, Tool: K6}
-		s.endOfTest(e, "the summary holds no requests of k6")
+		s.endOfTest(e, "the summary contains no k6 requests")
 		if s.Failed == "" {
-			s.Unknown = append(s.Unknown, "k6's JSON does not say which load was asked for: a rate that was sustained cannot be told from a closed loop.")
+			s.Unknown = append(s.Unknown, "k6's JSON does not show the requested load: a sustained rate looks like a closed loop.")
 		}
 		s.finish()
 		if len(out) > 0 {
@@ -71,8 +71,8 @@ func (s *Sample) endOfTest(e k6.EndOfTest, failed string) {
 	}
 	s.arrivals(e)
 	s.Unknown = append(s.Unknown,
-		"k6's http_req_duration leaves out opening the connection and waiting for a free virtual user.",
-		"k6 counts failed requests without telling statuses from connections that broke.")
+		"k6's http_req_duration excludes connecting and waiting for a free virtual user.",
+		"k6 counts failed requests without separating error statuses from broken connections.")
 }
 
 // arrivals returns what an open load asked for. Only a single scenario of a constant rate says it in numbers.

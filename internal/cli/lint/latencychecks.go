@@ -21,8 +21,8 @@ func checkThroughput(s Sample) []Finding {
 		return nil
 	}
 	return one(ThroughputMismatch, validity.Void, ScopeSample,
-		fmt.Sprintf("It says %s requests a second, and %s requests in %s make %s.", hundredths(s.Throughput.Value), format.Integer(s.Requests), spell(s.Seconds.Value*1e6), hundredths(s.Recomputed)),
-		"Go back to the file that the tool wrote: this text was changed or put together from two.")
+		fmt.Sprintf("It prints %s requests per second, but %s requests in %s give %s.", hundredths(s.Throughput.Value), format.Integer(s.Requests), spell(s.Seconds.Value*1e6), hundredths(s.Recomputed)),
+		"Use the original output of the tool: this text was edited or merged from two runs.")
 }
 
 // arithmetic is what tools' own float arithmetic may lose.
@@ -49,20 +49,20 @@ func checkLittle(s Sample) []Finding {
 		return nil
 	case low > littleLimit && kind == record.Corrected:
 		return one(Inflated, validity.Suspect, validity.ScopeLatency,
-			fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: latencies are printed that nobody measured. wrk adds them after each request of twice the average time or more (its correction for coordinated omission); what made requests slow is most likely the server, or the machine under it. The throughput stands.",
+			fmt.Sprintf("%s requests per second of %s each are %s at once, on %s: some printed latencies were never measured. wrk adds them after each request that takes twice the average time or more (correction for coordinated omission). Most likely, the server or its machine made requests slow. The throughput is valid.",
 				number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")),
-			"Do not report the mean or the tail of this run; read wrk's histogram and take the correction out, or measure latency at a fixed rate.").with(low, littleLimit)
+			"Do not report the mean or the tail of this run. Remove the correction from wrk's histogram, or measure latency at a fixed rate.").with(low, littleLimit)
 	case low > littleLimit:
-		return impossible(low, fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: one of the numbers is wrong.",
+		return impossible(low, fmt.Sprintf("%s requests per second of %s each are %s at once, on %s: one of these numbers is wrong.",
 			number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")))
 	case high < unanswered && s.Tool == AB && s.Requests >= unansweredTurns*s.Connections:
 		return one(validity.Unanswered, validity.Suspect, ScopeSample,
-			fmt.Sprintf("The latencies explain at most %s of the time of %s, and ab lists answered requests only. Most likely the server, or the machine under it, left the rest unanswered; otherwise ab had no CPU to send more.",
+			fmt.Sprintf("The latencies explain at most %s of the time of %s, and ab lists only answered requests. Most likely, the server or its machine left the other requests unanswered. Otherwise, ab lacked CPU to send more.",
 				percent(high), plural(s.Connections, "connection")), confirmUnanswered).with(high, unanswered)
 	case high < unaccounted:
 		return one(UnaccountedTime, Note, validity.ScopeLatency,
-			fmt.Sprintf("The latencies explain %s of the connections' time; for the rest they waited in the generator, for an answer that never came, or to be opened again.", percent(high)),
-			"Look whether the generator had CPU left, and count errors; a server that was not asked is not fast.").with(high, unaccounted)
+			fmt.Sprintf("The latencies explain %s of the connections' time. The rest was spent in the generator, waiting for missing responses, or reconnecting.", percent(high)),
+			"Check that the generator had idle CPU, and count errors. A server that gets no requests is not fast.").with(high, unaccounted)
 	}
 	return nil
 }
@@ -76,12 +76,12 @@ func checkLoop(s Sample) []Finding {
 	if users <= littleLimit*float64(s.Connections) {
 		return nil
 	}
-	return impossible(users/float64(s.Connections), fmt.Sprintf("%s iterations a second of %s each need %s virtual users, and there were %s: one of the numbers is wrong.",
+	return impossible(users/float64(s.Connections), fmt.Sprintf("%s iterations per second of %s each need %s virtual users, but there were %s: one of these numbers is wrong.",
 		number(s.Loop.PerSecond), spell(s.Loop.MeanMicros.Value), number(users), format.Integer(s.Connections)))
 }
 
 func impossible(value float64, sentence string) []Finding {
-	return one(Impossible, validity.Void, ScopeSample, sentence, "Go back to the file that the tool wrote: this text was changed or put together from two.").with(value, littleLimit)
+	return one(Impossible, validity.Void, ScopeSample, sentence, "Use the original output of the tool: this text was edited or merged from two runs.").with(value, littleLimit)
 }
 
 // point is a statistic that must not be below the one before it; nil if it was not printed.
@@ -113,8 +113,8 @@ func descends(points []point) []Finding {
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
 		if a.q.Low() > b.q.High() {
-			return one(OutOfOrder, validity.Void, ScopeSample, fmt.Sprintf("In the latencies, %s is %s and %s is %s, which cannot be.", a.name, spell(a.q.Value), b.name, spell(b.q.Value)),
-				"Go back to the file that the tool wrote: this text was changed or put together from two.")
+			return one(OutOfOrder, validity.Void, ScopeSample, fmt.Sprintf("Impossible latencies: %s is %s, but %s is %s.", a.name, spell(a.q.Value), b.name, spell(b.q.Value)),
+				"Use the original output of the tool: this text was edited or merged from two runs.")
 		}
 	}
 	return nil
@@ -131,8 +131,8 @@ func checkSamples(s Sample) []Finding {
 		if q.Q >= 1 || beyond >= samplesBeyond-1e-6 {
 			continue
 		}
-		return one(TooFewSamples, validity.Suspect, validity.ScopeLatency, fmt.Sprintf("p%s and what lies above it rest on %s of %s samples.", number(q.Q*100), number(beyond), number(n)),
-			fmt.Sprintf("Leave it out, or make %s requests and more.", number(samplesBeyond/(1-q.Q)))).with(beyond, samplesBeyond)
+		return one(TooFewSamples, validity.Suspect, validity.ScopeLatency, fmt.Sprintf("p%s and higher percentiles rest on only %s of %s samples.", number(q.Q*100), number(beyond), number(n)),
+			fmt.Sprintf("Omit them, or make at least %s requests.", number(samplesBeyond/(1-q.Q)))).with(beyond, samplesBeyond)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func checkResolution(s Sample) []Finding {
 	if l.ResolutionMicros == 0 || l.Mean == nil || l.Mean.Value >= coarse*l.ResolutionMicros {
 		return nil
 	}
-	return one(CoarseLatency, Note, validity.ScopeLatency, fmt.Sprintf("%s prints whole steps of %s, and the mean latency is between %s and %s.",
+	return one(CoarseLatency, Note, validity.ScopeLatency, fmt.Sprintf("%s prints latencies in steps of %s, but the mean is between %s and %s.",
 		s.Tool, spell(l.ResolutionMicros), spell(l.Mean.Low()), spell(l.Mean.High())),
-		"Compare no latencies of this run: its quantiles are good to a step. ab -e writes finer ones to a file; wrk and k6 print them.")
+		"Do not compare latencies of this run. ab -e writes finer ones to a file; wrk and k6 print finer ones.")
 }

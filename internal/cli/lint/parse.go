@@ -48,8 +48,8 @@ func Parse(name string, text []byte) ([]Sample, error) {
 	}
 	chunks := split(clean)
 	if len(chunks) == 0 {
-		return nil, fmt.Errorf("reading %s: it holds no output that is known; expected that of wrk (\"Running 10s test @ URL\"), of ab (\"This is ApacheBench\"), "+
-			"the summary that k6 prints at its end (\"http_reqs...: 12345 411.2/s\"), or the JSON of k6's --summary-export or handleSummary", name)
+		return nil, fmt.Errorf("reading %s: found no output of wrk (\"Running 10s test @ URL\"), ab (\"This is ApacheBench\") or k6: "+
+			"use the summary that k6 prints at its end (\"http_reqs...: 12345 411.2/s\"), or the JSON of k6's --summary-export or handleSummary", name)
 	}
 	var out []Sample
 	for _, c := range chunks {
@@ -58,7 +58,7 @@ func Parse(name string, text []byte) ([]Sample, error) {
 			s.Title = printed.Clip(c.titles[0], 120)
 		}
 		if err := c.read(&s); err != nil {
-			return nil, fmt.Errorf("reading %s: the run of %s that begins in line %d: %w", name, c.tool, c.first, err)
+			return nil, fmt.Errorf("reading %s: %s run at line %d: %w", name, c.tool, c.first, err)
 		}
 		s.finish()
 		s.Claims = claims(s, c.titles)
@@ -184,7 +184,7 @@ func readAB(lines []string, s *Sample) error {
 		}
 		s.Latency = append(s.Latency, *l)
 	}
-	s.Unknown = append(s.Unknown, "ab's first \"Time per request\" is its concurrency divided by its throughput and no measured latency; the measured mean is in its table, in whole milliseconds.")
+	s.Unknown = append(s.Unknown, "ab's first \"Time per request\" is concurrency divided by throughput, not a measured latency. The measured mean is in its table, in whole milliseconds.")
 	return nil
 }
 
@@ -213,9 +213,9 @@ func readWrk(lines []string, s *Sample) error {
 	s.Failed, s.URL, s.AskedSeconds, s.Threads, s.Connections = t.Failed, t.URL, t.AskedSeconds, t.Threads, t.Connections
 	s.Requests, s.Seconds, s.Throughput, s.ThreadRate, s.Bytes = t.Requests, t.Seconds, t.Throughput, t.ThreadRate, t.Bytes
 	s.Errors.Errors = t.Errors
-	unknown := "wrk inserts latencies that it never measured; how many is not printed."
+	unknown := "wrk adds latencies that it never measured, and does not print how many."
 	if t.Wrk2 {
-		s.Tool, unknown = Wrk2, "The rate that wrk2 was asked for is not printed."
+		s.Tool, unknown = Wrk2, "wrk2 does not print the requested rate."
 	}
 	if s.Failed != "" {
 		return nil

@@ -228,10 +228,10 @@ func TestFileNamesClaimConnections(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"an empty file":               {"", "it holds no output that is known; expected that of wrk"},
-		"usage":                       {"Usage: wrk <options> <url>\n", "it holds no output that is known"},
+		"an empty file":               {"", "found no output of wrk"},
+		"usage":                       {"Usage: wrk <options> <url>\n", "found no output of wrk"},
 		"other JSON":                  {`{"a": 1}`, `the JSON holds no "metrics"`},
-		"JSON that is cut off":        {`{"metrics": {`, "reading JSON from line 1 on"},
+		"JSON that is cut off":        {`{"metrics": {`, "reading JSON from line 1"},
 		"wrk without its label":       {"Running 10s test @ http://h/\n  100 requests in 10.00s, 1.00MB read\n", `the line "N threads and M connections" is missing`},
 		"a number of an unknown unit": {"Running 10s test @ http://h/\n  1 threads and 1 connections\n  1 requests in 10 fortnights, 1.00MB read\n  Requests/sec: x\n", "it is no number of a known unit"},
 		"a count that is none":        {"Running 10s test @ http://h/\n  99999999999999999999 threads and 1 connections\n", "it is no count"},

@@ -87,7 +87,7 @@ func checkDuplicates(all set) []Finding {
 		if j := firstLike(all.samples[:i], s); j >= 0 {
 			out = append(out, Finding{
 				Code: Duplicate, Weight: validity.Suspect, Scope: ScopeComparison, Samples: []int{j, i},
-				Sentence: "Both agree to the last digit: they are one run.", Fix: "It is counted once; give each run a file of its own.",
+				Sentence: "Both are identical to the last digit: they are one run.", Fix: "It is counted once. Give each run a separate file.",
 			})
 		}
 	}
@@ -111,9 +111,9 @@ func checkRepeats(all set) []Finding {
 		}
 		out = append(out, Finding{
 			Code: Spread, Weight: validity.Suspect, Scope: ScopeComparison, Samples: r.Samples, Value: *r.CV, Limit: spreadSuspect,
-			Sentence: fmt.Sprintf("The %d repeats on %s spread by %s (coefficient of variation), from %s to %s requests a second.",
+			Sentence: fmt.Sprintf("The %d repeats on %s vary by %s (coefficient of variation), from %s to %s requests per second.",
 				len(r.Samples), plural(r.Connections, "connection"), percent(*r.CV), number(r.Least), number(r.Most)),
-			Fix: "Look for what else ran, pin both sides, and compare in pairs made shortly after each other.",
+			Fix: "Find out what else ran, pin server and generator, and compare runs made shortly after each other.",
 		})
 	}
 	// One run alone claims nothing about another, and levels of one source are no rivals.
@@ -124,15 +124,15 @@ func checkRepeats(all set) []Finding {
 		}
 		out = append(out, Finding{
 			Code: NoRepeats, Weight: weight, Scope: ScopeComparison, Samples: single,
-			Sentence: "There is one run of each (n = 1): no comparison is possible, of whatever size the difference.",
-			Fix:      fmt.Sprintf("Repeat each at least %d times with fresh processes, in random order.", enoughRepeats),
+			Sentence: "There is one run of each (n = 1): no comparison is possible, however large the difference.",
+			Fix:      fmt.Sprintf("Repeat each at least %d times with new processes, in random order.", enoughRepeats),
 		})
 	}
 	if len(few) > 0 {
 		out = append(out, Finding{
 			Code: FewRepeats, Weight: Note, Scope: ScopeComparison, Samples: few,
-			Sentence: fmt.Sprintf("There are fewer than %d repeats of each: a ratio, and no verdict.", enoughRepeats),
-			Fix:      fmt.Sprintf("Repeat each at least %d times with fresh processes, in random order.", enoughRepeats),
+			Sentence: fmt.Sprintf("There are fewer than %d repeats of each: enough for a ratio, not for a verdict.", enoughRepeats),
+			Fix:      fmt.Sprintf("Repeat each at least %d times with new processes, in random order.", enoughRepeats),
 		})
 	}
 	return out
@@ -151,9 +151,9 @@ func checkErrorsWin(all set) []Finding {
 			}
 			out = append(out, Finding{
 				Code: ErrorsWin, Weight: validity.Void, Scope: ScopeSample, Samples: []int{i}, Value: s.PerSecond() / o.PerSecond(), Limit: 1,
-				Sentence: fmt.Sprintf("It answered nothing but errors and is %s times as fast as %s, which answered: an error page looks like a win.",
+				Sentence: fmt.Sprintf("All responses are errors, and it is %s times as fast as %s, which succeeded. An error page is often faster than the real page.",
 					number(s.PerSecond()/o.PerSecond()), o.Place()),
-				Fix: "Throw it away; never rank a run before its errors are counted.",
+				Fix: "Discard it. Count errors before you rank runs.",
 			})
 			break
 		}
@@ -179,8 +179,8 @@ func checkWork(all set) []Finding {
 		}
 		out = append(out, Finding{
 			Code: UnequalWork, Weight: validity.Suspect, Scope: ScopeComparison, Samples: []int{first, i}, Value: b.Value / a.Value,
-			Sentence: fmt.Sprintf("An answer is %s B in one and %s B in the other: they do not do the same work.", number(math.Round(a.Value)), number(math.Round(b.Value))),
-			Fix:      "Make both answer with the same body and headers, or say that the comparison includes the difference.",
+			Sentence: fmt.Sprintf("A response has %s B in one and %s B in the other: they do different work.", number(math.Round(a.Value)), number(math.Round(b.Value))),
+			Fix:      "Make both send the same body and headers, or report the difference with the comparison.",
 		})
 	}
 	return out
@@ -234,8 +234,8 @@ func checkRound(all set) []Finding {
 	}
 	return []Finding{{
 		Code: RoundNumbers, Weight: Note, Scope: ScopeComparison, Samples: found, Value: float64(len(found)), Limit: roundSamples,
-		Sentence: fmt.Sprintf("All %d throughputs are whole multiples of %d; tools print hundredths.", len(found), roundStep),
-		Fix:      "Look for the files that the tools wrote: these numbers were rounded or typed.",
+		Sentence: fmt.Sprintf("All %d throughputs are multiples of %d, but tools print two decimals.", len(found), roundStep),
+		Fix:      "Use the original output of the tools: these numbers were rounded or typed.",
 	}}
 }
 
@@ -264,7 +264,7 @@ func checkMixed(all set) []Finding {
 	}
 	return []Finding{{
 		Code: MixedLatencies, Weight: Note, Scope: ScopeComparison, Samples: found,
-		Sentence: "Latencies here are different quantities: " + strings.Join(names, ", ") + ".",
-		Fix:      "Compare latencies only within one tool and one kind; throughputs only at the same number of connections.",
+		Sentence: "The latencies are different quantities: " + strings.Join(names, ", ") + ".",
+		Fix:      "Compare latencies only within one tool and kind. Compare throughputs only at the same number of connections.",
 	}}
 }

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	watch        = "Confirm it: load it again with while sleep 0.1; do curl -so /dev/null -w '%{time_total} ' URL; done and vmstat 1 beside it. "
-	confirmStall = watch + "curl waits as long as a stall lasts; steal (st) or a run queue (r) then lay it on the machine. Do not report latencies before that."
-	confirmGap   = watch + "If curl waits too, the server stalls, or with steal (st) or a run queue (r) the machine; if it never does, look with ss -tni for " +
-		"connections whose lastrcv only grows. Do not report latencies before that."
-	confirmUnanswered = "Confirm it with ss -tni while it runs again: a connection whose lastrcv only grows waits for an answer that does not come."
+	watch        = "To confirm, repeat the load. At the same time, run: while sleep 0.1; do curl -so /dev/null -w '%{time_total} ' URL; done, and vmstat 1. "
+	confirmStall = watch + "curl waits during a stall. With steal (st) or a run queue (r), the machine is the cause. Until then, do not report latencies."
+	confirmGap   = watch + "If curl waits too, the server stalls; with steal (st) or a run queue (r), the machine does. If curl never waits, " +
+		"use ss -tni to find connections with a growing lastrcv. Until then, do not report latencies."
+	confirmUnanswered = "To confirm, repeat the load and run ss -tni. A connection with a growing lastrcv waits for a missing response."
 )
 
 // checkStall looks for times in which no answer came, and for those that a few requests kept to themselves.
@@ -40,8 +40,8 @@ func wrkStall(s Sample) []Finding {
 	if ratio <= stalledRatio || float64(s.Connections)/together.Value > sampledTurn {
 		return nil
 	}
-	return one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("While answers came, wrk's threads got %s a second; over the whole run they got %s: for about %s of the time, or more, a thread got no answer. "+
-		"Most likely the server, or the machine under it, stood still or left requests unanswered.", number(together.Value), number(s.Throughput.Value), atLeast(1-1/ratio)), confirmGap).with(ratio, stalledRatio)
+	return one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("While responses arrived, wrk's threads got %s per second; over the whole run, only %s. So a thread got no response for at least %s of the time. "+
+		"Most likely, the server or its machine stalled or left requests unanswered.", number(together.Value), number(s.Throughput.Value), atLeast(1-1/ratio)), confirmGap).with(ratio, stalledRatio)
 }
 
 // abStall looks at the slowest hundredth of ab's requests: at their share of the time, and at the largest latency beside p99.
@@ -50,13 +50,13 @@ func abStall(s Sample) []Finding {
 	if !s.Counted() || most == nil || p99 == nil || most.Low() <= stallMicros {
 		return nil
 	}
-	tail := fmt.Sprintf("99 of 100 requests took %s or less, and the slowest took %s", spell(p99.High()), spell(most.Value))
+	tail := fmt.Sprintf("99 of 100 requests took at most %s, but the slowest took %s", spell(p99.High()), spell(most.Value))
 	if share := slowestShare(s, *most, *p99); share > stalledShare {
-		return one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("%s; the slowest hundredth made up %s of all waiting, or more. "+
-			"Most likely the server, or the machine under it, stood still for a while; otherwise a few requests waited for something of their own.", tail, atLeast(share)), confirmStall).with(share, stalledShare)
+		return one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("%s. The slowest 1%% took at least %s of the total waiting time. "+
+			"Most likely, the server or its machine stalled for a while. Otherwise, these requests waited for something specific to them.", tail, atLeast(share)), confirmStall).with(share, stalledShare)
 	}
 	if ratio := most.Low() / p99.High(); ratio > stalledTail {
-		return one(Stalled, validity.Suspect, validity.ScopeLatency, tail+". Most likely the server, or the machine under it, stood still for a moment; otherwise a packet was lost and sent again.", confirmStall).with(ratio, stalledTail)
+		return one(Stalled, validity.Suspect, validity.ScopeLatency, tail+". Most likely, the server or its machine stalled for a moment. Otherwise, a packet was lost and retransmitted.", confirmStall).with(ratio, stalledTail)
 	}
 	return nil
 }
@@ -83,10 +83,10 @@ func checkMean(s Sample) []Finding {
 	if !s.Counted() || mean == nil || p99 == nil || most == nil || mean.Low() < p99.High() {
 		return nil
 	}
-	return one(MeanAboveP99, Note, validity.ScopeLatency, fmt.Sprintf("The mean (%s) lies above p99 (%s): the slowest hundredth of the requests, up to %s, lifts the mean, and p99 sees none of it.",
+	return one(MeanAboveP99, Note, validity.ScopeLatency, fmt.Sprintf("The mean (%s) is above p99 (%s): the slowest 1%% of requests, up to %s, raise the mean but not p99.",
 		latency(mean), latency(p99), spell(most.Value)),
-		"Quote neither as usual or worst: give the median and the maximum with them.")
+		"Report the median and the maximum as well. Neither mean nor p99 is typical or the worst case.")
 }
 
 // atLeast prints a share in whole percent that it reaches.
-func atLeast(share float64) string { return number(math.Floor(share*100)) + " %" }
+func atLeast(share float64) string { return number(math.Floor(share*100)) + "%" }

@@ -96,9 +96,9 @@ func checkSaturation(all set) []Finding {
 		slices.Sort(above)
 		out = append(out, Finding{
 			Code: Saturated, Weight: validity.Suspect, Scope: validity.ScopeLatency, Samples: above, Value: float64(tail[0].connections),
-			Sentence: fmt.Sprintf("The server is saturated at %s or below: from there on throughput stays within %s and the latencies say nothing but N/X (%s).",
+			Sentence: fmt.Sprintf("The server is saturated at %s or fewer: above that, throughput changes by at most %s and latencies only show N/X (%s).",
 				plural(tail[0].connections, "connection"), percent(flat), strings.Join(list, "; ")),
-			Fix: "Compare throughput here, and latency below saturation: at fewer connections, or at a fixed rate well below the maximum.",
+			Fix: "Compare throughput here. Compare latency below saturation: with fewer connections, or at a fixed rate well below the maximum.",
 		})
 	}
 	return out

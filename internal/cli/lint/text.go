@@ -173,8 +173,8 @@ func number(v float64) string {
 // hundredths prints a number as the tools print throughputs.
 func hundredths(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// percent prints a share. Small shares keep their digits, since 0.0985 % and 0.1 % differ.
-func percent(share float64) string { return number(share*100) + " %" }
+// percent prints a share. Small shares keep their digits, since 0.0985% and 0.1% differ.
+func percent(share float64) string { return number(share*100) + "%" }
 
 // plural prints a count and what is counted.
 func plural(n int64, noun string) string {

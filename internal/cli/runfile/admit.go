@@ -32,7 +32,7 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 	var faults []string
 	for _, path := range pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
 		line, _ := lines.line(path)
-		problems = append(problems, Problem{line, fmt.Sprintf("%s: there is no such field: %s", path, instead(structural, path))})
+		problems = append(problems, Problem{line, fmt.Sprintf("%s: unknown field: %s", path, instead(structural, path))})
 		faults = append(faults, path)
 	}
 	if text := checkName(object); text != "" {
@@ -52,7 +52,7 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 			continue // The error before it says so, too, and has the path.
 		}
 		path := pathOf(e)
-		problems = append(problems, Problem{lines.lineOf(path, e.Detail), sentence(path, e)})
+		problems = append(problems, Problem{lines.lineOf(path, e.Detail), sentence(object, path, e)})
 	}
 	for _, e := range checks.brokenRules(ctx, object, faults) {
 		path := pathOf(e)
@@ -66,13 +66,13 @@ func checkName(object map[string]any) string {
 	metadata, _ := object["metadata"].(map[string]any)
 	switch name := metadata["name"].(type) {
 	case nil:
-		return "metadata.name is missing: give it a value"
+		return "metadata.name is missing: set it"
 	case string:
 		if len(names.NameIsDNSSubdomain(name, false)) > 0 {
-			return fmt.Sprintf("metadata.name is %q: use lower-case letters, digits and dashes, and begin and end with a letter or a digit", name)
+			return fmt.Sprintf("metadata.name is %q: use lowercase letters, digits and dashes, and start and end with a letter or digit", name)
 		}
 	default:
-		return fmt.Sprintf("metadata.name: %v is no text as YAML reads it: put it in quotes", name)
+		return fmt.Sprintf("metadata.name: YAML does not read %v as text: put it in quotes", name)
 	}
 	return ""
 }
@@ -136,7 +136,7 @@ type checks struct {
 func compile(kind string, definition []byte) (*checks, error) {
 	c, err := compileDefinition(definition)
 	if err != nil {
-		return nil, fmt.Errorf("reading the definition of %ss: %w", kind, err)
+		return nil, fmt.Errorf("reading the %s schema: %w", kind, err)
 	}
 	return c, nil
 }

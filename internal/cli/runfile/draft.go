@@ -38,11 +38,11 @@ type Implementation struct {
 func (d *Draft) Text() (string, error) {
 	t, err := template.New("init").Funcs(template.FuncMap{"scalar": scalar, "list": flowList}).Parse(draftSource)
 	if err != nil {
-		return "", fmt.Errorf("reading the draft of a run: %w", err)
+		return "", fmt.Errorf("reading the run template: %w", err)
 	}
 	var b bytes.Buffer
 	if err := t.Execute(&b, d); err != nil {
-		return "", fmt.Errorf("writing the draft of a run: %w", err)
+		return "", fmt.Errorf("filling in the run template: %w", err)
 	}
 	return b.String(), nil
 }
@@ -55,7 +55,7 @@ func (d *Draft) Add(args []string) error {
 	for _, arg := range args {
 		name, command, found := strings.Cut(arg, "=")
 		if !found || name == "" || len(strings.Fields(command)) == 0 {
-			return fmt.Errorf("%q is no implementation: write NAME=COMMAND, such as 'new=./server --port=8080'", arg)
+			return fmt.Errorf("%q is not an implementation: write NAME=COMMAND, such as 'new=./server --port=8080'", arg)
 		}
 		d.Implementations = append(d.Implementations, Implementation{Name: name, Command: strings.Fields(command), Image: d.Images[name], Port: d.Port})
 	}
@@ -100,27 +100,27 @@ func (d *Draft) Ask(in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	ask := func(question string, args ...any) (string, error) {
 		if _, err := fmt.Fprintf(out, question, args...); err != nil {
-			return "", fmt.Errorf("asking for what the run compares: %w", err)
+			return "", fmt.Errorf("asking for the implementations: %w", err)
 		}
 		lines.Scan() // The end of the input is an empty answer.
 		return strings.TrimSpace(lines.Text()), lines.Err()
 	}
-	server, err := ask("The command that starts the server to compare with, or %sREFERENCE (empty for an example): ", imageAnswer)
+	server, err := ask("Baseline server: its command, or %sREFERENCE (empty for an example): ", imageAnswer)
 	if err != nil || server == "" {
 		return err
 	}
-	other, err := ask("The same of the server to compare: ")
+	other, err := ask("Server to compare with it: command or image, as above: ")
 	if err != nil || other == "" {
 		return err
 	}
-	port, err := ask("The port on which each listens (empty for %d): ", d.Port)
+	port, err := ask("Port that both listen on (empty for %d): ", d.Port)
 	if err != nil {
 		return err
 	}
 	if port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil {
-			return fmt.Errorf("%q is no port: answer with a number from 1 to 65535", port)
+			return fmt.Errorf("%q is not a valid port: use a number from 1 to 65535", port)
 		}
 		d.Port = int32(n)
 	}

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestADraftIsReadAsItWasMeant(t *testing.T) {
+func TestDraftIsParsedBack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args   []string
 		images map[string]string
@@ -53,15 +53,15 @@ func TestADraftIsReadAsItWasMeant(t *testing.T) {
 	}
 }
 
-func TestAnArgumentThatNamesNoCommandIsRefused(t *testing.T) {
+func TestInitArgumentWithoutCommandIsRefused(t *testing.T) {
 	for _, arg := range []string{"", "a", "a=", "=./a", "a=  "} {
-		if err := (&Draft{}).Add([]string{arg}); err == nil || !strings.Contains(err.Error(), "is no implementation") {
+		if err := (&Draft{}).Add([]string{arg}); err == nil || !strings.Contains(err.Error(), "is not an implementation") {
 			t.Errorf("%q ends with %v", arg, err)
 		}
 	}
 }
 
-func TestThreeAnswersMakeADraft(t *testing.T) {
+func TestInitQuestions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answers string
 		want    []Implementation
@@ -76,7 +76,7 @@ func TestThreeAnswersMakeADraft(t *testing.T) {
 		"nothing":               {"\n", nil, ""},
 		"one, and no other":     {"./old\n", nil, ""},
 		"no input":              {"", nil, ""},
-		"a port that is a word": {"./old\n./new\nhttp\n", nil, `"http" is no port`},
+		"a port that is a word": {"./old\n./new\nhttp\n", nil, `"http" is not a valid port`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, asked := Draft{Port: 8080}, strings.Builder{}
@@ -84,7 +84,7 @@ func TestThreeAnswersMakeADraft(t *testing.T) {
 			if got := fmt.Sprint(err); err == nil && tc.wantErr != "" || err != nil && (tc.wantErr == "" || !strings.Contains(got, tc.wantErr)) {
 				t.Fatalf("it ends with %v, want %q", err, tc.wantErr)
 			}
-			if !reflect.DeepEqual(d.Implementations, tc.want) || !strings.Contains(asked.String(), "The command that starts") {
+			if !reflect.DeepEqual(d.Implementations, tc.want) || !strings.Contains(asked.String(), "Baseline server: its command") {
 				t.Errorf("it has %+v, and asked %q", d.Implementations, asked.String())
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-func TestEveryFieldHasALine(t *testing.T) {
+func TestLineOfEveryField(t *testing.T) {
 	const text = `# A comment.
 kind: BenchmarkRun
 metadata:
@@ -57,7 +57,7 @@ spec:
 	}
 }
 
-func TestAViolationOfThePlanHasTheLineOfItsField(t *testing.T) {
+func TestPlanViolationHasLine(t *testing.T) {
 	file, err := Parse(t.Context(), []byte(good))
 	if err != nil {
 		t.Fatal(err)
@@ -81,16 +81,16 @@ func TestAViolationOfThePlanHasTheLineOfItsField(t *testing.T) {
 	}
 }
 
-func TestProblemsAreListedByLine(t *testing.T) {
+func TestProblemsAreSortedByLine(t *testing.T) {
 	_, err := Parse(t.Context(), []byte(strings.Replace(strings.Replace(good, "port: 8081", "port: 0", 1), "metadata:", "spce: {}\nmetadata:", 1)))
 	var e *Invalid
 	if !errors.As(err, &e) {
 		t.Fatal(err)
 	}
 	e.Path = "run.yaml"
-	want := "run.yaml:4: spce: there is no such field: did you mean spec?\n" +
-		"run.yaml:10: spec.implementations[1].port: 0 is too small: give at least 1\n" +
-		"run.yaml: not every rule that spans fields was checked: correct these first"
+	want := "run.yaml:4: spce: unknown field: did you mean spec?\n" +
+		"run.yaml:10: spec.implementations[1].port: 0 is too small: use at least 1\n" +
+		"run.yaml: some rules were not checked: correct these problems first"
 	if diff := cmp.Diff(want, e.Lines()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
@@ -99,7 +99,7 @@ func TestProblemsAreListedByLine(t *testing.T) {
 	}
 }
 
-func TestTheNearestNameIsProposed(t *testing.T) {
+func TestNearestFieldNameIsSuggested(t *testing.T) {
 	checks, err := runForm().checks()
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestTheNearestNameIsProposed(t *testing.T) {
 		"spec.blcks":                         "did you mean blocks?",
 		"spec.implementations[0].prot":       "did you mean port?",
 		"spec.loads[2].levels[1].conections": "did you mean connections?",
-		"spec.nothingLikeIt":                 "correct its name or its place, or remove it",
+		"spec.nothingLikeIt":                 "correct its name or position, or remove it",
 	} {
 		if got := instead(checks.structural, path); got != want {
 			t.Errorf("for %s it proposes %q, want %q", path, got, want)

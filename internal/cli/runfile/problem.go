@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,8 +71,8 @@ func invalid(problems []Problem) error {
 
 // What was not checked of a file, since what was checked before is wrong.
 const (
-	notAll    = "not every rule that spans fields was checked: correct these first"
-	notFields = "its fields were not checked: correct this first"
+	notAll    = "some rules were not checked: correct these problems first"
+	notFields = "the fields were not checked: correct this first"
 )
 
 // partly ends an error of some problems with the sentence that says what was not checked because of them. Without an error there is none.
@@ -103,16 +104,22 @@ func instead(structural *schema.Structural, path string) string {
 			structural = structural.Items
 		}
 	}
-	best, nearest := "", farthest+1
-	for known := range structural.Properties {
-		if d := distance(name, known); d < nearest || d == nearest && known < best {
-			best, nearest = known, d
-		}
-	}
+	best := Nearest(name, slices.Collect(maps.Keys(structural.Properties)))
 	if best == "" {
-		return "correct its name or its place, or remove it"
+		return "correct its name or position, or remove it"
 	}
 	return fmt.Sprintf("did you mean %s?", best)
+}
+
+// Nearest returns the known name that differs least from a name; empty if all differ by more than two letters.
+func Nearest(name string, known []string) string {
+	best, nearest := "", farthest+1
+	for _, k := range known {
+		if d := distance(name, k); d < nearest || d == nearest && k < best {
+			best, nearest = k, d
+		}
+	}
+	return best
 }
 
 // distance is the number of letters by which two words differ: changed, inserted or left out.

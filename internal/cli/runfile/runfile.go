@@ -33,7 +33,7 @@ type form struct {
 var runChecks = sync.OnceValues(func() (*checks, error) { return compile("BenchmarkRun", crd.BenchmarkRun) })
 
 func runForm() form {
-	return form{kind: "BenchmarkRun", word: "run", limit: "only a BenchmarkRun can be run, and a BenchmarkSuite be validated", checks: runChecks}
+	return form{kind: "BenchmarkRun", word: "run", limit: "loadstone run needs a BenchmarkRun; loadstone validate also checks a BenchmarkSuite", checks: runChecks}
 }
 
 // maxFile bounds the size of a file: the API server takes no larger object.
@@ -60,17 +60,17 @@ func Open(ctx context.Context, path string) (*File, error) {
 func Read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, called(path, whole("there is no such file: correct its name"))
+		return nil, called(path, whole("no such file"))
 	}
 	if err == nil && info.IsDir() {
-		return nil, called(path, whole("it is a folder: name the YAML file of a BenchmarkRun"))
+		return nil, called(path, whole("this is a folder: name the YAML file of a BenchmarkRun"))
 	}
 	if err == nil && info.Size() > maxFile {
-		return nil, called(path, whole("it has %d bytes, and no cluster takes a run of more than %d: shorten it; a body of more than 65536 bytes comes from a script (wrk, k6)", info.Size(), maxFile))
+		return nil, called(path, whole("the file has %d bytes, but the limit is %d: shorten it; for a body of more than 65536 bytes use a script (wrk, k6)", info.Size(), maxFile))
 	}
 	text, err := os.ReadFile(path)
 	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {
-		return nil, called(path, whole("it cannot be read: %v", wrong.Err))
+		return nil, called(path, whole("cannot read the file: %v", wrong.Err))
 	}
 	return text, err
 }
@@ -125,7 +125,7 @@ func parse(ctx context.Context, text []byte, of form, into metav1.Object) (tree,
 		return tree{}, err
 	}
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
-		return tree{}, whole("it is no %s: %v", of.kind, err)
+		return tree{}, whole("not a valid %s: %v", of.kind, err)
 	}
 	return lines, nil
 }
@@ -155,17 +155,17 @@ func checkDocuments(text []byte, of form) error {
 			begun = false
 		case len(content) == 0 || content[0] == '#':
 		case bytes.IndexByte(line[:len(line)-len(bytes.TrimLeft(line, " \t"))], '\t') >= 0:
-			problems = append(problems, Problem{i + 1, "it is indented with a tab, which YAML does not allow: use spaces"})
+			problems = append(problems, Problem{i + 1, "indented with a tab, which YAML does not allow: use spaces"})
 			documents, begun = max(documents, 1), true
 		case !begun:
 			begun = true
 			if documents++; documents > 1 {
-				problems = append(problems, Problem{i + 1, "a second document begins here: keep each " + of.word + " in a file of its own"})
+				problems = append(problems, Problem{i + 1, "a second document starts here: put each " + of.word + " in a separate file"})
 			}
 		}
 	}
 	if documents == 0 {
-		return whole("the file is empty: write a BenchmarkRun, such as loadstone init prints")
+		return whole("the file is empty: write a BenchmarkRun, for example with loadstone init")
 	}
 	return partly(invalid(problems), notFields)
 }
@@ -181,7 +181,7 @@ func decode(text []byte) (map[string]any, error) {
 	}
 	var object map[string]any
 	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, whole("it holds no BenchmarkRun: write one, such as loadstone init prints")
+		return nil, whole("the file contains no BenchmarkRun: write one, for example with loadstone init")
 	}
 	return object, nil
 }
@@ -202,9 +202,9 @@ func notYAML(err error) []Problem {
 			text = strings.TrimPrefix(text, found[0])
 		}
 		if strings.HasPrefix(why, twice) {
-			problems = append(problems, Problem{line, strings.TrimSuffix(text, " in map") + ": give each field once"})
+			problems = append(problems, Problem{line, strings.TrimSuffix(text, " in map") + ": set each field once"})
 		} else {
-			problems = append(problems, Problem{line, "it is no YAML: " + strings.TrimPrefix(text, "yaml: ")})
+			problems = append(problems, Problem{line, "invalid YAML: " + strings.TrimPrefix(text, "yaml: ")})
 		}
 	}
 	return problems
@@ -221,7 +221,7 @@ func checkKind(object map[string]any, of form, lines tree) error {
 		switch value := object[own.field]; value {
 		case own.want:
 		case nil:
-			problems = append(problems, Problem{line, fmt.Sprintf("%s is missing: write %s: %s", own.field, own.field, own.want)})
+			problems = append(problems, Problem{line, fmt.Sprintf("%s is missing: add %s: %s", own.field, own.field, own.want)})
 		default:
 			problems = append(problems, Problem{line, fmt.Sprintf("%s is %q: %s", own.field, fmt.Sprint(value), own.limit)})
 		}

@@ -21,7 +21,7 @@ spec:
   - {name: sweep, tool: wrk, levels: [{connections: 10}]}
 `
 
-func TestAGoodFileIsRead(t *testing.T) {
+func TestParseValidFile(t *testing.T) {
 	for name, text := range map[string]string{"as it is": good, "with separators": "---\n" + good + "---\n# The end.\n"} {
 		t.Run(name, func(t *testing.T) {
 			file, err := Parse(t.Context(), []byte(text))
@@ -36,24 +36,24 @@ func TestAGoodFileIsRead(t *testing.T) {
 	}
 }
 
-func TestABadFileIsRefusedWithASentence(t *testing.T) {
+func TestInvalidFileIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct{ old, instead, want string }{
-		"another kind":           {"kind: BenchmarkRun", "kind: Deployment", `line 3: kind is "Deployment": only a BenchmarkRun can be run`},
-		"no kind":                {"kind: BenchmarkRun\n", "", "kind is missing: write kind: BenchmarkRun"},
-		"neither kind nor API":   {"apiVersion: loadstone.dev/v1alpha1\nkind: BenchmarkRun\n", "", "kind is missing: write kind: BenchmarkRun; line 2: apiVersion is missing: write apiVersion: loadstone.dev/v1alpha1"},
+		"another kind":           {"kind: BenchmarkRun", "kind: Deployment", `line 3: kind is "Deployment": loadstone run needs a BenchmarkRun`},
+		"no kind":                {"kind: BenchmarkRun\n", "", "kind is missing: add kind: BenchmarkRun"},
+		"neither kind nor API":   {"apiVersion: loadstone.dev/v1alpha1\nkind: BenchmarkRun\n", "", "kind is missing: add kind: BenchmarkRun; line 2: apiVersion is missing: add apiVersion: loadstone.dev/v1alpha1"},
 		"another version":        {"v1alpha1", "v2", `line 2: apiVersion is "loadstone.dev/v2": this version of Loadstone reads "loadstone.dev/v1alpha1"`},
-		"a second document":      {"spec:", "spec: {}\n---\nspec:", "line 8: a second document begins here"},
-		"a tab":                  {"  baseline", "\tbaseline", "line 10: it is indented with a tab, which YAML does not allow: use spaces"},
+		"a second document":      {"spec:", "spec: {}\n---\nspec:", "line 8: a second document starts here"},
+		"a tab":                  {"  baseline", "\tbaseline", "line 10: indented with a tab, which YAML does not allow: use spaces"},
 		"nothing":                {good, "# Nothing.\n", "the file is empty"},
-		"no YAML":                {"baseline: plain", "baseline: [", "line 11: it is no YAML: did not find expected"},
-		"a field twice":          {"baseline: plain", "baseline: plain\n  baseline: costly", `line 11: key "baseline" already set: give each field once`},
-		"a field that is none":   {"baseline:", "baselin: plain\n  baseline:", "line 10: spec.baselin: there is no such field: did you mean baseline?"},
-		"a value out of bounds":  {"port: 8081", "port: 0", "line 9: spec.implementations[1].port: 0 is too small: give at least 1"},
+		"no YAML":                {"baseline: plain", "baseline: [", "line 11: invalid YAML: did not find expected"},
+		"a field twice":          {"baseline: plain", "baseline: plain\n  baseline: costly", `line 11: key "baseline" already set: set each field once`},
+		"a field that is none":   {"baseline:", "baselin: plain\n  baseline:", "line 10: spec.baselin: unknown field: did you mean baseline?"},
+		"a value out of bounds":  {"port: 8081", "port: 0", "line 9: spec.implementations[1].port: 0 is too small: use at least 1"},
 		"a rule of the API":      {"baseline: plain", "baseline: other", "line 10: spec: baseline must be the name of one of the implementations"},
-		"a name that is used":    {"name: costly", "name: plain", "line 9: spec.implementations[1]: an earlier one has the name \"plain\" too: change or remove one"},
+		"a name that is used":    {"name: costly", "name: plain", "line 9: spec.implementations[1]: an earlier item also has name \"plain\": change or remove one"},
 		"a name that is no name": {"name: quick", "name: quick_1", `line 5: metadata.name is "quick_1"`},
-		"an unknown tool":        {"tool: wrk", "tool: hammer", `line 12: spec.loads[0].tool: "hammer" is not one of its values: choose from wrk, ab, k6, vegeta`},
-		"a fraction of a block":  {"baseline:", "blocks: 1.5\n  baseline:", "spec.blocks: it must be of type integer, and number is given; not every rule"},
+		"an unknown tool":        {"tool: wrk", "tool: hammer", `line 12: spec.loads[0].tool: unknown value "hammer": choose from wrk, ab, k6, vegeta`},
+		"a fraction of a block":  {"baseline:", "blocks: 1.5\n  baseline:", "spec.blocks: 1.5 is a number, not an integer: write a whole number, such as 10; some rules"},
 		"neither way to start":   {"command: [./plain], ", "", "line 8: spec.implementations[0]: an implementation needs an image, or (on one machine) a command"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,12 +68,12 @@ func TestABadFileIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIsRefused(t *testing.T) {
+func TestUnreadableFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "it is a folder: name the YAML file") {
+	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "this is a folder: name the YAML file") {
 		t.Errorf("a folder ends with %v", err)
 	}
-	if _, err := Open(t.Context(), filepath.Join(dir, "none.yaml")); err == nil || err.Error() != filepath.Join(dir, "none.yaml")+": there is no such file: correct its name" {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none.yaml")); err == nil || err.Error() != filepath.Join(dir, "none.yaml")+": no such file" {
 		t.Errorf("a missing file ends with %v", err)
 	}
 	path := filepath.Join(dir, "run.yaml")
@@ -85,7 +85,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestEverySampleIsRead(t *testing.T) {
+func TestParseEverySample(t *testing.T) {
 	samples, err := filepath.Glob("../../../config/samples/*.yaml")
 	if err != nil || len(samples) == 0 {
 		t.Fatalf("there is no sample: %v", err)

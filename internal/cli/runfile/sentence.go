@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,9 +22,33 @@ var (
 	otherForm   = regexp.MustCompile(`^should match '(.*)'$`)
 )
 
-// sentence says what is wrong with a field, and the way out.
-func sentence(path string, e *field.Error) string {
-	return about(path, fault(e, strings.TrimPrefix(e.Detail, path+" in body "))+shorter(path, e))
+// sentence says what is wrong with a field of an object, and how to fix it.
+func sentence(object map[string]any, path string, e *field.Error) string {
+	detail := strings.TrimPrefix(e.Detail, path+" in body ")
+	if found := otherType.FindStringSubmatch(detail); found != nil {
+		return about(path, mistyped(found[1], found[2], valueAt(object, path)))
+	}
+	return about(path, fault(e, detail)+shorter(path, e))
+}
+
+// valueAt returns the value of a field; nil if there is none.
+func valueAt(object map[string]any, path string) any {
+	var value any = object
+	for _, step := range steps(path) {
+		switch holder := value.(type) {
+		case map[string]any:
+			value = holder[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(holder) {
+				return nil
+			}
+			value = holder[i]
+		default:
+			return nil
+		}
+	}
+	return value
 }
 
 // about puts the path of a field before what is said about it. The whole object has none.
@@ -40,7 +65,7 @@ func shorter(path string, e *field.Error) string {
 	case e.Type != field.ErrorTypeTooLong || !strings.HasSuffix(path, ".body"):
 		return ""
 	case strings.HasSuffix(path, ".expect.body"):
-		return ", or remove it: bodies are then compared with the first of their trial"
+		return ", or remove it: each body is then compared with the first one of its trial"
 	}
 	return ", or let a script make the requests (wrk, k6)"
 }
@@ -49,18 +74,18 @@ func shorter(path string, e *field.Error) string {
 func fault(e *field.Error, detail string) string {
 	switch e.Type {
 	case field.ErrorTypeRequired:
-		return "it is missing: give it a value"
+		return "missing: set it"
 	case field.ErrorTypeNotSupported:
-		return fmt.Sprintf("%q is not one of its values: choose from %s", fmt.Sprint(e.BadValue), strings.ReplaceAll(strings.TrimPrefix(detail, "supported values: "), `"`, ""))
+		return fmt.Sprintf("unknown value %q: choose from %s", fmt.Sprint(e.BadValue), strings.ReplaceAll(strings.TrimPrefix(detail, "supported values: "), `"`, ""))
 	case field.ErrorTypeDuplicate:
 		return duplicate(e.BadValue)
 	case field.ErrorTypeTooLong:
 		if found := tooMuch.FindStringSubmatch(detail); found != nil {
-			return "it is too long: use at most " + found[1] + " characters"
+			return "too long: use at most " + found[1] + " characters"
 		}
 	case field.ErrorTypeTooMany:
 		if found := tooMuch.FindStringSubmatch(detail); found != nil {
-			return fmt.Sprintf("it has %v items: give at most %s", e.BadValue, found[1])
+			return fmt.Sprintf("%v items are too many: use at most %s", e.BadValue, found[1])
 		}
 	case field.ErrorTypeInvalid, field.ErrorTypeTypeInvalid:
 		return refused(e.BadValue, detail)
@@ -73,56 +98,90 @@ func fault(e *field.Error, detail string) string {
 func duplicate(item any) string {
 	keys, ok := item.(map[string]any)
 	if !ok {
-		return fmt.Sprintf("%q is there twice: remove one", fmt.Sprint(item))
+		return fmt.Sprintf("%q is listed twice: remove one", fmt.Sprint(item))
 	}
 	var same []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		same = append(same, fmt.Sprintf("%s %q", key, fmt.Sprint(keys[key])))
 	}
-	return "an earlier one has the " + strings.Join(same, " and ") + " too: change or remove one"
+	return "an earlier item also has " + strings.Join(same, " and ") + ": change or remove one"
 }
 
 // refused says why a value cannot be taken.
 func refused(value any, detail string) string {
-	if found := otherType.FindStringSubmatch(detail); found != nil {
-		return mistyped(found[1], found[2])
-	}
 	if found := outOfBounds.FindStringSubmatch(detail); found != nil {
 		if found[1] == "less" {
-			return fmt.Sprintf("%v is too large: give at most %s", value, found[2])
+			return fmt.Sprintf("%v is too large: use at most %s", value, found[2])
 		}
-		return fmt.Sprintf("%v is too small: give at least %s", value, found[2])
+		return fmt.Sprintf("%v is too small: use at least %s", value, found[2])
 	}
 	if found := tooShort.FindStringSubmatch(detail); found != nil {
 		if value == "" {
-			return "it is empty: give it a value, or remove it"
+			return "empty: set a value, or remove it"
 		}
-		return "it is too short: use at least " + found[1] + " characters"
+		return "too short: use at least " + found[1] + " characters"
 	}
 	if found := tooFew.FindStringSubmatch(detail); found != nil {
-		return fmt.Sprintf("it has %v items: give at least %s", value, found[1])
+		return fmt.Sprintf("%v items are too few: use at least %s", value, found[1])
 	}
 	if found := otherForm.FindStringSubmatch(detail); found != nil {
 		if strings.Contains(found[1], "[KMGTPE]i") {
-			return fmt.Sprintf("%q is no quantity: write one such as 256Mi or 0.5", fmt.Sprint(value))
+			return fmt.Sprintf("%q is not a quantity: write one such as 256Mi or 0.5", fmt.Sprint(value))
 		}
-		return fmt.Sprintf("%q does not have the form %s", fmt.Sprint(value), found[1])
+		return fmt.Sprintf("%q does not match the pattern %s", fmt.Sprint(value), found[1])
 	}
 	return fmt.Sprintf("%v %s", value, detail)
 }
 
-// types are the names that the schema has for types of Go.
-var types = map[string]string{"int32": "integer", "int64": "integer", "float64": "number"}
+// typeNames maps the types of Go and of the schema to words.
+var typeNames = map[string]string{
+	"int32": "integer", "int64": "integer", "float64": "number", "array": "list", "object": "object", "string": "string", "boolean": "boolean",
+}
 
-// mistyped says that a value has another type than it must have.
-func mistyped(must, is string) string {
-	must, is = cmp.Or(types[must], must), cmp.Or(types[is], is)
-	text := fmt.Sprintf("it must be of type %s, and %s is given", must, is)
-	switch {
-	case is == "null":
-		return "it has no value: give it one, or remove it"
-	case must == "string" && (is == "boolean" || is == "integer" || is == "number"): // YAML reads y, n, on and off as booleans.
-		return text + ": put it in quotes"
+// mistyped says what to write for a value of the wrong type. The value is nil if it is unknown.
+func mistyped(must, is string, value any) string {
+	must, is = cmp.Or(typeNames[must], must), cmp.Or(typeNames[is], is)
+	if is == "null" {
+		return "no value: set one, or remove the field"
 	}
-	return text
+	text, isText := value.(string)
+	found := fmt.Sprint(value)
+	switch {
+	case isText:
+		found = strconv.Quote(text)
+	case value == nil || is == "list" || is == "object":
+		found = "it"
+	}
+	return fmt.Sprintf("%s is %s, not %s: %s", found, withArticle(is), withArticle(must), remedy(must, is, found, text))
+}
+
+// remedy says what to write where a value must have another type. The text is empty unless the value is a string.
+func remedy(must, is, found, text string) string {
+	_, notNumber := strconv.ParseFloat(text, 64)
+	switch {
+	case must == "string" && is == "boolean": // YAML also reads y, n, on and off as booleans.
+		return "put it in quotes"
+	case must == "string" && (is == "integer" || is == "number"):
+		return "write " + strconv.Quote(found) + ", with quotes"
+	case (must == "integer" || must == "number") && notNumber == nil, must == "boolean" && (text == "true" || text == "false"):
+		return "write " + text + ", without quotes"
+	case must == "list" && is == "object":
+		return "start each item with a dash"
+	case must == "list":
+		return "write [" + found + "]"
+	case must == "object":
+		return "write its fields as NAME: VALUE"
+	case must == "boolean":
+		return "write true or false"
+	case must == "integer":
+		return "write a whole number, such as 10"
+	}
+	return "write a " + must
+}
+
+func withArticle(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }

@@ -15,7 +15,7 @@ import (
 var suiteChecks = sync.OnceValues(func() (*checks, error) { return compile("BenchmarkSuite", crd.BenchmarkSuite) })
 
 func suiteForm() form {
-	return form{kind: "BenchmarkSuite", word: "suite", limit: "it is no BenchmarkSuite", checks: suiteChecks}
+	return form{kind: "BenchmarkSuite", word: "suite", limit: "this is not a BenchmarkSuite", checks: suiteChecks}
 }
 
 // Suite is a file that holds a BenchmarkSuite.

@@ -73,9 +73,9 @@ func ValidateRun(file *File) (out Result, err error) {
 	case !out.OnCluster && (!out.Here || pullable(file.Run.Spec)):
 		return out, file.Explain(errCluster)
 	case !out.OnCluster:
-		p, where = here, "on this machine; a cluster asks for images"
+		p, where = here, "on this machine; a cluster needs images"
 	case !out.Here:
-		where = "on a cluster, and not on this machine: " + errHere.Error()
+		where = "on a cluster, but not on this machine: " + errHere.Error()
 	}
 	out.Size, out.Estimate = size(p), estimate(p).Round(time.Second).String()
 	out.Text = fmt.Sprintf("%s, about %s, %s", out.Size, out.Estimate, where)
@@ -113,7 +113,7 @@ func rounds(ctx context.Context, name string, text []byte, now time.Time) (out R
 		long += estimate(p)
 	}
 	out.OnCluster, out.Size, out.Estimate = true, strings.Join(sizes, ", "), long.Round(time.Second).String()
-	out.Text = fmt.Sprintf("%s, about %s a round, on a cluster", out.Size, out.Estimate)
+	out.Text = fmt.Sprintf("%s, about %s per round, on a cluster", out.Size, out.Estimate)
 	return out, nil
 }
 
@@ -127,7 +127,7 @@ func size(p plan.Plan) string {
 	if len(p.Following) == 0 {
 		return p.Size()
 	}
-	return fmt.Sprintf("%s, and %d that follow the blocks", p.Size(), len(p.Following))
+	return fmt.Sprintf("%s, plus %d after the blocks", p.Size(), len(p.Following))
 }
 
 // estimate is how long a plan will about take, what follows its blocks included.

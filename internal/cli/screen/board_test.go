@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-func TestATrialIsNamedByItsBlockAndServers(t *testing.T) {
+func TestTrialNameHasBlockAndServers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		event progress.Event
 		want  string
@@ -30,7 +30,7 @@ func TestATrialIsNamedByItsBlockAndServers(t *testing.T) {
 	}
 }
 
-func TestTheLineOfATrialIsBounded(t *testing.T) {
+func TestTrialLineLengthIsLimited(t *testing.T) {
 	var values []progress.Result
 	for i := range maxResults + 3 {
 		values = append(values, progress.Result{Name: fmt.Sprintf("case-%d", i), Value: float64(i) + 0.6, Unit: "ns"})

@@ -115,7 +115,7 @@ func NewestFirst(a, b Run) int {
 // Runs prints a table of runs, all of which are on a cluster or all on this machine.
 func Runs(out io.Writer, runs []Run, now time.Time) error {
 	if len(runs) == 0 {
-		_, err := fmt.Fprintln(out, "there is no run")
+		_, err := fmt.Fprintln(out, "no runs found")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
@@ -162,7 +162,7 @@ func SuiteOf(s *v1alpha1.BenchmarkSuite) Suite {
 // Suites prints a table of suites.
 func Suites(out io.Writer, suites []Suite) error {
 	if len(suites) == 0 {
-		_, err := fmt.Fprintln(out, "there is no suite")
+		_, err := fmt.Fprintln(out, "no suites found")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)

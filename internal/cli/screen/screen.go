@@ -140,9 +140,9 @@ func Changes(out io.Writer, r compare.Result) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("printing changes: %w", err)
 	}
-	note := fmt.Sprintf("Each value is related to that of %s, and each interval stands by itself.", r.Anchor)
+	note := fmt.Sprintf("Each value is a ratio to %s. Each interval holds on its own, without correction for multiple comparisons.", r.Anchor)
 	if r.WithinRuns {
-		note += " The variation between runs is unknown, and most changes from one run to the next are nothing else: name at least three earlier runs before you believe one."
+		note += " The variation between runs is unknown, and most changes are just that: name at least three earlier runs to measure it."
 	}
 	_, err := fmt.Fprintln(out, note)
 	return err

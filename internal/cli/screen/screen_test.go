@@ -45,7 +45,7 @@ var stay = []string{
 	"repeat 1/1    plain and costly  failed: the server exited",
 }
 
-func TestProgramsAreCountedByTrial(t *testing.T) {
+func TestMicrobenchmarkProgressCountsTrials(t *testing.T) {
 	e := progress.Event{
 		Trial: &record.PlannedTrial{Name: "timed-003-parser", Block: 2, Type: record.Microbenchmark, Servers: []string{"parser"}}, Blocks: 2,
 		Done: 3, All: 4, WholeTrials: true, Left: time.Minute,
@@ -55,7 +55,7 @@ func TestProgramsAreCountedByTrial(t *testing.T) {
 	}
 }
 
-func TestATerminalShowsARunWhileItGoesOn(t *testing.T) {
+func TestTerminalShowsLiveView(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	want := [][]string{
 		stay[:1],
@@ -82,7 +82,7 @@ func TestATerminalShowsARunWhileItGoesOn(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatStaysIsLeftOnATerminal(t *testing.T) {
+func TestTerminalKeepsOnlyFinalLines(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	terminal, page, done := screentest.Open(t, 120)
 	s := New(terminal)
@@ -99,7 +99,7 @@ func TestOnlyWhatStaysIsLeftOnATerminal(t *testing.T) {
 }
 
 // A line that is broken would leave its first part behind when it is erased.
-func TestALineOfTheLiveViewIsNotBroken(t *testing.T) {
+func TestLiveViewLinesAreTruncated(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	terminal, page, done := screentest.Open(t, 20)
 	s := New(terminal)
@@ -113,7 +113,7 @@ func TestALineOfTheLiveViewIsNotBroken(t *testing.T) {
 }
 
 // Of a run on a cluster nothing is known of a trial before the report but that it was measured.
-func TestATrialWithoutValuesIsTold(t *testing.T) {
+func TestTrialWithoutValuesIsPrinted(t *testing.T) {
 	var out bytes.Buffer
 	e := played()[4]
 	e.Results = nil
@@ -123,7 +123,7 @@ func TestATrialWithoutValuesIsTold(t *testing.T) {
 	}
 }
 
-func TestElsewhereThereAreOnlyLinesThatStay(t *testing.T) {
+func TestNonTerminalPrintsOnlyFinalLines(t *testing.T) {
 	var out bytes.Buffer
 	s := New(&out)
 	for _, e := range played() {
@@ -135,7 +135,7 @@ func TestElsewhereThereAreOnlyLinesThatStay(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTerminalHasNoLiveView(t *testing.T) {
+func TestNonTerminalHasNoLiveView(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestWhatIsNoTerminalHasNoLiveView(t *testing.T) {
 	}
 }
 
-func TestProgramsReadWhatATrialThatFollowsTheBlocksIsFor(t *testing.T) {
+func TestJSONNamesPurposeOfFollowingTrials(t *testing.T) {
 	var out bytes.Buffer
 	trial := &record.PlannedTrial{Name: "quick-p00-plain", Type: record.ProfileType, Item: "cpu", Servers: []string{"plain"}}
 	NewJSON(&out).Tell(progress.Event{Kind: progress.EventMeasured, Trial: trial, Blocks: 2})
@@ -176,7 +176,7 @@ func TestProgramsReadWhatATrialThatFollowsTheBlocksIsFor(t *testing.T) {
 	}
 }
 
-func TestProgramsReadAnObjectALine(t *testing.T) {
+func TestJSONPrintsOneObjectPerLine(t *testing.T) {
 	var out bytes.Buffer
 	j := NewJSON(&out)
 	for _, e := range played() {

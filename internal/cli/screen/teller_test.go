@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-func TestAnEndingIsPrinted(t *testing.T) {
+func TestPrintEnding(t *testing.T) {
 	done := conduct.Outcome{State: conduct.Succeeded}
 	for name, tc := range map[string]struct {
 		ending progress.Ending
@@ -34,7 +34,7 @@ func TestAnEndingIsPrinted(t *testing.T) {
 	}
 }
 
-func TestWhoLeavesARunTellsPrograms(t *testing.T) {
+func TestInterruptedFollowerPrintsJSONEndEvent(t *testing.T) {
 	for name, tc := range map[string]struct {
 		json bool
 		want string
@@ -51,7 +51,7 @@ func TestWhoLeavesARunTellsPrograms(t *testing.T) {
 	}
 }
 
-func TestAnEndThatCannotBePrintedIsAnError(t *testing.T) {
+func TestPrintEndingReturnsWriteError(t *testing.T) {
 	read, write := io.Pipe()
 	if err := read.Close(); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 		case apierrors.IsInvalid(err):
 			return false, invalid(fmt.Errorf("the cluster refuses the run: %w", err))
 		case apierrors.IsNotFound(err):
-			return false, invalid(fmt.Errorf("the cluster has no namespace %s: kubectl create namespace %s makes it", run.Namespace, run.Namespace))
+			return false, invalid(fmt.Errorf("the cluster has no namespace %s: create it with kubectl create namespace %s", run.Namespace, run.Namespace))
 		case !apierrors.IsAlreadyExists(err):
 			return false, Explain("", err)
 		}
@@ -48,9 +48,9 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 				return false, err
 			}
 		case there.Status.CompletionTime != nil:
-			return false, invalid(fmt.Errorf("BenchmarkRun %s/%s has ended before: --replace deletes it and measures again, loadstone report %s fetches its report", run.Namespace, run.Name, run.Name))
+			return false, invalid(fmt.Errorf("BenchmarkRun %s/%s has already ended: use --replace to delete it and measure again, or loadstone report %s to download its report", run.Namespace, run.Name, run.Name))
 		case !same:
-			return false, invalid(fmt.Errorf("BenchmarkRun %s/%s is there already and measures something else: --replace deletes it, or give yours another metadata.name", run.Namespace, run.Name))
+			return false, invalid(fmt.Errorf("BenchmarkRun %s/%s already exists with a different spec: use --replace to delete it, or change your metadata.name", run.Namespace, run.Name))
 		default:
 			run.UID = there.UID
 			return true, a.resume(ctx, there, run.Spec.Suspend)
@@ -66,7 +66,7 @@ func (a Applier) resume(ctx context.Context, there *v1alpha1.BenchmarkRun, asked
 	}
 	name := fmt.Sprintf("benchmarkrun %s/%s", there.Namespace, there.Name)
 	if asked == nil {
-		a.Note(name + " is suspended, and the file does not say whether it should be: with spec.suspend: false in it this command resumes the run")
+		a.Note(name + " is suspended: set spec.suspend: false in the file to resume it with this command")
 		return nil
 	}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"suspend": false}}`))
@@ -78,7 +78,7 @@ func (a Applier) resume(ctx context.Context, there *v1alpha1.BenchmarkRun, asked
 }
 
 func (a Applier) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	a.Note(fmt.Sprintf("benchmarkrun %s/%s is deleted first: waiting until its load has stopped", run.Namespace, run.Name))
+	a.Note(fmt.Sprintf("deleting benchmarkrun %s/%s first: waiting until its load stops", run.Namespace, run.Name))
 	ctx, cancel := context.WithTimeout(ctx, awayAtMost)
 	defer cancel()
 	return Remove(ctx, a.Client, run)
@@ -95,11 +95,11 @@ func Remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 			return nil
 		}
 		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("waiting until BenchmarkRun %s/%s is deleted: %w", run.Namespace, run.Name, err)
+			return fmt.Errorf("waiting for the deletion of BenchmarkRun %s/%s: %w", run.Namespace, run.Name, err)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting until BenchmarkRun %s/%s is deleted: %w", run.Namespace, run.Name, notRemoved(ctx))
+			return fmt.Errorf("waiting for the deletion of BenchmarkRun %s/%s: %w", run.Namespace, run.Name, notRemoved(ctx))
 		case <-time.After(PollEvery / 4):
 		}
 	}
@@ -107,7 +107,7 @@ func Remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 
 func notRemoved(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return errors.New("the operator does not remove it: is it running? loadstone doctor finds out")
+		return errors.New("the operator does not remove it: check with loadstone doctor that the operator is running")
 	}
 	return ErrLeft
 }

@@ -24,7 +24,7 @@ func TestARunThatIsThereIsFollowedIfItMeasuresTheSame(t *testing.T) {
 	}{
 		"it is the same":                        {spec(7, nil), spec(7, nil), true, false, ""},
 		"it is another":                         {spec(8, nil), spec(7, nil), false, false, ""},
-		"it was suspended since":                {spec(7, new(true)), spec(7, nil), true, true, "the file does not say whether it should be"},
+		"it was suspended since":                {spec(7, new(true)), spec(7, nil), true, true, "set spec.suspend: false in the file to resume it"},
 		"it was resumed since":                  {spec(7, nil), spec(7, new(true)), true, false, ""},
 		"it is another, and resumed":            {spec(8, nil), spec(7, new(true)), false, false, ""},
 		"it is suspended, as the file has it":   {spec(7, new(true)), spec(7, new(true)), true, true, ""},

@@ -76,14 +76,14 @@ func serves(ctx context.Context, config *rest.Config) error {
 	}
 	served := util.First(groups.Groups, func(g *metav1.APIGroup) bool { return g.Name == v1alpha1.GroupVersion.Group })
 	if served == nil {
-		return fmt.Errorf("%w at %s: %s, or name another cluster with --context", ErrNotInstalled, config.Host, howToInstall)
+		return fmt.Errorf("%w at %s: %s, or choose another cluster with --context", ErrNotInstalled, config.Host, howToInstall)
 	}
 	for _, v := range served.Versions {
 		if v.Version == v1alpha1.GroupVersion.Version {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: it serves no %s: upgrade the older of both", ErrOtherVersion, v1alpha1.GroupVersion)
+	return fmt.Errorf("%w: it does not serve %s: upgrade the older one", ErrOtherVersion, v1alpha1.GroupVersion)
 }
 
 // Find is FindIn for the cluster of $KUBECONFIG.
@@ -128,7 +128,7 @@ func Operator(ctx context.Context, c client.Client, namespace string) (*appsv1.D
 		return nil, fmt.Errorf("looking for the operator: %w", err)
 	}
 	if len(list.Items) != 1 {
-		return nil, fmt.Errorf("found %d operators in namespace %s: name the right one with --system-namespace", len(list.Items), namespace)
+		return nil, fmt.Errorf("found %d operators in namespace %s: choose one with --system-namespace", len(list.Items), namespace)
 	}
 	return &list.Items[0], nil
 }
@@ -138,9 +138,9 @@ const howToInstall = "install it with helm install loadstone charts/loadstone --
 // ErrUnreachable: the cluster does not answer. ErrNotInstalled: it has no Loadstone. ErrOtherVersion: its Loadstone does not know what this
 // program sends.
 var (
-	ErrUnreachable  = errors.New("the cluster is not reachable")
-	ErrNotInstalled = errors.New("the cluster has no Loadstone")
-	ErrOtherVersion = errors.New("the cluster's Loadstone is of another version")
+	ErrUnreachable  = errors.New("cannot reach the cluster")
+	ErrNotInstalled = errors.New("found no Loadstone in the cluster")
+	ErrOtherVersion = errors.New("the cluster has a different version of Loadstone")
 )
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
@@ -156,20 +156,20 @@ func Explain(host string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &address):
-		return fmt.Errorf("%w%s: name another one with --context or --kubeconfig, or start it (%w)", ErrUnreachable, host, address.Err)
+		return fmt.Errorf("%w%s: start it, or choose another one with --context or --kubeconfig (%w)", ErrUnreachable, host, address.Err)
 	case errors.As(err, &network):
-		return fmt.Errorf("%w%s: name another one with --context or --kubeconfig, or start it (%w)", ErrUnreachable, host, err)
+		return fmt.Errorf("%w%s: start it, or choose another one with --context or --kubeconfig (%w)", ErrUnreachable, host, err)
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the cluster%s does not accept your credentials: log in again, or name another user with --user or --context", host)
+		return fmt.Errorf("the cluster%s refused your credentials: log in again, or choose another user with --user or --context", host)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("the cluster does not let you do this: ask its administrator for the right: %w", err)
+		return fmt.Errorf("permission denied: ask the cluster administrator for permission: %w", err)
 	}
 	if found := unknownField.FindAllStringSubmatch(err.Error(), -1); apierrors.IsBadRequest(err) && len(found) > 0 {
 		var fields []string
 		for _, f := range found {
 			fields = append(fields, f[1])
 		}
-		return fmt.Errorf("%w: it does not know %s: upgrade it with helm upgrade, or take the field out", ErrOtherVersion, strings.Join(fields, ", "))
+		return fmt.Errorf("%w: it does not know %s: upgrade it with helm upgrade, or remove the field", ErrOtherVersion, strings.Join(fields, ", "))
 	}
 	return err
 }

@@ -26,10 +26,10 @@ func TestAnErrorOfAClusterIsASentence(t *testing.T) {
 		is   error
 		want string
 	}{
-		"nobody listens":          {&url.Error{Op: "Get", URL: "https://a", Err: errors.New("connection refused")}, ErrUnreachable, "the cluster is not reachable at a:6443: name another one with --context or --kubeconfig, or start it (connection refused)"},
-		"wrong credentials":       {apierrors.NewUnauthorized("no"), nil, "the cluster at a:6443 does not accept your credentials: log in again, or name another user with --user or --context"},
-		"a right that is missing": {apierrors.NewForbidden(resource, "quick", errors.New("no")), nil, "the cluster does not let you do this: ask its administrator for the right: benchmarkruns.loadstone.dev \"quick\" is forbidden: no"},
-		"a field of tomorrow":     {apierrors.NewBadRequest(`BenchmarkRun in version "v1alpha1" cannot be handled: strict decoding error: unknown field "spec.a", unknown field "spec.b"`), ErrOtherVersion, "the cluster's Loadstone is of another version: it does not know spec.a, spec.b: upgrade it with helm upgrade, or take the field out"},
+		"nobody listens":          {&url.Error{Op: "Get", URL: "https://a", Err: errors.New("connection refused")}, ErrUnreachable, "cannot reach the cluster at a:6443: start it, or choose another one with --context or --kubeconfig (connection refused)"},
+		"wrong credentials":       {apierrors.NewUnauthorized("no"), nil, "the cluster at a:6443 refused your credentials: log in again, or choose another user with --user or --context"},
+		"a right that is missing": {apierrors.NewForbidden(resource, "quick", errors.New("no")), nil, "permission denied: ask the cluster administrator for permission: benchmarkruns.loadstone.dev \"quick\" is forbidden: no"},
+		"a field of tomorrow":     {apierrors.NewBadRequest(`BenchmarkRun in version "v1alpha1" cannot be handled: strict decoding error: unknown field "spec.a", unknown field "spec.b"`), ErrOtherVersion, "the cluster has a different version of Loadstone: it does not know spec.a, spec.b: upgrade it with helm upgrade, or remove the field"},
 		"anything else":           {other, other, "the disk is full"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,7 @@ func FetchReport(ctx context.Context, k *Flags, key client.ObjectKey, dir string
 // write saves files and returns the first one's path. It removes other forms, which belong to another report.
 func write(folder string, files []report.File) (string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", fmt.Errorf("making the folder of the report: %w", err)
+		return "", fmt.Errorf("creating the report folder: %w", err)
 	}
 	for _, name := range report.FileNames() {
 		if slices.ContainsFunc(files, func(f report.File) bool { return f.Name == name }) {
@@ -78,10 +78,10 @@ func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]repor
 	ref := r.Status.Report
 	_, key, ok := strings.Cut(strings.TrimPrefix(ref.URI, "s3://"), "/")
 	if !ok && r.Status.CompletionTime != nil {
-		return nil, fmt.Errorf("BenchmarkRun %s ended without a report: kubectl get benchmarkruns.loadstone.dev %s --namespace %s shows why", r.Name, r.Name, r.Namespace)
+		return nil, fmt.Errorf("BenchmarkRun %s ended without a report: for the reason, run kubectl get benchmarkruns.loadstone.dev %s --namespace %s", r.Name, r.Name, r.Namespace)
 	}
 	if !ok {
-		return nil, fmt.Errorf("BenchmarkRun %s has no report yet: kubectl wait --namespace %s --for=condition=Reported benchmarkrun/%s", r.Name, r.Namespace, r.Name)
+		return nil, fmt.Errorf("BenchmarkRun %s has no report yet: wait with kubectl wait --namespace %s --for=condition=Reported benchmarkrun/%s", r.Name, r.Namespace, r.Name)
 	}
 	names := report.FileNames()
 	page, err := store.Get(ctx, key, ref.SHA256)
@@ -106,12 +106,12 @@ func remake(ctx context.Context, store artifact.Runs, r *v1alpha1.BenchmarkRun) 
 	prefix := download.PrefixOf(r)
 	if sum := r.Status.Report.ManifestSHA256; sum != "" {
 		if _, err := store.Get(ctx, artifact.ManifestKey(prefix), sum); err != nil {
-			return nil, fmt.Errorf("reporting %s again: reading the manifest that the status of BenchmarkRun %s names: %w", prefix, r.Name, err)
+			return nil, fmt.Errorf("rebuilding the report of %s: reading the manifest of BenchmarkRun %s: %w", prefix, r.Name, err)
 		}
 	}
 	o, err := publish.Make(ctx, store, prefix)
 	if err != nil {
-		return nil, fmt.Errorf("reporting %s again: %w", prefix, err)
+		return nil, fmt.Errorf("rebuilding the report of %s: %w", prefix, err)
 	}
 	return o.Files, nil
 }

@@ -45,7 +45,7 @@ func TestFetchReadsTheFilesOfAReport(t *testing.T) {
 		"a report of the page alone":   {uri: uri, store: shelf{"ns/run/reports/abc/report.html d1": "<p>"}, want: []report.File{page}},
 		"a page of another digest":     {uri: uri, store: shelf{"ns/run/reports/abc/report.html d2": "<p>"}, err: artifact.ErrNotFound},
 		"a store that does not answer": {uri: uri, store: shelf{"ns/run/reports/abc/report.html d1": "<p>", "ns/run/reports/abc/report.json ": "away"}, err: artifact.ErrUnreachable},
-		"a run without a report":       {says: "BenchmarkRun quick has no report yet: kubectl wait --namespace bench"},
+		"a run without a report":       {says: "BenchmarkRun quick has no report yet: wait with kubectl wait --namespace bench"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -31,14 +31,14 @@ func (k *Flags) Bind(flags *pflag.FlagSet) {
 	own.StringVar(&k.file, clientcmd.RecommendedConfigPathFlag, "", "")
 	own.VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 	for name, usage := range map[string]string{
-		clientcmd.RecommendedConfigPathFlag: "the kubeconfig `FILE`; otherwise that of $KUBECONFIG, or ~/.kube/config",
-		clientcmd.FlagContext:               "the context of the kubeconfig, by its `NAME`; otherwise the current one",
-		clientcmd.FlagNamespace:             "the namespace of the run, by its `NAME`; otherwise that of the context",
+		clientcmd.RecommendedConfigPathFlag: "kubeconfig `FILE` (default: $KUBECONFIG, then ~/.kube/config)",
+		clientcmd.FlagContext:               "kubeconfig context `NAME` (default: current context)",
+		clientcmd.FlagNamespace:             "namespace `NAME` of runs and suites (default: namespace of the context)",
 	} {
 		f := own.Lookup(name)
 		f.Usage, f.Hidden = usage, false
 	}
-	own.StringVar(&k.System, "system-namespace", "loadstone-system", "the namespace of the operator, by its `NAME`")
+	own.StringVar(&k.System, "system-namespace", "loadstone-system", "namespace `NAME` of the operator")
 	flags.AddFlagSet(own)
 }
 
@@ -74,7 +74,7 @@ func (k *Flags) NamespaceOf(file string) (string, error) {
 	case file == "":
 		return k.Namespace()
 	case asked != "" && asked != file:
-		return "", invalid(fmt.Errorf("the file is of namespace %s, and --namespace is %s: remove one of both", file, asked))
+		return "", invalid(fmt.Errorf("the file has namespace %s, but --namespace is %s: remove one of them", file, asked))
 	}
 	return file, nil
 }
@@ -89,14 +89,14 @@ func (k *Flags) Config() (*rest.Config, error) {
 }
 
 // ErrNoCluster means that this machine has no cluster configured.
-var ErrNoCluster = errors.New("no kubeconfig names a cluster: set KUBECONFIG, or give --kubeconfig FILE")
+var ErrNoCluster = errors.New("found no cluster: set KUBECONFIG or use --kubeconfig FILE")
 
 func (k *Flags) explain(err error) error {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		err = ErrNoCluster
 	case clientcmd.IsContextNotFound(err):
-		err = fmt.Errorf("the kubeconfig has no context %q: kubectl config get-contexts lists those that it has", k.overrides.CurrentContext)
+		err = fmt.Errorf("the kubeconfig has no context %q: kubectl config get-contexts lists all", k.overrides.CurrentContext)
 	default:
 		err = fmt.Errorf("reading the kubeconfig: %w", err)
 	}

@@ -49,7 +49,7 @@ func (f Follower) Follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 		case ctx.Err() != nil:
 			return nil, ErrLeft
 		case apierrors.IsNotFound(err), err == nil && s.Run.UID != f.UID:
-			return nil, fmt.Errorf("there is no BenchmarkRun %s in namespace %s any more: it was deleted while it was followed", f.Key.Name, f.Key.Namespace)
+			return nil, fmt.Errorf("BenchmarkRun %s in namespace %s was deleted while the command followed it", f.Key.Name, f.Key.Namespace)
 		case err != nil && time.Since(answered) > awayAtMost:
 			return nil, Explain("", err)
 		case err == nil:

@@ -66,14 +66,14 @@ func RequestRound(ctx context.Context, k *Flags, name string, values []v1alpha1.
 		return nil, noSuite(r.key)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for a round of BenchmarkSuite %s: %w", r.key, Explain("", err))
+		return nil, fmt.Errorf("requesting a round of BenchmarkSuite %s: %w", r.key, Explain("", err))
 	}
-	r.uid, r.Said = s.UID, fmt.Sprintf("benchmarksuite %s: a round is asked for", r.key)
+	r.uid, r.Said = s.UID, fmt.Sprintf("benchmarksuite %s: requested a round", r.key)
 	if r.gives {
 		r.Said += ", with " + webhook.Given(values)
 	}
 	if s.Spec.Suspend != nil && *s.Spec.Suspend {
-		r.Said += ", and waits until spec.suspend is false"
+		r.Said += "; it starts when spec.suspend is false"
 	}
 	return r, nil
 }
@@ -90,7 +90,7 @@ func (r *RoundRequest) give(ctx context.Context, s *v1alpha1.BenchmarkSuite, val
 	newest := webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).Then(r.token, values, now, now)
 	newest.ByHand = true
 	if webhook.Read(newest.Text()).ID == "" {
-		return invalid(fmt.Errorf("BenchmarkSuite %s: a request gives values to eight parameters at most, each of 1 to 1,024 characters", r.key))
+		return invalid(fmt.Errorf("BenchmarkSuite %s: a request may set at most eight parameters, each with 1 to 1,024 characters", r.key))
 	}
 	after := s.DeepCopy()
 	metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1alpha1.AnnotationWebhook, newest.Text())
@@ -104,9 +104,9 @@ func Values(texts []string) ([]v1alpha1.ParameterValue, error) {
 		name, value, given := strings.Cut(text, "=")
 		switch {
 		case !given || name == "":
-			return nil, invalid(fmt.Errorf("%q gives no parameter a value: write NAME=VALUE", text))
+			return nil, invalid(fmt.Errorf("%q does not set a parameter: write NAME=VALUE", text))
 		case slices.ContainsFunc(values, func(v v1alpha1.ParameterValue) bool { return v.Name == name }):
-			return nil, invalid(fmt.Errorf("the parameter %s has two values: give it one", name))
+			return nil, invalid(fmt.Errorf("the parameter %s has two values: set one", name))
 		}
 		values = append(values, v1alpha1.ParameterValue{Name: name, Value: value})
 	}
@@ -120,12 +120,12 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, change
 	defer cancel()
 	var round int32
 	var ended *v1alpha1.SuiteRound
-	says := "no round has begun"
+	says := "no round has started"
 	for {
 		s, runs, err := r.read(limited)
 		switch {
 		case apierrors.IsNotFound(err), err == nil && s.UID != r.uid:
-			return v1alpha1.SuiteRound{}, fmt.Errorf("BenchmarkSuite %s was deleted while its round was waited for", r.key)
+			return v1alpha1.SuiteRound{}, fmt.Errorf("BenchmarkSuite %s was deleted while the command waited for its round", r.key)
 		case err != nil && limited.Err() == nil:
 			says = Explain("", err).Error()
 		case err == nil:
@@ -134,7 +134,7 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, change
 			}
 			if given := valuesOf(s, round); !r.gives && len(given) > 0 {
 				return v1alpha1.SuiteRound{}, fmt.Errorf(
-					"round %d of BenchmarkSuite %s took the place of the request, and says nothing of the defaults: a request has given it %s. Ask again", round, r.key, webhook.Given(given))
+					"round %d of BenchmarkSuite %s replaced the requested one and has the values of another request: %s. Repeat the command", round, r.key, webhook.Given(given))
 			}
 			if ended = endOf(s, round); ended != nil && (!changePoints || suite.Held(s, *ended, time.Now()) == 0) {
 				return *ended, nil
@@ -152,7 +152,7 @@ func (r *RoundRequest) Await(ctx context.Context, patience time.Duration, change
 			if ended != nil {
 				return *ended, nil
 			}
-			return v1alpha1.SuiteRound{}, fmt.Errorf("the round of BenchmarkSuite %s has not ended within %s, and is waited for no longer: %s", r.key, patience, says)
+			return v1alpha1.SuiteRound{}, fmt.Errorf("the round of BenchmarkSuite %s did not end within %s: %s", r.key, patience, says)
 		case <-time.After(r.every):
 		}
 	}
@@ -202,11 +202,11 @@ func (r *RoundRequest) displaced(s *v1alpha1.BenchmarkSuite) bool {
 func (r *RoundRequest) lost(s *v1alpha1.BenchmarkSuite) error {
 	switch {
 	case r.gives && r.displaced(s):
-		return fmt.Errorf("the request waits no longer on BenchmarkSuite %s: a newer one with values took its place, or somebody has removed it: ask again for its round", r.key)
+		return fmt.Errorf("the request to BenchmarkSuite %s was superseded or removed: repeat the command", r.key)
 	case s.Spec.Concurrency == v1alpha1.ConcurrencySkip:
-		return fmt.Errorf("the request was dropped: another round of BenchmarkSuite %s was in progress, and spec.concurrency is Skip: ask again when that has ended", r.key)
+		return fmt.Errorf("the request was dropped, because another round of BenchmarkSuite %s was in progress and spec.concurrency is Skip: repeat the command after that round", r.key)
 	}
-	return fmt.Errorf("no run is left of the round of BenchmarkSuite %s that answered the request: status.history of the suite has its outcome", r.key)
+	return fmt.Errorf("the runs of the requested round of BenchmarkSuite %s were deleted: see status.history of the suite for its outcome", r.key)
 }
 
 // valuesOf returns a round's requested values; none if the suite does not know the round yet.
@@ -230,16 +230,16 @@ func endOf(s *v1alpha1.BenchmarkSuite, round int32) *v1alpha1.SuiteRound {
 // standing describes the progress of the request's round, or what it waits for.
 func (r *RoundRequest) standing(s *v1alpha1.BenchmarkSuite, round int32) string {
 	if waits, known := webhook.RoundOf(s, r.token); r.gives && known && round == 0 {
-		return "no round has begun: " + waits.Message
+		return "no round has started: " + waits.Message
 	}
 	return standing(s, round)
 }
 
 func standing(s *v1alpha1.BenchmarkSuite, round int32) string {
 	if round > 0 {
-		return fmt.Sprintf("round %d goes on, %s of its runs have ended", round, cmp.Or(s.Status.Current.Progress, "none"))
+		return fmt.Sprintf("round %d is in progress, %s of its runs have ended", round, cmp.Or(s.Status.Current.Progress, "none"))
 	}
-	text := "no round has begun"
+	text := "no round has started"
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.Status != metav1.ConditionTrue {
 		text += fmt.Sprintf(": Ready is %s (%s): %s", c.Status, c.Reason, c.Message)
 	}

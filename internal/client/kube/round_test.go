@@ -88,7 +88,7 @@ func TestARoundIsWaitedFor(t *testing.T) {
 				p.suite.Status.Current = v1alpha1.CurrentRound{Round: 3, Parameters: []v1alpha1.ParameterValue{{Name: "image", Value: "shop:1"}}}
 			}},
 			v1alpha1.SuiteRound{},
-			"round 3 of BenchmarkSuite perf/checkout took the place of the request, and says nothing of the defaults: a request has given it image=shop:1. Ask again",
+			"round 3 of BenchmarkSuite perf/checkout replaced the requested one and has the values of another request: image=shop:1. Repeat the command",
 		},
 		"a round with the values of another request has answered it": {
 			[]step{func(p *played) { p.begins(3, mine) }, func(p *played) {
@@ -97,7 +97,7 @@ func TestARoundIsWaitedFor(t *testing.T) {
 				p.runs, p.suite.Status.History[0].Parameters = runs, []v1alpha1.ParameterValue{{Name: "image", Value: "shop:1"}}
 			}},
 			v1alpha1.SuiteRound{},
-			"round 3 of BenchmarkSuite perf/checkout took the place of the request, and says nothing of the defaults: a request has given it image=shop:1. Ask again",
+			"round 3 of BenchmarkSuite perf/checkout replaced the requested one and has the values of another request: image=shop:1. Repeat the command",
 		},
 		"the API server is away for a moment": {
 			[]step{
@@ -112,17 +112,17 @@ func TestARoundIsWaitedFor(t *testing.T) {
 				p.suite.Spec.Concurrency, p.suite.Status.LastHandledRequest = v1alpha1.ConcurrencySkip, mine
 			}},
 			v1alpha1.SuiteRound{},
-			"the request was dropped: another round of BenchmarkSuite perf/checkout was in progress, and spec.concurrency is Skip: ask again when that has ended",
+			"the request was dropped, because another round of BenchmarkSuite perf/checkout was in progress and spec.concurrency is Skip: repeat the command after that round",
 		},
 		"the round that answered it is gone": {
 			[]step{func(p *played) {
 				p.suite.Spec.Concurrency, p.suite.Status.LastHandledRequest = v1alpha1.ConcurrencyReplace, mine
 			}},
 			v1alpha1.SuiteRound{},
-			"no run is left of the round of BenchmarkSuite perf/checkout that answered the request: status.history of the suite has its outcome",
+			"the runs of the requested round of BenchmarkSuite perf/checkout were deleted: see status.history of the suite for its outcome",
 		},
 		"the suite is made anew": {
-			[]step{func(p *played) { p.suite.UID = "ffff" }}, v1alpha1.SuiteRound{}, "BenchmarkSuite perf/checkout was deleted while its round was waited for",
+			[]step{func(p *played) { p.suite.UID = "ffff" }}, v1alpha1.SuiteRound{}, "BenchmarkSuite perf/checkout was deleted while the command waited for its round",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestARoundIsNotWaitedForForEver(t *testing.T) {
 	p := &played{t: t, suite: v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}}
 	p.suite.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec, Message: "no cron line"}}
 	r := &RoundRequest{client: p.client(), key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: "0c9f", token: "now", every: time.Millisecond}
-	const want = "the round of BenchmarkSuite perf/checkout has not ended within 1ms, and is waited for no longer: no round has begun"
+	const want = "the round of BenchmarkSuite perf/checkout did not end within 1ms: no round has started"
 	if _, err := r.Await(t.Context(), time.Millisecond, false); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("it ends with %v", err)
 	}
@@ -169,11 +169,11 @@ func TestARoundIsNotWaitedForForEver(t *testing.T) {
 	if _, err := r.Await(ctx, time.Minute, false); !errors.Is(err, ErrLeft) {
 		t.Errorf("who is interrupted gets %v", err)
 	}
-	if got := standing(&p.suite, 0); got != "no round has begun: Ready is False (InvalidSpec): no cron line" {
+	if got := standing(&p.suite, 0); got != "no round has started: Ready is False (InvalidSpec): no cron line" {
 		t.Errorf("before the round it says %q", got)
 	}
 	p.begins(3, "now")
-	if got := standing(&p.suite, 3); got != "round 3 goes on, 0/1 of its runs have ended" {
+	if got := standing(&p.suite, 3); got != "round 3 is in progress, 0/1 of its runs have ended" {
 		t.Errorf("while it goes on it says %q", got)
 	}
 }
@@ -255,11 +255,11 @@ func TestARequestGivesValues(t *testing.T) {
 			}
 			waits := r.standing(s, 0)
 			s.Status.LastHandledWebhook = r.token
-			if waits != "no round has begun: the request waits for its round to begin" || !r.dropped(s) || strings.Contains(r.lost(s).Error(), "newer one") {
+			if waits != "no round has started: the request waits for its round to begin" || !r.dropped(s) || strings.Contains(r.lost(s).Error(), "superseded") {
 				t.Errorf("it says %q, and of what was handled %v", waits, r.lost(s))
 			}
 			s.Annotations[v1alpha1.AnnotationWebhook] = written.Then(strings.Repeat("b", 64), nil, time.Now(), time.Now()).Text()
-			if s.Status.LastHandledWebhook = ""; !r.dropped(s) || !strings.Contains(r.lost(s).Error(), "a newer one with values took its place, or somebody has removed it: ask again for its round") {
+			if s.Status.LastHandledWebhook = ""; !r.dropped(s) || !strings.Contains(r.lost(s).Error(), "was superseded or removed: repeat the command") {
 				t.Errorf("of what gave way it says %v", r.lost(s))
 			}
 			run := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
@@ -306,8 +306,8 @@ func TestTheStatusKnowsWhichRoundAnswersARequestWithValues(t *testing.T) {
 
 func TestValuesAreWrittenAsNameAndValue(t *testing.T) {
 	for text, fails := range map[string]string{
-		"image=shop:1 commit=a=b": "", "": "", "image": `"image" gives no parameter a value: write NAME=VALUE`, "=shop:1": `"=shop:1" gives no parameter a value`,
-		"image=a image=b": "the parameter image has two values: give it one",
+		"image=shop:1 commit=a=b": "", "": "", "image": `"image" does not set a parameter: write NAME=VALUE`, "=shop:1": `"=shop:1" does not set a parameter`,
+		"image=a image=b": "the parameter image has two values: set one",
 	} {
 		values, err := Values(strings.Fields(text))
 		if bad := (*Invalid)(nil); fails == "" && err != nil || fails != "" && (!errors.As(err, &bad) || !strings.HasPrefix(err.Error(), fails)) {

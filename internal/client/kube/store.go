@@ -48,14 +48,14 @@ func readKey(ctx context.Context, c client.Client, d *appsv1.Deployment, s3 *art
 }
 
 // ErrNoOwnKey means that the installation uses a role, and this user has no credentials.
-var ErrNoOwnKey = errors.New("the operator opens its object store by a role, and so the cluster has no key of it: " +
-	"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to one of yours, or AWS_PROFILE to a profile in ~/.aws/credentials")
+var ErrNoOwnKey = errors.New("the operator opens its object store with a role, so the cluster has no credentials for it: " +
+	"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to your own, or AWS_PROFILE to a profile in ~/.aws/credentials")
 
 // ownKey reads credentials from the places that other S3 clients use.
 func ownKey(s3 *artifact.Config) error {
 	v, err := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}).GetWithContext(nil)
 	if err != nil {
-		return fmt.Errorf("looking for one of yours: %w", err)
+		return fmt.Errorf("reading your own credentials: %w", err)
 	}
 	if v.AccessKeyID == "" {
 		return ErrNoOwnKey
@@ -103,7 +103,7 @@ func storeArgs(args []string) (artifact.Config, error) {
 		return s3, fmt.Errorf("parsing flags: %w", err)
 	}
 	if s3.Endpoint == "" {
-		return s3, errors.New("there is no --s3-endpoint=HOST:PORT")
+		return s3, errors.New("--s3-endpoint=HOST:PORT is missing")
 	}
 	return s3, nil
 }
@@ -137,9 +137,9 @@ func fromSecret(ctx context.Context, c client.Client, namespace string, env []co
 			return "", err
 		}
 		if len(secret.Data[ref.Key]) == 0 {
-			return "", fmt.Errorf("secret %s/%s holds no %s", namespace, ref.Name, ref.Key)
+			return "", fmt.Errorf("secret %s/%s has no key %s", namespace, ref.Name, ref.Key)
 		}
 		return string(secret.Data[ref.Key]), nil
 	}
-	return "", fmt.Errorf("the operator takes %s from no Secret", name)
+	return "", fmt.Errorf("the operator does not read %s from a Secret", name)
 }

@@ -50,9 +50,9 @@ func TestStoreArgsRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no arguments at all":          {nil, "there is no --s3-endpoint=HOST:PORT"},
-		"a store without an address":   {[]string{"--s3-bucket=runs"}, "there is no --s3-endpoint=HOST:PORT"},
-		"an address that is empty":     {[]string{"--s3-endpoint="}, "there is no --s3-endpoint=HOST:PORT"},
+		"no arguments at all":          {nil, "--s3-endpoint=HOST:PORT is missing"},
+		"a store without an address":   {[]string{"--s3-bucket=runs"}, "--s3-endpoint=HOST:PORT is missing"},
+		"an address that is empty":     {[]string{"--s3-endpoint="}, "--s3-endpoint=HOST:PORT is missing"},
 		"a switch that is neither":     {[]string{"--s3-endpoint=a:1", "--s3-tls=maybe"}, `parsing flags: invalid boolean value "maybe" for -s3-tls: parse error`},
 		"an address that is cut off":   {[]string{"--s3-endpoint"}, "parsing flags: flag needs an argument: -s3-endpoint"},
 		"a bucket at the end, cut off": {[]string{"--s3-endpoint=a:1", "--s3-bucket"}, "parsing flags: flag needs an argument: -s3-bucket"},
@@ -78,7 +78,7 @@ func TestAStoreThatIsOpenedByARoleIsReadByAKeyOfTheUsers(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	if _, err := storeConfig(t.Context(), c, d); !errors.Is(Explain("a:6443", err), ErrNoOwnKey) ||
-		!strings.Contains(err.Error(), "the cluster has no key of it: set AWS_ACCESS_KEY_ID") {
+		!strings.Contains(err.Error(), "the cluster has no credentials for it: set AWS_ACCESS_KEY_ID") {
 		t.Errorf("without a key: %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "mine")
@@ -124,21 +124,21 @@ func TestStoreConfigOfADeployment(t *testing.T) {
 			want:       artifact.Config{Endpoint: "minio:9000", Bucket: "loadstone", Region: "us-east-1", AccessKey: "me", SecretKey: "hush"},
 		},
 		"an operator without an address": {
-			deployment: operator(nil, access, secret), wantError: "reading the arguments of Deployment system/loadstone: there is no --s3-endpoint=HOST:PORT",
+			deployment: operator(nil, access, secret), wantError: "reading the arguments of Deployment system/loadstone: --s3-endpoint=HOST:PORT is missing",
 		},
 		"an operator without a key": {
-			deployment: operator(args, access), wantError: "reading the object store's key: the operator takes S3_SECRET_KEY from no Secret",
+			deployment: operator(args, access), wantError: "reading the object store's key: the operator does not read S3_SECRET_KEY from a Secret",
 		},
 		"a key that is written down": {
 			deployment: operator(args, corev1.EnvVar{Name: "S3_ACCESS_KEY", Value: "me"}, secret),
-			wantError:  "reading the object store's key: the operator takes S3_ACCESS_KEY from no Secret",
+			wantError:  "reading the object store's key: the operator does not read S3_ACCESS_KEY from a Secret",
 		},
 		"a Secret that is not there": {
 			deployment: operator(args, variable("S3_ACCESS_KEY", "gone", "accessKey"), secret), wantError: `reading the object store's key: secrets "gone" not found`,
 		},
 		"a Secret without the key": {
 			deployment: operator(args, access, variable("S3_SECRET_KEY", "loadstone-s3", "password")),
-			wantError:  "reading the object store's key: secret system/loadstone-s3 holds no password",
+			wantError:  "reading the object store's key: secret system/loadstone-s3 has no key password",
 		},
 	}
 	stranger := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "gone"}, Data: map[string][]byte{"accessKey": []byte("theirs")}}

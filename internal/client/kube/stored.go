@@ -79,7 +79,7 @@ func (s *Stored) URI(key string) string { return "stored:" + key }
 
 // Get implements artifact.Reader.
 func (s *Stored) Get(ctx context.Context, key, sha string) ([]byte, error) {
-	refused := fmt.Errorf("%w: %s belongs to no run that is there", download.ErrRefused, key)
+	refused := fmt.Errorf("%w: %s does not belong to an existing run", download.ErrRefused, key)
 	for _, files := range s.known {
 		if s.opened() == nil && files.Hold(key) {
 			body, err := files.Get(ctx, key, sha)
@@ -103,7 +103,7 @@ func (s *Stored) Load(ctx context.Context, runPrefix string) (record.RunData, er
 
 // List implements artifact.Runs. It needs the store, since the operator cannot list.
 func (s *Stored) List(ctx context.Context, folder string) ([]artifact.Object, error) {
-	store, err := s.byKey(ctx, fmt.Errorf("%w: %s belongs to no run", download.ErrRefused, folder))
+	store, err := s.byKey(ctx, fmt.Errorf("%w: %s does not belong to a run", download.ErrRefused, folder))
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +131,11 @@ func (s *Stored) byKey(ctx context.Context, refused error) (*artifact.Store, err
 	}
 	in, err := s.open(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w; and who may not ask the operator needs the object store's key: %w", refused, err)
+		return nil, fmt.Errorf("%w; without access to the operator you need the credentials of the object store: %w", refused, err)
 	}
 	s.in = in
 	if s.note != nil {
-		s.note(fmt.Sprintf("reading the object store by its key: %v", refused))
+		s.note(fmt.Sprintf("reading the object store directly: %v", refused))
 	}
 	return in.Store, nil
 }
@@ -152,7 +152,7 @@ func Run(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alpha1.
 	var r v1alpha1.BenchmarkRun
 	err := c.Get(ctx, key, &r)
 	if apierrors.IsNotFound(err) {
-		return nil, invalid(fmt.Errorf("there is no BenchmarkRun %s in namespace %s: loadstone list --all-namespaces shows those that are there", key.Name, key.Namespace))
+		return nil, invalid(fmt.Errorf("there is no BenchmarkRun %s in namespace %s: list all with loadstone list --all-namespaces", key.Name, key.Namespace))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", key, Explain("", err))

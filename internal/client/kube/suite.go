@@ -64,7 +64,7 @@ func suiteOf(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alp
 }
 
 func noSuite(key client.ObjectKey) error {
-	return invalid(fmt.Errorf("there is no BenchmarkSuite %s: loadstone suite list --all-namespaces shows those that there are", key))
+	return invalid(fmt.Errorf("there is no BenchmarkSuite %s: list all with loadstone suite list --all-namespaces", key))
 }
 
 // roundFolder is the folder for a round's report, separate from runs, which may have a suite's name.
@@ -120,7 +120,7 @@ func FetchRound(ctx context.Context, k *Flags, name string, round int32, dir str
 	}
 	tests, err := write(roundFolder(dir, namespace, name), files)
 	if err == nil && len(away) > 0 { // One error is enough: the store is unavailable for all.
-		err = fmt.Errorf("%s lacks what could not be read: %w", tests, away[0])
+		err = fmt.Errorf("%s is incomplete: %w", tests, away[0])
 	}
 	return tests, err
 }
@@ -130,14 +130,14 @@ func endedRound(s *v1alpha1.BenchmarkSuite, round int32) (*v1alpha1.SuiteRound, 
 	key := client.ObjectKeyFromObject(s)
 	lines := slices.DeleteFunc(slices.Clone(s.Status.History), func(l v1alpha1.SuiteRound) bool { return l.Round == s.Status.Current.Round })
 	if len(lines) == 0 {
-		return nil, invalid(fmt.Errorf("BenchmarkSuite %s has no round that has ended: loadstone suite run %s asks for one", key, s.Name))
+		return nil, invalid(fmt.Errorf("BenchmarkSuite %s has no finished round: start one with loadstone suite run %s", key, s.Name))
 	}
 	if round == 0 {
 		last := slices.MaxFunc(lines, suite.EndedBefore)
 		return &last, nil
 	}
 	if round == s.Status.Current.Round {
-		return nil, invalid(fmt.Errorf("%s: its report is there at its end", standing(s, round)))
+		return nil, invalid(fmt.Errorf("%s: the report exists only after its end", standing(s, round)))
 	}
 	var known []string
 	for i := range lines {
@@ -146,7 +146,7 @@ func endedRound(s *v1alpha1.BenchmarkSuite, round int32) (*v1alpha1.SuiteRound, 
 		}
 		known = append(known, fmt.Sprint(lines[i].Round))
 	}
-	return nil, invalid(fmt.Errorf("BenchmarkSuite %s remembers no round %d that has ended: name one of %s", key, round, strings.Join(known, ", ")))
+	return nil, invalid(fmt.Errorf("BenchmarkSuite %s has no finished round %d in its history: choose one of %s", key, round, strings.Join(known, ", ")))
 }
 
 // read reads a run's report for a pipeline. Missing or bad files are noted; an error is transient.
@@ -164,7 +164,7 @@ func read(ctx context.Context, store getter, run *rounds.Run) error {
 		if err == nil {
 			return body
 		}
-		if run.Lacks = fmt.Sprintf("%s cannot be read: %v", name, err); !artifact.Unreadable(err) {
+		if run.Lacks = fmt.Sprintf("cannot read %s: %v", name, err); !artifact.Unreadable(err) {
 			away = fmt.Errorf("reading %s of BenchmarkRun %s: %w", name, run.Object.Name, err)
 		}
 		return nil

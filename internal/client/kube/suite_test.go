@@ -31,9 +31,9 @@ func TestTheRoundOfAReport(t *testing.T) {
 		"the newest that has ended":   {lines, v1alpha1.CurrentRound{Round: 12}, 0, 11, ""},
 		"one that was gone on with":   {goneOnWith, v1alpha1.CurrentRound{}, 0, 11, ""},
 		"an older one":                {lines, v1alpha1.CurrentRound{}, 9, 9, ""},
-		"one that nobody remembers":   {lines, v1alpha1.CurrentRound{}, 10, 0, "BenchmarkSuite perf/checkout remembers no round 10 that has ended: name one of 12, 11, 9"},
-		"one that is in progress":     {lines, v1alpha1.CurrentRound{Round: 13, Progress: "1/2"}, 13, 0, "round 13 goes on, 1/2 of its runs have ended: its report is there at its end"},
-		"a suite that has had no one": {nil, v1alpha1.CurrentRound{}, 0, 0, "BenchmarkSuite perf/checkout has no round that has ended: loadstone suite run checkout asks for one"},
+		"one that nobody remembers":   {lines, v1alpha1.CurrentRound{}, 10, 0, "BenchmarkSuite perf/checkout has no finished round 10 in its history: choose one of 12, 11, 9"},
+		"one that is in progress":     {lines, v1alpha1.CurrentRound{Round: 13, Progress: "1/2"}, 13, 0, "round 13 is in progress, 1/2 of its runs have ended: the report exists only after its end"},
+		"a suite that has had no one": {nil, v1alpha1.CurrentRound{}, 0, 0, "BenchmarkSuite perf/checkout has no finished round: start one with loadstone suite run checkout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout"}}
@@ -60,10 +60,10 @@ func TestWhatIsReadOfTheRunsOfARound(t *testing.T) {
 		open  bool
 	}{
 		"all of it":                     {"s3://bench/" + folder + "report.html", shelf{folder + "junit.xml ": "<x>", folder + "report.md ": "#"}, "<x>", "", false, false},
-		"a report of an older version":  {"s3://bench/" + folder + "report.html", shelf{folder + "report.md ": "#"}, "", "junit.xml cannot be read: ", false, false},
+		"a report of an older version":  {"s3://bench/" + folder + "report.html", shelf{folder + "report.md ": "#"}, "", "cannot read junit.xml: ", false, false},
 		"a run without a report":        {"", shelf{}, "", "it ended without a report", false, false},
 		"a run that has not ended":      {"", shelf{}, "", "it has not ended", false, true},
-		"a store that is away for both": {"s3://bench/" + folder + "report.html", shelf{folder + "junit.xml ": "away", folder + "report.md ": "away"}, "", "junit.xml cannot be read: ", true, false},
+		"a store that is away for both": {"s3://bench/" + folder + "report.html", shelf{folder + "junit.xml ": "away", folder + "report.md ": "away"}, "", "cannot read junit.xml: ", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := rounds.Run{Object: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "run"}}}

@@ -103,7 +103,7 @@ func (v *values) missing(ctx context.Context, err error) {
 		return
 	}
 	v.said = true
-	v.note(fmt.Sprintf("what trials have measured is in the report, and is not shown before, since it cannot be read: %v", err))
+	v.note(fmt.Sprintf("results are shown only in the report, because reading them failed: %v", err))
 }
 
 func (v *values) close() {

@@ -216,7 +216,7 @@ func TestARunIsFollowedWithoutValuesThatCannotBeRead(t *testing.T) {
 		stored  func(context.Context) (*Stored, error)
 		want    string
 	}{
-		"the operator hands nothing out": {refuses: true, want: "and who may not ask the operator needs the object store's key: you may not read the key"},
+		"the operator hands nothing out": {refuses: true, want: "without access to the operator you need the credentials of the object store: you may not read the key"},
 		"the store cannot be asked":      {stored: func(context.Context) (*Stored, error) { return nil, unopened }, want: unopened.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestARunIsFollowedWithoutValuesThatCannotBeRead(t *testing.T) {
 					}
 				}
 			}
-			if measured != len(data.Trials) || len(said) != 1 || !strings.HasPrefix(said[0], "what trials have measured is in the report, and is not shown before, since it cannot be read: ") || !strings.HasSuffix(said[0], tc.want) {
+			if measured != len(data.Trials) || len(said) != 1 || !strings.HasPrefix(said[0], "results are shown only in the report, because reading them failed: ") || !strings.HasSuffix(said[0], tc.want) {
 				t.Errorf("it tells of %d trials, and says %q", measured, said)
 			}
 		})

@@ -135,6 +135,8 @@ func (r Run) Partial() bool {
 type Verdict struct {
 	// Text is the verdict in a few words.
 	Text string
+	// Short is the verdict for a column of kubectl get.
+	Short string
 	// Conclusive is true if every comparison has a verdict; otherwise Reason says why not.
 	Conclusive bool
 	Reason     string

@@ -108,7 +108,7 @@ func Report(ctx context.Context, store artifact.Objects, runPrefix, uid string) 
 	if err != nil {
 		return Reported{}, err
 	}
-	made := Reported{Page: page, Table: o.Table, Verdict: conduct.Verdict{Text: report.Line(o.Table.Headline())}}
+	made := Reported{Page: page, Table: o.Table, Verdict: conduct.Verdict{Text: report.Line(o.Table.Headline()), Short: report.Short(o.Table.Headline())}}
 	made.Verdict.Conclusive, made.Verdict.Reason = o.Table.Conclusive()
 	if met, reason := o.Table.ObjectivesMet(); !met {
 		made.Verdict.Unmet, made.Verdict.Objectives = reason, report.ObjectivesLine(o.Table)

@@ -25,17 +25,20 @@ const host = "127.0.0.1"
 
 const connectDeadline = 30 * time.Second
 
-const help = `Shows the queue, the run that measures with its blocks as they end, all runs with their reports, and suites with their rounds and their history, in
-a browser of this machine: prints the address, and serves until it is ended with Ctrl-C. The pages show what you may list, by your own kubeconfig,
-and with --namespace one namespace alone; they change nothing on the cluster. Reports are fetched as loadstone report fetches them. All programs and
-users of this machine that can open its ports can read the pages meanwhile.`
+const help = `Shows the cluster in a browser on this machine: the queue, the current run with its finished blocks, all runs
+with reports, and suites with rounds and history. It prints the address and serves until Ctrl-C. The pages
+change nothing on the cluster.
+
+The pages show what your kubeconfig lets you list. With --namespace they show one namespace. Reports are
+downloaded as by loadstone report. While the command runs, all programs and users of this machine that can
+open its ports can read the pages.`
 
 // Command is loadstone ui. args refuses arguments.
 func Command(k *kube.Flags, args cobra.PositionalArgs) *cobra.Command {
 	var port uint16
 	c := &cobra.Command{
 		Use:     "ui",
-		Short:   "Show queue, runs, reports and suites of the cluster in a browser",
+		Short:   "Show the queue, runs, reports and suites of the cluster in a browser",
 		Long:    help,
 		Example: "  loadstone ui\n  loadstone ui --context kind-bench --port 8017",
 		Args:    args,
@@ -43,7 +46,7 @@ func Command(k *kube.Flags, args cobra.PositionalArgs) *cobra.Command {
 			return run(c.Context(), k, c.Flags().Changed(clientcmd.FlagNamespace), port, c.OutOrStdout())
 		},
 	}
-	c.Flags().Uint16Var(&port, "port", 0, "the `PORT` of 127.0.0.1 to listen on; a free one if it is 0")
+	c.Flags().Uint16Var(&port, "port", 0, "`PORT` to listen on at 127.0.0.1; 0 means any free port")
 	return c
 }
 

@@ -51,7 +51,7 @@ func TestAFileIsFetchedByTheUsersOwnToken(t *testing.T) {
 	if got, err := s.Get(t.Context(), r, download.PrefixOf(r)+"/trials/a/wrk.txt", ""); err != nil || string(got) != "handed out" {
 		t.Errorf("it reads %q, %v", got, err)
 	}
-	if got, err := s.Get(t.Context(), r, download.PrefixOf(r)+"/trials/b/wrk.txt", ""); !errors.Is(err, download.ErrRefused) || !strings.Contains(err.Error(), "needs the object store's key") {
+	if got, err := s.Get(t.Context(), r, download.PrefixOf(r)+"/trials/b/wrk.txt", ""); !errors.Is(err, download.ErrRefused) || !strings.Contains(err.Error(), "need the credentials of the object store") {
 		t.Errorf("what is refused is %q, %v", got, err)
 	}
 	h := newReports(t.Context(), s, make(chan struct{}, 1), func() {})
