@@ -23,7 +23,7 @@ var errStillThere = errors.New("the operator has not ended every run: see that i
 // finalizer.
 func retire(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("retire", flag.ContinueOnError)
-	patience := f.Duration("patience", 4*time.Minute, "how long the operator has to stop the loads that go on")
+	patience := f.Duration("patience", 4*time.Minute, "how long the operator has to stop running loads")
 	some := f.String("namespaces", "", "the namespaces whose runs the operator leads, separated by commas; empty are all of the cluster")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
