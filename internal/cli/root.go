@@ -44,7 +44,7 @@ func Main(args []string) int {
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
 	if err = orInterrupted(ctx, err); err != nil {
-		fmt.Fprintln(os.Stderr, said(err))
+		fmt.Fprintln(os.Stderr, util.Printable(said(err)))
 		return status(err)
 	}
 	return 0
@@ -95,7 +95,7 @@ func New(name string) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
 	})
-	k.Note = func(text string) { fmt.Fprintln(root.ErrOrStderr(), "loadstone: "+text) }
+	k.Note = func(text string) { fmt.Fprintln(root.ErrOrStderr(), "loadstone: "+util.Printable(text)) }
 	k.Bind(root.PersistentFlags())
 	root.AddCommand(
 		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -51,7 +52,7 @@ func fault(e *field.Error, detail string) string {
 	case field.ErrorTypeRequired:
 		return "it is missing: give it a value"
 	case field.ErrorTypeNotSupported:
-		return fmt.Sprintf("%q is not one of its values: choose from %s", fmt.Sprint(e.BadValue), strings.ReplaceAll(strings.TrimPrefix(detail, "supported values: "), `"`, ""))
+		return fmt.Sprintf("%s is not one of its values: choose from %s", shown(e.BadValue), strings.ReplaceAll(strings.TrimPrefix(detail, "supported values: "), `"`, ""))
 	case field.ErrorTypeDuplicate:
 		return duplicate(e.BadValue)
 	case field.ErrorTypeTooLong:
@@ -73,11 +74,11 @@ func fault(e *field.Error, detail string) string {
 func duplicate(item any) string {
 	keys, ok := item.(map[string]any)
 	if !ok {
-		return fmt.Sprintf("%q is there twice: remove one", fmt.Sprint(item))
+		return shown(item) + " is there twice: remove one"
 	}
 	var same []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		same = append(same, fmt.Sprintf("%s %q", key, fmt.Sprint(keys[key])))
+		same = append(same, key+" "+shown(keys[key]))
 	}
 	return "an earlier one has the " + strings.Join(same, " and ") + " too: change or remove one"
 }
@@ -104,11 +105,27 @@ func refused(value any, detail string) string {
 	}
 	if found := otherForm.FindStringSubmatch(detail); found != nil {
 		if strings.Contains(found[1], "[KMGTPE]i") {
-			return fmt.Sprintf("%q is no quantity: write one such as 256Mi or 0.5", fmt.Sprint(value))
+			return shown(value) + " is no quantity: write one such as 256Mi or 0.5"
 		}
-		return fmt.Sprintf("%q does not have the form %s", fmt.Sprint(value), found[1])
+		return shown(value) + " does not have the form " + found[1]
 	}
-	return fmt.Sprintf("%v %s", value, detail)
+	return shown(value) + " " + detail
+}
+
+// shown returns a value as users know it: a text in quotes, and of an object or a list only what it is.
+func shown(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "no value"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return strconv.Quote(value)
+	default:
+		return fmt.Sprint(value)
+	}
 }
 
 // types are the names that the schema has for types of Go.
