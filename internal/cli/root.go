@@ -46,7 +46,7 @@ func Main(args []string) int {
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
 	if err = orInterrupted(ctx, err); err != nil {
-		fmt.Fprintln(os.Stderr, said(err))
+		fmt.Fprintln(os.Stderr, util.Printable(said(err)))
 		return status(err)
 	}
 	return 0
@@ -93,7 +93,7 @@ func New(name string) *cobra.Command {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadstone"}
 	}
 	root.SetFlagErrorFunc(flagError)
-	k.Note = func(text string) { fmt.Fprintln(root.ErrOrStderr(), "loadstone: "+text) }
+	k.Note = func(text string) { fmt.Fprintln(root.ErrOrStderr(), "loadstone: "+util.Printable(text)) }
 	k.Bind(root.PersistentFlags())
 	root.AddCommand(
 		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),

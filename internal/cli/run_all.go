@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/run/progress"
 )
@@ -46,7 +47,7 @@ func runAll(c *cobra.Command, files []string, output outputFormat, prepare prepa
 		}
 		r.told.Note(fmt.Sprintf("run %d of %d: %s, from %s", i+1, len(runs), r.name, r.file))
 		if err := orInterrupted(ctx, r.lead(ctx)); err != nil {
-			fmt.Fprintf(c.ErrOrStderr(), "loadstone: %s: %v\n", r.file, err)
+			fmt.Fprintf(util.PrintableWriter(c.ErrOrStderr()), "loadstone: %s: %v\n", r.file, err)
 			codes = append(codes, status(err))
 			continue
 		}

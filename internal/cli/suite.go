@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/suite/rounds"
@@ -93,7 +94,7 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintln(c.OutOrStdout(), r.Said); err != nil || patience <= 0 {
+			if _, err := fmt.Fprintln(c.OutOrStdout(), util.Printable(r.Said)); err != nil || patience <= 0 {
 				return err
 			}
 			line, err := r.Await(c.Context(), patience, dir != "")
@@ -118,7 +119,7 @@ func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
 	text := rounds.End(line)
 	switch line.Outcome {
 	case v1alpha1.RoundPassed:
-		_, err := fmt.Fprintln(out, text)
+		_, err := fmt.Fprintln(out, util.Printable(text))
 		return err
 	case v1alpha1.RoundMissed:
 		return &statusError{statusMissed, errors.New(text)}
@@ -161,7 +162,7 @@ func fetchRound(c *cobra.Command, k *kube.Flags, suite string, round int32, dir 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), tests)
+	_, err = fmt.Fprintln(c.OutOrStdout(), util.Printable(tests))
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cli/runfile"
 )
 
@@ -47,7 +48,7 @@ func validateAll(ctx context.Context, out io.Writer, in io.Reader, files []strin
 	}
 	err := printValue(out, output, all, func(out io.Writer) error {
 		for _, one := range all {
-			fmt.Fprintln(out, one.Text)
+			fmt.Fprintln(out, util.Printable(one.Text))
 		}
 		return nil
 	})

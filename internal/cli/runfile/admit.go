@@ -30,10 +30,11 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 	structural := checks.structural
 	var problems []Problem
 	var faults []string
-	for _, path := range pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
+	unknown := pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	faults = append(faults, unknown...)
+	for _, path := range first(unknown) {
 		line, _ := lines.line(path)
-		problems = append(problems, Problem{line, fmt.Sprintf("%s: unknown field: %s", path, instead(structural, path))})
-		faults = append(faults, path)
+		problems = append(problems, Problem{line, unknownField(structural, path)})
 	}
 	if text := checkName(object); text != "" {
 		line, _ := lines.line("metadata.name")
@@ -47,18 +48,29 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 			faults = append(faults, pathOf(e))
 		}
 	}
-	for _, e := range wrong {
-		if strings.HasPrefix(e.Detail, "Checked value must be of type ") {
-			continue // The error before it says so, too, and has the path.
-		}
+	wrong = slices.DeleteFunc(wrong, repeats(wrong))
+	for _, e := range first(wrong) {
 		path := pathOf(e)
 		problems = append(problems, Problem{lines.lineOf(path, e.Detail), sentence(object, path, e)})
 	}
-	for _, e := range checks.brokenRules(ctx, object, faults) {
+	for _, e := range first(checks.brokenRules(ctx, object, faults)) {
 		path := pathOf(e)
 		problems = append(problems, Problem{lines.lineOf(path, e.Detail), about(path, e.Detail)})
 	}
 	return problems, nil
+}
+
+// repeats reports of an error whether it says of a value again what another one says: that it has another type.
+func repeats(all field.ErrorList) func(*field.Error) bool {
+	mistyped := map[string]bool{}
+	for _, e := range all {
+		if e.Type == field.ErrorTypeTypeInvalid || e.Type == field.ErrorTypeInvalid && otherType.MatchString(strings.TrimPrefix(e.Detail, pathOf(e)+" in body ")) {
+			mistyped[pathOf(e)] = true
+		}
+	}
+	return func(e *field.Error) bool {
+		return strings.HasPrefix(e.Detail, "Checked value must be of type ") || e.Type == field.ErrorTypeNotSupported && mistyped[pathOf(e)]
+	}
 }
 
 // checkName says in a sentence that the object's name is none; it is empty if the name is one.
@@ -72,48 +84,74 @@ func checkName(object map[string]any) string {
 			return fmt.Sprintf("metadata.name is %q: use lowercase letters, digits and dashes, and start and end with a letter or digit", name)
 		}
 	default:
-		return fmt.Sprintf("metadata.name: YAML does not read %v as text: put it in quotes", name)
+		return fmt.Sprintf("metadata.name: YAML does not read %s as text: put it in quotes", shown(name))
 	}
 	return ""
 }
 
-// brokenRules holds an object against the rules of its schema.
+// brokenRules checks the rules of an object's schema. An object with very many faults is not checked.
 func (c *checks) brokenRules(ctx context.Context, object map[string]any, faults []string) field.ErrorList {
-	if len(faults) > 0 {
-		return brokenRules(ctx, nil, c.structural, object, faults)
+	switch {
+	case len(faults) > mostProblems:
+		return nil
+	case len(faults) > 0:
+		r := rules{faults: faults, validators: map[*schema.Structural]*cel.Validator{}}
+		return r.broken(ctx, nil, c.structural, object)
 	}
 	wrong, _ := c.rules.Validate(ctx, nil, c.structural, object, nil, celconfig.RuntimeCELCostBudget)
 	return wrong
 }
 
-// brokenRules holds a value against the rules of its schema. Rules take a valid value for granted: those of a value with a fault in it are left out.
-// But the rules of the whole object are about its name, and hold whatever its spec is.
-func brokenRules(ctx context.Context, at *field.Path, own *schema.Structural, value any, faults []string) field.ErrorList {
-	if !slices.ContainsFunc(faults, func(fault string) bool { return within(at, fault) }) {
-		wrong, _ := cel.NewValidator(own, at == nil, celconfig.PerCallLimit).Validate(ctx, at, own, value, nil, celconfig.RuntimeCELCostBudget)
+// rules checks the rules of an object that has faults.
+type rules struct {
+	// faults are paths of fields.
+	faults []string
+	// validators are those of the items of lists: compiling one takes milliseconds.
+	validators map[*schema.Structural]*cel.Validator
+}
+
+// broken checks the rules of a value. Rules assume a valid value, so those of a value that contains a fault are left out. Rules of the whole object only
+// concern its name, so they are checked whatever its spec contains.
+func (r rules) broken(ctx context.Context, at *field.Path, own *schema.Structural, value any) field.ErrorList {
+	if !slices.ContainsFunc(r.faults, func(fault string) bool { return within(at, fault) }) {
+		wrong, _ := r.validator(own, at == nil).Validate(ctx, at, own, value, nil, celconfig.RuntimeCELCostBudget)
 		return wrong
 	}
 	var wrong field.ErrorList
-	if at == nil && !slices.Contains(faults, "metadata.name") {
+	if at == nil && !slices.Contains(r.faults, "metadata.name") {
 		named := *own
 		named.Properties = map[string]schema.Structural{"metadata": own.Properties["metadata"]}
-		wrong, _ = cel.NewValidator(&named, true, celconfig.PerCallLimit).Validate(ctx, nil, &named, value, nil, celconfig.RuntimeCELCostBudget)
+		wrong, _ = r.validator(&named, true).Validate(ctx, nil, &named, value, nil, celconfig.RuntimeCELCostBudget)
 	}
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
 			if below, ok := own.Properties[name]; ok {
-				wrong = append(wrong, brokenRules(ctx, at.Child(name), &below, value[name], faults)...)
+				wrong = append(wrong, r.broken(ctx, at.Child(name), &below, value[name])...)
 			}
 		}
 	case []any:
+		if own.Items == nil || tooMany(own, value) {
+			break
+		}
 		for i := range value {
-			if own.Items != nil {
-				wrong = append(wrong, brokenRules(ctx, at.Index(i), own.Items, value[i], faults)...)
-			}
+			wrong = append(wrong, r.broken(ctx, at.Index(i), own.Items, value[i])...)
 		}
 	}
 	return wrong
+}
+
+// validator compiles the rules of a schema, once for all items of a list.
+func (r rules) validator(of *schema.Structural, root bool) *cel.Validator {
+	if r.validators[of] == nil {
+		r.validators[of] = cel.NewValidator(of, root, celconfig.PerCallLimit)
+	}
+	return r.validators[of]
+}
+
+// tooMany reports whether a list has more items than its schema allows.
+func tooMany(own *schema.Structural, list []any) bool {
+	return own.ValueValidation != nil && own.ValueValidation.MaxItems != nil && int64(len(list)) > *own.ValueValidation.MaxItems
 }
 
 // within reports whether a path is that of a field, or of one below it.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"loadstone.dev/loadstone/internal/base/util"
 )
 
 // Problem is one thing that is wrong with a file.
@@ -60,13 +62,26 @@ func (e *Invalid) Lines() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// invalid is the error of some problems, each once; nil if there is none.
+// mostProblems bounds how many problems of a file are listed: users correct these before they read more.
+const mostProblems = 20
+
+// first returns the first items of a list, one more than are listed.
+func first[T any](all []T) []T { return all[:min(len(all), mostProblems+1)] }
+
+// invalid returns the error of some problems, each once and in the order of their lines; nil if there is none.
 func invalid(problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	return &Invalid{Problems: slices.Compact(problems)}
+	for i := range problems {
+		problems[i].Message = util.Printable(problems[i].Message)
+	}
+	problems = slices.Compact(problems)
+	if len(problems) > mostProblems {
+		problems = append(problems[:mostProblems:mostProblems], Problem{Message: "there are more problems: correct these first"})
+	}
+	return &Invalid{Problems: problems}
 }
 
 // What was not checked of a file, since what was checked before is wrong.
@@ -91,9 +106,20 @@ func whole(format string, args ...any) error {
 // farthest is how many letters a name may differ from the one that is meant.
 const farthest = 2
 
+// unknownField says of a path that there is no such field, and what may be meant.
+func unknownField(structural *schema.Structural, path string) string {
+	if holder, unnamed := strings.CutSuffix("."+path, "."); unnamed {
+		return about(strings.TrimPrefix(holder, "."), "a field has no name: give it one, or remove it")
+	}
+	return fmt.Sprintf("%s: unknown field: %s", path, instead(structural, path))
+}
+
 // instead is the way out for a field that does not exist.
 func instead(structural *schema.Structural, path string) string {
 	all := steps(path)
+	if len(all) == 0 { // Brackets alone.
+		return "remove it"
+	}
 	parent, name := all[:len(all)-1], all[len(all)-1]
 	for _, step := range parent {
 		next, ok := structural.Properties[step]

@@ -223,7 +223,7 @@ func checkKind(object map[string]any, of form, lines tree) error {
 		case nil:
 			problems = append(problems, Problem{line, fmt.Sprintf("%s is missing: add %s: %s", own.field, own.field, own.want)})
 		default:
-			problems = append(problems, Problem{line, fmt.Sprintf("%s is %q: %s", own.field, fmt.Sprint(value), own.limit)})
+			problems = append(problems, Problem{line, fmt.Sprintf("%s is %s: %s", own.field, shown(value), own.limit)})
 		}
 	}
 	return invalid(problems)

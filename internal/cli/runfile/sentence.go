@@ -76,7 +76,7 @@ func fault(e *field.Error, detail string) string {
 	case field.ErrorTypeRequired:
 		return "missing: set it"
 	case field.ErrorTypeNotSupported:
-		return fmt.Sprintf("unknown value %q: choose from %s", fmt.Sprint(e.BadValue), strings.ReplaceAll(strings.TrimPrefix(detail, "supported values: "), `"`, ""))
+		return fmt.Sprintf("unknown value %s: choose from %s", shown(e.BadValue), strings.ReplaceAll(strings.TrimPrefix(detail, "supported values: "), `"`, ""))
 	case field.ErrorTypeDuplicate:
 		return duplicate(e.BadValue)
 	case field.ErrorTypeTooLong:
@@ -98,11 +98,11 @@ func fault(e *field.Error, detail string) string {
 func duplicate(item any) string {
 	keys, ok := item.(map[string]any)
 	if !ok {
-		return fmt.Sprintf("%q is listed twice: remove one", fmt.Sprint(item))
+		return shown(item) + " is listed twice: remove one"
 	}
 	var same []string
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		same = append(same, fmt.Sprintf("%s %q", key, fmt.Sprint(keys[key])))
+		same = append(same, key+" "+shown(keys[key]))
 	}
 	return "an earlier item also has " + strings.Join(same, " and ") + ": change or remove one"
 }
@@ -126,11 +126,27 @@ func refused(value any, detail string) string {
 	}
 	if found := otherForm.FindStringSubmatch(detail); found != nil {
 		if strings.Contains(found[1], "[KMGTPE]i") {
-			return fmt.Sprintf("%q is not a quantity: write one such as 256Mi or 0.5", fmt.Sprint(value))
+			return shown(value) + " is not a quantity: write one such as 256Mi or 0.5"
 		}
-		return fmt.Sprintf("%q does not match the pattern %s", fmt.Sprint(value), found[1])
+		return shown(value) + " does not match the pattern " + found[1]
 	}
-	return fmt.Sprintf("%v %s", value, detail)
+	return shown(value) + " " + detail
+}
+
+// shown returns a value for a message: a text in quotes; for an object or a list, only which of both it is.
+func shown(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "no value"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return strconv.Quote(value)
+	default:
+		return fmt.Sprint(value)
+	}
 }
 
 // typeNames maps the types of Go and of the schema to words.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
@@ -118,7 +119,7 @@ func Runs(out io.Writer, runs []Run, now time.Time) error {
 		_, err := fmt.Fprintln(out, "no runs found")
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(util.PrintableWriter(out), 0, 8, 2, ' ', 0)
 	where := "NAMESPACE"
 	if runs[0].Folder != "" {
 		where = "FOLDER"
@@ -165,7 +166,7 @@ func Suites(out io.Writer, suites []Suite) error {
 		_, err := fmt.Fprintln(out, "no suites found")
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(util.PrintableWriter(out), 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "NAMESPACE\tNAME\tREADY\tREASON\tMEASURING\tLAST\tMESSAGE")
 	for _, s := range suites {
 		last := "-"

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loadstone.dev/loadstone/internal/analysis/compare"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -46,7 +47,7 @@ func (s *Screen) Live() bool { return s.width != nil }
 // Tell shows an event.
 func (s *Screen) Tell(e progress.Event) {
 	s.board.take(e)
-	line := lineOf(e)
+	line := util.Printable(lineOf(e))
 	if !s.Live() {
 		if line != "" {
 			fmt.Fprintln(s.out, line)
@@ -84,9 +85,8 @@ func (s *Screen) erase() string {
 func (s *Screen) draw() string {
 	lines := s.board.lines()
 	for i, line := range lines {
-		if runes, most := []rune(line), s.width()-1; len(runes) > most {
-			lines[i] = string(runes[:max(most, 0)])
-		}
+		runes := []rune(util.Printable(line))
+		lines[i] = string(runes[:min(len(runes), max(s.width()-1, 0))])
 	}
 	s.drawn = len(lines)
 	return strings.Join(lines, "\n")
@@ -121,7 +121,7 @@ func Because(reason, detail string) string {
 
 // Changes prints a table of what has changed.
 func Changes(out io.Writer, r compare.Result) error {
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(util.PrintableWriter(out), 0, 8, 2, ' ', 0)
 	place := "LEVEL"
 	if slices.ContainsFunc(r.Changes, func(c compare.Change) bool { return c.Case != "" }) {
 		place = "CASE"
@@ -144,7 +144,7 @@ func Changes(out io.Writer, r compare.Result) error {
 	if r.WithinRuns {
 		note += " The variation between runs is unknown, and most changes are just that: name at least three earlier runs to measure it."
 	}
-	_, err := fmt.Fprintln(out, note)
+	_, err := fmt.Fprintln(out, util.Printable(note))
 	return err
 }
 

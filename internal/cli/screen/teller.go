@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
@@ -65,7 +66,7 @@ func (t Teller) Unreported(e progress.Ending) error {
 // PrintEnding prints the verdict of a run that has ended, and the path of its report, for people.
 func PrintEnding(out io.Writer, e progress.Ending) error {
 	if e.Verdict != nil && e.Verdict.Text != "" {
-		if _, err := fmt.Fprintln(out, e.Verdict.Text); err != nil {
+		if _, err := fmt.Fprintln(out, util.Printable(e.Verdict.Text)); err != nil {
 			return err
 		}
 	}
