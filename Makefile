@@ -74,9 +74,9 @@ report: ## Fetch the report of a run (RUN=quick) and print its path.
 
 ##@ Develop
 
-.PHONY: picture
-picture: ## Make docs/report.png from the newest report of a run on this machine (REPORT=PATH chooses): needs chromium.
-	@hack/picture.sh "$(REPORT)"
+.PHONY: pictures
+pictures: ## Record make demo and its report for README and docs: two minutes, and nothing else running (chromium, Python, PyPI).
+	@hack/pictures.sh
 
 .PHONY: build
 build: ## Build every program into bin/.

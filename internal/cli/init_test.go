@@ -91,7 +91,7 @@ func TestInitRefusesInvalidInput(t *testing.T) {
 	}{
 		"no command":            {[]string{"a="}, `"a=" is not an implementation: write NAME=COMMAND`},
 		"no name":               {[]string{"./server"}, `"./server" is not an implementation`},
-		"a name that is none":   {[]string{"A=./a", "b=./b"}, "an implementation's name must be lower-case letters"},
+		"a name that is none":   {[]string{"A=./a", "b=./b"}, "an implementation's name: use lower-case letters"},
 		"one name twice":        {[]string{"a=./a", "a=./b"}, `an earlier item also has name "a"`},
 		"a tool that is none":   {[]string{"--tool", "hammer"}, `unknown value "hammer"`},
 		"no blocks":             {[]string{"--blocks", "-1"}, "spec.blocks"},

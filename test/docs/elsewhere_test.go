@@ -70,7 +70,7 @@ var byHand = map[string]string{
 	"make bench-stats":                        "draws figures for minutes: other tests draw fewer",
 	"make bench-viewers":                      "measures on a cluster that must be quiet",
 	"make bench-workloads":                    "measures for more than an hour on a machine that must be quiet",
-	"make picture":                            "needs chromium",
+	"make pictures":                           "needs chromium, and a machine that does nothing else",
 	"make vulnerabilities":                    "asks a database that changes",
 	"make style-limits":                       "changes what is allowed",
 	"make unit":                               "is make test without its servers",
