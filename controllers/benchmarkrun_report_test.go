@@ -150,7 +150,7 @@ func TestAReportOverWhichOperatorsHaveEndedIsGivenUp(t *testing.T) {
 	if err != nil || !next.Stop || s.reported != nil {
 		t.Fatalf("the phase ends with %+v, %v, a report %+v", next, err, s.reported)
 	}
-	condition(t, runStatus(s).Conditions, v1alpha1.ConditionReported, metav1.ConditionFalse, v1alpha1.ReasonReportFailed, "want of memory")
+	condition(t, runStatus(s).Conditions, v1alpha1.ConditionReported, metav1.ConditionFalse, v1alpha1.ReasonReportFailed, "probably out of memory")
 }
 
 func TestAReportSaysWhetherObjectivesAreMet(t *testing.T) {
