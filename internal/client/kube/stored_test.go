@@ -50,7 +50,7 @@ func TestWhatTheOperatorRefusesIsReadByTheKey(t *testing.T) {
 		"the API server refuses":                    {http.StatusForbidden, "", own, false, "by key", "", true},
 		"the operator is too old to hand out":       {http.StatusServiceUnavailable, "", own, false, "by key", "", true},
 		"what belongs to no run":                    {http.StatusOK, "loadstone", foreign, false, "by key", "", true},
-		"both refuse":                               {http.StatusForbidden, "loadstone", own, true, "", "the operator hands nothing out: handed out; without access to the operator you need the credentials of the object store: " + forbidden.Error(), true},
+		"both refuse":                               {http.StatusForbidden, "loadstone", own, true, "", "the operator refused the download: handed out; without access to the operator you need the credentials of the object store: " + forbidden.Error(), true},
 		"a file that is not there is asked no more": {http.StatusNotFound, "loadstone", own, false, "", artifact.ErrNotFound.Error(), false},
 		"a store that is away is asked no more":     {http.StatusServiceUnavailable, "loadstone", own, false, "", "503", false},
 	} {
