@@ -63,7 +63,7 @@ func TestAConfigMapThatChangesEndsItsRun(t *testing.T) {
 	mine.Data["app.json"] = "[]"
 	w.must(w.c.Update(t.Context(), mine))
 	run = w.awaitEnd(run)
-	const says = `the ConfigMap "mine", which implementations[go].files[0] names, has changed since the run started`
+	const says = `ConfigMap "mine" of implementations[go].files[0] changed after the run started`
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, says)
 	for _, trial := range w.trials(run) {
 		if reason, message := facts.Outcome(&trial); reason == v1alpha1.ReasonObjectChanged && !strings.Contains(message, says) {
