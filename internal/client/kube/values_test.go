@@ -217,7 +217,7 @@ func TestARunIsFollowedWithoutValuesThatCannotBeRead(t *testing.T) {
 		want    string
 	}{
 		"the operator refused the download": {refuses: true, want: "without access to the operator you need the credentials of the object store: you may not read the key"},
-		"the store cannot be asked":      {stored: func(context.Context) (*Stored, error) { return nil, unopened }, want: unopened.Error()},
+		"the store cannot be asked":         {stored: func(context.Context) (*Stored, error) { return nil, unopened }, want: unopened.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFollowed(t, data)
